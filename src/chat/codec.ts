@@ -1,0 +1,88 @@
+import type { Upstream } from '../types.js';
+import type { ChatMessage } from '../schema-types/chat-completion.js';
+
+/** A chat call in the gateway's own words: checked, aliases resolved, unknown fields gone. */
+export interface ChatCall {
+  messages: readonly ChatMessage[];
+  stream: boolean;
+  n: number;
+  /** The most output tokens of each completion; undefined only where the model is free. */
+  max_tokens: number | undefined;
+  /** Every other field that may travel: sampling, stop, tools, passthrough. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** Tokens as the upstream counts them. Not yet believed: see billing. */
+export interface TokenUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+export interface ToolCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+export interface ChatChoice {
+  index: number;
+  content: string | null;
+  tool_calls?: ToolCall[];
+  reasoning_content?: string;
+  logprobs?: unknown;
+  /** As the upstream says it; the gateway maps it to the contract's words. */
+  finish_reason: string | null;
+}
+
+export interface ChatReply {
+  choices: ChatChoice[];
+  usage: unknown;
+}
+
+export interface ToolCallFragment {
+  index: number;
+  id?: string;
+  type?: 'function';
+  function: { name?: string; arguments?: string };
+}
+
+/** A piece of a streamed answer: new text of one choice, the end of one, or usage seen so far. */
+export interface ChatPiece {
+  index?: number;
+  content?: string;
+  reasoning_content?: string;
+  tool_calls?: ToolCallFragment[];
+  logprobs?: unknown;
+  finish_reason?: string;
+  /** The last one seen counts. */
+  usage?: unknown;
+}
+
+export interface ServerSentEvent {
+  event: string | undefined;
+  data: string;
+}
+
+export interface Encoded {
+  path: string;
+  headers?: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+/**
+ * How one wire format says chat. Pure: no I/O, no clock. A body or event that breaks the wire
+ * format, or carries an error, is thrown as `UpstreamError`.
+ */
+export interface ChatCodec {
+  encode(call: ChatCall, upstream: Upstream): Encoded;
+  decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;
+  /**
+   * One array of pieces for each event, so that what came in one packet leaves in one write. Throws
+   * `UpstreamError` where the stream ends without saying that it is complete.
+   */
+  decodeStream(
+    events: AsyncIterable<readonly ServerSentEvent[]>,
+    call: ChatCall,
+    upstream: Upstream,
+  ): AsyncIterable<readonly ChatPiece[]>;
+}

@@ -1,0 +1,68 @@
+import type { Model, Provider } from '../types.js';
+
+/** Something wrong (or doubtful) in gateway.yaml or a manifest, with its place; both from 1. */
+export interface ConfigFault {
+  severity: 'error' | 'warning';
+  /** A stable word for scripts, such as `unknown_key`. */
+  code: string;
+  file: string;
+  line: number;
+  column: number;
+  /** One sentence that holds the wrong word. Never an expanded secret. */
+  message: string;
+  /** The right word, or what to do; empty where there is none. */
+  hint: string;
+}
+
+/** Where a value stands in its file, for faults found after loading. */
+export interface Place {
+  file: string;
+  line: number;
+  column: number;
+}
+
+/** One stage of an endpoint as the file writes it: `auth`, `validate: NAME`, `route: {…}`. */
+export interface StageEntry {
+  name: string;
+  option: unknown;
+  place: Place;
+}
+
+export interface EndpointEntry {
+  name: string;
+  method: string;
+  /** The path as written: `/v1/queue/{model}/requests/{requestID}`. */
+  path: string;
+  stages: readonly StageEntry[];
+  place: Place;
+}
+
+/** gateway.yaml, checked, joined with its manifests, frozen. Durations in ms, sizes in bytes. */
+export interface Configuration {
+  file: string;
+  directory: string;
+  listen: { host: string; port: number };
+  public_url: string;
+  /** Absolute for SQLite: the file's own folder is the base of a relative path. */
+  store: string;
+  drain_ms: number;
+  limits: {
+    body_bytes: number;
+    /** The most that a whole JSON answer of an upstream may weigh. */
+    answer_bytes: number;
+    /** The most that a whole stream of an upstream may weigh. */
+    stream_bytes: number;
+    event_bytes: number;
+    /** How long, and how much, an abandoned answer is read on for its true usage. */
+    drain_ms: number;
+    drain_bytes: number;
+    connections: number;
+  };
+  keep_alive_ms: number;
+  log_level: string;
+  first_start: { account: string; credit_nano: bigint } | undefined;
+  owners: ReadonlyMap<string, { name: string }>;
+  providers: ReadonlyMap<string, Provider>;
+  models: ReadonlyMap<string, Model>;
+  endpoints: readonly EndpointEntry[];
+}

@@ -1,0 +1,58 @@
+/** What each code means on the wire: the HTTP status and the `type` that OpenAI clients parse. */
+export const ERRORS = {
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  model_not_found: { status: 400, type: 'invalid_request_error' },
+  unsupported_capability: { status: 400, type: 'invalid_request_error' },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
+  content_policy_violation: { status: 400, type: 'invalid_request_error' },
+  invalid_api_key: { status: 401, type: 'authentication_error' },
+  insufficient_balance: { status: 402, type: 'insufficient_balance_error' },
+  not_found: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
+  body_too_large: { status: 413, type: 'invalid_request_error' },
+  internal_error: { status: 500, type: 'internal_error' },
+  upstream_error: { status: 502, type: 'upstream_error' },
+  draining: { status: 503, type: 'unavailable_error' },
+} as const satisfies Record<string, { status: number; type: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorBody {
+  error: { message: string; type: string; code: ErrorCode; param: string | null };
+}
+
+export interface ErrorDetails {
+  /** The request field at fault, written as `messages[2].content`. */
+  param?: string;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/**
+ * The only error whose message a client sees. Whoever throws it vouches that the message holds no
+ * secret and no internals; every other error is answered as `internal_error`.
+ */
+export class GatewayError extends Error {
+  readonly status: number;
+  readonly param: string | null;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.name = 'GatewayError';
+    this.status = ERRORS[code].status;
+    this.param = details.param ?? null;
+    this.headers = details.headers ?? {};
+  }
+
+  /** The one error shape, also used for the error event inside a stream. */
+  toJSON(): ErrorBody {
+    const { type } = ERRORS[this.code];
+    return { error: { message: this.message, type, code: this.code, param: this.param } };
+  }
+}

@@ -1,0 +1,64 @@
+// Made by `npm run types` from schemas/chat-completion.schema.json.
+
+export type ContentPart = TextPart | ImagePart | AudioPart;
+export type Tokens = number;
+
+/**
+ * Body of POST /v1/chat/completions: service specification 2.1 to 2.3 and 8. Other fields are let in here and dropped later unless the model passes them through.
+ */
+export interface ChatCompletionBody {
+  model: string;
+  /**
+   */
+  messages: ChatMessage[];
+  stream?: boolean;
+  temperature?: number;
+  top_p?: number;
+  max_tokens?: Tokens;
+  max_completion_tokens?: Tokens;
+  /**
+   */
+  stop?: string | string[];
+  n?: number;
+  presence_penalty?: number;
+  frequency_penalty?: number;
+  user?: string;
+  stream_options?: {};
+  tools?: {}[];
+  tool_choice?: string | {};
+  parallel_tool_calls?: boolean;
+}
+export interface ChatMessage {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+  content?: string | ContentPart[] | null;
+  name?: string;
+  tool_call_id?: string;
+  /**
+   */
+  tool_calls?: ToolCallPart[];
+}
+export interface TextPart {
+  type: 'text';
+  text: string;
+}
+export interface ImagePart {
+  type: 'image_url';
+  image_url: {
+    url: string;
+  };
+}
+export interface AudioPart {
+  type: 'input_audio';
+  input_audio: {
+    data: string;
+    format: string;
+  };
+}
+export interface ToolCallPart {
+  id: string;
+  type: 'function';
+  function: {
+    name: string;
+    arguments: string;
+  };
+}

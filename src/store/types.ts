@@ -1,0 +1,109 @@
+import type { Caller } from '../types.js';
+
+export interface Account {
+  id: string;
+  name: string;
+  balance_nano: bigint;
+  held_nano: bigint;
+  created_ms: number;
+}
+
+export interface Key {
+  id: string;
+  account_id: string;
+  name: string;
+  /** The first characters of the secret, enough to recognise it by. */
+  prefix: string;
+  created_ms: number;
+  last_used_ms: number | null;
+  revoked_ms: number | null;
+}
+
+/** What one paid answer did, as it goes into the ledger. */
+export interface Charge {
+  request_id: string;
+  account_id: string;
+  key_id: string;
+  model: string;
+  provider: string;
+  /** Never negative; the ledger row is its negation. */
+  cost_nano: bigint;
+  /** True where the tokens were counted by us because the upstream's figures were missing or absurd. */
+  estimated: boolean;
+  /** JSON object of what was used, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
+  usage: string;
+}
+
+export interface LedgerEntry {
+  id: number;
+  account_id: string;
+  kind: 'credit' | 'charge' | 'refund';
+  /** The request that was charged, or the reference of a credit. Unique with account and kind. */
+  reference: string;
+  /** Signed: credits above zero, charges below. */
+  amount_nano: bigint;
+  key_id: string | null;
+  model: string | null;
+  provider: string | null;
+  usage: string | null;
+  estimated: boolean;
+  created_ms: number;
+}
+
+/** What `hold` answers: admitted, or the figures that explain a 402. */
+export type HoldResult =
+  { admitted: true } | { admitted: false; balance_nano: bigint; held_nano: bigint };
+
+/** One sentence for each thing that does not add up; empty when all is well. */
+export interface VerifyReport {
+  accounts: number;
+  entries: number;
+  open_holds: number;
+  faults: string[];
+}
+
+export interface Store {
+  readonly dialect: 'sqlite' | 'postgres';
+
+  // The hot path: prepared once, one trip each.
+  /** The caller of an active key by the SHA-256 (hex) of its secret; notes its use, coarsely. */
+  caller(secret_sha256: string): Promise<Caller | undefined>;
+  /** One conditional write: `balance - held >= amount`, else nothing changes. */
+  hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult>;
+  /**
+   * Ends the hold and writes the charge in one transaction. Committed when it resolves. A second
+   * charge of the same request changes nothing and answers false. A hold that is already gone (its
+   * lease ran out) does not stop the charge.
+   */
+  settle(charge: Charge): Promise<boolean>;
+  /** Ends a hold without a charge; no fault if there is none. */
+  release(request_id: string, account_id: string): Promise<void>;
+
+  // The rest.
+  createAccount(name: string, credit_nano: bigint): Promise<Account>;
+  accounts(): Promise<Account[]>;
+  /** By id or by name. */
+  account(id_or_name: string): Promise<Account | undefined>;
+  /** The same reference twice credits once; with another amount it throws `StoreError`. */
+  credit(account_id: string, amount_nano: bigint, reference: string): Promise<LedgerEntry>;
+  /** The secret is in the answer and nowhere else. */
+  createKey(account_id: string, name: string): Promise<{ key: Key; secret: string }>;
+  keys(account_id: string): Promise<Key[]>;
+  /** False for an unknown key or one that is revoked already. In force when it resolves. */
+  revokeKey(key_id: string): Promise<boolean>;
+  /** Newest last. `after` is the id of the last entry seen. */
+  ledger(account_id: string, page: { after?: number; limit: number }): Promise<LedgerEntry[]>;
+  verify(): Promise<VerifyReport>;
+
+  /** Says that this process lives, so that its holds are left alone. */
+  beat(): Promise<void>;
+  /** Releases the holds of processes that are gone; answers how many. */
+  recover(): Promise<number>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A refusal in words fit for the person at the command line. */
+export class StoreError extends Error {
+  override name = 'StoreError';
+}

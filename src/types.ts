@@ -1,0 +1,107 @@
+import type { ChatCodec } from './chat/codec.js';
+
+export const CAPABILITIES = ['chat', 'vision', 'audio', 'tools', 'image', 'video'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** The caller of a request, known from its API key. */
+export interface Caller {
+  key_id: string;
+  account_id: string;
+}
+
+/** Prices in nano-dollars (1e-9 USD); token prices are per million tokens, so they stay integers. */
+export interface Price {
+  free: boolean;
+  input_nano_per_million: bigint;
+  output_nano_per_million: bigint;
+}
+
+/** Milliseconds for each phase of an upstream call. */
+export interface Timeouts {
+  connect_ms: number;
+  /** From the request being sent to the first byte of the answer's body. */
+  first_byte_ms: number;
+  /** Between two packets of an answer's body. */
+  idle_ms: number;
+  total_ms: number;
+}
+
+/** One operation that a provider serves: where it is, and the codec that speaks its wire format. */
+export interface Operation {
+  name: string;
+  path: string;
+  codec: ChatCodec;
+}
+
+/** A provider entry of gateway.yaml joined with its manifest, ready to be called. */
+export interface Provider {
+  name: string;
+  manifest: string;
+  base_url: string;
+  /** Headers of every call, credentials included: never to be logged. */
+  headers: Readonly<Record<string, string>>;
+  operations: ReadonlyMap<string, Operation>;
+  timeouts: Timeouts;
+  /** What an abandoned answer costs: `abort` where the upstream stops billing, else `drain`. */
+  on_abort: 'abort' | 'drain';
+  /** Answers from inside this process instead of over the network. */
+  local: LocalUpstream | undefined;
+  /** Facts about the wire that its codec reads, from the manifest. */
+  wire: Readonly<Record<string, unknown>>;
+}
+
+/** One entry of a model's `upstreams`. */
+export interface Upstream {
+  provider: Provider;
+  model: string;
+  weight: number | undefined;
+  set: Readonly<Record<string, unknown>>;
+  drop: readonly string[];
+  rename: Readonly<Record<string, string>>;
+  price: Price;
+}
+
+export interface ModelLimits {
+  /** The most output tokens of one completion. Undefined where the file leaves it out. */
+  max_tokens: number | undefined;
+  context: number | undefined;
+  /** The most prompt tokens that one image part is taken to cost. */
+  image_tokens: number;
+}
+
+export interface Model {
+  id: string;
+  owner: string;
+  /** Unix seconds. */
+  created: number;
+  capabilities: ReadonlySet<Capability>;
+  upstreams: readonly Upstream[];
+  limits: ModelLimits;
+  passthrough: ReadonlySet<string>;
+  price: Price;
+}
+
+/** What goes to an upstream over the wire. The path is joined to the provider's `base_url`. */
+export interface WireRequest {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array | undefined;
+}
+
+/** What comes back: headers in lower case; the body may be read once, as bytes. */
+export interface WireAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: AsyncIterable<Uint8Array>;
+}
+
+/** An upstream inside this process: a function from wire request to wire answer. */
+export interface LocalUpstream {
+  answer(
+    request: WireRequest,
+    settings: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<WireAnswer>;
+  settings: Readonly<Record<string, unknown>>;
+}

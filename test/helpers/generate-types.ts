@@ -1,0 +1,29 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { compile } from 'json-schema-to-typescript';
+import { format } from 'prettier';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The schemas whose data the source reads by name; each has its types in `src/schema-types/`. */
+export const TYPED_SCHEMAS = ['chat-completion', 'gateway', 'provider'];
+
+/** The TypeScript text of one schema, as it must stand in `src/schema-types/NAME.ts`. */
+export async function typesOf(name: string): Promise<string> {
+  const schema = JSON.parse(await readFile(`${root}schemas/${name}.schema.json`, 'utf8')) as object;
+  const text = await compile(schema, name, {
+    bannerComment: `// Made by \`npm run types\` from schemas/${name}.schema.json.`,
+    additionalProperties: false,
+    ignoreMinAndMaxItems: true,
+    strictIndexSignatures: false,
+    format: false,
+  });
+  const lines = text.replaceAll(/^\s*\* @(min|max)Items.*\n/gm, '');
+  return format(lines, { parser: 'typescript', printWidth: 100, singleQuote: true });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const name of TYPED_SCHEMAS) {
+    await writeFile(`${root}src/schema-types/${name}.ts`, await typesOf(name));
+  }
+}
