@@ -1,0 +1,31 @@
+const NANO_DIGITS = 9;
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,2}))?$/i;
+
+/**
+ * Nano-dollars (1e-9 USD) from an amount in dollars such as `10`, `10.00`, `0.15` or `1e-3`. Works
+ * on the digits alone, so nothing is lost to a float. Throws `RangeError` with a sentence for what
+ * is not a decimal number, or is finer than a nano-dollar.
+ */
+export function parseDollars(text: string): bigint {
+  const match = text.length <= 64 ? DECIMAL.exec(text) : null;
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match ?? [];
+  if (!match || whole + fraction === '') {
+    throw new RangeError(`${JSON.stringify(text.slice(0, 64))} is not an amount such as 10.00`);
+  }
+  const shift = NANO_DIGITS - fraction.length + Number(exponent);
+  const digits = BigInt(whole + fraction);
+  const unit = 10n ** BigInt(Math.abs(shift));
+  if (shift < 0 && digits % unit !== 0n) {
+    throw new RangeError(`${JSON.stringify(text)} has more than 9 decimals`);
+  }
+  const nano = shift < 0 ? digits / unit : digits * unit;
+  return sign === '-' ? -nano : nano;
+}
+
+/** Dollars in decimal digits, exact, with two decimals or more: `10.00`, `-0.000123`. */
+export function formatDollars(nano: bigint): string {
+  const digits = (nano < 0n ? -nano : nano).toString().padStart(NANO_DIGITS + 1, '0');
+  const whole = digits.slice(0, -NANO_DIGITS);
+  const fraction = digits.slice(-NANO_DIGITS).replace(/0{1,7}$/, '');
+  return `${nano < 0n ? '-' : ''}${whole}.${fraction}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * The right word for a wrong one: the candidate with the fewest slips of the keyboard, if there are
+ * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and neither does a
+ * missing end: `apiKey` finds `api_key`, `input` finds `input_per_million`.
+ */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const wrong = plain(word);
+  if (wrong === '' || wrong.length > 64) return undefined;
+  let best: string | undefined;
+  let fewest = Infinity;
+  for (const candidate of candidates) {
+    const slips = countSlips(wrong, plain(candidate));
+    if (slips < fewest) [best, fewest] = [candidate, slips];
+  }
+  return best;
+}
+
+function plain(word: string): string {
+  return word.toLowerCase().replaceAll(/[\s_.-]/g, '');
+}
+
+function countSlips(wrong: string, right: string): number {
+  const longer = Math.max(wrong.length, right.length);
+  const allowed = Math.max(1, Math.floor(longer / 3));
+  if (Math.abs(wrong.length - right.length) <= allowed) {
+    const slips = distance(wrong, right);
+    if (slips <= allowed && slips < longer) return slips;
+  }
+  const shorter = Math.min(wrong.length, right.length);
+  const prefix = shorter >= 4 && (wrong.startsWith(right) || right.startsWith(wrong));
+  return prefix ? allowed + longer - shorter : Infinity;
+}
+
+/** Damerau-Levenshtein: insertions, deletions, replacements and swaps of neighbours. */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(
+        (last[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (last[j - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      row.push(cost);
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length] ?? 0;
+}
