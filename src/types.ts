@@ -42,6 +42,8 @@ export interface Provider {
   headers: Readonly<Record<string, string>>;
   operations: ReadonlyMap<string, Operation>;
   timeouts: Timeouts;
+  /** The least time between two polls of one task. */
+  poll_interval_ms: number;
   /** What an abandoned answer costs: `abort` where the upstream stops billing, else `drain`. */
   on_abort: 'abort' | 'drain';
   /** Answers from inside this process instead of over the network. */

@@ -15,6 +15,13 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
+/** A hint for a word that should be one of a few names. */
+export function nameHint(word: string, names: readonly string[]): string {
+  const near = nearest(word, names);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  return names.length > 0 ? `known: ${names.slice(0, 12).join(', ')}` : 'none is defined';
+}
+
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_.-]/g, '');
 }

@@ -4,20 +4,17 @@ export type ContentPart = TextPart | ImagePart | AudioPart;
 export type Tokens = number;
 
 /**
- * Body of POST /v1/chat/completions: service specification 2.1 to 2.3 and 8. Other fields are let in here and dropped later unless the model passes them through.
+ * Body of POST /v1/chat/completions: service specification 2.1 to 2.3 and 8. Other fields are let
+ * in here and dropped later unless the model passes them through.
  */
 export interface ChatCompletionBody {
   model: string;
-  /**
-   */
   messages: ChatMessage[];
   stream?: boolean;
   temperature?: number;
   top_p?: number;
   max_tokens?: Tokens;
   max_completion_tokens?: Tokens;
-  /**
-   */
   stop?: string | string[];
   n?: number;
   presence_penalty?: number;
@@ -33,8 +30,6 @@ export interface ChatMessage {
   content?: string | ContentPart[] | null;
   name?: string;
   tool_call_id?: string;
-  /**
-   */
   tool_calls?: ToolCallPart[];
 }
 export interface TextPart {

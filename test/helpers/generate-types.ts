@@ -18,8 +18,18 @@ export async function typesOf(name: string): Promise<string> {
     strictIndexSignatures: false,
     format: false,
   });
-  const lines = text.replaceAll(/^\s*\* @(min|max)Items.*\n/gm, '');
-  return format(lines, { parser: 'typescript', printWidth: 100, singleQuote: true });
+  return format(tidyComments(text), { parser: 'typescript', printWidth: 100, singleQuote: true });
+}
+
+/** Bounds of lists say nothing in a type; comments that are short or empty need no three lines. */
+function tidyComments(text: string): string {
+  return text
+    .replaceAll(/^\s*\* @(min|max)Items.*\n/gm, '')
+    .replaceAll(/^\s*\/\*\*\s*\*\/\n/gm, '')
+    .replaceAll(/\/\*\*\n\s*\* (.{1,80})\n\s*\*\//g, '/** $1 */')
+    .replaceAll(/^( \* .{1,96}) /gm, (line) =>
+      line.length > 90 ? `${line.trimEnd()}\n * ` : line,
+    );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,0 +1,89 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ChatCodec } from '../chat/codec.js';
+import { isRecord } from '../is-record.js';
+import type { LocalUpstream } from '../types.js';
+import { nameHint } from './nearest.js';
+import { quote, type Source } from './source.js';
+
+/** The adapters that come with the gateway: beside `src/`, compiled or not, like this file. */
+const BUILT_IN = new URL('../../providers/', import.meta.url);
+
+/**
+ * The module that a manifest names: one of the gateway's own adapters, or a file of the operator's,
+ * `./codec.js`, beside the manifest. Undefined, and a fault, where it cannot be loaded.
+ */
+async function importAdapter(
+  source: Source,
+  pointer: string,
+  name: string,
+  manifest: string,
+): Promise<Record<string, unknown> | undefined> {
+  const own = /^\.{1,2}\//.test(name);
+  if (!own && !(await builtIn()).includes(name)) {
+    const message = `no adapter is called ${quote(name)}`;
+    const hint = nameHint(name, await builtIn());
+    source.fault(pointer, { code: 'unknown_adapter', message, hint });
+    return undefined;
+  }
+  const file = own
+    ? pathToFileURL(resolve(dirname(manifest), name))
+    : new URL(`${name}.js`, BUILT_IN);
+  try {
+    return (await import(file.href)) as Record<string, unknown>;
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    const message = `the adapter ${quote(name)} cannot be loaded`;
+    source.fault(pointer, { code: 'broken_adapter', message, hint: why });
+    return undefined;
+  }
+}
+
+async function builtIn(): Promise<string[]> {
+  const files = await readdir(BUILT_IN);
+  const names = files.flatMap((file) => /^([a-z0-9-]+)\.[jt]s$/.exec(file)?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+/** The chat codec of an adapter, or undefined and a fault. */
+export async function importCodec(
+  source: Source,
+  pointer: string,
+  name: string,
+  manifest: string,
+): Promise<ChatCodec | undefined> {
+  const adapter = await importAdapter(source, pointer, name, manifest);
+  if (!adapter) return undefined;
+  if (isCodec(adapter['chat'])) return adapter['chat'];
+  lacking(source, pointer, name, 'chat');
+  return undefined;
+}
+
+/** The `answer` function of an adapter that is its own upstream, or undefined and a fault. */
+export async function importAnswer(
+  source: Source,
+  pointer: string,
+  name: string,
+  manifest: string,
+): Promise<LocalUpstream['answer'] | undefined> {
+  const adapter = await importAdapter(source, pointer, name, manifest);
+  if (!adapter) return undefined;
+  if (isAnswer(adapter['answer'])) return adapter['answer'];
+  lacking(source, pointer, name, 'answer');
+  return undefined;
+}
+
+function lacking(source: Source, pointer: string, name: string, wanted: string): void {
+  const message = `the adapter ${quote(name)} exports no ${quote(wanted)}`;
+  source.fault(pointer, { code: 'broken_adapter', message });
+}
+
+function isCodec(value: unknown): value is ChatCodec {
+  const parts = ['encode', 'decode', 'decodeStream'];
+  return isRecord(value) && parts.every((part) => typeof value[part] === 'function');
+}
+
+function isAnswer(value: unknown): value is LocalUpstream['answer'] {
+  return typeof value === 'function';
+}

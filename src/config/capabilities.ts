@@ -1,0 +1,52 @@
+import type { Capability } from '../types.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { ReadUpstream } from './upstreams.js';
+
+/** What a provider must be able to do before a model can offer a capability through it. */
+const NEEDS: Record<Capability, readonly string[]> = {
+  chat: ['chat'],
+  vision: ['chat'],
+  audio: ['chat'],
+  tools: ['chat'],
+  image: ['image'],
+  video: ['video.submit', 'video.status', 'video.result', 'video.content'],
+};
+
+const REFINE_CHAT: readonly Capability[] = ['vision', 'audio', 'tools'];
+
+/** Every capability must be served by every upstream, since any of them may have to answer. */
+export function checkCapabilities(
+  source: Source,
+  pointer: string,
+  capabilities: readonly (Capability | undefined)[],
+  upstreams: readonly ReadUpstream[],
+): void {
+  const complete = !capabilities.includes(undefined);
+  capabilities.forEach((capability, i) => {
+    if (capability === undefined) return;
+    const place = `${pointer}/capabilities${join(i)}`;
+    if (REFINE_CHAT.includes(capability) && complete && !capabilities.includes('chat')) {
+      const message = `the capability ${quote(capability)} is of no use without "chat"`;
+      source.fault(place, { code: 'needs_chat', message, hint: 'add chat' });
+      return;
+    }
+    for (const upstream of upstreams) checkServed(source, place, capability, upstream);
+  });
+}
+
+function checkServed(
+  source: Source,
+  place: string,
+  capability: Capability,
+  { read: { manifest, provider } }: ReadUpstream,
+): void {
+  // Operations with faults of their own say nothing about what the provider can do.
+  const has = (operation: string) => manifest.source.marks.has(`/operations${join(operation)}`);
+  if (!manifest.data.operations || NEEDS[capability].every(has)) return;
+  const served = Object.keys(manifest.data.operations).join(', ');
+  source.fault(place, {
+    code: 'unsupported_capability',
+    message: `the provider ${quote(provider.name)} cannot serve the capability ${quote(capability)}`,
+    hint: `its manifest has the operations: ${served}`,
+  });
+}

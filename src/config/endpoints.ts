@@ -1,0 +1,112 @@
+import type { EndpointBlock } from '../schema-types/gateway.js';
+import { nearest } from './nearest.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { EndpointEntry, StageEntry } from './types.js';
+import type { Draft } from './validate.js';
+
+interface Standard {
+  name: string;
+  at: string;
+  stages: readonly (string | Readonly<Record<string, unknown>>)[];
+}
+
+/** The endpoints that stand where the file has no `endpoints`. */
+export const STANDARD_ENDPOINTS: readonly Standard[] = [
+  {
+    name: 'chat',
+    at: 'POST /v1/chat/completions',
+    stages: [
+      'auth',
+      { validate: 'chat-completion' },
+      { route: { capability: 'chat' } },
+      'balance',
+      { transform: 'chat' },
+      'meter',
+    ],
+  },
+  { name: 'models', at: 'GET /v1/models', stages: ['auth', 'models'] },
+];
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const PATH = /^\/(?:(?:[A-Za-z0-9._~-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
+
+/** The endpoints of the file as far as they can be read, or the standard ones. */
+export function readEndpoints(
+  source: Source,
+  entries: Readonly<Record<string, Draft<EndpointBlock> | undefined>> | undefined,
+): EndpointEntry[] {
+  if (!source.readable) return [];
+  if (!source.marks.has('/endpoints'))
+    return STANDARD_ENDPOINTS.map((one) => standard(source, one));
+  const read: EndpointEntry[] = [];
+  for (const [name, entry] of Object.entries(entries ?? {})) {
+    const endpoint = entry && readEndpoint(source, name, entry);
+    if (!endpoint) continue;
+    checkTaken(source, endpoint, read);
+    read.push(endpoint);
+  }
+  return read;
+}
+
+function readEndpoint(
+  source: Source,
+  name: string,
+  { at, stages }: Draft<EndpointBlock>,
+): EndpointEntry | undefined {
+  const pointer = `/endpoints${join(name)}`;
+  const address = at === undefined ? undefined : readAt(source, `${pointer}/at`, at);
+  if (!address || !stages) return undefined;
+  const entries = stages.flatMap((stage, i) => {
+    const place = source.place(`${pointer}/stages${join(i)}`);
+    return stage === undefined ? [] : [readStage(stage, place)];
+  });
+  return { name, ...address, stages: entries, place: source.place(pointer, 'key') };
+}
+
+function readAt(
+  source: Source,
+  pointer: string,
+  at: string,
+): { method: string; path: string } | undefined {
+  const [method = '', path = '', ...rest] = at.split(' ');
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
+  const sound = PATH.test(path) && new Set(names).size === names.length && rest.length === 0;
+  if (sound && METHODS.includes(method)) return { method, path };
+  const right = nearest(method, METHODS);
+  const hint = sound && right ? `did you mean "${right} ${path}"?` : `such as "POST /v1/NAME/{id}"`;
+  const message = `at: ${source.word(pointer)} is not a method and a path`;
+  source.fault(pointer, { code: 'bad_endpoint', message, hint });
+  return undefined;
+}
+
+/** Two endpoints at one address: names between braces make no difference to a router. */
+function checkTaken(
+  source: Source,
+  endpoint: EndpointEntry,
+  before: readonly EndpointEntry[],
+): void {
+  const other = before.find((one) => shapeOf(one) === shapeOf(endpoint));
+  if (!other) return;
+  const { method, path, name } = endpoint;
+  source.fault(`/endpoints${join(name)}/at`, {
+    code: 'duplicate_endpoint',
+    message: `${quote(`${method} ${path}`)} is taken by the endpoint ${quote(other.name)} already`,
+    hint: 'choose another path',
+  });
+}
+
+function shapeOf({ method, path }: EndpointEntry): string {
+  return `${method} ${path.replaceAll(/\{\w+\}/g, '{}').replace(/(?<=.)\/$/, '')}`;
+}
+
+function standard(source: Source, { name, at, stages }: Standard): EndpointEntry {
+  const [method = '', path = ''] = at.split(' ');
+  const place = source.placeOf(0);
+  return { name, method, path, stages: stages.map((stage) => readStage(stage, place)), place };
+}
+
+function readStage(stage: string | object, place: StageEntry['place']): StageEntry {
+  if (typeof stage === 'string') return { name: stage, option: undefined, place };
+  const [[name, option] = ['', undefined]] = Object.entries(stage);
+  return { name, option, place };
+}

@@ -1,0 +1,121 @@
+import { pointer as join, quote, type Source } from './source.js';
+
+/** Fields of the chat contract: the gateway checks them and sends them on by itself. */
+const OWN = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'max_completion_tokens',
+  'stop',
+  'n',
+  'presence_penalty',
+  'frequency_penalty',
+  'user',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+];
+
+/** Fields by which a client could spend more than the hold, or reach what it must not. */
+const COSTLY = [
+  'audio',
+  'background',
+  'best_of',
+  'constructor',
+  'extra_body',
+  'max_output_tokens',
+  'modalities',
+  'models',
+  'num_completions',
+  'plugins',
+  'prediction',
+  'prototype',
+  'provider',
+  'route',
+  'service_tier',
+  'web_search',
+  'web_search_options',
+];
+
+/** Fields that the hold rests on: neither fixed by the file nor put in place of another. */
+const HELD = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'best_of',
+];
+
+/** Fields without which an upstream would answer something else, or more than is held. */
+const NEEDED = ['model', 'messages', 'stream', 'max_tokens'];
+
+/** Other spellings under which `max_tokens` may reach an upstream. */
+const TOKEN_LIMITS = ['max_completion_tokens', 'max_output_tokens'];
+
+/** What an upstream entry or a manifest does to the fields of a request, in this order. */
+export interface FieldChanges {
+  drop: readonly (string | undefined)[];
+  rename: Readonly<Record<string, string | undefined>>;
+  set: Readonly<Record<string, unknown>>;
+}
+
+/** Only fields of no cost that the contract does not know may be passed through. */
+export function checkPassthrough(
+  source: Source,
+  pointer: string,
+  fields: readonly (string | undefined)[],
+): void {
+  fields.forEach((field = '', i) => {
+    const own = OWN.includes(field);
+    if (!own && !COSTLY.includes(field)) return;
+    const why = own ? 'travels without being passed through' : 'could cost more than is held';
+    const message = `passthrough: ${quote(field)} ${why}`;
+    source.fault(pointer + join(i), { code: 'bad_passthrough', message, hint: 'remove it' });
+  });
+}
+
+/** `set`, `drop` and `rename` must not contradict each other, nor touch what the hold rests on. */
+export function checkChanges(source: Source, pointer: string, changes: FieldChanges): void {
+  for (const field of Object.keys(changes.set)) {
+    if (!HELD.includes(field)) continue;
+    const place = `${pointer}/set${join(field)}`;
+    const message = `set: ${quote(field)} is for the gateway to decide`;
+    source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
+  }
+  changes.drop.forEach((field, i) => {
+    if (field === undefined || !NEEDED.includes(field)) return;
+    const message = `drop: a call cannot do without ${quote(field)}`;
+    const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';
+    source.fault(`${pointer}/drop${join(i)}`, { code: 'bad_drop', message, hint });
+  });
+  checkRenames(source, pointer, changes);
+}
+
+function checkRenames(source: Source, pointer: string, { drop, rename }: FieldChanges): void {
+  const taken = new Map<string, string>();
+  for (const [from, to] of Object.entries(rename)) {
+    if (to === undefined) continue;
+    const place = `${pointer}/rename${join(from)}`;
+    const tell = (message: string, at: 'key' | 'value') =>
+      source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at });
+    const other = taken.get(to);
+    if (from === to) tell(`${quote(from)} is renamed to itself`, 'value');
+    else if (drop.includes(from)) tell(`${quote(from)} is dropped before it is renamed`, 'key');
+    else if (drop.includes(to)) tell(`${quote(to)} is also in drop`, 'value');
+    else if (other) tell(`${quote(other)} and ${quote(from)} both become ${quote(to)}`, 'value');
+    else if (HELD.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
+      tell(`${quote(to)} is for the gateway to decide`, 'value');
+    } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
+      tell(`a call cannot do without ${quote(from)}`, 'key');
+    }
+    taken.set(to, from);
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * Freezes data all the way down: lists, plain objects, and what maps hold. Functions and adapters'
+ * own classes are left alone.
+ */
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (value instanceof Map) for (const inner of value.values()) freeze(inner);
+  else if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) freeze(inner);
+  }
+  return value;
+}

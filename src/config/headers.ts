@@ -1,0 +1,110 @@
+import type { ProviderEntry } from '../schema-types/gateway.js';
+import type { AuthBlock } from '../schema-types/provider.js';
+import type { Manifest } from './manifest.js';
+import { pointer as join, quote, segments, type Source } from './source.js';
+import type { Draft } from './validate.js';
+
+/** Headers that belong to the connection or the body, and are the gateway's to write. */
+const RESERVED = [
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+interface Auth {
+  header: string;
+  prefix: string;
+  required: boolean;
+}
+
+/**
+ * The headers of every call to a provider, names in lower case: the manifest's, the credentials,
+ * then the entry's own. Faults never show a value, which may be a secret.
+ */
+export function readHeaders(
+  source: Source,
+  pointer: string,
+  entry: Draft<ProviderEntry>,
+  manifest: Manifest,
+): Record<string, string> {
+  return {
+    ...checked(manifest.source, '/headers', manifest.data.headers ?? {}),
+    ...credentials(source, pointer, entry, manifest),
+    ...checked(source, `${pointer}/headers`, entry.headers ?? {}),
+  };
+}
+
+function credentials(
+  source: Source,
+  pointer: string,
+  { api_key: key }: Draft<ProviderEntry>,
+  manifest: Manifest,
+): Record<string, string> {
+  const place = `${pointer}/api_key`;
+  const auth = readAuth(manifest.data.auth);
+  const given = source.marks.has(place);
+  if (!auth) {
+    if (given && !manifest.source.marks.has('/auth')) tellUnused(source, place, manifest);
+    return {};
+  }
+  if (auth.required && !given) {
+    const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "api_key"`;
+    const hint = 'write api_key: "${NAME}" with the name of an environment variable';
+    source.fault(pointer, { code: 'missing_api_key', message, hint });
+  }
+  if (key === undefined) return {};
+  if (key.trim() === '') {
+    const severity = auth.required ? 'error' : 'warning';
+    source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', severity });
+    return {};
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    const message = 'api_key holds a space or another character that no key has';
+    source.fault(place, { code: 'bad_api_key', message });
+    return {};
+  }
+  return { [auth.header.toLowerCase()]: auth.prefix + key };
+}
+
+function readAuth(auth: Draft<AuthBlock> | undefined): Auth | undefined {
+  if (auth === undefined || auth === 'none') return undefined;
+  if (typeof auth === 'object') {
+    const { header, prefix = '', required = true } = auth;
+    return header === undefined ? undefined : { header, prefix, required };
+  }
+  return { header: 'authorization', prefix: 'Bearer ', required: auth === 'bearer' };
+}
+
+function tellUnused(source: Source, place: string, manifest: Manifest): void {
+  const message = `api_key is not used: ${manifest.source.file} asks for none`;
+  source.fault(place, { code: 'unused_api_key', message, at: 'key', severity: 'warning' });
+}
+
+function checked(
+  source: Source,
+  pointer: string,
+  headers: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const place = pointer + join(name);
+    const low = name.toLowerCase();
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(low) || RESERVED.includes(low)) {
+      const why = RESERVED.includes(low) ? 'is written by the gateway' : 'is no header name';
+      const message = `headers: ${quote(name)} ${why}`;
+      source.fault(place, { code: 'bad_header', message, at: 'key' });
+    } else if (value !== undefined && !/^[\t\x20-\x7e]*$/.test(value)) {
+      const message = `headers: the value of ${quote(name)} has a character that no header can carry`;
+      source.fault(place, { code: 'bad_header', message });
+    } else if (value !== undefined) read[low] = value;
+  }
+  return read;
+}

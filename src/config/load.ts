@@ -1,0 +1,106 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { GatewayFile } from '../schema-types/gateway.js';
+import { readEndpoints } from './endpoints.js';
+import { isRecord } from '../is-record.js';
+import type { Model } from '../types.js';
+import { freeze } from './freeze.js';
+import { Manifests } from './manifest.js';
+import { readModels } from './models.js';
+import { parse } from './parse.js';
+import { readProviders } from './providers.js';
+import { Report } from './report.js';
+import { readSettings } from './settings.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { ConfigFault, Configuration, EndpointEntry } from './types.js';
+import type { Known } from './upstreams.js';
+import { unreadable } from './unreadable.js';
+import { validate, type Draft } from './validate.js';
+
+/** What a file holds: all its faults, and the configuration where none of them is an error. */
+export interface Loaded {
+  faults: ConfigFault[];
+  configuration: Configuration | undefined;
+  /** Those that could be read, also beside faults elsewhere: their stages are checked by others. */
+  endpoints: readonly EndpointEntry[];
+}
+
+/**
+ * Reads, expands, checks and joins gateway.yaml and the manifests it uses. Writes nothing and
+ * contacts nothing. Throws `Unreadable`; everything else that is wrong is in the answer.
+ *
+ * @param file as it should be named in faults
+ */
+export async function load(file: string, env: NodeJS.ProcessEnv): Promise<Loaded> {
+  const { text, modified_s } = await read(file);
+  const report = new Report();
+  const directory = dirname(resolve(file));
+  const source = parse(file, text, report, { env, directory });
+  if (!source.readable) {
+    return { faults: report.sorted(file), configuration: undefined, endpoints: [] };
+  }
+  const gateway = validate(source, 'gateway');
+  const endpoints = readEndpoints(source, gateway.endpoints);
+  const settings = readSettings(source, gateway, directory);
+  const manifests = new Manifests(source, env);
+  const read_providers = await readProviders(source, gateway.providers ?? {}, manifests);
+  const known: Known = {
+    owners: names(source, 'owners'),
+    provider_names: names(source, 'providers'),
+    providers: read_providers,
+  };
+  const models = readModels(source, gateway.models ?? {}, known, modified_s);
+  if (!report.failed) tellUnused(source, known, models);
+  const configuration: Configuration = {
+    file: resolve(file),
+    directory,
+    ...settings,
+    owners: readOwners(gateway),
+    providers: new Map([...read_providers].map(([name, { provider }]) => [name, provider])),
+    models,
+    endpoints,
+  };
+  return {
+    faults: report.sorted(file),
+    configuration: report.failed ? undefined : freeze(configuration),
+    endpoints: freeze(endpoints),
+  };
+}
+
+async function read(file: string): Promise<{ text: string; modified_s: number }> {
+  try {
+    const { mtimeMs } = await stat(file);
+    return { text: await readFile(file, 'utf8'), modified_s: Math.floor(mtimeMs / 1000) };
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+/** All names of a block, also those whose entries are faulty: they are no dangling names. */
+function names(source: Source, block: 'owners' | 'providers'): string[] {
+  const entries = isRecord(source.value) ? source.value[block] : undefined;
+  return isRecord(entries) ? Object.keys(entries) : [];
+}
+
+function readOwners(gateway: Draft<GatewayFile>): Map<string, { name: string }> {
+  return new Map(
+    Object.entries(gateway.owners ?? {}).map(([key, owner]) => [key, { name: owner?.name ?? key }]),
+  );
+}
+
+function tellUnused(source: Source, known: Known, models: ReadonlyMap<string, Model>): void {
+  const all = [...models.values()];
+  const owners = new Set(all.map(({ owner }) => owner));
+  const providers = new Set(
+    all.flatMap(({ upstreams }) => upstreams.map(({ provider }) => provider.name)),
+  );
+  const tell = (kind: 'owner' | 'provider', name: string) =>
+    source.fault(`/${kind}s${join(name)}`, {
+      code: `unused_${kind}`,
+      message: `no model uses the ${kind} ${quote(name)}`,
+      at: 'key',
+      severity: 'warning',
+    });
+  for (const name of known.owners) if (!owners.has(name)) tell('owner', name);
+  for (const name of known.provider_names) if (!providers.has(name)) tell('provider', name);
+}

@@ -1,0 +1,104 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { ChatCodec } from '../chat/codec.js';
+import { packageRoot } from '../paths.js';
+import type { ProviderManifest } from '../schema-types/provider.js';
+import type { LocalUpstream } from '../types.js';
+import { importAnswer, importCodec } from './adapter.js';
+import { checkChanges, checkPassthrough } from './fields.js';
+import { nameHint } from './nearest.js';
+import { parse } from './parse.js';
+import { quote, type Source } from './source.js';
+import { validate, type Draft } from './validate.js';
+
+/** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
+export interface Manifest {
+  source: Source;
+  data: Draft<ProviderManifest>;
+  chat: ChatCodec | undefined;
+  answer: LocalUpstream['answer'] | undefined;
+}
+
+/** Finds manifests by name or path and reads each of them once. */
+export class Manifests {
+  readonly #source: Source;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #read = new Map<string, Manifest>();
+
+  constructor(source: Source, env: NodeJS.ProcessEnv) {
+    this.#source = source;
+    this.#env = env;
+  }
+
+  /**
+   * `./path.yaml` beside the operator's file; or a name, looked for in `providers/` beside that
+   * file and then among the gateway's own. Undefined, and a fault at `pointer`, where none is found.
+   */
+  async find(uses: string, pointer: string, at: 'key' | 'value'): Promise<Manifest | undefined> {
+    for (const file of this.#candidates(uses)) {
+      const known = this.#read.get(file);
+      if (known) return known;
+      const text = await this.#text(file, pointer, at);
+      if (text === undefined) continue;
+      const manifest = await this.#load(file, text);
+      this.#read.set(file, manifest);
+      return manifest;
+    }
+    const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${quote(uses)}`;
+    const hint = isPath(uses) ? '' : nameHint(uses, await this.#names());
+    this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
+    return undefined;
+  }
+
+  /** The path of the first is written as the operator's own file was, for readable faults. */
+  #candidates(uses: string): string[] {
+    const beside = dirname(this.#source.file);
+    if (isPath(uses)) return [isAbsolute(uses) ? uses : join(beside, uses)];
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses)) return [];
+    return this.#folders().map((folder) => join(folder, `${uses}.yaml`));
+  }
+
+  #folders(): string[] {
+    return [join(dirname(this.#source.file), 'providers'), join(packageRoot, 'providers')];
+  }
+
+  async #text(file: string, pointer: string, at: 'key' | 'value'): Promise<string | undefined> {
+    try {
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      const message = `the manifest ${quote(file)} cannot be read`;
+      this.#source.fault(pointer, { code: 'unreadable_manifest', message, at });
+      return undefined;
+    }
+  }
+
+  async #load(file: string, text: string): Promise<Manifest> {
+    const directory = dirname(resolve(file));
+    const source = parse(file, text, this.#source.report, { env: this.#env, directory });
+    if (!source.readable) return { source, data: {}, chat: undefined, answer: undefined };
+    const data = validate(source, 'provider');
+    checkPassthrough(source, '/passthrough', data.passthrough ?? []);
+    checkChanges(source, '', { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} });
+    const codec = data.operations?.chat?.codec;
+    const place = '/operations/chat/codec';
+    const local = data.in_process;
+    return {
+      source,
+      data,
+      chat: codec === undefined ? undefined : await importCodec(source, place, codec, file),
+      answer:
+        local === undefined ? undefined : await importAnswer(source, '/in_process', local, file),
+    };
+  }
+
+  async #names(): Promise<string[]> {
+    const folders = this.#folders().map((folder) => readdir(folder).catch(() => []));
+    const files = (await Promise.all(folders)).flat();
+    return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
+  }
+}
+
+function isPath(uses: string): boolean {
+  return /^\.{0,2}\//.test(uses);
+}

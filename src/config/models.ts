@@ -1,0 +1,133 @@
+import type { ModelEntry } from '../schema-types/gateway.js';
+import type { Capability, Model, Price } from '../types.js';
+import { checkCapabilities } from './capabilities.js';
+import { checkPassthrough } from './fields.js';
+import { nameHint } from './nearest.js';
+import { checkUnits, readPrice } from './prices.js';
+import { pointer as join, quote, type Source } from './source.js';
+import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
+import type { Draft } from './validate.js';
+
+type Entry = Draft<ModelEntry>;
+
+const STANDARD_IMAGE_TOKENS = 4096;
+const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
+
+/**
+ * The entries of `models`, joined with their providers. `standard_created` (Unix seconds) stands
+ * for models that do not say when they were made.
+ */
+export function readModels(
+  source: Source,
+  entries: Readonly<Record<string, Entry | undefined>>,
+  known: Known,
+  standard_created: number,
+): Map<string, Model> {
+  const models = new Map<string, Model>();
+  for (const [id, entry] of Object.entries(entries)) {
+    if (entry) models.set(id, readModel(source, id, entry, known, standard_created));
+  }
+  return models;
+}
+
+function readModel(
+  source: Source,
+  id: string,
+  entry: Entry,
+  known: Known,
+  standard_created: number,
+): Model {
+  const pointer = `/models${join(id)}`;
+  const listed = entry.capabilities ?? [];
+  const capabilities = new Set(listed.flatMap((one) => one ?? []));
+  checkOwner(source, pointer, entry, known);
+  const price = readModelPrice(source, pointer, id, entry);
+  const model = { id, price, entries: entry.upstreams ?? [] };
+  const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
+  checkCapabilities(source, pointer, listed, upstreams);
+  checkPrices(source, pointer, entry, capabilities, upstreams);
+  checkPassthrough(source, `${pointer}/passthrough`, entry.passthrough ?? []);
+  return {
+    id,
+    owner: entry.owner ?? '',
+    created: readCreated(source, `${pointer}/created`, entry.created) ?? standard_created,
+    capabilities,
+    upstreams: upstreams.map(({ upstream }) => upstream),
+    limits: readLimits(source, pointer, entry),
+    passthrough: passthroughOf(entry, upstreams),
+    price,
+  };
+}
+
+function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Known): void {
+  if (owner === undefined || known.owners.includes(owner)) return;
+  const message = `no owner is called ${quote(owner)}`;
+  const hint = nameHint(owner, known.owners);
+  source.fault(`${pointer}/owner`, { code: 'unknown_owner', message, hint });
+}
+
+function readModelPrice(source: Source, pointer: string, id: string, { price }: Entry): Price {
+  if (price !== undefined) return readPrice(source, `${pointer}/price`, price);
+  if (!source.marks.has(`${pointer}/price`)) {
+    const message = `${quote(id)} has capabilities that cost money, but no price`;
+    const hint = 'add price, or write price: free';
+    source.fault(pointer, { code: 'missing_price', message, hint });
+  }
+  return FREE;
+}
+
+/** Units are held against capabilities only where all capabilities are known words. */
+function checkPrices(
+  source: Source,
+  pointer: string,
+  { capabilities: listed = [], price, upstreams: entries = [] }: Entry,
+  capabilities: ReadonlySet<Capability>,
+  upstreams: readonly ReadUpstream[],
+): void {
+  if (listed.length === 0 || listed.includes(undefined)) return;
+  if (price !== undefined) checkUnits(source, `${pointer}/price`, price, capabilities);
+  entries.forEach((entry, i) => {
+    const own = entry?.price;
+    if (own === undefined) return;
+    checkUnits(source, `${pointer}/upstreams/${i}/price`, own, capabilities);
+  });
+  if (price !== 'free') return;
+  for (const { pointer: place, upstream } of upstreams) {
+    if (upstream.price.free) continue;
+    const message = 'an upstream of a free model cannot have a price of its own';
+    const hint = 'give the model a price, or remove this one';
+    source.fault(`${place}/price`, { code: 'price_of_free_model', message, hint });
+  }
+}
+
+function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Model['limits'] {
+  const { max_tokens, context, image_tokens = STANDARD_IMAGE_TOKENS } = limits;
+  if (max_tokens !== undefined && context !== undefined && max_tokens > context) {
+    const message = `limits.max_tokens: ${max_tokens} is more than the context of ${context}`;
+    const hint = `at most ${context}`;
+    const place = `${pointer}/limits/max_tokens`;
+    source.fault(place, { code: 'out_of_range', message, hint });
+  }
+  return { max_tokens, context, image_tokens };
+}
+
+function readCreated(
+  source: Source,
+  pointer: string,
+  created: string | number | undefined,
+): number | undefined {
+  if (typeof created !== 'string') return created;
+  const date = new Date(created);
+  // A day that its month does not have would silently become one of the next month.
+  const real =
+    Number.isFinite(date.getTime()) && date.toISOString().startsWith(created.slice(0, 10));
+  if (real) return Math.floor(date.getTime() / 1000);
+  const message = `created: ${source.word(pointer)} is not a day of the calendar`;
+  source.fault(pointer, { code: 'wrong_value', message });
+  return undefined;
+}
+
+function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Set<string> {
+  const standard = upstreams.flatMap(({ read }) => read.manifest.data.passthrough ?? []);
+  return new Set([...standard, ...(entry.passthrough ?? [])].flatMap((field) => field ?? []));
+}

@@ -1,0 +1,83 @@
+import { parseDollars } from '../billing/money.js';
+import type { PriceEntry } from '../schema-types/gateway.js';
+import type { Capability, Price } from '../types.js';
+import { isRecord } from '../is-record.js';
+import { label } from './explain.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { Draft } from './validate.js';
+
+const MOST_NANO = parseDollars('1e9');
+
+/** Which capabilities each unit of a price pays for. A unit that is wanted must be there. */
+const UNITS: Record<string, readonly Capability[]> = {
+  input_per_million: ['chat', 'vision', 'audio', 'tools'],
+  output_per_million: ['chat', 'vision', 'audio', 'tools'],
+  per_image: ['image'],
+  per_video_second: ['video'],
+};
+
+/** A price in nano-dollars, from the file's own digits. */
+export function readPrice(source: Source, pointer: string, entry: Draft<PriceEntry>): Price {
+  const amounts = typeof entry === 'object' ? entry : {};
+  readLeaves(source, pointer, amounts);
+  const nano = (unit: 'input_per_million' | 'output_per_million') =>
+    amounts[unit] === undefined ? 0n : readDollars(source, pointer + join(unit));
+  return {
+    free: entry === 'free',
+    input_nano_per_million: nano('input_per_million'),
+    output_nano_per_million: nano('output_per_million'),
+  };
+}
+
+/** Every capability must be paid for by a unit, and every unit must pay for a capability. */
+export function checkUnits(
+  source: Source,
+  pointer: string,
+  entry: Draft<PriceEntry>,
+  capabilities: ReadonlySet<Capability>,
+): void {
+  if (typeof entry !== 'object') return;
+  const given = Object.keys(entry);
+  for (const [unit, pays] of Object.entries(UNITS)) {
+    const paid = pays.find((capability) => capabilities.has(capability));
+    if (paid === undefined && given.includes(unit)) {
+      const has = [...capabilities].join(', ');
+      const message = `the price ${quote(unit)} fits none of the capabilities: ${has}`;
+      const hint = `it pays for ${pays.join(', ')}`;
+      source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
+    }
+    if (paid !== undefined && !source.marks.has(pointer + join(unit))) {
+      const message = `the capability ${quote(paid)} has no price: ${quote(unit)} is missing`;
+      source.fault(pointer, { code: 'missing_price', message, hint: `add ${unit}` });
+    }
+  }
+}
+
+/** Nano-dollars of one amount in the file. Too fine, negative or absurd amounts are faults. */
+export function readDollars(source: Source, pointer: string): bigint {
+  const nano = parsed(source.text(pointer) ?? '');
+  if (nano !== undefined && nano >= 0n && nano <= MOST_NANO) return nano;
+  source.fault(pointer, {
+    code: 'bad_amount',
+    message: `${label(pointer)}: ${source.word(pointer)} is not an amount of dollars`,
+    hint: 'from 0 to 1000000000, with 9 decimals at most',
+  });
+  return 0n;
+}
+
+function parsed(text: string): bigint | undefined {
+  try {
+    return parseDollars(text);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function readLeaves(source: Source, pointer: string, value: object): void {
+  for (const [key, inner] of Object.entries(value)) {
+    const place = pointer + join(key);
+    if (typeof inner === 'number') readDollars(source, place);
+    else if (isRecord(inner)) readLeaves(source, place, inner);
+  }
+}

@@ -1,0 +1,123 @@
+import type { ProviderEntry } from '../schema-types/gateway.js';
+import type { Operation, Provider, Timeouts } from '../types.js';
+import { readHeaders } from './headers.js';
+import type { Manifest, Manifests } from './manifest.js';
+import { pointer as join, quote, segments, type Source } from './source.js';
+import { readDuration } from './units.js';
+import { readUrl } from './urls.js';
+import type { Draft } from './validate.js';
+
+/** A provider entry joined with its manifest, as far as both could be read. */
+export interface ReadProvider {
+  provider: Provider;
+  manifest: Manifest;
+}
+
+type Entry = Draft<ProviderEntry>;
+
+const STANDARD_MS = { connect: 5000, first_byte: 120_000, idle: 60_000, total: 600_000 };
+const STANDARD_POLL_MS = 2000;
+
+/**
+ * The entries of `providers` whose manifests could be read. The others have faults of their own,
+ * and nothing more is known about them.
+ */
+export async function readProviders(
+  source: Source,
+  entries: Readonly<Record<string, Entry | undefined>>,
+  manifests: Manifests,
+): Promise<Map<string, ReadProvider>> {
+  const read = new Map<string, ReadProvider>();
+  for (const [name, entry] of Object.entries(entries)) {
+    const manifest = entry && (await findManifest(source, name, entry, manifests));
+    if (!entry || !manifest?.source.readable) continue;
+    read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
+  }
+  return read;
+}
+
+async function findManifest(
+  source: Source,
+  name: string,
+  { uses }: Entry,
+  manifests: Manifests,
+): Promise<Manifest | undefined> {
+  const pointer = `/providers${join(name)}`;
+  if (!source.marks.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
+  if (uses === undefined) return undefined;
+  return manifests.find(uses, `${pointer}/uses`, 'value');
+}
+
+function readProvider(source: Source, name: string, entry: Entry, manifest: Manifest): Provider {
+  const { data, answer } = manifest;
+  const pointer = `/providers${join(name)}`;
+  if (data.in_process === undefined && source.marks.has(`${pointer}/settings`)) {
+    const message = `settings are not used: ${manifest.source.file} does not answer in process`;
+    const place = `${pointer}/settings`;
+    source.fault(place, { code: 'unused_settings', message, at: 'key', severity: 'warning' });
+  }
+  return {
+    name,
+    manifest: entry.uses ?? name,
+    base_url: readBaseUrl(source, pointer, entry, manifest),
+    headers: readHeaders(source, pointer, entry, manifest),
+    operations: readOperations(manifest),
+    timeouts: readTimeouts(source, pointer, entry, manifest),
+    poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
+    on_abort: entry.on_abort ?? data.on_abort ?? 'drain',
+    local: answer && { answer, settings: { ...data.settings, ...entry.settings } },
+    wire: { ...data.wire },
+  };
+}
+
+function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Manifest): string {
+  const place = `${pointer}/base_url`;
+  if (entry.base_url !== undefined) return readUrl(source, place, entry.base_url) ?? '';
+  const { data, source: own } = manifest;
+  if (data.base_url !== undefined) return readUrl(own, '/base_url', data.base_url) ?? '';
+  const faulty = source.marks.has(place) || own.marks.has('/base_url');
+  if (!faulty && !own.marks.has('/in_process')) {
+    const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "base_url"`;
+    const hint = `${own.file} has none, so say where the provider is`;
+    source.fault(pointer, { code: 'missing_key', message, hint });
+  }
+  return '';
+}
+
+/** Only chat has codecs so far; the other operations count for what a model may offer. */
+function readOperations({ data, chat }: Manifest): Map<string, Operation> {
+  const path = data.operations?.chat?.path;
+  if (chat === undefined || path === undefined) return new Map();
+  return new Map([['chat', { name: 'chat', path, codec: chat }]]);
+}
+
+function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {
+  const read = (phase: keyof typeof STANDARD_MS) => {
+    const standard = readDuration(
+      manifest.source,
+      `/timeout/${phase}`,
+      manifest.data.timeout?.[phase],
+      { standard: STANDARD_MS[phase], least: 1 },
+    );
+    const place = `${pointer}/timeout/${phase}`;
+    return readDuration(source, place, entry.timeout?.[phase], { standard, least: 1 });
+  };
+  return {
+    connect_ms: read('connect'),
+    first_byte_ms: read('first_byte'),
+    idle_ms: read('idle'),
+    total_ms: read('total'),
+  };
+}
+
+function readPollInterval(
+  source: Source,
+  pointer: string,
+  entry: Entry,
+  { source: own, data }: Manifest,
+): number {
+  const bounds = { standard: STANDARD_POLL_MS, least: 10 };
+  const standard = readDuration(own, '/poll_interval', data.poll_interval, bounds);
+  const place = `${pointer}/poll_interval`;
+  return readDuration(source, place, entry.poll_interval, { standard, least: 10 });
+}

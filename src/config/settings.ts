@@ -1,0 +1,84 @@
+import { readDollars } from './prices.js';
+import type { Source } from './source.js';
+import { readStoreUrl } from './store-url.js';
+import type { Configuration } from './types.js';
+import { readDuration, readSize } from './units.js';
+import { readUrl } from './urls.js';
+import type { Draft } from './validate.js';
+import type { FirstStart, GatewayFile, LimitsBlock } from '../schema-types/gateway.js';
+
+type Settings = Pick<
+  Configuration,
+  | 'listen'
+  | 'public_url'
+  | 'store'
+  | 'drain_ms'
+  | 'keep_alive_ms'
+  | 'limits'
+  | 'log_level'
+  | 'first_start'
+>;
+
+const MB = 1024 ** 2;
+const STANDARD_LISTEN = '127.0.0.1:8080';
+export const STANDARD_STORE = 'sqlite:data/tollgate.db';
+
+/** Everything of the file that is about this process and not about what it serves. */
+export function readSettings(
+  source: Source,
+  gateway: Draft<GatewayFile>,
+  directory: string,
+): Settings {
+  const { listen: address = STANDARD_LISTEN, public_url: url } = gateway;
+  const duration = (key: 'drain' | 'keep_alive', standard: number, least: number) =>
+    readDuration(source, `/${key}`, gateway[key], { standard, least });
+  return {
+    listen: readListen(source, address),
+    public_url: (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`,
+    store: readStoreUrl(source, gateway.store ?? STANDARD_STORE, directory),
+    drain_ms: duration('drain', 30_000, 0),
+    keep_alive_ms: duration('keep_alive', 15_000, 100),
+    limits: readLimits(source, gateway.limits ?? {}),
+    log_level: gateway.log?.level ?? 'info',
+    first_start: readFirstStart(source, gateway.first_start),
+  };
+}
+
+function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {
+  type Size = 'body' | 'answer' | 'stream' | 'event' | 'drain_bytes';
+  const size = (key: Size, standard: number, least = 1024) =>
+    readSize(source, `/limits/${key}`, limits[key], { standard, least });
+  const drain = { standard: 30_000, least: 0 };
+  return {
+    body_bytes: size('body', 20 * MB),
+    answer_bytes: size('answer', 64 * MB),
+    stream_bytes: size('stream', 256 * MB),
+    event_bytes: size('event', 8 * MB),
+    drain_ms: readDuration(source, '/limits/drain', limits.drain, drain),
+    drain_bytes: size('drain_bytes', 16 * MB, 0),
+    connections: limits.connections ?? 512,
+  };
+}
+
+function readListen(source: Source, text: string): Configuration['listen'] {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host !== undefined && port <= 65_535) return { host, port };
+  const digits = /^:?(\d+)$/.exec(text)?.[1];
+  const message = `listen: ${source.word('/listen')} is not an address and port`;
+  let hint = `such as ${STANDARD_LISTEN}`;
+  if (digits !== undefined) hint = `did you mean "127.0.0.1:${digits}"?`;
+  if (host !== undefined) hint = 'a port is a number from 0 to 65535';
+  source.fault('/listen', { code: 'bad_listen', message, hint });
+  return { host: '127.0.0.1', port: 8080 };
+}
+
+function readFirstStart(
+  source: Source,
+  first: Draft<FirstStart> | undefined,
+): Configuration['first_start'] {
+  if (first?.account === undefined) return undefined;
+  const credit = first.credit === undefined ? 0n : readDollars(source, '/first_start/credit');
+  return { account: first.account, credit_nano: credit };
+}

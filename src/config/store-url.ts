@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import { nearest } from './nearest.js';
+import { quote, type Source } from './source.js';
+
+const SCHEMES = ['sqlite', 'postgres', 'postgresql'];
+const POINTER = '/store';
+
+/**
+ * `sqlite:` with an absolute path, or a PostgreSQL URL as it is. The text may hold a password, so
+ * faults name no more of it than its scheme.
+ */
+export function readStoreUrl(source: Source, text: string, directory: string): string {
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1];
+  if (scheme === undefined) {
+    tell(
+      source,
+      'store does not begin with sqlite: or postgres://',
+      'such as sqlite:data/tollgate.db',
+    );
+  } else if (!SCHEMES.includes(scheme)) {
+    const near = nearest(scheme, SCHEMES);
+    const hint = near === undefined ? 'use sqlite: or postgres://' : `did you mean "${near}"?`;
+    tell(source, `store: ${quote(scheme)} is no kind of store`, hint);
+  } else if (scheme === 'sqlite') {
+    return readPath(source, text.slice('sqlite:'.length), directory);
+  } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
+    tell(
+      source,
+      `store: this ${quote(scheme)} URL is not well formed`,
+      'escape signs in a password',
+    );
+  }
+  return text;
+}
+
+function readPath(source: Source, path: string, directory: string): string {
+  if (path === '' || path.startsWith(':') || path.endsWith('/')) {
+    tell(source, 'store: sqlite: needs the path of a file', 'such as sqlite:data/tollgate.db');
+  }
+  return `sqlite:${resolve(directory, path.replace(/^\/\/(?=\/)/, ''))}`;
+}
+
+function tell(source: Source, message: string, hint: string): void {
+  source.fault(POINTER, { code: 'bad_store', message, hint });
+}

@@ -1,0 +1,64 @@
+import { label } from './explain.js';
+import type { Source } from './source.js';
+
+const MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const BYTES: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+/** Timers count in 31 bits; a day is more than any of them needs. */
+const LONGEST_MS = 86_400_000;
+
+/** What a value is where the file leaves it out, and the least that makes sense. */
+export interface Bounds {
+  standard: number;
+  least: number;
+}
+
+/** Milliseconds of `500ms`, `30s`, `2m` or `1h`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  return number === undefined ? undefined : Math.round(Number(number) * (MS[unit] ?? NaN));
+}
+
+/** Bytes of `64kb`, `20mb` or `1gb`; undefined for anything else. */
+export function parseSize(text: string): number | undefined {
+  const [, number, unit = ''] = /^(\d+)(b|kb|mb|gb)$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * (BYTES[unit] ?? NaN);
+}
+
+/** A duration of the file in ms. One that is out of bounds is a fault. */
+export function readDuration(
+  source: Source,
+  pointer: string,
+  text: string | undefined,
+  bounds: Bounds,
+): number {
+  const ms = text === undefined ? undefined : parseDuration(text);
+  return within(source, pointer, ms, { ...bounds, most: LONGEST_MS, unit: 'ms' });
+}
+
+/** A size of the file in bytes. One that is out of bounds is a fault. */
+export function readSize(
+  source: Source,
+  pointer: string,
+  text: string | undefined,
+  bounds: Bounds,
+): number {
+  const bytes = text === undefined ? undefined : parseSize(text);
+  return within(source, pointer, bytes, { ...bounds, most: 1024 ** 4, unit: 'b' });
+}
+
+function within(
+  source: Source,
+  pointer: string,
+  value: number | undefined,
+  { standard, least, most, unit }: Bounds & { most: number; unit: string },
+): number {
+  if (value === undefined) return standard;
+  if (value >= least && value <= most) return value;
+  const [bound, side] = value < least ? [least, 'least'] : [most, 'most'];
+  source.fault(pointer, {
+    code: 'out_of_range',
+    message: `${label(pointer)}: ${source.word(pointer)} is too ${value < least ? 'small' : 'large'}`,
+    hint: `at ${side} ${bound}${unit}`,
+  });
+  return standard;
+}

@@ -1,0 +1,16 @@
+/** The file is missing, a folder, or otherwise not to be read at all. */
+export class Unreadable extends Error {
+  override name = 'Unreadable';
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read',
+  EISDIR: 'is a folder',
+};
+
+/** Says in words why a file could not be read. */
+export function unreadable(file: string, error: unknown): Unreadable {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return new Unreadable(`${file} ${REASONS[code] ?? 'cannot be read'}`, { cause: error });
+}

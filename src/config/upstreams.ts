@@ -1,0 +1,103 @@
+import type { UpstreamEntry } from '../schema-types/gateway.js';
+import type { Price, Upstream } from '../types.js';
+import { checkChanges } from './fields.js';
+import { nameHint } from './nearest.js';
+import { readPrice } from './prices.js';
+import type { ReadProvider } from './providers.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { Draft } from './validate.js';
+
+/** What the rest of the file says, for those who refer to it. */
+export interface Known {
+  owners: readonly string[];
+  /** All names of `providers`, also of those that could not be read. */
+  provider_names: readonly string[];
+  providers: ReadonlyMap<string, ReadProvider>;
+}
+
+export interface ReadUpstream {
+  pointer: string;
+  upstream: Upstream;
+  read: ReadProvider;
+}
+
+/** The `upstreams` of a model whose providers are known; faults for all others. */
+export function readUpstreams(
+  source: Source,
+  pointer: string,
+  model: { id: string; price: Price; entries: readonly (Draft<UpstreamEntry> | undefined)[] },
+  known: Known,
+): ReadUpstream[] {
+  const seen = new Map<string, number>();
+  return model.entries.flatMap((entry, i) => {
+    const place = pointer + join(i);
+    if (entry?.provider === undefined) return [];
+    // A model that is faulty could be any; one that is left out has the public ID.
+    const known_model = entry.model !== undefined || !source.marks.has(`${place}/model`);
+    const target = JSON.stringify([entry.provider, entry.model ?? model.id]);
+    const first = seen.get(target);
+    if (first !== undefined && known_model) tellUnreachable(source, place, entry, first);
+    if (first === undefined && known_model) seen.set(target, i);
+    const read = findProvider(source, `${place}/provider`, entry.provider, known);
+    if (!read) return [];
+    return [{ pointer: place, upstream: readUpstream(source, place, model, entry, read), read }];
+  });
+}
+
+function tellUnreachable(
+  source: Source,
+  pointer: string,
+  { provider = '', model }: Draft<UpstreamEntry>,
+  first: number,
+): void {
+  const what = model === undefined ? quote(provider) : `${quote(model)} of ${quote(provider)}`;
+  source.fault(pointer, {
+    code: 'unreachable_fallback',
+    message: `${what} is tried already by upstreams[${first}], so this entry is never of use`,
+    hint: 'remove it, or name another provider or model',
+  });
+}
+
+function findProvider(
+  source: Source,
+  pointer: string,
+  name: string,
+  { providers, provider_names: names }: Known,
+): ReadProvider | undefined {
+  if (!names.includes(name)) {
+    const message = `no provider is called ${quote(name)}`;
+    source.fault(pointer, { code: 'unknown_provider', message, hint: nameHint(name, names) });
+  }
+  return providers.get(name);
+}
+
+function readUpstream(
+  source: Source,
+  pointer: string,
+  model: { id: string; price: Price },
+  entry: Draft<UpstreamEntry>,
+  { provider, manifest }: ReadProvider,
+): Upstream {
+  const own = { set: entry.set ?? {}, drop: entry.drop ?? [], rename: entry.rename ?? {} };
+  checkChanges(source, pointer, own);
+  const { price } = entry;
+  return {
+    provider,
+    model: entry.model ?? model.id,
+    weight: entry.weight,
+    set: { ...own.set },
+    drop: [...new Set([...(manifest.data.drop ?? []), ...own.drop].filter(isText))],
+    rename: texts({ ...manifest.data.rename, ...own.rename }),
+    price: price === undefined ? model.price : readPrice(source, `${pointer}/price`, price),
+  };
+}
+
+function isText(value: string | undefined): value is string {
+  return value !== undefined;
+}
+
+function texts(map: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(map).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}

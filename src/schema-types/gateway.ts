@@ -1,0 +1,171 @@
+// Made by `npm run types` from schemas/gateway.schema.json.
+
+/** a duration such as 500ms, 30s, 2m or 1h */
+export type Duration = string;
+/** a size such as 64kb, 20mb or 1gb */
+export type Size = string;
+/** Items: a field's name */
+export type Fields = string[];
+/** a field's name */
+export type Field = string;
+/** free, or prices such as { input_per_million: 0.15, output_per_million: 0.60 } */
+export type PriceEntry =
+  | string
+  | {
+      input_per_million?: Dollars;
+      output_per_million?: Dollars;
+      /** a number of dollars, or one for each quality or size */
+      per_image?:
+        | number
+        | {
+            standard?: Dollars;
+            hd?: Dollars;
+            [k: string]: Dollars | undefined;
+          };
+      /** a number of dollars, or one for each resolution */
+      per_video_second?:
+        | number
+        | {
+            '720p'?: VideoRate;
+            '1080p'?: VideoRate;
+            '4k'?: VideoRate;
+          };
+    };
+/**
+ * a number of dollars, 0 or more
+ *
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[1-9][0-9]*x[1-9][0-9]*$".
+ */
+export type Dollars = number;
+/** a number of dollars, or { silent, audio } */
+export type VideoRate =
+  | number
+  | {
+      silent?: Dollars;
+      audio?: Dollars;
+    };
+/** a whole number of tokens, 1 or more */
+export type Tokens = number;
+
+/** gateway.yaml, the operator's one file. */
+export interface GatewayFile {
+  /** an address such as 127.0.0.1:8080 */
+  listen?: string;
+  /** a URL such as https://ai.example.com */
+  public_url?: string;
+  /** sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE */
+  store?: string;
+  drain?: Duration;
+  keep_alive?: Duration;
+  limits?: LimitsBlock;
+  log?: {
+    level?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  };
+  first_start?: FirstStart;
+  sign_in?: {
+    [k: string]: unknown;
+  };
+  owners: {
+    [k: string]: OwnerEntry;
+  };
+  providers: {
+    [k: string]: ProviderEntry;
+  };
+  models: {
+    [k: string]: ModelEntry;
+  };
+  endpoints?: {
+    [k: string]: EndpointBlock;
+  };
+}
+export interface LimitsBlock {
+  body?: Size;
+  answer?: Size;
+  stream?: Size;
+  event?: Size;
+  drain?: Duration;
+  drain_bytes?: Size;
+  /** a whole number of connections, 1 to 65535 */
+  connections?: number;
+}
+export interface FirstStart {
+  /** a name */
+  account: string;
+  /** an amount such as 10.00 */
+  credit?: string | number;
+}
+export interface OwnerEntry {
+  /** a name */
+  name: string;
+}
+export interface ProviderEntry {
+  /** a manifest's name or ./path.yaml */
+  uses?: string;
+  /** text */
+  api_key?: string;
+  /** a URL */
+  base_url?: string;
+  headers?: {
+    /** text */
+    [k: string]: string;
+  };
+  timeout?: TimeoutBlock;
+  poll_interval?: Duration;
+  settings?: {
+    [k: string]: unknown;
+  };
+  on_abort?: 'abort' | 'drain';
+}
+export interface TimeoutBlock {
+  connect?: Duration;
+  first_byte?: Duration;
+  idle?: Duration;
+  total?: Duration;
+}
+export interface ModelEntry {
+  /** an owner's name */
+  owner: string;
+  capabilities: ('chat' | 'vision' | 'audio' | 'tools' | 'image' | 'video')[];
+  upstreams: UpstreamEntry[];
+  limits?: ModelLimitsBlock;
+  passthrough?: Fields;
+  price?: PriceEntry;
+  /** a date such as 2024-07-18, or Unix seconds */
+  created?: string | number;
+}
+export interface UpstreamEntry {
+  /** a provider's name */
+  provider: string;
+  /** the provider's own model ID */
+  model?: string;
+  /** a whole number, 1 or more */
+  weight?: number;
+  set?: {
+    [k: string]: unknown;
+  };
+  drop?: Fields;
+  rename?: {
+    [k: string]: Field;
+  };
+  price?: PriceEntry;
+}
+export interface ModelLimitsBlock {
+  max_tokens?: Tokens;
+  context?: Tokens;
+  image_tokens?: Tokens;
+}
+export interface EndpointBlock {
+  /** a method and a path */
+  at: string;
+  /**
+   *
+   * Items: a stage such as auth or validate: chat-completion
+   */
+  stages: (
+    | string
+    | {
+        [k: string]: unknown;
+      }
+  )[];
+}
