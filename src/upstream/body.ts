@@ -1,0 +1,135 @@
+import { UpstreamError } from './fault.js';
+
+/** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
+export interface BodySource {
+  resume(): void;
+  leave(): void;
+}
+
+/** A reader this far behind pauses its upstream; two sockets' worth of reading ahead. */
+const AHEAD_BYTES = 64 * 1024;
+
+interface Reader {
+  resolve(result: IteratorResult<Buffer, undefined>): void;
+  reject(error: unknown): void;
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * An answer's bytes, to be read once: packet by packet as an async iterator, or all at once by
+ * `readAll`. Whoever fills it pauses while `push` answers false.
+ */
+export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
+  readonly #source: BodySource;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #limit_bytes = AHEAD_BYTES;
+  #reader: Reader | undefined;
+  #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
+  #state: 'open' | 'ended' | 'failed' | 'left' = 'open';
+  #error: unknown;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** Takes a packet; false asks the source to pause until `resume`. */
+  push(chunk: Buffer): boolean {
+    if (this.#state !== 'open') return true;
+    if (this.#reader) {
+      const reader = this.#reader;
+      this.#reader = undefined;
+      reader.resolve({ done: false, value: chunk });
+      return true;
+    }
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#limit_bytes) return true;
+    if (!this.#whole) return false;
+    this.#whole.reject(tooLarge(this.#limit_bytes));
+    this.#leave();
+    return true;
+  }
+
+  end(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'ended';
+    this.#whole?.resolve(this.#take());
+    this.#reader?.resolve(DONE);
+  }
+
+  /** Packets that came before the failure are still read first. */
+  fail(error: unknown): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'failed';
+    this.#error = error;
+    this.#whole?.reject(error);
+    this.#reader?.reject(error);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    const chunk = this.#chunks.shift();
+    if (chunk) {
+      this.#bytes -= chunk.length;
+      if (this.#state === 'open' && this.#chunks.length === 0) this.#source.resume();
+      return Promise.resolve({ done: false, value: chunk });
+    }
+    if (this.#state === 'failed') return this.#fail();
+    if (this.#state !== 'open') return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  /** Ends the reading early. */
+  return(): Promise<IteratorReturnResult<undefined>> {
+    if (this.#state === 'open') this.#leave();
+    this.#chunks = [];
+    return Promise.resolve(DONE);
+  }
+
+  /** The whole body, without the cost of iterating. Rejects with `UpstreamError` past the limit. */
+  readAll(limit_bytes: number): Promise<Buffer> {
+    if (this.#bytes > limit_bytes) {
+      void this.return();
+      return Promise.reject(tooLarge(limit_bytes));
+    }
+    if (this.#state === 'failed') return this.#fail();
+    if (this.#state !== 'open') return Promise.resolve(this.#take());
+    this.#limit_bytes = limit_bytes;
+    return new Promise((resolve, reject) => {
+      this.#whole = { resolve, reject };
+      this.#source.resume();
+    });
+  }
+
+  #take(): Buffer {
+    const [first, ...rest] = this.#chunks;
+    this.#chunks = [];
+    if (!first) return Buffer.alloc(0);
+    return rest.length === 0 ? first : Buffer.concat([first, ...rest], this.#bytes);
+  }
+
+  #leave(): void {
+    this.#state = 'left';
+    this.#chunks = [];
+    this.#source.leave();
+  }
+
+  /** The failure is told once; a reader that asks again is at the end. */
+  #fail(): Promise<never> {
+    this.#state = 'ended';
+    // The reason of an aborted signal may be anything, and is passed on as it is.
+    // oxlint-disable-next-line prefer-promise-reject-errors
+    return Promise.reject(this.#error);
+  }
+}
+
+function tooLarge(limit_bytes: number): UpstreamError {
+  return new UpstreamError('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
+}

@@ -1,0 +1,84 @@
+import { isRecord } from '../is-record.js';
+
+/** What an upstream's error says, whichever of the many shapes it came in. Absent parts are ''. */
+export interface ErrorWords {
+  message: string;
+  /** Codes, types and reasons, in lower case, to recognise the error by. */
+  marks: string;
+  /** The status that the body itself names, for errors inside a 200. */
+  status: number | undefined;
+  /** Seconds, such as Google's `retryDelay` of "34.4s". */
+  retry_seconds: number | undefined;
+}
+
+const UNPARSED_CHARACTERS = 300;
+
+/** Reads the text of an error body; what is not JSON is its own message. */
+export function readErrorText(text: string): ErrorWords {
+  try {
+    return readErrorBody(JSON.parse(text));
+  } catch {
+    return { ...words({}, ''), message: text.trim().slice(0, UNPARSED_CHARACTERS) };
+  }
+}
+
+/**
+ * Reads a parsed error body. In this order: the first element of an array; an `error` that is an
+ * object; an `error` that is text; a top-level `message`; a `detail` that is text or a list.
+ */
+export function readErrorBody(body: unknown): ErrorWords {
+  if (Array.isArray(body)) return readErrorBody(body[0]);
+  if (!isRecord(body)) return words({}, textOf(body));
+  const { error, detail } = body;
+  if (isRecord(error)) return words({ ...error, outer: body['code'] }, innerMessage(error));
+  if (typeof error === 'string') return words(body, error);
+  if (typeof body['message'] === 'string') return words(body, body['message']);
+  return words(body, detailText(detail));
+}
+
+function words(error: Record<string, unknown>, message: string): ErrorWords {
+  const details = [error, ...records(error['details'])];
+  const inner = isRecord(error['innererror']) ? error['innererror'] : {};
+  const marks = [error['code'], error['type'], error['status'], error['outer'], inner['code']];
+  const delays = details.map((detail) => parseFloat(textOf(detail['retryDelay'])));
+  return {
+    message,
+    marks: [...marks, ...details.map((detail) => detail['reason'])]
+      .map(textOf)
+      .filter((mark) => mark !== '')
+      .join(' ')
+      .toLowerCase(),
+    status: [error['status_code'], error['code'], error['status']].map(Number).find(isStatus),
+    retry_seconds: delays.find((delay) => delay >= 0),
+  };
+}
+
+/** Resellers wrap the real reason of their own upstream in `metadata.raw`. */
+function innerMessage(error: Record<string, unknown>): string {
+  const { message, metadata } = error;
+  const raw = isRecord(metadata) ? metadata['raw'] : undefined;
+  if (typeof raw === 'string' && raw.trim() !== '') {
+    return readErrorText(raw).message || textOf(message);
+  }
+  return textOf(message);
+}
+
+function detailText(detail: unknown): string {
+  if (!Array.isArray(detail)) return textOf(detail);
+  return detail
+    .map((item: unknown) => (isRecord(item) ? textOf(item['msg']) : textOf(item)))
+    .filter((text) => text !== '')
+    .join('; ');
+}
+
+function records(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function isStatus(code: number): boolean {
+  return Number.isInteger(code) && code >= 400 && code <= 599;
+}

@@ -1,0 +1,83 @@
+import { Agent } from 'undici';
+import type { Provider, WireRequest } from '../types.js';
+import { Exchange } from './exchange.js';
+import { dispatchLocally } from './local.js';
+import type { Network } from './types.js';
+
+export interface NetworkOptions {
+  /** The most sockets to one origin. Calls beyond wait for one within their `connect_ms`. */
+  connections: number;
+}
+
+/** Where a provider is, taken apart once. */
+interface Base {
+  origin: string;
+  path: string;
+  query: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Calls give up far earlier; this frees the sockets that they leave behind, still connecting. */
+const CONNECT_MS = 120_000;
+
+/** The sockets to all upstreams. One is made for the life of the process. */
+export function createNetwork({ connections }: NetworkOptions): Network {
+  const agent = new Agent({
+    connections,
+    // One call at a time on a socket: aborting a call may then close it, and harms no other.
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: CONNECT_MS },
+    // An exchange keeps its own time, by phases the operator can set.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const bases = new WeakMap<Provider, Base>();
+
+  const baseFor = (provider: Provider): Base => {
+    const known = bases.get(provider);
+    if (known) return known;
+    const base = baseOf(provider);
+    bases.set(provider, base);
+    return base;
+  };
+
+  return {
+    send: (provider, request, signal) =>
+      new Promise((resolve, reject) => {
+        signal.throwIfAborted();
+        const exchange = new Exchange(provider.timeouts, signal, resolve, reject);
+        if (provider.local) void dispatchLocally(provider.local, request, exchange);
+        else dispatch(agent, baseFor(provider), request, exchange);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: Exchange): void {
+  const { origin, query, headers } = base;
+  let path = base.path + request.path;
+  if (query) path += (path.includes('?') ? '&' : '?') + query;
+  agent.dispatch(
+    {
+      origin,
+      path: path || '/',
+      method: request.method,
+      // The operator's headers stand last, so that no codec can replace a credential.
+      headers: { ...request.headers, ...headers },
+      body: request.body ?? null,
+    },
+    exchange,
+  );
+}
+
+function baseOf({ base_url, headers }: Provider): Base {
+  const url = new URL(base_url);
+  const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    origin: url.origin,
+    path: url.pathname.replace(/\/+$/u, ''),
+    query: url.search.slice(1),
+    headers: { 'accept-encoding': 'identity', ...Object.fromEntries(lowered) },
+  };
+}

@@ -1,0 +1,52 @@
+import type { WireAnswer } from '../types.js';
+import { AnswerBody } from './body.js';
+import { UpstreamError } from './fault.js';
+
+/**
+ * The whole body as JSON, within a limit. Throws `UpstreamError` (broken) for a body that is
+ * larger, empty or not JSON. Blank lines before it, which some upstreams send to keep a call alive,
+ * are white space to JSON.
+ */
+export async function readJson(answer: WireAnswer, limit_bytes: number): Promise<unknown> {
+  const text = (await readBytes(answer, limit_bytes)).toString('utf8');
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    const what = text.trim() === '' ? 'empty' : 'not JSON';
+    throw new UpstreamError('broken', `The upstream's answer is ${what}.`);
+  }
+}
+
+/**
+ * The beginning of a body as text, for answers that are failures anyway: what is past the limit, or
+ * was cut off, is not missed.
+ */
+export async function readText(answer: WireAnswer, limit_bytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= limit_bytes) break;
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+  }
+  return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
+}
+
+async function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
+  if (body instanceof AnswerBody) return body.readAll(limit_bytes);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > limit_bytes) {
+      const message = `The upstream's answer is larger than ${limit_bytes} bytes.`;
+      throw new UpstreamError('broken', message);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
