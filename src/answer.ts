@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { completion } from './chat/answer.js';
+import { ClientGone } from './client.js';
+import { GatewayError } from './errors.js';
+import { fact, type Context, type StageMiddleware } from './pipeline.js';
+
+/**
+ * The outermost middleware of every request: gives it an id, writes what the stages have made of
+ * it, in the one shape for errors, and logs one line. No error leaves it.
+ */
+export function answering(log: Logger, draining: () => boolean): StageMiddleware {
+  return async (ctx, next) => {
+    const started = performance.now();
+    ctx.state.request_id = randomUUID();
+    ctx.set('x-request-id', ctx.state.request_id);
+    try {
+      if (draining()) throw drainingError();
+      await next();
+      writeReply(ctx);
+    } catch (error) {
+      writeError(ctx, error, log);
+    }
+    logRequest(ctx, log, performance.now() - started);
+  };
+}
+
+function drainingError(): GatewayError {
+  const message = 'The gateway is stopping; send the request again in a moment.';
+  return new GatewayError('draining', message, {
+    headers: { connection: 'close', 'retry-after': '1' },
+  });
+}
+
+function writeReply(ctx: Context): void {
+  const { reply } = ctx.state;
+  if (reply?.kind === 'document') ctx.body = reply.body;
+  if (reply?.kind === 'chat') {
+    ctx.body = completion(reply.heading, reply.reply, fact(ctx, 'receipt').usage);
+  }
+}
+
+function writeError(ctx: Context, error: unknown, log: Logger): void {
+  const { request_id } = ctx.state;
+  if (error instanceof ClientGone || ctx.res.headersSent || ctx.res.destroyed) {
+    ctx.respond = false;
+    if (!(error instanceof ClientGone)) log.error({ request_id, err: error }, 'a request broke');
+    if (!ctx.res.writableEnded) ctx.res.destroy();
+    return;
+  }
+  const shown = error instanceof GatewayError ? error : internal();
+  if (shown !== error) log.error({ request_id, err: error }, 'a request failed inside');
+  ctx.status = shown.status;
+  ctx.set(shown.headers);
+  ctx.body = shown.toJSON();
+}
+
+function internal(): GatewayError {
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.');
+}
+
+function logRequest(ctx: Context, log: Logger, took_ms: number): void {
+  const { request_id, endpoint, caller, model, receipt } = ctx.state;
+  log.info({
+    request_id,
+    endpoint,
+    status: ctx.res.headersSent ? ctx.res.statusCode : ctx.status,
+    took_ms: Math.round(took_ms * 10) / 10,
+    account: caller?.account_id,
+    model: model?.id,
+    cost_nano: receipt?.cost_nano.toString(),
+  });
+}

@@ -1,0 +1,59 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answering } from './answer.js';
+import type { EndpointEntry } from './config/types.js';
+import { GatewayError } from './errors.js';
+import { health, type Health } from './health.js';
+import { build, type Context, type Services, type Stage, type State } from './pipeline.js';
+
+export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+/** Makes the handler of all requests under one configuration. Nothing is looked up by name later. */
+export function createApp(
+  stages: ReadonlyMap<string, Stage>,
+  services: Services,
+  state: Health,
+): Handler {
+  const app = new Koa<State>();
+  app.silent = true;
+  const router = new Router<State>();
+  for (const endpoint of services.configuration.endpoints) {
+    const middleware = build(endpoint, stages, services);
+    const { method, name } = endpoint;
+    router.register(routerPath(endpoint), [method], [label(name), ...middleware, end]);
+  }
+  app.use(health(state, services.store));
+  app.use(answering(services.log, () => state.draining));
+  app.use(router.routes());
+  app.use((ctx) => refuseUnmatched(ctx, router));
+  return app.callback();
+}
+
+function label(name: string): Koa.Middleware<State> {
+  return (ctx, next) => {
+    ctx.state.endpoint = name;
+    return next();
+  };
+}
+
+/** A request that has walked its stages goes no further: what follows is for unknown paths. */
+function end(): void {}
+
+/** `{model}` may hold slashes, so it takes all it can get; other parameters are one segment. */
+function routerPath({ path }: EndpointEntry): string {
+  return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) =>
+    name === 'model' ? '*model' : `:${name}`,
+  );
+}
+
+function refuseUnmatched(ctx: Context, router: Router<State>): void {
+  const { path: layers } = router.match(ctx.path, ctx.method);
+  const allowed = [...new Set(layers.flatMap(({ methods }) => methods))];
+  if (allowed.length === 0) {
+    throw new GatewayError('not_found', `There is nothing at ${ctx.method} ${ctx.path}.`);
+  }
+  throw new GatewayError('method_not_allowed', `${ctx.path} does not take ${ctx.method}.`, {
+    headers: { allow: allowed.join(', ') },
+  });
+}

@@ -1,0 +1,38 @@
+import { ClientGone, type Client } from './client.js';
+import { fact, type Context, type Services } from './pipeline.js';
+import type { Upstream } from './types.js';
+import { UpstreamError } from './upstream/fault.js';
+import { mayFallBack, refusal } from './upstream/refusal.js';
+
+/**
+ * Asks the upstreams in turn until one answers. The only place that tries again: what was sent to
+ * one upstream is encoded anew for the next, which may speak another format. Throws `GatewayError`
+ * where none answers, `ClientGone` where nobody waits any more.
+ */
+export async function firstAnswer<T>(
+  ctx: Context,
+  client: Client,
+  { log }: Services,
+  ask: (upstream: Upstream) => Promise<T>,
+): Promise<T> {
+  let failed: UpstreamError | undefined;
+  for (const upstream of fact(ctx, 'upstreams')) {
+    client.on_leave = upstream.provider.on_abort;
+    try {
+      return await ask(upstream);
+    } catch (error) {
+      if (client.gone) throw new ClientGone();
+      if (!(error instanceof UpstreamError)) throw error;
+      failed = error;
+      const { request_id } = ctx.state;
+      const { name } = upstream.provider;
+      log.warn(
+        { request_id, provider: name, fault: error.fault, err: error },
+        'an upstream failed',
+      );
+      if (!mayFallBack(error)) break;
+    }
+  }
+  if (!failed) throw new Error('The model has no upstream.');
+  throw refusal(failed);
+}

@@ -1,0 +1,109 @@
+import { GatewayError } from '../errors.js';
+import type { ChatCompletionBody } from '../schema-types/chat-completion.js';
+import type { Model } from '../types.js';
+import type { ChatCall } from './codec.js';
+import { headerSafe } from './ignored.js';
+import { readMessages } from './messages.js';
+
+/** Output tokens of a completion for which neither the client nor the file names a limit. */
+const DEFAULT_MAX_TOKENS = 4096;
+
+/** Fields of specification 2.1 that travel as they are. */
+const SAMPLING = new Set([
+  'temperature',
+  'top_p',
+  'stop',
+  'presence_penalty',
+  'frequency_penalty',
+  'user',
+]);
+const TOOLS = new Set(['tools', 'tool_choice', 'parallel_tool_calls']);
+/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+const OWN = new Set([
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+]);
+
+/** The parts of a prompt that its price bound is made of. */
+export interface PromptSize {
+  text_bytes: number;
+  messages: number;
+  images: number;
+  audio_bytes: number;
+}
+
+/** A chat request as the chosen model takes it. */
+export interface ChatWork {
+  kind: 'chat';
+  call: ChatCall;
+  size: PromptSize;
+  /** Names of the fields that were left out, for the header `tollgate-ignored`. */
+  ignored: readonly string[];
+}
+
+/**
+ * Fits a valid body to a model: capability gates, aliases, passthrough, limits (specification 2.1
+ * to 2.3). Throws `GatewayError` for what the model cannot take.
+ */
+export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
+  const ignored = new Set<string>();
+  const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
+  const call: ChatCall = {
+    messages,
+    stream: body.stream ?? false,
+    n: body.n ?? 1,
+    max_tokens: maxTokens(body, model),
+    fields: travelling(body, model, size, ignored),
+  };
+  return { kind: 'chat', call, size, ignored: [...ignored] };
+}
+
+function travelling(
+  body: ChatCompletionBody,
+  model: Model,
+  size: PromptSize,
+  ignored: Set<string>,
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (OWN.has(name)) continue;
+    if (SAMPLING.has(name)) fields[name] = value;
+    else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
+      fields[name] = value;
+      // Tools and schemas are read by the model too, so they count as prompt.
+      size.text_bytes += Buffer.byteLength(JSON.stringify(value));
+    } else ignored.add(headerSafe(name));
+  }
+  return fields;
+}
+
+function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
+  const { max_tokens: old, max_completion_tokens: alias } = body;
+  if (old !== undefined && alias !== undefined && old !== alias) {
+    throw new GatewayError(
+      'invalid_request',
+      'max_tokens and max_completion_tokens mean the same; send one of them.',
+      { param: 'max_completion_tokens' },
+    );
+  }
+  const asked = alias ?? old;
+  const limit = model.limits.max_tokens;
+  if (asked !== undefined && limit !== undefined && asked > limit) {
+    throw new GatewayError(
+      'invalid_request',
+      `max_tokens is ${asked}, but ${model.id} gives at most ${limit}.`,
+      { param: old === undefined ? 'max_completion_tokens' : 'max_tokens' },
+    );
+  }
+  // A paid answer must not outgrow its hold, so one limit or another is always sent.
+  return asked ?? limit ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
+}
+
+function isFree(model: Model): boolean {
+  return model.upstreams.every(({ price }) => price.free);
+}

@@ -1,0 +1,83 @@
+import { believedBill, estimatedBill, type Bill, type Terms } from '../billing/usage.js';
+import { GatewayError } from '../errors.js';
+import type { Context, Services } from '../pipeline.js';
+import { UpstreamError } from '../upstream/fault.js';
+import { refusal } from '../upstream/refusal.js';
+import { textsOf } from './answer.js';
+import { DONE, event, Framer } from './framer.js';
+import type { ChatAnswer, ChatStream } from './operation.js';
+import { pump, type Ending } from './pump.js';
+import { Sink } from './sink.js';
+
+/** Commits a charge. An answer goes out whole only after this has resolved. */
+export type Settle = (bill: Bill) => Promise<void>;
+
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
+const NOTHING: Bill = {
+  usage: { prompt_tokens: 0, completion_tokens: 0 },
+  cost_nano: 0n,
+  estimated: true,
+};
+
+/** Charges a whole answer: by the upstream's usage, or by an estimate where that makes no sense. */
+export async function chargeAnswer(
+  { reply }: ChatAnswer,
+  terms: Terms,
+  settle: Settle,
+): Promise<Bill> {
+  const bill = believedBill(reply.usage, terms) ?? (await estimatedBill(textsOf(reply), terms));
+  await settle(bill);
+  return bill;
+}
+
+/** Carries a stream to the client, charges it, and only then sends its last words. */
+export async function carryStream(
+  ctx: Context,
+  stream: ChatStream,
+  terms: Terms,
+  settle: Settle,
+  services: Services,
+): Promise<Bill> {
+  const { keep_alive_ms, limits } = services.configuration;
+  const framer = new Framer(stream.heading, stream.shown);
+  ctx.respond = false;
+  const sink = new Sink(ctx.res, STREAM_HEADERS, keep_alive_ms);
+  try {
+    const ending = await pump(stream, framer, sink, limits.drain_bytes);
+    const bill = await streamBill(ending, framer, terms);
+    await settle(bill);
+    sink.end(lastWords(ending, framer, bill, services));
+    return bill;
+  } catch (error) {
+    // The status has gone out, so this is the only way left to say that the stream is not whole.
+    sink.end(errorEvent(error, services));
+    throw error;
+  }
+}
+
+/** Who pays for a stream: all of it if it is whole, else what was delivered, if anything was. */
+async function streamBill(ending: Ending, framer: Framer, terms: Terms): Promise<Bill> {
+  const texts = framer.texts();
+  if (ending.how === 'complete') {
+    return believedBill(framer.usage, terms) ?? (await estimatedBill(texts, terms));
+  }
+  return texts.every((text) => text === '') ? NOTHING : estimatedBill(texts, terms);
+}
+
+function lastWords(ending: Ending, framer: Framer, bill: Bill, services: Services): string {
+  if (ending.how === 'complete') return framer.final(bill.usage) + DONE;
+  return ending.how === 'cut' ? errorEvent(ending.error, services) : '';
+}
+
+function errorEvent(error: unknown, { log }: Services): string {
+  if (error instanceof UpstreamError) return event(JSON.stringify(refusal(error)));
+  if (error instanceof GatewayError) return event(JSON.stringify(error));
+  log.error({ err: error }, 'a stream broke');
+  const internal = new GatewayError('internal_error', 'The gateway failed in mid-stream.');
+  return event(JSON.stringify(internal));
+}

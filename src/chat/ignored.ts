@@ -1,0 +1,14 @@
+/** The most that the header `tollgate-ignored` may hold: names are the client's to choose. */
+const HEADER_CHARACTERS = 1_000;
+
+/** A field name as a header can carry it: no line breaks, no other alphabets, not too long. */
+export function headerSafe(name: string): string {
+  return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
+}
+
+/** The value of `tollgate-ignored`: the names of the fields that were left out. */
+export function ignoredHeader(names: readonly string[]): string {
+  const all = names.join(', ');
+  if (all.length <= HEADER_CHARACTERS) return all;
+  return `${all.slice(0, all.lastIndexOf(', ', HEADER_CHARACTERS))}, ...`;
+}

@@ -1,0 +1,123 @@
+import type { Client } from '../client.js';
+import { visible, type Heading, type Shown } from './answer.js';
+import type { ChatCall, ChatPiece, ChatReply, Encoded } from './codec.js';
+import type { Operation, Upstream, WireAnswer } from '../types.js';
+import { readEvents } from '../upstream/events.js';
+import { failure } from '../upstream/failure.js';
+import { UpstreamError } from '../upstream/fault.js';
+import { readJson, readText } from '../upstream/read.js';
+import type { Network } from '../upstream/types.js';
+
+export interface ChatAnswer {
+  kind: 'chat';
+  upstream: Upstream;
+  reply: ChatReply;
+  heading: Heading;
+}
+
+/** A stream whose first pieces are here, so that its upstream is known to answer. */
+export interface ChatStream {
+  kind: 'chat-stream';
+  upstream: Upstream;
+  first: readonly ChatPiece[];
+  rest: AsyncIterator<readonly ChatPiece[]>;
+  heading: Heading;
+  shown: Shown;
+  client: Client;
+}
+
+export interface Limits {
+  answer_bytes: number;
+  stream_bytes: number;
+  event_bytes: number;
+}
+
+export interface ChatAttempt {
+  call: ChatCall;
+  upstream: Upstream;
+  heading: Heading;
+  shown: Shown;
+  limits: Limits;
+  client: Client;
+}
+
+/**
+ * Asks one upstream once. Resolves with a whole answer, or with a stream that has begun; throws
+ * `UpstreamError` for everything else.
+ */
+export async function chat(
+  attempt: ChatAttempt,
+  network: Network,
+): Promise<ChatAnswer | ChatStream> {
+  const { call, upstream, limits, client } = attempt;
+  const operation = upstream.provider.operations.get('chat');
+  if (!operation) throw new Error(`${upstream.provider.name} does not serve chat.`);
+  const wire = wireRequest(operation.codec.encode(call, upstream), operation);
+  const answer = await network.send(upstream.provider, wire, client.signal);
+  if (answer.status < 200 || answer.status > 299) throw await refusal(answer, limits);
+  if (call.stream && !isJson(answer)) return beginStream(attempt, operation, answer);
+  const body = await readJson(answer, limits.answer_bytes);
+  const reply = visible(operation.codec.decode(body, call, upstream), attempt.shown);
+  if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
+  return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
+}
+
+function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
+  return { upstream, heading };
+}
+
+function aboutStream(
+  attempt: ChatAttempt,
+): Pick<ChatStream, 'upstream' | 'heading' | 'shown' | 'client'> {
+  return { ...about(attempt), shown: attempt.shown, client: attempt.client };
+}
+
+function wireRequest(encoded: Encoded, operation: Operation): Parameters<Network['send']>[1] {
+  return {
+    method: 'POST',
+    path: encoded.path || operation.path,
+    headers: { 'content-type': 'application/json', ...encoded.headers },
+    body: JSON.stringify(encoded.body),
+  };
+}
+
+async function refusal(answer: WireAnswer, limits: Limits): Promise<UpstreamError> {
+  return failure(answer.status, answer.headers, await readText(answer, limits.event_bytes));
+}
+
+function isJson(answer: WireAnswer): boolean {
+  return /^application\/([\w.-]+\+)?json/iu.test(answer.headers['content-type'] ?? '');
+}
+
+async function beginStream(
+  attempt: ChatAttempt,
+  operation: Operation,
+  answer: WireAnswer,
+): Promise<ChatStream> {
+  const { call, upstream, limits } = attempt;
+  const events = readEvents(answer.body, limits);
+  const pieces = operation.codec.decodeStream(events, call, upstream);
+  const rest = pieces[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await rest.next();
+    if (done) throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
+    if (value.length > 0) {
+      return { kind: 'chat-stream', first: value, rest, ...aboutStream(attempt) };
+    }
+  }
+}
+
+/** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */
+function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
+  const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
+    index,
+    ...(content !== null && { content }),
+    ...(tool_calls && { tool_calls: tool_calls.map((call, at) => ({ index: at, ...call })) }),
+    ...('reasoning_content' in rest && { reasoning_content: rest.reasoning_content }),
+    finish_reason: finish_reason ?? 'stop',
+  }));
+  const rest = (async function* (): AsyncGenerator<readonly ChatPiece[]> {
+    yield [{ usage: reply.usage }];
+  })();
+  return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+}

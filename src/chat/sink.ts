@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http';
+
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+/**
+ * The client's end of a stream. The head goes out with the first text. While nothing is written for
+ * `keep_alive_ms`, a comment keeps proxies from closing the connection.
+ */
+export class Sink {
+  readonly #res: ServerResponse;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(res: ServerResponse, headers: Record<string, string>, keep_alive_ms: number) {
+    this.#res = res;
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    res.writeHead(200);
+    // A stalled client gets no comments piled up on what it has not read yet.
+    this.#timer = setInterval(() => {
+      if (!res.writableNeedDrain) res.write(KEEP_ALIVE);
+    }, keep_alive_ms);
+  }
+
+  /** Sends text; the promise, where there is one, waits for a slow client to catch up. */
+  write(text: string): Promise<void> | undefined {
+    this.#timer.refresh();
+    if (this.#res.destroyed || this.#res.write(text)) return undefined;
+    return this.#drained();
+  }
+
+  end(text: string): void {
+    clearInterval(this.#timer);
+    if (!this.#res.destroyed) this.#res.end(text);
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#res.off('drain', done);
+        this.#res.off('close', done);
+        resolve();
+      };
+      this.#res.on('drain', done);
+      this.#res.on('close', done);
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { load } from './config/load.js';
+import type { Configuration, ConfigFault } from './config/types.js';
+import { inspect } from './inspect.js';
+import type { Stage } from './pipeline.js';
+import { stagesFor } from './plugins.js';
+import { STAGES } from './stages/index.js';
+
+export interface Checked {
+  /** In the order of the file; warnings too. */
+  faults: ConfigFault[];
+  /** Undefined where a fault is an error. */
+  configuration: Configuration | undefined;
+  stages: ReadonlyMap<string, Stage>;
+}
+
+/**
+ * Reads gateway.yaml and everything it names, and says all that is wrong. Writes nothing, contacts
+ * nothing. Throws `Unreadable` where there is no file to read.
+ */
+export async function check(file: string, env: NodeJS.ProcessEnv): Promise<Checked> {
+  const { faults, configuration, endpoints } = await load(file, env);
+  const { stages, faults: pluginFaults } = await stagesFor(endpoints, STAGES);
+  const all = [...faults, ...pluginFaults, ...inspect(endpoints, stages)].sort(byPlace);
+  const sound = all.every(({ severity }) => severity === 'warning');
+  return { faults: all, configuration: sound ? configuration : undefined, stages };
+}
+
+function byPlace(a: ConfigFault, b: ConfigFault): number {
+  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
+}

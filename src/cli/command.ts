@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { Unreadable } from '../config/unreadable.js';
+import { format } from '../config/format.js';
+import { FaultyConfiguration } from '../config/faulty.js';
+import { StoreError } from '../store/types.js';
+
+/** A command whose help ends with an example, and whose failures are one sentence each. */
+export function command(name: string, description: string, example: string): Command {
+  return new Command(name)
+    .description(description)
+    .showSuggestionAfterError()
+    .addHelpText('after', `\nExample:\n  $ ${example}\n`);
+}
+
+/** The option that every command has. */
+export function withConfig(target: Command): Command {
+  return target.option('--config <file>', 'the configuration to use', 'gateway.yaml');
+}
+
+/**
+ * Runs a command's work. What goes wrong is told in a sentence on standard error, never with a
+ * stack trace, and sets the exit status: 2 for a file that cannot be read, else 1.
+ */
+export function acting<A extends unknown[]>(
+  work: (...args: A) => Promise<void>,
+): (...args: A) => Promise<void> {
+  return async (...args) => {
+    try {
+      await work(...args);
+    } catch (error) {
+      process.exitCode = error instanceof Unreadable ? 2 : 1;
+      process.stderr.write(`${complaint(error)}\n`);
+    }
+  };
+}
+
+function complaint(error: unknown): string {
+  if (error instanceof FaultyConfiguration) return format(error.faults, 'text').trimEnd();
+  if (error instanceof Unreadable || error instanceof StoreError || error instanceof UsageError) {
+    return `tollgate: ${error.message}`;
+  }
+  const { message = 'unknown fault' } = error instanceof Error ? error : {};
+  return `tollgate: ${message.split('\n', 1)[0]}`;
+}
+
+/** An argument is wrong, in words for the person who typed it. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}

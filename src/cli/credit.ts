@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { formatDollars } from '../billing/money.js';
+import { acting, command, withConfig } from './command.js';
+import { dollars } from './dollars.js';
+import { printJson, printLine } from './print.js';
+import { accountCalled, withStore } from './store.js';
+
+interface Options {
+  config: string;
+  reference?: string;
+  json?: boolean;
+}
+
+/** `tollgate credit ACCOUNT AMOUNT [--reference TEXT]` */
+export function creditCommand(): Command {
+  return withConfig(
+    command(
+      'credit',
+      'add to an account (a negative amount takes back)',
+      'tollgate credit alice 25.00 --reference invoice-1042',
+    )
+      .argument('<account>', 'its name or id')
+      .argument('<amount>', 'dollars, such as 25.00')
+      .option('--reference <text>', 'the same reference twice credits once')
+      .option('--json', 'print one JSON document')
+      .allowUnknownOption()
+      .action(acting(credit)),
+  );
+}
+
+async function credit(name: string, amount: string, options: Options): Promise<void> {
+  const amount_nano = dollars(amount);
+  await withStore(options.config, async (store) => {
+    const account = await accountCalled(store, name);
+    const reference = options.reference ?? randomUUID();
+    const entry = await store.credit(account.id, amount_nano, reference);
+    const { balance_nano } = await accountCalled(store, account.id);
+    const balance = formatDollars(balance_nano);
+    const credited = formatDollars(entry.amount_nano);
+    if (options.json) printJson({ account: account.id, reference, amount: credited, balance });
+    else printLine(`Credited $${credited} to ${account.name}: the balance is $${balance}.`);
+  });
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import type { Key } from '../store/types.js';
+import { acting, command, UsageError, withConfig } from './command.js';
+import { printJson, printLine, printRows, time } from './print.js';
+import { accountCalled, withStore } from './store.js';
+
+interface Options {
+  config: string;
+  json?: boolean;
+}
+
+/** `tollgate key create ACCOUNT --name TEXT | list ACCOUNT | revoke KEY_ID` */
+export function keyCommand(): Command {
+  const create = command(
+    'create',
+    'make an API key; its secret is shown once, here',
+    'tollgate key create alice --name laptop',
+  )
+    .argument('<account>', 'its name or id')
+    .requiredOption('--name <text>', 'what the key is for')
+    .option('--json', 'print {"id","name","secret"}')
+    .action(acting(createKey));
+  const list = command('list', 'show the keys of an account', 'tollgate key list alice')
+    .argument('<account>', 'its name or id')
+    .option('--json', 'print one JSON document')
+    .action(acting(listKeys));
+  const revoke = command('revoke', 'revoke a key, at once', 'tollgate key revoke key_1a2b3c')
+    .argument('<key_id>', 'the id that "key list" shows')
+    .option('--json', 'print one JSON document')
+    .action(acting(revokeKey));
+  return command('key', 'make, list and revoke API keys', 'tollgate key list alice')
+    .addCommand(withConfig(create))
+    .addCommand(withConfig(list))
+    .addCommand(withConfig(revoke));
+}
+
+async function createKey(name: string, options: Options & { name: string }): Promise<void> {
+  await withStore(options.config, async (store) => {
+    const account = await accountCalled(store, name);
+    const { key, secret } = await store.createKey(account.id, options.name);
+    if (options.json) return printJson({ id: key.id, name: key.name, secret });
+    printLine(`Made the key ${key.id} for ${account.name}. Its secret, shown this once:`);
+    printLine(secret);
+  });
+}
+
+async function listKeys(name: string, { config, json }: Options): Promise<void> {
+  await withStore(config, async (store) => {
+    const account = await accountCalled(store, name);
+    const keys = await store.keys(account.id);
+    printRows(keys.map(row), json, `${account.name} has no key yet.`);
+  });
+}
+
+async function revokeKey(id: string, { config, json }: Options): Promise<void> {
+  const revoked = await withStore(config, (store) => store.revokeKey(id));
+  if (!revoked) throw new UsageError(`there is no active key "${id}"`);
+  if (json) printJson({ id, revoked });
+  else printLine(`Revoked ${id}: it is refused from now on.`);
+}
+
+function row({ id, name, prefix, created_ms, last_used_ms, revoked_ms }: Key) {
+  return {
+    id,
+    name,
+    prefix,
+    created: time(created_ms),
+    last_used: time(last_used_ms),
+    revoked: time(revoked_ms),
+  };
+}

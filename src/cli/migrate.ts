@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { storeOf } from '../config/store-of.js';
+import { migrate as migrateStore } from '../store/migrate.js';
+import { acting, command, withConfig } from './command.js';
+import { printJson, printLine } from './print.js';
+
+/** `tollgate migrate`: brings the store to this version; `serve` does the same at its start. */
+export function migrateCommand(): Command {
+  return withConfig(
+    command('migrate', 'bring the store to this version of Tollgate', 'tollgate migrate')
+      .option('--json', 'print one JSON document')
+      .action(acting(migrate)),
+  );
+}
+
+async function migrate({ config, json }: { config: string; json?: boolean }): Promise<void> {
+  const { applied } = await migrateStore(await storeOf(config, process.env));
+  if (json) return printJson({ applied });
+  printLine(applied.length === 0 ? 'The store is up to date.' : `Applied ${applied.join(', ')}.`);
+}

@@ -1,0 +1,55 @@
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
+import { firstStart } from '../first-start.js';
+import { FaultyConfiguration } from '../config/faulty.js';
+import { Gateway, sound, type Sound } from '../gateway.js';
+import { createLog } from '../log.js';
+import { followFile } from './follow-file.js';
+import { listenAddress } from './listen.js';
+import { untilStopped } from './signals.js';
+import { welcome } from './welcome.js';
+
+export interface ServeOptions {
+  config: string;
+  listen?: string;
+}
+
+/** Runs one gateway in this process, until a signal stops it. */
+export async function serveHere(options: ServeOptions): Promise<void> {
+  const stopped = untilStopped();
+  const checked = await load(options);
+  const log = createLog(checked.configuration.log_level);
+  const gateway = await Gateway.open(checked, { log, now: Date.now, random: Math.random });
+  const first = cluster.isPrimary
+    ? await firstStart(checked.configuration, gateway.store)
+    : undefined;
+  const address = await gateway.listen();
+  // With workers, the parent speaks for all of them.
+  if (cluster.isPrimary) welcome(gateway.configuration, address, first);
+  const unfollow = followFile(options.config, () => void reload(gateway, options, log));
+  await stopped;
+  unfollow();
+  log.info('stopping: no new requests, running answers finish');
+  await gateway.stop();
+  log.flush();
+  cluster.worker?.disconnect();
+}
+
+async function load({ config, listen }: ServeOptions): Promise<Sound> {
+  const checked = await sound(config, process.env);
+  if (listen === undefined) return checked;
+  return { ...checked, configuration: { ...checked.configuration, listen: listenAddress(listen) } };
+}
+
+async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Promise<void> {
+  try {
+    gateway.reload(await load(options));
+    log.info('took up the changed configuration');
+  } catch (error) {
+    const faults = error instanceof FaultyConfiguration ? error.faults : [];
+    const [fault] = faults.filter(({ severity }) => severity === 'error');
+    const reason = fault ? `line ${fault.line}: ${fault.message}` : 'the file cannot be read';
+    gateway.refuseReload(reason);
+    log.error({ reason }, 'kept the older configuration: the changed one is not sound');
+  }
+}

@@ -1,0 +1,26 @@
+import cluster from 'node:cluster';
+import { InvalidArgumentError, type Command } from 'commander';
+import { acting, command, withConfig } from './command.js';
+import { serveHere, type ServeOptions } from './serve-here.js';
+import { superviseWorkers } from './supervise.js';
+
+/** `tollgate serve [--config gateway.yaml] [--listen host:port] [--workers n]` */
+export function serveCommand(): Command {
+  return withConfig(
+    command('serve', 'run the gateway', 'tollgate serve --listen 127.0.0.1:8080 --workers 2')
+      .option('--listen <host:port>', 'in place of the address in the configuration')
+      .option('--workers <n>', 'processes that share the address and the store', workers, 1)
+      .action(acting(serve)),
+  );
+}
+
+function workers(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 256) return count;
+  throw new InvalidArgumentError('It must be a whole number from 1 to 256.');
+}
+
+async function serve(options: ServeOptions & { workers: number }): Promise<void> {
+  if (options.workers > 1 && cluster.isPrimary) await superviseWorkers(options);
+  else await serveHere(options);
+}

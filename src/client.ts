@@ -1,0 +1,53 @@
+import type { ServerResponse } from 'node:http';
+
+/** Thrown where the client has left and nobody waits for an answer any more. */
+export class ClientGone extends Error {
+  override name = 'ClientGone';
+  constructor() {
+    super('The client closed the connection.');
+  }
+}
+
+/**
+ * Follows whether the client is still there, and ends an upstream call that nobody waits for: at
+ * once where the upstream then stops billing, else after `drain_ms`, so that its true usage is
+ * learned.
+ */
+export class Client {
+  gone = false;
+  /** What happens to the call under way when the client leaves. */
+  on_leave: 'abort' | 'drain' = 'abort';
+  readonly #controller = new AbortController();
+  readonly #res: ServerResponse;
+  readonly #left: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(res: ServerResponse, drain_ms: number) {
+    this.#res = res;
+    this.#left = () => this.#leave(drain_ms);
+    res.once('close', this.#left);
+    if (res.destroyed) this.#left();
+  }
+
+  /** Ends upstream calls when aborted. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends the call under way with an error that the client is told. */
+  stop(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
+  /** To be called when the request is over. */
+  close(): void {
+    this.#res.off('close', this.#left);
+    clearTimeout(this.#timer);
+  }
+
+  #leave(drain_ms: number): void {
+    this.gone = true;
+    if (this.on_leave === 'abort') this.#controller.abort(new ClientGone());
+    else this.#timer = setTimeout(() => this.#controller.abort(new ClientGone()), drain_ms);
+  }
+}

@@ -1,0 +1,29 @@
+import type { Server } from 'node:http';
+import { GatewayError } from './errors.js';
+
+const SWEEP_MS = 25;
+/** After the limit, streams are told that they were cut; this long they may take to settle. */
+const LAST_WORDS_MS = 5_000;
+
+/**
+ * Closes a server: no new connections, idle ones closed, running answers waited for up to
+ * `limit_ms`, then ended with an error that their clients see, and charged for what was delivered.
+ */
+export async function drain(
+  server: Server,
+  inflight: ReadonlySet<{ stop(reason: Error): void }>,
+  limit_ms: number,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection kept alive counts as open until its client lets go, so idle ones are swept.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const stop = setTimeout(() => {
+    const reason = new GatewayError('draining', 'The gateway stopped before the answer was whole.');
+    for (const request of inflight) request.stop(reason);
+  }, limit_ms);
+  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + LAST_WORDS_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(stop);
+  clearTimeout(kill);
+}

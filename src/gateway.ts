@@ -1,0 +1,146 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createApp, type Handler } from './app.js';
+import { check, type Checked } from './check.js';
+import { FaultyConfiguration } from './config/faulty.js';
+import type { Configuration } from './config/types.js';
+import { drain } from './drain.js';
+import { ERRORS } from './errors.js';
+import type { Health } from './health.js';
+import type { Services } from './pipeline.js';
+import { openStore } from './store/open.js';
+import type { Store } from './store/types.js';
+import { createNetwork } from './upstream/network.js';
+import type { Network } from './upstream/types.js';
+
+/** How often a process says that it lives and looks for the holds of those that do not. */
+const BEAT_MS = 10_000;
+/** A client must send its headers, and then its whole body, within these. */
+const HEADERS_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+
+export interface GatewayOptions {
+  log: Logger;
+  now: () => number;
+  random: () => number;
+}
+
+/** Checks the file and throws `FaultyConfiguration` unless it is sound. */
+export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
+  const checked = await check(file, env);
+  const { configuration } = checked;
+  if (!configuration) throw new FaultyConfiguration(checked.faults);
+  return { ...checked, configuration };
+}
+
+export type Sound = Checked & { configuration: Configuration };
+
+/** The composition root: a store, a network and a server around one configuration at a time. */
+export class Gateway {
+  readonly #server: Server;
+  readonly #state: Health = { draining: false, configuration_fault: undefined };
+  readonly #inflight: Services['inflight'] = new Set();
+  #configuration: Configuration;
+  #handler: Handler;
+  #beat: NodeJS.Timeout | undefined;
+
+  private constructor(
+    checked: Sound,
+    readonly store: Store,
+    private readonly network: Network,
+    private readonly options: GatewayOptions,
+  ) {
+    this.#configuration = checked.configuration;
+    this.#handler = this.#compose(checked);
+    this.#server = createServer(
+      { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, noDelay: true },
+      (req, res) => void this.#handler(req, res),
+    );
+    this.#server.on('clientError', refuseMalformed);
+  }
+
+  /** Opens the store (with its migrations) and makes the pipelines. Nothing listens yet. */
+  static async open(checked: Sound, options: GatewayOptions): Promise<Gateway> {
+    const { configuration } = checked;
+    const store = await openStore(configuration.store, { now: options.now });
+    const network = createNetwork({ connections: configuration.limits.connections });
+    const gateway = new Gateway(checked, store, network, options);
+    await gateway.#recover();
+    return gateway;
+  }
+
+  get configuration(): Configuration {
+    return this.#configuration;
+  }
+
+  /** Starts to take requests; answers the address, whose port may have been left open. */
+  async listen(): Promise<{ host: string; port: number }> {
+    const { host, port } = this.#configuration.listen;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, resolve);
+    });
+    this.#beat = setInterval(() => void this.#recover(), BEAT_MS);
+    this.#beat.unref();
+    const address = this.#server.address() as AddressInfo;
+    return { host, port: address.port };
+  }
+
+  /**
+   * Takes up another configuration: requests under way finish on the one they began with. The
+   * address and the store stay as they are until a restart.
+   */
+  reload(checked: Sound): void {
+    this.#configuration = checked.configuration;
+    this.#handler = this.#compose(checked);
+    this.#state.configuration_fault = undefined;
+  }
+
+  /** Says in `/readyz` that the file has been edited and cannot be taken up. */
+  refuseReload(reason: string): void {
+    this.#state.configuration_fault = reason;
+  }
+
+  /** Takes no new work, lets running answers finish within `drain`, then closes everything. */
+  async stop(): Promise<void> {
+    this.#state.draining = true;
+    clearInterval(this.#beat);
+    await drain(this.#server, this.#inflight, this.#configuration.drain_ms);
+    await this.network.close();
+    await this.store.close();
+  }
+
+  #compose({ configuration, stages }: Sound): Handler {
+    const { store, network, options } = this;
+    const { log, now, random } = options;
+    const inflight = this.#inflight;
+    const services = { configuration, store, network, log, now, random, inflight };
+    return createApp(stages, services, this.#state);
+  }
+
+  async #recover(): Promise<void> {
+    const { log } = this.options;
+    try {
+      await this.store.beat();
+      const released = await this.store.recover();
+      if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
+    } catch (error) {
+      log.error({ err: error }, 'the store does not answer');
+    }
+  }
+}
+
+/** What is not HTTP at all never reaches a stage, but is answered in the one error shape too. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: NodeJS.WritableStream): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const code = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request';
+  const { status, type } = ERRORS[code];
+  const message = 'The request is not HTTP that can be read here.';
+  const body = JSON.stringify({ error: { message, type, code, param: null } });
+  socket.end(
+    `HTTP/1.1 ${status} ${status === 408 ? 'Request Timeout' : 'Bad Request'}\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,41 @@
+import { firstAnswer } from './attempts.js';
+import { shownOf } from './chat/answer.js';
+import { chat } from './chat/operation.js';
+import type { Client } from './client.js';
+import { fact, type Context, type Reply, type Services, type Shape } from './pipeline.js';
+import type { RequestSchema } from './request/schemas.js';
+
+/** What `transform: NAME` does. It says what it needs, and what it does with money. */
+export interface GatewayOperation {
+  shape: Shape;
+  /** What the request body must satisfy, where there is one. */
+  schema?: RequestSchema;
+  run(ctx: Context, client: Client, services: Services): Promise<Reply>;
+}
+
+/** The operations that an endpoint may name in `transform`. */
+export const OPERATIONS: Readonly<Record<string, GatewayOperation>> = {
+  chat: {
+    shape: { needs: ['model', 'upstreams', 'work:chat'], gives: ['reply'], money: 'spends' },
+    schema: 'chat-completion',
+    run: runChat,
+  },
+};
+
+async function runChat(ctx: Context, client: Client, services: Services): Promise<Reply> {
+  const { configuration, network, now } = services;
+  const model = fact(ctx, 'model');
+  const { call } = fact(ctx, 'work');
+  const attempt = {
+    call,
+    client,
+    heading: {
+      id: `chatcmpl-${ctx.state.request_id}`,
+      created: Math.floor(now() / 1000),
+      model: model.id,
+    },
+    shown: shownOf(model, call),
+    limits: configuration.limits,
+  };
+  return firstAnswer(ctx, client, services, (upstream) => chat({ ...attempt, upstream }, network));
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
+import { GatewayError } from '../errors.js';
+import { packageRoot } from '../paths.js';
+import { OptionError } from '../pipeline.js';
+import { explain } from './explain.js';
+
+/** The shipped schemas of request bodies: `schemas/NAME.schema.json`. */
+export const REQUEST_SCHEMAS = ['chat-completion'] as const;
+export type RequestSchema = (typeof REQUEST_SCHEMAS)[number];
+
+/** Throws `GatewayError` (400, naming the field) for a body that breaks its schema. */
+export type Check = (body: unknown) => void;
+
+/** Stops at the first error: an attacker's body must not buy a long list. */
+const ajv = new Ajv2020({ discriminator: true, allowUnionTypes: true });
+const own = new Ajv2020({ discriminator: true, strict: false });
+const shipped = new Map<RequestSchema, Check>();
+
+export function compileShippedSchema(name: RequestSchema): Check {
+  let check = shipped.get(name);
+  if (!check) {
+    const text = readFileSync(join(packageRoot, 'schemas', `${name}.schema.json`), 'utf8');
+    check = checking(ajv.compile(JSON.parse(text) as AnySchema));
+    shipped.set(name, check);
+  }
+  return check;
+}
+
+/** An operator's own schema, by its path from gateway.yaml. Throws `OptionError` if unusable. */
+export function compileOwnSchema(path: string, configFile: string): Check {
+  try {
+    const text = readFileSync(resolve(dirname(configFile), path), 'utf8');
+    return checking(own.compile(JSON.parse(text) as AnySchema));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unreadable';
+    throw new OptionError(`the schema "${path}" cannot be used: ${reason}`);
+  }
+}
+
+function checking(valid: ValidateFunction): Check {
+  return (body) => {
+    if (valid(body)) return;
+    const { message, param } = explain(valid.errors ?? []);
+    throw new GatewayError('invalid_request', message, param === '' ? {} : { param });
+  };
+}

@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import type { Context, Stage } from '../pipeline.js';
+
+/** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
+export const auth: Stage = {
+  name: 'auth',
+  shape: { needs: [], gives: ['caller'] },
+  create: (_option, { store }) => {
+    return async (ctx, next) => {
+      const caller = await store.caller(hash('sha256', bearer(ctx)));
+      if (!caller) throw unauthorized('The API key is not valid.');
+      ctx.state.caller = caller;
+      await next();
+    };
+  },
+};
+
+function bearer(ctx: Context): string {
+  const header = ctx.req.headers.authorization;
+  if (header === undefined) {
+    throw unauthorized('The API key is missing: send it as "Authorization: Bearer <API_KEY>".');
+  }
+  const secret = /^Bearer +(\S+) *$/iu.exec(header)?.[1];
+  if (secret === undefined) {
+    throw unauthorized('The Authorization header must be "Bearer <API_KEY>".');
+  }
+  return secret;
+}
+
+function unauthorized(message: string): GatewayError {
+  return new GatewayError('invalid_api_key', message, {
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}

@@ -1,0 +1,69 @@
+import { chatBound } from '../billing/bound.js';
+import { Hold } from '../billing/hold.js';
+import { formatDollars } from '../billing/money.js';
+import { GatewayError } from '../errors.js';
+import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline.js';
+
+/**
+ * Sets aside the most that the request can cost, before it leaves, and closes that hold on every
+ * way out. `balance: gate` only refuses an account with nothing available, and holds nothing.
+ */
+export const balance: Stage = {
+  name: 'balance',
+  shape: (option) => {
+    if (isGate(option)) return { needs: ['caller'], gives: [] };
+    return { needs: ['caller', 'work', 'upstreams'], gives: ['hold'], money: 'holds' };
+  },
+  create: (option, services) => {
+    if (isGate(option)) {
+      return async (ctx, next) => {
+        await refuseEmpty(ctx, services);
+        await next();
+      };
+    }
+    return async (ctx, next) => {
+      const hold = await takeHold(ctx, services);
+      ctx.state.hold = hold;
+      // A stage after this one settles the hold; whatever happens to it, it ends here.
+      try {
+        await next();
+      } finally {
+        await hold.release();
+      }
+    };
+  },
+};
+
+function isGate(option: unknown): boolean {
+  if (option === undefined) return false;
+  if (option === 'gate') return true;
+  throw new OptionError('the only option of balance is "gate"', ['gate']);
+}
+
+async function takeHold(ctx: Context, { store }: Services): Promise<Hold> {
+  const { account_id } = fact(ctx, 'caller');
+  const bound = chatBound(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
+  const { request_id } = ctx.state;
+  if (bound === 0n) return new Hold(store, request_id, account_id, null);
+  const result = await store.hold(request_id, account_id, bound);
+  if (!result.admitted) throw insufficient(result.balance_nano, result.held_nano, bound);
+  return new Hold(store, request_id, account_id, bound);
+}
+
+async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {
+  const account = await store.account(fact(ctx, 'caller').account_id);
+  const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
+  if (balance_nano - held_nano <= 0n) throw insufficient(balance_nano, held_nano, 1n);
+}
+
+function insufficient(balance: bigint, held: bigint, needed: bigint): GatewayError {
+  const waiting =
+    balance >= needed
+      ? 'Requests under way hold the rest: waiting for them to end may help.'
+      : 'Waiting does not help: the account needs credit.';
+  return new GatewayError(
+    'insufficient_balance',
+    `This request may cost up to $${formatDollars(needed)}, but the balance is ` +
+      `$${formatDollars(balance)}, of which $${formatDollars(held)} is held. ${waiting}`,
+  );
+}

@@ -1,0 +1,58 @@
+import type { Bill, Terms } from '../billing/usage.js';
+import { carryStream, chargeAnswer } from '../chat/charge.js';
+import { fact, type Context, type Services, type Stage } from '../pipeline.js';
+import type { Upstream } from '../types.js';
+
+/**
+ * Charges an answer: the upstream's own usage at the model's price, or an estimate where there is
+ * none to believe. The last byte of an answer goes out only after its charge is committed.
+ */
+export const meter: Stage = {
+  name: 'meter',
+  shape: {
+    needs: ['caller', 'model', 'work', 'hold', 'reply'],
+    gives: ['receipt'],
+    money: 'settles',
+  },
+  create: (_option, services) => {
+    return async (ctx, next) => {
+      const bill = await charge(ctx, services);
+      if (bill) ctx.state.receipt = bill;
+      await next();
+    };
+  },
+};
+
+async function charge(ctx: Context, services: Services): Promise<Bill | undefined> {
+  const reply = fact(ctx, 'reply');
+  switch (reply.kind) {
+    case 'chat':
+      return chargeAnswer(reply, termsOf(ctx, reply.upstream), settling(ctx, reply.upstream));
+    case 'chat-stream': {
+      const terms = termsOf(ctx, reply.upstream);
+      return carryStream(ctx, reply, terms, settling(ctx, reply.upstream), services);
+    }
+    case 'document':
+      return undefined;
+  }
+}
+
+function termsOf(ctx: Context, { price }: Upstream): Terms {
+  const { amount_nano } = fact(ctx, 'hold');
+  return { work: fact(ctx, 'work'), model: fact(ctx, 'model'), price, hold_nano: amount_nano };
+}
+
+function settling(ctx: Context, { provider }: Upstream): (bill: Bill) => Promise<void> {
+  return async ({ usage, cost_nano, estimated }) => {
+    // Nothing was given, so nothing is charged: the hold is released on the way out.
+    if (cost_nano === 0n && usage.completion_tokens === 0) return;
+    await fact(ctx, 'hold').settle({
+      key_id: fact(ctx, 'caller').key_id,
+      model: fact(ctx, 'model').id,
+      provider: provider.name,
+      cost_nano,
+      estimated,
+      usage: JSON.stringify(usage),
+    });
+  };
+}

@@ -1,0 +1,97 @@
+import { chatWork } from '../chat/call.js';
+import { ignoredHeader } from '../chat/ignored.js';
+import { GatewayError } from '../errors.js';
+import { fact, OptionError, type Services, type Stage } from '../pipeline.js';
+import type { Capability, Model, Upstream } from '../types.js';
+
+/** What each kind of work is asked for with, by the capability that an endpoint routes to. */
+const REQUESTS: Partial<Record<Capability, string>> = { chat: 'chat-completion' };
+
+/**
+ * Finds the model, checks that it can do the work, puts its upstreams in order, and fits the
+ * request to it (DESIGN: capabilities).
+ */
+export const route: Stage = {
+  name: 'route',
+  shape: (option) => {
+    const capability = capabilityOf(option);
+    return {
+      needs: ['caller', `request:${REQUESTS[capability] ?? capability}`],
+      gives: ['model', 'upstreams', `work:${capability}`],
+    };
+  },
+  create: (option, services) => {
+    const capability = capabilityOf(option);
+    return async (ctx, next) => {
+      const { body } = fact(ctx, 'request');
+      const model = findModel(body.model, capability, services);
+      const work = chatWork(body, model);
+      if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
+      Object.assign(ctx.state, {
+        model,
+        work,
+        upstreams: inOrder(model.upstreams, services.random),
+      });
+      await next();
+    };
+  },
+};
+
+function capabilityOf(option: unknown): Capability {
+  const names = Object.keys(REQUESTS);
+  const asked = (option as { capability?: unknown } | null | undefined)?.capability;
+  const found = names.find((name) => name === asked);
+  if (found === undefined) {
+    throw new OptionError(`"${String(asked)}" is not a capability to route to`, names);
+  }
+  return found as Capability;
+}
+
+function findModel(id: string, capability: Capability, { configuration }: Services): Model {
+  const model = configuration.models.get(id);
+  if (!model) {
+    throw new GatewayError(
+      'model_not_found',
+      `There is no model "${id}" here: GET /v1/models lists those there are.`,
+      { param: 'model' },
+    );
+  }
+  if (!model.capabilities.has(capability)) {
+    throw new GatewayError(
+      'unsupported_capability',
+      `The model "${id}" does not do ${capability}.`,
+      {
+        param: 'model',
+      },
+    );
+  }
+  return model;
+}
+
+/**
+ * The order to try upstreams in: as written, but neighbours that carry a weight share the load
+ * among themselves in that proportion.
+ */
+export function inOrder(upstreams: readonly Upstream[], random: () => number): readonly Upstream[] {
+  if (upstreams.length === 1) return upstreams;
+  const ordered: Upstream[] = [];
+  for (let from = 0; from < upstreams.length;) {
+    let to = from + 1;
+    if (upstreams[from]?.weight !== undefined) {
+      while (upstreams[to]?.weight !== undefined) to += 1;
+    }
+    ordered.push(...byWeight(upstreams.slice(from, to), random));
+    from = to;
+  }
+  return ordered;
+}
+
+function byWeight(group: Upstream[], random: () => number): Upstream[] {
+  const drawn: Upstream[] = [];
+  while (group.length > 1) {
+    let rest = random() * group.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
+    const at = group.findIndex(({ weight }) => (rest -= weight ?? 1) < 0);
+    drawn.push(...group.splice(Math.max(at, 0), 1));
+  }
+  return [...drawn, ...group];
+}

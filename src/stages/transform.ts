@@ -1,0 +1,35 @@
+import { Client, ClientGone } from '../client.js';
+import { OPERATIONS, type GatewayOperation } from '../operations.js';
+import { OptionError, type Stage } from '../pipeline.js';
+
+/** Does the work that its option names, at the upstreams. */
+export const transform: Stage = {
+  name: 'transform',
+  shape: (option) => operation(option).shape,
+  create: (option, services) => {
+    const { run } = operation(option);
+    const { limits } = services.configuration;
+    return async (ctx, next) => {
+      const client = new Client(ctx.res, limits.drain_ms);
+      services.inflight.add(client);
+      try {
+        ctx.state.reply = await run(ctx, client, services);
+        await next();
+      } catch (error) {
+        // Nobody reads on from here, so an answer still coming in is cut off.
+        client.stop(new ClientGone());
+        throw error;
+      } finally {
+        services.inflight.delete(client);
+        client.close();
+      }
+    };
+  },
+};
+
+function operation(option: unknown): GatewayOperation {
+  const names = Object.keys(OPERATIONS);
+  const found = names.includes(String(option)) ? OPERATIONS[String(option)] : undefined;
+  if (!found) throw new OptionError(`"${String(option)}" is not an operation`, names);
+  return found;
+}

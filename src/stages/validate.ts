@@ -1,0 +1,49 @@
+import type { EndpointEntry } from '../config/types.js';
+import { OPERATIONS } from '../operations.js';
+import { OptionError, type Request, type Stage } from '../pipeline.js';
+import { readJsonBody } from '../request/body.js';
+import {
+  compileOwnSchema,
+  compileShippedSchema,
+  REQUEST_SCHEMAS,
+  type RequestSchema,
+} from '../request/schemas.js';
+
+/**
+ * The JSON body, checked against a schema: a shipped one by name, or the operator's own by path,
+ * which then holds beside the shipped one of the endpoint's operation.
+ */
+export const validate: Stage = {
+  name: 'validate',
+  shape: (option, endpoint) => {
+    const schema = schemaOf(option, endpoint);
+    if (isPath(option)) compileOwnSchema(option, endpoint.place.file);
+    return { needs: [], gives: [`request:${schema}`] };
+  },
+  create: (option, { configuration }, endpoint) => {
+    const schema = schemaOf(option, endpoint);
+    const checks = [compileShippedSchema(schema)];
+    if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
+    return async (ctx, next) => {
+      const body = await readJsonBody(ctx.req, configuration.limits.body_bytes);
+      for (const check of checks) check(body);
+      ctx.state.request = { schema, body } as Request;
+      await next();
+    };
+  },
+};
+
+function isPath(option: unknown): option is string {
+  return typeof option === 'string' && option.startsWith('.');
+}
+
+function schemaOf(option: unknown, endpoint: EndpointEntry): RequestSchema {
+  const shipped = REQUEST_SCHEMAS.find((name) => name === option);
+  if (shipped) return shipped;
+  const message = `"${String(option)}" is neither a schema nor a path that begins with "./"`;
+  if (!isPath(option)) throw new OptionError(message, REQUEST_SCHEMAS);
+  const operation = endpoint.stages.find(({ name }) => name === 'transform')?.option;
+  const schema = typeof operation === 'string' ? OPERATIONS[operation]?.schema : undefined;
+  if (!schema) throw new OptionError('its endpoint has no operation that takes a body');
+  return schema;
+}

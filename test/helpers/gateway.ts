@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino, type Logger } from 'pino';
+import { Gateway, sound } from '../../src/gateway.js';
+import { parseDollars } from '../../src/billing/money.js';
+
+export interface TestGateway {
+  gateway: Gateway;
+  /** `http://127.0.0.1:PORT`, without `/v1`. */
+  url: string;
+  folder: string;
+  file: string;
+  account: { id: string; name: string };
+  /** The secret of an API key of that account. */
+  secret: string;
+  key_id: string;
+  close(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  credit?: string;
+  /** Further files beside gateway.yaml, by relative path. */
+  files?: Record<string, string>;
+  env?: NodeJS.ProcessEnv;
+  log?: Logger;
+  now?: () => number;
+  random?: () => number;
+}
+
+/**
+ * A real gateway in this process, on a port of its own, with a SQLite file of its own in a temporary
+ * folder, and one account with credit and a key. `yaml` is gateway.yaml without `listen` and
+ * `store`.
+ */
+export async function startGateway(
+  yaml: string,
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
+  const file = join(folder, 'gateway.yaml');
+  await writeFile(file, `listen: 127.0.0.1:0\nstore: sqlite:tollgate.db\n${yaml}`);
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    await writeFile(join(folder, name), text);
+  }
+  const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
+  const gateway = await Gateway.open(await sound(file, options.env ?? {}), { log, now, random });
+  const account = await gateway.store.createAccount('tester', parseDollars(options.credit ?? '10'));
+  const { key, secret } = await gateway.store.createKey(account.id, 'test');
+  const { port } = await gateway.listen();
+  const close = async (): Promise<void> => {
+    await gateway.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const url = `http://127.0.0.1:${port}`;
+  return { gateway, url, folder, file, account, secret, key_id: key.id, close };
+}

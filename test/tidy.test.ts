@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+const FILE_LINES = 200;
+const ADAPTER_LINES = 300;
+const FUNCTION_LINES = 50;
+const COLUMNS = 100;
+
+interface Source {
+  path: string;
+  lines: string[];
+  imports: string[];
+}
+
+const sources = [...read('src'), ...read('providers')];
+
+function read(folder: string): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/u.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .map((path) => {
+      const lines = readFileSync(join(root, path), 'utf8').split('\n');
+      return { path, lines, imports: importsOf(path, lines.join('\n')) };
+    });
+}
+
+/** What a file imports: packages by name, files of the project by their path from its root. */
+function importsOf(path: string, text: string): string[] {
+  const found = text.matchAll(/(?:^import |^.*\bfrom |\bimport\()'([^'\s]+)'/gmu);
+  return [...found].map(([, name = '']) =>
+    name.startsWith('.') ? join(dirname(path), name).replace(/\.js$/u, '') : name,
+  );
+}
+
+/** The layer of a file: its folder in src/, or its own name for a file that stands there. */
+function layer(path: string): string {
+  const [top = '', second = ''] = path.split('/');
+  return top === 'src' ? second.replace(/\.tsx?$/u, '') : top;
+}
+
+function offenders(holds: (source: Source) => boolean): string[] {
+  return sources.filter((source) => !holds(source)).map(({ path }) => path);
+}
+
+function importing(from: RegExp, forbidden: RegExp): string[] {
+  return sources
+    .filter(({ path }) => from.test(path))
+    .flatMap(({ path, imports }) =>
+      imports.filter((name) => forbidden.test(name)).map((name) => `${path} imports ${name}`),
+    );
+}
+
+/** Lengths of functions, read off the indentation that prettier gives them. */
+function longFunctions({ path, lines }: Source): string[] {
+  return lines.flatMap((line, start) => {
+    if (
+      !/(\bfunction\b.*|=>|\)(: [^=;]+)?) \{$/u.test(line) ||
+      /^\s*(if|for|while|switch|\})/u.test(line)
+    )
+      return [];
+    const indent = /^\s*/u.exec(line)?.[0] ?? '';
+    const length = lines.slice(start).findIndex((end) => end.startsWith(`${indent}}`)) + 1;
+    return length > FUNCTION_LINES ? [`${path}:${start + 1} has ${length} lines`] : [];
+  });
+}
+
+describe('the house rules', () => {
+  it('finds the files it is about', () => {
+    expect(sources.length).to.be.greaterThan(40);
+    expect(sources.some(({ imports }) => imports.includes('knex'))).to.equal(true);
+  });
+
+  it('keeps source files short, generated ones apart', () => {
+    const long = offenders(({ path, lines }) => {
+      if (path.startsWith('src/schema-types/')) return true;
+      return lines.length - 1 <= (path.startsWith('providers/') ? ADAPTER_LINES : FILE_LINES);
+    });
+    expect(long).to.deep.equal([]);
+  });
+
+  it('keeps functions short', () => {
+    expect(sources.flatMap(longFunctions)).to.deep.equal([]);
+  });
+
+  it('keeps lines within the columns', () => {
+    const wide = sources
+      .filter(({ path }) => !path.startsWith('src/schema-types/'))
+      .flatMap(({ path, lines }) =>
+        lines.flatMap((line, at) => (line.length > COLUMNS ? [`${path}:${at + 1}`] : [])),
+      );
+    expect(wide).to.deep.equal([]);
+  });
+
+  it('has no loose ends and no untyped values', () => {
+    const loose =
+      /\bas any\b|: any\b|<any>|@ts-ignore|@ts-expect-error|\bTODO\b|\bFIXME\b|\bXXX\b/u;
+    expect(offenders(({ lines }) => !lines.some((line) => loose.test(line)))).to.deep.equal([]);
+  });
+});
+
+describe('who may import whom', () => {
+  it('lets only the store near the database', () => {
+    const database = /^(knex|better-sqlite3|pg)(\/|$)/u;
+    expect(importing(/^(?!src\/store\/)/u, database)).to.deep.equal([]);
+  });
+
+  it('lets only src/upstream open connections to upstreams', () => {
+    const network = /^(undici|got|node:https?|node:net|node:tls)$/u;
+    const allowed = /^(?!src\/(upstream|gateway|app|drain|client|chat\/sink|request\/body)\b)/u;
+    expect(importing(allowed, network)).to.deep.equal([]);
+  });
+
+  it('keeps stages apart from each other and from what is above them', () => {
+    const stage = /^src\/stages\/(?!index)/u;
+    const others = /^src\/(stages\/|cli\/|gateway$|app$|check$|config\/(?!types))/u;
+    expect(importing(stage, others)).to.deep.equal([]);
+  });
+
+  it('lets nothing but the command line stand above the gateway', () => {
+    expect(importing(/^src\/(?!cli\/)/u, /^src\/(gateway|cli\/)/u)).to.deep.equal([]);
+  });
+
+  it('keeps adapters to types, pure helpers and one another', () => {
+    const pure = /^(providers\/|node:(crypto|timers\/promises|zlib|buffer)$|src\/(types|client)$)/u;
+    const shared = /^src\/(chat\/codec|upstream\/(fault|failure)|schema-types\/[\w-]+|is-record)$/u;
+    const strays = sources
+      .filter(({ path }) => path.startsWith('providers/'))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((name) => !pure.test(name) && !shared.test(name))
+          .map((name) => `${path} imports ${name}`),
+      );
+    expect(strays).to.deep.equal([]);
+  });
+
+  it('lets only the configuration and the command line read the environment', () => {
+    const readers = sources
+      .filter(({ path }) => !['config', 'cli'].includes(layer(path)))
+      .filter(({ lines }) => lines.some((line) => line.includes('process.env')));
+    expect(readers.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it('never names a provider in src/', () => {
+    const names = readdirSync(join(root, 'providers'))
+      .filter((file) => file.endsWith('.yaml'))
+      .map((file) => file.replace('.yaml', ''));
+    expect(names).to.include('openai');
+    const said = new RegExp(`['"\`/](${names.join('|')})['"\`./]`, 'u');
+    const naming = sources
+      .filter(({ path }) => path.startsWith('src/'))
+      .flatMap(({ path, lines }) =>
+        lines.flatMap((line, at) => (said.test(line) ? [`${path}:${at + 1}`] : [])),
+      );
+    expect(naming).to.deep.equal([]);
+  });
+
+  it('imports only files that exist', () => {
+    const missing = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => /^(src|providers)\//u.test(name))
+        .filter((name) => !['.ts', '.tsx'].some((end) => existsSync(join(root, name + end))))
+        .map((name) => `${path} imports ${name}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+});
