@@ -1,0 +1,69 @@
+import type { Database } from './database.js';
+import { enterCredit } from './ledger.js';
+import { fitsColumn } from './nano.js';
+import { randomText } from './secret.js';
+import { StoreError, type Account } from './types.js';
+
+export interface AccountRow {
+  id: string;
+  name: string;
+  balance_nano: bigint;
+  held_nano: bigint;
+  created_ms: bigint;
+}
+
+const PREFIX = 'acc_';
+
+/** A credit above zero is written into the ledger with the account, as `opening credit`. */
+export async function createAccount(
+  database: Database,
+  now_ms: number,
+  name: string,
+  credit_nano: bigint,
+): Promise<Account> {
+  checkName(name);
+  if (credit_nano < 0n) throw new StoreError('An account cannot open with less than zero.');
+  if (!fitsColumn(credit_nano)) throw new StoreError('The credit is more than a balance can hold.');
+  const id = PREFIX + randomText(16);
+  const row = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
+  await database.write(async (trx) => {
+    const made: unknown[] = await trx('accounts')
+      .insert(row)
+      .onConflict('name')
+      .ignore()
+      .returning('id');
+    if (made.length === 0) throw new StoreError(`There is an account named "${name}" already.`);
+    if (credit_nano > 0n) await enterCredit(trx, now_ms, id, credit_nano, 'opening credit');
+  });
+  return row;
+}
+
+/** All accounts, oldest first. */
+export async function accounts(database: Database): Promise<Account[]> {
+  const rows = await database.read<AccountRow[]>((knex) =>
+    knex('accounts').orderBy(['created_ms', 'name']),
+  );
+  return rows.map(toAccount);
+}
+
+export async function account(
+  database: Database,
+  id_or_name: string,
+): Promise<Account | undefined> {
+  const row = await database.read<AccountRow | undefined>((knex) =>
+    knex('accounts').where({ id: id_or_name }).orWhere({ name: id_or_name }).first(),
+  );
+  return row && toAccount(row);
+}
+
+/** A name that looked like an ID could be mistaken for another account's. */
+function checkName(name: string): void {
+  if (name.trim() === '') throw new StoreError('An account needs a name.');
+  if (name.startsWith(PREFIX)) {
+    throw new StoreError(`The name of an account cannot begin with "${PREFIX}".`);
+  }
+}
+
+function toAccount({ id, name, balance_nano, held_nano, created_ms }: AccountRow): Account {
+  return { id, name, balance_nano, held_nano, created_ms: Number(created_ms) };
+}

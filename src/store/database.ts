@@ -1,0 +1,124 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import knexOf, { type Knex } from 'knex';
+import { codeOf, patiently } from './patience.js';
+import { StoreError } from './types.js';
+
+/**
+ * The connection of the cold functions. Every integer comes back as a bigint and every boolean
+ * column as something truthy or falsy, whichever database answers.
+ */
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** The absolute file of SQLite, the URL of PostgreSQL. */
+  readonly location: string;
+  /** Single statements, each by itself. */
+  read<T>(work: (knex: Knex) => Promise<T>): Promise<T>;
+  /** Several reads that see one and the same state, also beside writers. */
+  snapshot<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /** All or nothing, and in SQLite the only writer while it runs. May run more than once. */
+  write<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Marks the file as ours for `file(1)`. Setting it also takes the write lock of the database. */
+export const SQLITE_APPLICATION_ID = 0x544f4c4c;
+
+const TRY_AGAIN = new Set(['40001', '40P01']);
+
+/** Takes `sqlite:PATH` or `postgres://…`; anything else is a `StoreError`. Opens nothing yet. */
+export function openDatabase(url: string): Database {
+  if (url.startsWith('sqlite:')) return openSqlite(resolve(url.slice('sqlite:'.length)));
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
+  throw new StoreError('The store must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.');
+}
+
+/** Another connection has the write lock. Nothing was done, and the next try may succeed. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error) === 'SQLITE_PROTOCOL';
+}
+
+/** PostgreSQL undid the statement in favour of another one. The next try may succeed. */
+export function isConflict(error: unknown): boolean {
+  return TRY_AGAIN.has(codeOf(error));
+}
+
+function openSqlite(file: string): Database {
+  mkdirSync(dirname(file), { recursive: true });
+  const knex = knexOf({
+    client: 'better-sqlite3',
+    connection: { filename: file, options: { safeIntegers: true } },
+    useNullAsDefault: true,
+    pool: { min: 0, max: 1, afterCreate: hook(prepareSqlite) },
+  });
+  return {
+    dialect: 'sqlite',
+    location: file,
+    read: (work) => patiently(isBusy, () => work(knex)),
+    snapshot: (work) => patiently(isBusy, () => knex.transaction(work)),
+    write: (work) => patiently(isBusy, () => knex.transaction((trx) => writeFirst(trx, work))),
+    close: () => knex.destroy(),
+  };
+}
+
+interface SqliteConnection {
+  pragma(source: string): unknown;
+}
+
+/** What every connection to a file needs. A wait would stop the event loop, so it is kept short. */
+export function prepareSqlite(connection: SqliteConnection): void {
+  connection.pragma('busy_timeout = 2');
+  connection.pragma('journal_mode = WAL');
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+}
+
+/** A transaction that read first could not write after another writer, so it begins by writing. */
+async function writeFirst<T>(
+  trx: Knex.Transaction,
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  await trx.raw(`pragma application_id = ${SQLITE_APPLICATION_ID}`);
+  return work(trx);
+}
+
+function openPostgres(url: string): Database {
+  const knex = knexOf({
+    client: 'pg',
+    connection: { connectionString: url },
+    pool: { min: 0, max: 4, afterCreate: hook(parseBigints) },
+    acquireConnectionTimeout: 10_000,
+  });
+  const snapshot = { isolationLevel: 'repeatable read', readOnly: true } as const;
+  return {
+    dialect: 'postgres',
+    location: url,
+    read: (work) => patiently(isConflict, () => work(knex)),
+    snapshot: (work) => patiently(isConflict, () => knex.transaction(work, snapshot)),
+    write: (work) => patiently(isConflict, () => knex.transaction(work)),
+    close: () => knex.destroy(),
+  };
+}
+
+interface PostgresConnection {
+  setTypeParser(oid: number, parse: (text: string) => bigint): void;
+}
+
+const INT8_OID = 20;
+
+function parseBigints(connection: PostgresConnection): void {
+  connection.setTypeParser(INT8_OID, BigInt);
+}
+
+/** Wraps a function for knex's pool, which wants to be called back. */
+function hook<C>(prepare: (connection: C) => void) {
+  return (connection: C, done: (error: unknown, connection: C) => void): void => {
+    try {
+      prepare(connection);
+    } catch (error) {
+      done(error, connection);
+      return;
+    }
+    done(undefined, connection);
+  };
+}

@@ -1,0 +1,16 @@
+import { StoreError } from './types.js';
+
+/** Runs what opens a store, and says in one sentence why it could not be opened. */
+export async function opening<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(`The store cannot be opened: ${reason(error)}`, { cause: error });
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reason).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

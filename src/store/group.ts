@@ -1,0 +1,160 @@
+import type Sqlite from 'better-sqlite3';
+import { isBusy } from './database.js';
+import { ATTEMPTS, wait_ms } from './patience.js';
+
+/** More members than this go into the next transaction, so that the loop is never held for long. */
+const LIMIT = 256;
+
+interface Member {
+  /** Does the work inside the transaction; what it answers is called after the commit. */
+  work: () => () => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: what one turn of the event loop asks for is written in one transaction, because
+ * the wait for the disk costs far more than the writes. Callers are answered after the commit.
+ */
+export class Group {
+  readonly #database: Sqlite.Database;
+  readonly #prelude: () => void;
+  readonly #sql: Record<'begin' | 'commit' | 'rollback' | 'mark' | 'keep' | 'undo', () => void>;
+  #waiting: Member[] = [];
+  /** How many of those waiting were undone because one among them failed. */
+  #suspects = 0;
+  #attempt = 0;
+  #scheduled = false;
+
+  /** The prelude runs first in every transaction. */
+  constructor(database: Sqlite.Database, prelude: () => void) {
+    const prepare = (sql: string) => {
+      const statement = database.prepare(sql);
+      return () => void statement.run();
+    };
+    this.#database = database;
+    this.#prelude = prelude;
+    this.#sql = {
+      begin: prepare('begin immediate'),
+      commit: prepare('commit'),
+      rollback: prepare('rollback'),
+      mark: prepare('savepoint member'),
+      keep: prepare('release member'),
+      undo: prepare('rollback to member'),
+    };
+  }
+
+  /** Rejects with what `work` throws, which then has changed nothing; else answers its value. */
+  add<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({
+        work: () => {
+          const value = work();
+          return () => resolve(value);
+        },
+        reject,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when all that was added before is written or refused. */
+  async idle(): Promise<void> {
+    if (this.#waiting.length > 0) await this.add(() => undefined);
+  }
+
+  #schedule(wait?: number): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    if (wait === undefined) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), wait);
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (!this.#begin()) return;
+    const careful = this.#suspects > 0;
+    const members = this.#waiting.splice(0, careful ? this.#suspects : LIMIT);
+    this.#suspects = 0;
+    if (careful) this.#runOneByOne(members);
+    else this.#runTogether(members);
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  /** False if another process is writing: then those who wait are joined by those who come. */
+  #begin(): boolean {
+    try {
+      this.#sql.begin();
+      this.#attempt = 0;
+      return true;
+    } catch (error) {
+      this.#attempt++;
+      if (isBusy(error) && this.#attempt < ATTEMPTS) {
+        this.#schedule(wait_ms(this.#attempt));
+      } else {
+        this.#attempt = 0;
+        this.#suspects = 0;
+        for (const member of this.#waiting.splice(0)) member.reject(error);
+      }
+      return false;
+    }
+  }
+
+  /** The common case, without a savepoint each. A member that fails sends all to the other way. */
+  #runTogether(members: Member[]): void {
+    let answers: (() => void)[];
+    try {
+      this.#prelude();
+      answers = members.map((member) => member.work());
+    } catch {
+      this.#rollback();
+      this.#waiting.unshift(...members);
+      this.#suspects = members.length;
+      return;
+    }
+    this.#commit(members, answers);
+  }
+
+  /** Each member by itself, so that only those that fail are undone. */
+  #runOneByOne(members: Member[]): void {
+    const answers: (() => void)[] = [];
+    try {
+      this.#prelude();
+      for (const member of members) answers.push(this.#runAlone(member));
+    } catch (error) {
+      this.#rollback();
+      for (const member of members) member.reject(error);
+      return;
+    }
+    this.#commit(members, answers);
+  }
+
+  #runAlone(member: Member): () => void {
+    this.#sql.mark();
+    try {
+      const answer = member.work();
+      this.#sql.keep();
+      return answer;
+    } catch (error) {
+      // A full disk and the like end the whole transaction: then no member is left to be saved.
+      if (!this.#database.inTransaction) throw error;
+      this.#sql.undo();
+      this.#sql.keep();
+      return () => member.reject(error);
+    }
+  }
+
+  #commit(members: Member[], answers: (() => void)[]): void {
+    try {
+      this.#sql.commit();
+    } catch (error) {
+      this.#rollback();
+      for (const member of members) member.reject(error);
+      return;
+    }
+    for (const answer of answers) answer();
+  }
+
+  #rollback(): void {
+    if (this.#database.inTransaction) this.#sql.rollback();
+  }
+}

@@ -1,0 +1,70 @@
+import type { Knex } from 'knex';
+import { openDatabase, type Database } from './database.js';
+import { opening } from './fault.js';
+import { MIGRATIONS } from './migrations.js';
+import { StoreError } from './types.js';
+
+const TABLE = 'migrations';
+
+/** Any number will do, as long as every Tollgate asks PostgreSQL for the same lock. */
+const ADVISORY_LOCK = 7_012_018;
+
+const CONFIG = {
+  tableName: TABLE,
+  migrationSource: {
+    getMigrations: async () => MIGRATIONS.map(({ name }) => name),
+    getMigrationName: (name: string) => name,
+    getMigration: async (name: string) => ({ up: find(name).up, down: refuse }),
+  },
+};
+
+/**
+ * Brings the database behind the URL up to date and answers the names of what was applied. Throws
+ * `StoreError` where it cannot be reached or was made by a newer version.
+ */
+export async function migrate(url: string): Promise<{ applied: string[] }> {
+  return opening(async () => {
+    const database = openDatabase(url);
+    try {
+      return { applied: await applyMigrations(database) };
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/**
+ * All pending migrations in one transaction under one lock: processes that start together take
+ * turns, and a kill half-way leaves nothing behind, knex's own lock row included.
+ */
+export async function applyMigrations(database: Database): Promise<string[]> {
+  return database.write(async (trx) => {
+    if (database.dialect === 'postgres') {
+      await trx.raw('select pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
+    }
+    await refuseNewer(trx);
+    const [, applied]: [number, string[]] = await trx.migrate.latest(CONFIG);
+    return applied;
+  });
+}
+
+async function refuseNewer(trx: Knex.Transaction): Promise<void> {
+  if (!(await trx.schema.hasTable(TABLE))) return;
+  const applied: { name: string }[] = await trx(TABLE).select('name').orderBy('id');
+  const unknown = applied.find(({ name }) => !MIGRATIONS.some((known) => known.name === name));
+  if (!unknown) return;
+  throw new StoreError(
+    `The database was made by a newer version of Tollgate: it has the migration ` +
+      `"${unknown.name}", which this version does not know. Run that version, or a newer one.`,
+  );
+}
+
+function find(name: string): (typeof MIGRATIONS)[number] {
+  const migration = MIGRATIONS.find((known) => known.name === name);
+  if (!migration) throw new StoreError(`There is no migration "${name}".`);
+  return migration;
+}
+
+async function refuse(): Promise<void> {
+  throw new StoreError('Migrations are not undone; restore a backup instead.');
+}

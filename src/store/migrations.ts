@@ -1,0 +1,71 @@
+import type { Knex } from 'knex';
+
+interface Migration {
+  /** Without a file extension, so that it is the same from source and when compiled. */
+  name: string;
+  up(trx: Knex): Promise<void>;
+}
+
+/** Append-only: a migration that has been released is never changed, moved or taken away. */
+export const MIGRATIONS: readonly Migration[] = [{ name: '001-accounts', up: createAccounts }];
+
+async function createAccounts(trx: Knex): Promise<void> {
+  await trx.schema.createTable('accounts', (table) => {
+    table.text('id').primary();
+    table.text('name').notNullable().unique();
+    table.bigInteger('balance_nano').notNullable();
+    table.bigInteger('held_nano').notNullable();
+    table.bigInteger('created_ms').notNullable();
+    table.check('held_nano >= 0', [], 'accounts_held_not_negative');
+  });
+  await trx.schema.createTable('keys', (table) => {
+    table.text('id').primary();
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('name').notNullable();
+    table.text('prefix').notNullable();
+    table.text('secret_sha256').notNullable().unique();
+    table.bigInteger('created_ms').notNullable();
+    table.bigInteger('last_used_ms');
+    table.bigInteger('revoked_ms');
+  });
+  await createHolds(trx);
+  await createLedger(trx);
+}
+
+async function createHolds(trx: Knex): Promise<void> {
+  await trx.schema.createTable('processes', (table) => {
+    table.text('id').primary();
+    table.text('place').notNullable();
+    table.bigInteger('pid').notNullable();
+    table.bigInteger('started_ms').notNullable();
+    table.bigInteger('seen_ms').notNullable();
+  });
+  await trx.schema.createTable('holds', (table) => {
+    table.text('request_id').primary();
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('process_id').notNullable().references('processes.id');
+    table.bigInteger('amount_nano').notNullable();
+    table.bigInteger('created_ms').notNullable();
+    table.check('amount_nano >= 0', [], 'holds_amount_not_negative');
+  });
+}
+
+/** The key is no foreign key: money that was spent is written down whatever became of the key. */
+async function createLedger(trx: Knex): Promise<void> {
+  await trx.schema.createTable('ledger', (table) => {
+    table.bigIncrements('id');
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('kind').notNullable();
+    table.text('reference').notNullable();
+    table.bigInteger('amount_nano').notNullable();
+    table.text('key_id');
+    table.text('model');
+    table.text('provider');
+    table.text('usage');
+    table.boolean('estimated').notNullable();
+    table.bigInteger('created_ms').notNullable();
+    table.unique(['account_id', 'kind', 'reference']);
+    table.index(['account_id', 'id']);
+    table.check("kind in ('credit', 'charge', 'refund')", [], 'ledger_kind_known');
+  });
+}

@@ -1,0 +1,78 @@
+import { account, accounts, createAccount } from './accounts.js';
+import { openDatabase, type Database } from './database.js';
+import { opening } from './fault.js';
+import type { Hot } from './hot.js';
+import { createKey, keys, revokeKey } from './keys.js';
+import { credit, ledger } from './ledger.js';
+import { applyMigrations } from './migrate.js';
+import { enter, leave, recover, type Process } from './processes.js';
+import type { Store } from './types.js';
+import { verify } from './verify.js';
+
+export interface StoreOptions {
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** The ID under which this process takes its holds; a new one where it is left out. */
+  process_id?: string;
+}
+
+/**
+ * Opens `sqlite:PATH` (making the file and its folder) or `postgres://…` and applies pending
+ * migrations. Throws `StoreError` where that cannot be done.
+ */
+export async function openStore(url: string, options: StoreOptions): Promise<Store> {
+  return opening(async () => {
+    const database = openDatabase(url);
+    const self = enter(options.now, options.process_id);
+    try {
+      await applyMigrations(database);
+      const hot = await openHot(database, self, options.now);
+      return assemble(database, hot, self, options.now);
+    } catch (error) {
+      leave(self);
+      await database.close();
+      throw error;
+    }
+  });
+}
+
+/** Only the driver that is used is loaded. */
+async function openHot(database: Database, self: Process, now: () => number): Promise<Hot> {
+  if (database.dialect === 'sqlite') {
+    const { SqliteHot } = await import('./sqlite-hot.js');
+    return new SqliteHot(database.location, self, now);
+  }
+  const { PostgresHot } = await import('./postgres-hot.js');
+  return new PostgresHot(database.location, self, now);
+}
+
+function assemble(database: Database, hot: Hot, self: Process, now: () => number): Store {
+  return {
+    dialect: database.dialect,
+    caller: (secret_sha256) => hot.caller(secret_sha256),
+    hold: (request_id, account_id, amount_nano) => hot.hold(request_id, account_id, amount_nano),
+    settle: (charge) => hot.settle(charge),
+    release: (request_id, account_id) => hot.release(request_id, account_id),
+    createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
+    accounts: () => accounts(database),
+    account: (id_or_name) => account(database, id_or_name),
+    credit: (account_id, amount_nano, reference) =>
+      credit(database, now(), account_id, amount_nano, reference),
+    createKey: (account_id, name) => createKey(database, now(), account_id, name),
+    keys: (account_id) => keys(database, account_id),
+    revokeKey: (key_id) => revokeKey(database, now(), key_id),
+    ledger: (account_id, page) => ledger(database, account_id, page),
+    verify: () => verify(database),
+    beat: () => hot.beat(),
+    recover: () => recover(database, self, now),
+    ping: () => hot.ping(),
+    close: async () => {
+      try {
+        await hot.close();
+      } finally {
+        leave(self);
+        await database.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import pg from 'pg';
+import type { Caller } from '../types.js';
+import { isConflict } from './database.js';
+import { checkCharge, checkHold, noAccount, tooLowBalance, TOUCH_EVERY_MS } from './hot.js';
+import type { Hot } from './hot.js';
+import { MAX_NANO } from './nano.js';
+import { codeOf, patiently } from './patience.js';
+import { SQL } from './postgres-sql.js';
+import type { Process } from './processes.js';
+import type { Charge, HoldResult } from './types.js';
+
+const CONNECTIONS = 10;
+const FOREIGN_KEY_VIOLATION = '23503';
+const OUT_OF_RANGE = '22003';
+
+interface KeyRow {
+  key_id: string;
+  account_id: string;
+  last_used_ms: string | null;
+}
+
+interface Figures {
+  balance_nano: string;
+  held_nano: string;
+}
+
+/** The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, an act. */
+export class PostgresHot implements Hot {
+  readonly #pool: pg.Pool;
+  readonly #self: Process;
+  readonly #now: () => number;
+  readonly #unawaited = new Set<Promise<unknown>>();
+
+  constructor(url: string, self: Process, now: () => number) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    });
+    // An idle connection that breaks is replaced at the next query; unheard it would end us.
+    this.#pool.on('error', () => undefined);
+    this.#self = self;
+    this.#now = now;
+  }
+
+  async caller(secret_sha256: string): Promise<Caller | undefined> {
+    const { rows } = await this.#run<KeyRow>('caller', [secret_sha256]);
+    const row = rows[0];
+    if (!row) return undefined;
+    const { key_id, account_id, last_used_ms } = row;
+    const now_ms = this.#now();
+    if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
+      this.#touch(key_id, now_ms);
+    }
+    return { key_id, account_id };
+  }
+
+  /** Nobody waits for this note, and the next use of the key makes it again. */
+  #touch(key_id: string, now_ms: number): void {
+    const touch = this.#run('touch', [key_id, now_ms])
+      .catch(() => undefined)
+      .finally(() => this.#unawaited.delete(touch));
+    this.#unawaited.add(touch);
+  }
+
+  async hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult> {
+    checkHold(amount_nano);
+    if (amount_nano <= MAX_NANO && (await this.#admit(request_id, account_id, amount_nano))) {
+      return { admitted: true };
+    }
+    const { rows } = await this.#run<Figures>('figures', [account_id]);
+    const figures = rows[0];
+    if (!figures) throw noAccount(account_id);
+    const balance_nano = BigInt(figures.balance_nano);
+    return { admitted: false, balance_nano, held_nano: BigInt(figures.held_nano) };
+  }
+
+  /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
+  async #admit(request_id: string, account_id: string, amount_nano: bigint): Promise<boolean> {
+    const values = [request_id, account_id, amount_nano, this.#self.id, this.#now()];
+    try {
+      return (await this.#run('hold', values)).rowCount === 1;
+    } catch (error) {
+      if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      await this.beat();
+      return (await this.#run('hold', values)).rowCount === 1;
+    }
+  }
+
+  /** Tried again after a lost connection too: the ledger's unique key makes that harmless. */
+  async settle(charge: Charge): Promise<boolean> {
+    checkCharge(charge);
+    const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
+    const values = [account_id, request_id, cost_nano, key_id, model, provider, usage];
+    try {
+      const { rows } = await this.#insist<{ first: boolean }>('settle', [
+        ...values,
+        charge.estimated,
+        this.#now(),
+      ]);
+      return rows[0]?.first === true;
+    } catch (error) {
+      if (codeOf(error) === OUT_OF_RANGE) throw tooLowBalance(account_id);
+      throw error;
+    }
+  }
+
+  async release(request_id: string, account_id: string): Promise<void> {
+    await this.#insist('release', [account_id, request_id]);
+  }
+
+  async beat(): Promise<void> {
+    const { id, place, pid, started_ms } = this.#self;
+    await this.#run('beat', [id, place, pid, started_ms, this.#now()]);
+  }
+
+  async ping(): Promise<void> {
+    await this.#run('ping', []);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#unawaited);
+    try {
+      await this.#run('leave', [this.#self.id]);
+    } finally {
+      await this.#pool.end();
+    }
+  }
+
+  #run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
+    return patiently(isConflict, () => this.#query<Row>(name, values));
+  }
+
+  #insist<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
+    return patiently(
+      (error) => isConflict(error) || isOutage(error),
+      () => this.#query<Row>(name, values),
+    );
+  }
+
+  #query<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
+    return this.#pool.query<Row>({ name, text: SQL[name], values });
+  }
+}
+
+const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
+
+/** The server went away or is starting. Whether the statement was done is not known. */
+function isOutage(error: unknown): boolean {
+  if (OUTAGE.test(codeOf(error))) return true;
+  return error instanceof Error && error.message.startsWith('Connection terminated');
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Knex } from 'knex';
+import type { Database } from './database.js';
+
+/** A process that has the store open, as its row in `processes` says. */
+export interface Process {
+  id: string;
+  /** Where a process number means something: one boot of one machine, and there one namespace. */
+  place: string;
+  pid: number;
+  started_ms: number;
+}
+
+interface ProcessRow {
+  id: string;
+  place: string;
+  pid: bigint;
+  seen_ms: bigint;
+}
+
+/** A process that has not been seen for this long is taken to be gone, wherever it ran. */
+const LEASE_MS = 60_000;
+
+/** The stores that this very process has open: others with our number are our former lives. */
+const ours = new Set<string>();
+
+export function enter(now: () => number, id: string = randomUUID()): Process {
+  ours.add(id);
+  return { id, place: thisPlace(), pid: process.pid, started_ms: now() };
+}
+
+export function leave(self: Process): void {
+  ours.delete(self.id);
+}
+
+/**
+ * Ends the holds of the processes that are gone, and answers how many those were. Beside another
+ * one that recovers, or a process that turns out to live, each hold is ended at most once.
+ */
+export async function recover(
+  database: Database,
+  self: Process,
+  now: () => number,
+): Promise<number> {
+  const rows = await database.read<ProcessRow[]>((knex) => knex('processes').orderBy('id'));
+  const gone = rows.filter((row) => isGone(row, self, now()));
+  let released = 0;
+  for (const row of gone) released += await database.write((trx) => bury(trx, row));
+  return released;
+}
+
+function isGone(row: ProcessRow, self: Process, now_ms: number): boolean {
+  if (ours.has(row.id)) return false;
+  if (now_ms - Number(row.seen_ms) > LEASE_MS) return true;
+  if (row.place !== self.place) return false;
+  return Number(row.pid) === self.pid || !exists(Number(row.pid));
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
+/** Nothing is done if another has buried it already, or if it has given a sign of life since. */
+async function bury(trx: Knex.Transaction, { id, seen_ms }: ProcessRow): Promise<number> {
+  const row: unknown = await trx('processes').where({ id, seen_ms }).forUpdate().first('id');
+  if (!row) return 0;
+  const holds: { account_id: string; amount_nano: bigint }[] = await trx('holds')
+    .where({ process_id: id })
+    .delete(['account_id', 'amount_nano']);
+  const sums = new Map<string, bigint>();
+  for (const { account_id, amount_nano } of holds) {
+    sums.set(account_id, (sums.get(account_id) ?? 0n) + amount_nano);
+  }
+  for (const account_id of [...sums.keys()].toSorted()) {
+    const sum = sums.get(account_id) ?? 0n;
+    const lowered = trx.raw('held_nano - ?', [sum.toString()]);
+    await trx('accounts').where({ id: account_id }).update({ held_nano: lowered });
+  }
+  await trx('processes').where({ id }).delete();
+  return holds.length;
+}
+
+function thisPlace(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}

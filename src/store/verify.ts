@@ -1,0 +1,124 @@
+import type { Knex } from 'knex';
+import { formatDollars } from '../billing/money.js';
+import type { AccountRow } from './accounts.js';
+import type { Database } from './database.js';
+import type { VerifyReport } from './types.js';
+
+interface Sum {
+  account_id: string;
+  rows: bigint;
+  dollars: bigint;
+  nano: bigint;
+}
+
+const NANO_PER_DOLLAR = 1_000_000_000n;
+
+/** Adds everything up again, on one state of the database, also beside a running `serve`. */
+export async function verify(database: Database): Promise<VerifyReport> {
+  return database.snapshot(async (trx) => {
+    const accounts: AccountRow[] = await trx('accounts').orderBy(['created_ms', 'name']);
+    const entries = await sumsOf(trx, 'ledger');
+    const holds = await sumsOf(trx, 'holds');
+    const known = new Set(accounts.map(({ id }) => id));
+    return {
+      accounts: accounts.length,
+      entries: countOf(entries),
+      open_holds: countOf(holds),
+      faults: [
+        ...accounts.flatMap((account) => faultsOf(account, entries, holds)),
+        ...strangers('Ledger entries', entries, known),
+        ...strangers('Holds', holds, known),
+        ...(await wrongSigns(trx)),
+        ...(await duplicates(trx)),
+      ],
+    };
+  });
+}
+
+/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
+async function sumsOf(trx: Knex.Transaction, table: string): Promise<Map<string, Sum>> {
+  const sums: Sum[] = await trx(table)
+    .groupBy('account_id')
+    .select(
+      'account_id',
+      trx.raw('count(*) as "rows"'),
+      trx.raw(`cast(sum(amount_nano / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
+      trx.raw(`cast(sum(amount_nano % ${NANO_PER_DOLLAR}) as bigint) as nano`),
+    );
+  return new Map(sums.map((sum) => [sum.account_id, sum]));
+}
+
+function countOf(sums: ReadonlyMap<string, Sum>): number {
+  return [...sums.values()].reduce((count, { rows }) => count + Number(rows), 0);
+}
+
+function total_nano(sum: Sum | undefined): bigint {
+  return sum ? sum.dollars * NANO_PER_DOLLAR + sum.nano : 0n;
+}
+
+function faultsOf(
+  { id, balance_nano, held_nano }: AccountRow,
+  entries: ReadonlyMap<string, Sum>,
+  holds: ReadonlyMap<string, Sum>,
+): string[] {
+  const faults: string[] = [];
+  const earned_nano = total_nano(entries.get(id));
+  if (balance_nano !== earned_nano) {
+    faults.push(
+      `Account ${id} has a balance of ${formatDollars(balance_nano)} dollars, ` +
+        `but its ledger adds up to ${formatDollars(earned_nano)}.`,
+    );
+  }
+  const open_nano = total_nano(holds.get(id));
+  if (held_nano !== open_nano) {
+    faults.push(
+      `Account ${id} has ${formatDollars(held_nano)} dollars held, ` +
+        `but its open holds add up to ${formatDollars(open_nano)}.`,
+    );
+  }
+  return faults;
+}
+
+function strangers(
+  what: string,
+  sums: ReadonlyMap<string, Sum>,
+  known: ReadonlySet<string>,
+): string[] {
+  return [...sums]
+    .filter(([account_id]) => !known.has(account_id))
+    .map(
+      ([account_id, sum]) =>
+        `${what} of ${formatDollars(total_nano(sum))} dollars belong to account ${account_id}, ` +
+        'which does not exist.',
+    );
+}
+
+async function wrongSigns(trx: Knex.Transaction): Promise<string[]> {
+  const rows: { id: bigint; account_id: string; kind: string; amount_nano: bigint }[] = await trx(
+    'ledger',
+  )
+    .where((row) => row.where('kind', 'charge').andWhere('amount_nano', '>', 0))
+    .orWhere((row) => row.where('kind', 'credit').andWhere('amount_nano', 0))
+    .orderBy('id')
+    .select('id', 'account_id', 'kind', 'amount_nano');
+  return rows.map(
+    ({ id, account_id, kind, amount_nano }) =>
+      `Entry ${id} of account ${account_id} is a ${kind} of ` +
+      `${formatDollars(amount_nano)} dollars.`,
+  );
+}
+
+/** The table's unique key forbids them, unless someone took it away. */
+async function duplicates(trx: Knex.Transaction): Promise<string[]> {
+  const columns = ['account_id', 'kind', 'reference'];
+  const rows: { account_id: string; kind: string; reference: string; times: bigint }[] = await trx(
+    'ledger',
+  )
+    .groupBy(columns)
+    .having(trx.raw('count(*) > 1'))
+    .select(...columns, trx.raw('count(*) as times'));
+  return rows.map(
+    ({ account_id, kind, reference, times }) =>
+      `Account ${account_id} has ${times} entries for the ${kind} "${reference}".`,
+  );
+}
