@@ -1,4 +1,6 @@
 import type { ChatCodec } from './chat/codec.js';
+import type { ImageCodec } from './image/codec.js';
+import type { VideoCodec } from './video/codec.js';
 
 export const CAPABILITIES = ['chat', 'vision', 'audio', 'tools', 'image', 'video'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
@@ -14,6 +16,10 @@ export interface Price {
   free: boolean;
   input_nano_per_million: bigint;
   output_nano_per_million: bigint;
+  /** Nano-dollars by `any`, by quality (`standard`, `hd`) or by size (`1024x1024`). */
+  per_image?: ReadonlyMap<string, bigint>;
+  /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
+  per_video_second?: ReadonlyMap<string, bigint>;
 }
 
 /** Milliseconds for each phase of an upstream call. */
@@ -33,6 +39,19 @@ export interface Operation {
   codec: ChatCodec;
 }
 
+/** How a provider makes pictures; more than `most` are asked for by as many calls. */
+export interface ImageOperation {
+  path: string;
+  codec: ImageCodec;
+  most: number;
+}
+
+/** How a provider makes videos; more than `most` are asked for by as many tasks. */
+export interface VideoOperation {
+  codec: VideoCodec;
+  most: number;
+}
+
 /** A provider entry of gateway.yaml joined with its manifest, ready to be called. */
 export interface Provider {
   name: string;
@@ -41,6 +60,8 @@ export interface Provider {
   /** Headers of every call, credentials included: never to be logged. */
   headers: Readonly<Record<string, string>>;
   operations: ReadonlyMap<string, Operation>;
+  image?: ImageOperation;
+  video?: VideoOperation;
   timeouts: Timeouts;
   /** The least time between two polls of one task. */
   poll_interval_ms: number;
