@@ -1,0 +1,38 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { startOwn } from './child.js';
+import type { Order, Outcome } from './run.js';
+import type { System } from './system.js';
+import { eventsOf, requestBody, type Work } from './wording.js';
+
+/** The load generator, and how many good answers each system has given it so far. */
+export class Loader {
+  readonly #answers = new Map<string, number>();
+
+  private constructor(private readonly child: ChildProcess) {}
+
+  static async start(folder: string): Promise<Loader> {
+    const { child } = await startOwn(join(folder, 'load.js'), [], 'tools');
+    return new Loader(child);
+  }
+
+  answersOf({ name }: System): number {
+    return this.#answers.get(name) ?? 0;
+  }
+
+  async run(
+    system: System,
+    work: Work,
+    limits: Pick<Order, 'warm_ms' | 'measure_ms' | 'requests'>,
+  ): Promise<Outcome> {
+    const { port, headers, pids, name } = system;
+    const { connections } = work;
+    const said = { port, headers, body: requestBody(work), events: eventsOf(work) };
+    const order: Order = { ...said, ...limits, connections, pids: [...pids] };
+    this.child.send(order);
+    const [outcome] = (await once(this.child, 'message')) as [Outcome];
+    this.#answers.set(name, this.answersOf(system) + outcome.answers);
+    return outcome;
+  }
+}

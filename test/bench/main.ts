@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { placement, startOwn, temporaryFolder } from './child.js';
+import { compile } from './compile.js';
+import { Loader } from './loader.js';
+import { MEMORY_WORK, watchMemory } from './memory.js';
+import { readOptions, type Options } from './options.js';
+import { accounts, goals, goalTable, lineTable, memoryLine, ratioTable } from './report.js';
+import { summarise } from './summary.js';
+import { startOthers, upstreamItself } from './systems.js';
+import { startTollgate } from './tollgate.js';
+import { takeTurns } from './turns.js';
+
+// Starts the systems, gives them their turns and prints what came out. Ends with 1 where an answer
+// was bad or the ledger is not what was answered; a ratio that is missed is only printed.
+
+try {
+  await bench(readOptions(process.argv.slice(2)));
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}
+// The children are still there, and this ends them.
+process.exit();
+
+async function bench(options: Options): Promise<void> {
+  const { works, rss_requests } = options;
+  const folder = temporaryFolder();
+  compile(folder);
+  const upstream = await startOwn(join(folder, 'upstream.js'), [], 'tools');
+  const loader = await Loader.start(folder);
+  const own = await startTollgate(upstream.port, [...works, MEMORY_WORK]);
+  const others = await startOthers(folder, upstream.port, options, say);
+  say(`${new Date().toISOString().slice(0, 10)}, ${machine()}; ${placement()}`);
+
+  const ceiling = await ceilingOf(upstream.port, loader, options);
+  const turns = await takeTurns([own, ...others], loader, options, progress);
+  const memory = rss_requests > 0 ? await watchMemory(own, loader, rss_requests, progress) : [];
+  progress('');
+  await own.stop();
+  const account = { ...own.verify(), answers: loader.answersOf(own) };
+
+  const lines = summarise([...ceiling, ...turns]);
+  const reached = goals(turns, memory, own.name);
+  if (turns.length > 0) say(`${lineTable(lines)}\n${ratioTable(turns, own.name)}`);
+  if (memory.length > 0) say(memoryLine(memory, rss_requests));
+  if (reached.length > 0) say(goalTable(reached));
+  say(accounts(account));
+  const bad = lines.filter((line) => line.bad > 0);
+  for (const line of bad)
+    say(`${line.system}: ${line.bad} bad answers, such as: ${line.complaint}`);
+  if (account.charges !== account.answers || account.faults.length > 0) process.exitCode = 1;
+  if (bad.some(({ system }) => system === own.name)) process.exitCode = 1;
+  write(options.json, { machine: machine(), lines, goals: reached, memory, account, turns });
+}
+
+/** What the upstream and the load generator can do when nothing stands between them. */
+async function ceilingOf(port: number, loader: Loader, options: Options) {
+  const works = options.works.filter(({ kind }) => kind !== 'stream');
+  const short = { ...options, works, rounds: 1, seconds: 1 };
+  return takeTurns([upstreamItself(port)], loader, short, progress);
+}
+
+function machine(): string {
+  const [cpu] = cpus();
+  return `${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), Node ${process.version}`;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** One line that is written over, where somebody watches. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
+
+function write(file: string | undefined, numbers: object): void {
+  if (file === undefined) return;
+  const date = new Date().toISOString();
+  writeFileSync(file, `${JSON.stringify({ date, ...numbers }, null, 2)}\n`);
+}

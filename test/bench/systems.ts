@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { startOwn } from './child.js';
+import { startNginx } from './nginx.js';
+import type { Options } from './options.js';
+import { PEER, startPortkey } from './portkey.js';
+import { systemOf, type System } from './system.js';
+
+export const NODE_PROXY = 'node:http proxy';
+export const NODE_PIPE = 'node:http pipe';
+
+/** All that the gateway is held against. What is not there is left out, and `say` tells so. */
+export async function startOthers(
+  folder: string,
+  upstream_port: number,
+  { portkey }: Options,
+  say: (text: string) => void,
+): Promise<System[]> {
+  const systems = await startBaselines(folder, upstream_port);
+  const nginx = await startNginx(upstream_port);
+  if (nginx) systems.push(nginx);
+  else say('nginx is skipped: it is not installed here');
+  if (!portkey) return systems;
+  try {
+    systems.push(await startPortkey(upstream_port));
+  } catch (error) {
+    say(`${PEER} is skipped: ${error instanceof Error ? error.message : 'it does not start'}`);
+  }
+  return systems;
+}
+
+/** The bare proxies that the ratios are taken against: one for JSON calls, one for streams. */
+async function startBaselines(folder: string, upstream_port: number): Promise<System[]> {
+  const file = join(folder, 'node-proxy.js');
+  const parse = await startOwn(file, [String(upstream_port), 'parse'], 'system');
+  const pipe = await startOwn(file, [String(upstream_port), 'pipe'], 'system');
+  return [
+    systemOf(parse.child, { name: NODE_PROXY, kinds: ['json'], port: parse.port }),
+    systemOf(pipe.child, { name: NODE_PIPE, kinds: ['stream', 'burst'], port: pipe.port }),
+  ];
+}
+
+/** Nothing between load and upstream: what the tools themselves can do. */
+export function upstreamItself(port: number): System {
+  const stop = () => Promise.resolve();
+  return { name: 'nothing between', kinds: ['json', 'burst'], port, headers: {}, pids: [], stop };
+}

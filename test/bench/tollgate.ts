@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { start, temporaryFolder } from './child.js';
+import { freePort, taken } from './ports.js';
+import { systemOf, type System } from './system.js';
+import { KINDS, modelOf, type Work } from './wording.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const WAIT_MS = 20_000;
+
+/** What `verify --json` says of the store; the one credit is an entry too. */
+export interface Verification {
+  charges: number;
+  open_holds: number;
+  faults: readonly string[];
+}
+
+export interface Tollgate extends System {
+  /** Reads the whole ledger; for when the gateway has stopped. */
+  verify(): Verification;
+}
+
+/** This gateway with everything on that a paid call takes: key, hold, charge, SQLite on disk. */
+export async function startTollgate(
+  upstream_port: number,
+  works: readonly Work[],
+): Promise<Tollgate> {
+  const folder = temporaryFolder();
+  const config = join(folder, 'gateway.yaml');
+  const port = await freePort();
+  writeFileSync(config, configuration(port, upstream_port, works));
+  const run = (...args: string[]) => command(config, args);
+  run('account', 'create', 'bench', '--credit', '1000000');
+  const { secret } = run('key', 'create', 'bench', '--name', 'bench') as { secret: string };
+  const child = start(process.execPath, [MAIN, 'serve', '--config', config], {
+    side: 'system',
+    cwd: folder,
+  });
+  await taken(port, child, WAIT_MS);
+  const headers = { authorization: `Bearer ${secret}` };
+  const system = systemOf(child, { name: 'Tollgate', kinds: KINDS, port, headers });
+  return { ...system, verify: () => verification(run('verify')) };
+}
+
+function verification(answer: unknown): Verification {
+  const { entries, open_holds, faults } = answer as {
+    entries: number;
+    open_holds: number;
+    faults: string[];
+  };
+  return { charges: entries - 1, open_holds, faults };
+}
+
+/** One `tollgate` command and the JSON that it prints, also where `verify` found faults. */
+function command(config: string, args: readonly string[]): unknown {
+  const all = [MAIN, ...args, '--json', '--config', config];
+  const { stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' });
+  if (stdout === '') throw new Error(stderr.trim() || `tollgate ${args.join(' ')} said nothing`);
+  return JSON.parse(stdout);
+}
+
+function configuration(port: number, upstream_port: number, works: readonly Work[]): string {
+  const models = new Set(works.map(modelOf));
+  return `
+listen: 127.0.0.1:${port}
+public_url: http://127.0.0.1:${port}
+store: sqlite:tollgate.db
+log: { level: info }
+owners: { bench: { name: Bench } }
+providers:
+  fake: { uses: openai, api_key: sk-bench, base_url: 'http://127.0.0.1:${upstream_port}/v1' }
+models:
+${[...models].map(model).join('')}`;
+}
+
+function model(id: string): string {
+  return `  ${id}:
+    owner: bench
+    capabilities: [chat]
+    upstreams: [{ provider: fake, model: ${id} }]
+    limits: { max_tokens: 4096, context: 128000 }
+    price: { input_per_million: 0.15, output_per_million: 0.60 }
+`;
+}
