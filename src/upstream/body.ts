@@ -124,8 +124,6 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   /** The failure is told once; a reader that asks again is at the end. */
   #fail(): Promise<never> {
     this.#state = 'ended';
-    // The reason of an aborted signal may be anything, and is passed on as it is.
-    // oxlint-disable-next-line prefer-promise-reject-errors
     return Promise.reject(this.#error);
   }
 }

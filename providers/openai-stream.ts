@@ -1,0 +1,144 @@
+import type { ChatCall, ChatPiece, ServerSentEvent } from '../src/chat/codec.js';
+import type { Provider, Upstream } from '../src/types.js';
+import { failureInside } from '../src/upstream/failure.js';
+import {
+  broken,
+  checked,
+  finishOf,
+  isIndex,
+  recordsIn,
+  spokenIn,
+  usageIn,
+} from './openai-answer.js';
+import { newThink, splitThink, type Think } from './openai-think.js';
+import { fragmentsIn, type OpenCall } from './openai-tools.js';
+
+/** One choice of a stream, from its first delta on. */
+interface Choice {
+  calls: OpenCall[];
+  think: Think | undefined;
+  finish: string | undefined;
+  hasSpoken: boolean;
+}
+
+type Choices = Map<number, Choice>;
+
+/**
+ * Pieces as they come, packet by packet. The end of a choice is told only at the end of the stream:
+ * until then upstreams may say it twice, change their minds, or report an error after it.
+ */
+export async function* decodeStream(
+  events: AsyncIterable<readonly ServerSentEvent[]>,
+  _: ChatCall,
+  { provider }: Upstream,
+): AsyncGenerator<readonly ChatPiece[], undefined> {
+  const choices: Choices = new Map();
+  let isDone = false;
+  for await (const packet of events) {
+    const pieces: ChatPiece[] = [];
+    let failure: unknown;
+    try {
+      isDone = readPacket(packet, choices, provider, pieces);
+    } catch (error) {
+      failure = error;
+    }
+    // What came before an error in the same packet was said all the same.
+    if (pieces.length > 0) yield pieces;
+    if (failure) throw failure;
+    if (isDone) return;
+  }
+  yield closing(choices, false);
+}
+
+/** Adds the pieces of a packet; true once the stream has said that it is over. */
+function readPacket(
+  packet: readonly ServerSentEvent[],
+  choices: Choices,
+  provider: Provider,
+  pieces: ChatPiece[],
+): boolean {
+  for (const { event, data } of packet) {
+    if (event === 'error') throw failureInside(data, provider);
+    if (data.trim() === '[DONE]') {
+      pieces.push(...closing(choices, true));
+      return true;
+    }
+    if (data.trim() !== '') readChunk(data, choices, provider, pieces);
+  }
+  return false;
+}
+
+function readChunk(data: string, choices: Choices, provider: Provider, pieces: ChatPiece[]): void {
+  const chunk = checked(parse(data), provider);
+  for (const choice of recordsIn(chunk['choices'])) {
+    const piece = readChoice(choice, choices, provider);
+    if (piece) pieces.push(piece);
+  }
+  const usage = usageIn(chunk, provider.wire);
+  if (usage) pieces.push({ usage });
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw broken('The upstream sent an event that is not JSON.');
+  }
+}
+
+/** Undefined where a chunk says nothing: a role, an annotation, the end. */
+function readChoice(
+  chunk: Record<string, unknown>,
+  choices: Choices,
+  provider: Provider,
+): ChatPiece | undefined {
+  const finish = finishOf(chunk, provider);
+  const [delta] = recordsIn([chunk['delta']]);
+  if (!delta && finish === null) return undefined;
+  const index = isIndex(chunk['index']) ? chunk['index'] : 0;
+  const choice = choices.get(index) ?? newChoice(provider);
+  choices.set(index, choice);
+  if (finish !== null) choice.finish = finish;
+  const piece = delta ? readDelta(delta, choice) : {};
+  if (chunk['logprobs'] != null) piece.logprobs = chunk['logprobs'];
+  if (Object.keys(piece).length === 0) return undefined;
+  choice.hasSpoken = true;
+  return { index, ...piece };
+}
+
+function newChoice({ wire }: Provider): Choice {
+  const think = wire['think_tags'] === true ? newThink() : undefined;
+  return { calls: [], think, finish: undefined, hasSpoken: false };
+}
+
+function readDelta(delta: Record<string, unknown>, choice: Choice): ChatPiece {
+  const spoken = spokenIn(delta);
+  if (choice.think && spoken.content) {
+    const split = splitThink(choice.think, spoken.content, false);
+    spoken.content = split.content;
+    spoken.reasoning += split.reasoning;
+  }
+  const tool_calls = fragmentsIn(delta['tool_calls'], choice.calls);
+  return {
+    ...(spoken.content && { content: spoken.content }),
+    ...(spoken.reasoning && { reasoning_content: spoken.reasoning }),
+    ...(tool_calls.length > 0 && { tool_calls }),
+  };
+}
+
+/** The last pieces of a stream. Throws where it ended without saying that it is complete. */
+function closing(choices: Choices, isDone: boolean): ChatPiece[] {
+  if (choices.size === 0) throw broken('The upstream ended its stream with no answer.');
+  return [...choices].map(([index, choice]) => {
+    const held = choice.think && splitThink(choice.think, '', true);
+    const hasSpoken = choice.hasSpoken || Boolean(held?.content);
+    const finish = choice.finish ?? (isDone && hasSpoken ? 'stop' : undefined);
+    if (finish === undefined) throw broken("The upstream's stream broke off.");
+    return {
+      index,
+      ...(held?.content && { content: held.content }),
+      ...(held?.reasoning && { reasoning_content: held.reasoning }),
+      finish_reason: finish,
+    };
+  });
+}

@@ -1,0 +1,110 @@
+import type { ChatCall, ChatChoice, ChatCodec, ChatReply, Encoded } from '../src/chat/codec.js';
+import type { Upstream } from '../src/types.js';
+import {
+  broken,
+  checked,
+  finishOf,
+  isIndex,
+  recordsIn,
+  spokenIn,
+  usageIn,
+} from './openai-answer.js';
+import { decodeStream } from './openai-stream.js';
+import { newThink, splitThink } from './openai-think.js';
+import { shortIds, toolCallsIn } from './openai-tools.js';
+
+/**
+ * The chat wire that most upstreams speak, each with its own habits. A manifest's `wire` tells it
+ * which: `stream_options: false` where usage comes unasked and asking is an error;
+ * `completion_from_total` where completion tokens leave out reasoning; `think_tags` where reasoning
+ * stands in the text as `<think>…</think>`; `tool_id_length` where tool call ids have one length.
+ */
+export const chat: ChatCodec = { encode, decode, decodeStream };
+
+function encode(call: ChatCall, upstream: Upstream): Encoded {
+  const { wire } = upstream.provider;
+  const body: Record<string, unknown> = { ...call.fields };
+  if (call.stream && wire['stream_options'] !== false) {
+    body['stream_options'] = { include_usage: true };
+  }
+  dropFields(body, upstream.drop);
+  // What is priced and held comes after the drops, so that none of it can be lost.
+  const idLength = wire['tool_id_length'];
+  Object.assign(body, {
+    model: upstream.model,
+    messages: typeof idLength === 'number' ? shortIds(call.messages, idLength) : call.messages,
+    stream: call.stream,
+    ...(call.n > 1 && { n: call.n }),
+    ...(call.max_tokens !== undefined && { max_tokens: call.max_tokens }),
+  });
+  const fixed = renameFields(body, upstream.rename);
+  for (const [name, value] of Object.entries(upstream.set)) {
+    if (!fixed.has(name)) body[name] = value;
+  }
+  return { path: '', body };
+}
+
+function dropFields(body: Record<string, unknown>, names: readonly string[]): void {
+  for (const name of names) {
+    // An upstream that does not know tool_choice would call the tools it was told to leave.
+    if (name === 'tool_choice' && body['tool_choice'] === 'none') delete body['tools'];
+    delete body[name];
+  }
+}
+
+/** Renames in place, and answers the names that `set` may not touch, whatever they are now. */
+function renameFields(
+  body: Record<string, unknown>,
+  rename: Readonly<Record<string, string>>,
+): ReadonlySet<string> {
+  const fixed = new Set([
+    'model',
+    'messages',
+    'stream',
+    'n',
+    'max_tokens',
+    'max_completion_tokens',
+  ]);
+  for (const [from, to] of Object.entries(rename)) {
+    const isPriced = from === 'n' || from === 'max_tokens';
+    if (!Object.hasOwn(body, from) || (fixed.has(to) && !isPriced)) continue;
+    body[to] = body[from];
+    delete body[from];
+    if (isPriced) fixed.add(to);
+  }
+  return fixed;
+}
+
+function decode(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
+  const answer = checked(body, provider);
+  const choices = recordsIn(answer['choices']);
+  if (choices.length === 0) throw broken('The upstream gave no answer.');
+  const indexes = choices.map((choice) => choice['index']);
+  const areIndexes = indexes.every(isIndex) && new Set(indexes).size === indexes.length;
+  return {
+    choices: choices
+      .map((choice, at) => (areIndexes ? choice : { ...choice, index: at }))
+      .map((choice) => decodeChoice(choice, provider)),
+    usage: usageIn(answer, provider.wire),
+  };
+}
+
+function decodeChoice(choice: Record<string, unknown>, provider: Upstream['provider']): ChatChoice {
+  const finish_reason = finishOf(choice, provider);
+  const [message = {}] = recordsIn([choice['message']]);
+  const spoken = spokenIn(message);
+  if (provider.wire['think_tags'] === true && spoken.content) {
+    const { content, reasoning } = splitThink(newThink(), spoken.content, true);
+    spoken.content = content;
+    spoken.reasoning ||= reasoning;
+  }
+  const tool_calls = toolCallsIn(message['tool_calls']);
+  return {
+    index: Number(choice['index']),
+    content: spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null,
+    ...(tool_calls.length > 0 && { tool_calls }),
+    ...(spoken.reasoning && { reasoning_content: spoken.reasoning }),
+    ...(choice['logprobs'] != null && { logprobs: choice['logprobs'] }),
+    finish_reason,
+  };
+}

@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isRecord } from '../src/is-record.js';
+import type { LocalUpstream, WireAnswer, WireRequest } from '../src/types.js';
+import { complete, numberIn, promptTokens, type Completion } from './simulator-chat.js';
+import { hash } from './simulator-speech.js';
+
+type Settings = LocalUpstream['settings'];
+type Fields = Record<string, unknown>;
+
+const FOREVER_MS = 2 ** 31 - 1;
+
+interface Refusal {
+  status: number;
+  type: string;
+  message: string;
+}
+
+const NOT_JSON: Refusal = {
+  status: 400,
+  type: 'invalid_request_error',
+  message: 'The body is not a JSON object.',
+};
+
+/** The ways to fail, for drills, that are an answer with a status. */
+const DRILLS: ReadonlyMap<number, Refusal> = new Map([
+  [400, { ...NOT_JSON, message: 'The drill finds your request wanting.' }],
+  [429, { status: 429, type: 'rate_limit_error', message: 'The drill asks you to slow down.' }],
+  [500, { status: 500, type: 'server_error', message: 'The drill has fallen off its chair.' }],
+]);
+
+/**
+ * A model that costs nothing and needs no network: it speaks the chat wire, and says the same to
+ * the same request. Settings: `first_token_ms` and `tokens_per_second` set its pace (0, the
+ * default, is at once); `fail` (400, 429, 500, timeout or cut) lets an operator practise. Rejects
+ * when `signal` is aborted.
+ */
+export async function answer(
+  request: WireRequest,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<WireAnswer> {
+  const { fail } = settings;
+  if (fail === 'timeout') await wait(FOREVER_MS, undefined, { signal });
+  const drill = DRILLS.get(Number(fail));
+  if (drill) return refuse(drill);
+  const body = parse(request.body);
+  if (!body) return refuse(NOT_JSON);
+  const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
+  if (delay_ms > 0) await wait(delay_ms, undefined, { signal });
+  const talk: Talk = { body, completions: complete(body), settings, signal, isCut: fail === 'cut' };
+  return body['stream'] === true
+    ? respond(200, 'text/event-stream', stream(talk))
+    : respond(200, 'application/json', whole(talk));
+}
+
+/** Everything about one call that its answer is made from. */
+interface Talk {
+  body: Fields;
+  completions: Completion[];
+  settings: Settings;
+  signal: AbortSignal;
+  isCut: boolean;
+}
+
+async function* whole(talk: Talk): AsyncGenerator<Uint8Array> {
+  const { completions, isCut } = talk;
+  for (const _ of completions.flatMap(({ tokens }) => tokens)) await pause(talk);
+  const choices = completions.map(({ tokens, call, finish }, index) => ({
+    index,
+    message: {
+      role: 'assistant',
+      content: call ? null : tokens.join(''),
+      ...(call && { tool_calls: [call] }),
+    },
+    logprobs: null,
+    finish_reason: finish,
+  }));
+  const document = { ...heading(talk, 'chat.completion'), choices, usage: usage(talk) };
+  const text = JSON.stringify(document);
+  yield Buffer.from(isCut ? text.slice(0, text.length / 2) : text);
+  if (isCut) throw new Error('The drill cut the answer.');
+}
+
+async function* stream(talk: Talk): AsyncGenerator<Uint8Array> {
+  const { body, completions, isCut } = talk;
+  const head = heading(talk, 'chat.completion.chunk');
+  const say = (index: number, said: Fields, finish_reason: string | null = null): Buffer =>
+    event({ ...head, choices: [{ index, delta: said, logprobs: null, finish_reason }] });
+  for (const index of completions.keys()) yield say(index, { role: 'assistant', content: '' });
+  const longest = Math.max(...completions.map(({ tokens }) => tokens.length));
+  for (let at = 0; at < longest; at += 1) {
+    if (isCut && at >= longest / 2) throw new Error('The drill cut the stream.');
+    for (const [index, completion] of completions.entries()) {
+      if (at >= completion.tokens.length) continue;
+      await pause(talk);
+      yield say(index, deltaOf(completion, at));
+    }
+  }
+  for (const [index, { finish }] of completions.entries()) yield say(index, {}, finish);
+  if (isRecord(body['stream_options']) && body['stream_options']['include_usage'] === true) {
+    yield event({ ...head, choices: [], usage: usage(talk) });
+  }
+  yield Buffer.from('data: [DONE]\n\n');
+}
+
+function deltaOf({ tokens, call }: Completion, at: number): Fields {
+  const token = tokens[at] ?? '';
+  if (!call) return { content: token };
+  const { id, type } = call;
+  const fragment =
+    at === 0
+      ? { index: 0, id, type, function: { name: call.function.name, arguments: token } }
+      : { index: 0, function: { arguments: token } };
+  return { tool_calls: [fragment] };
+}
+
+function heading({ body }: Talk, object: string): Fields {
+  const id = hash(JSON.stringify(body)).toString(16).padStart(8, '0');
+  const created = Math.floor(Date.now() / 1_000);
+  return { id: `chatcmpl-${id}`, object, created, model: body['model'] };
+}
+
+function usage({ body, completions }: Talk): Fields {
+  const prompt_tokens = promptTokens(body);
+  const completion_tokens = completions.flatMap(({ tokens }) => tokens).length;
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** The time that one token takes. */
+async function pause({ settings, signal }: Talk): Promise<void> {
+  const pace = numberIn(settings, 'tokens_per_second') ?? 0;
+  if (pace > 0) await wait(1_000 / pace, undefined, { signal });
+}
+
+function event(chunk: Fields): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+}
+
+function refuse({ status, type, message }: Refusal): WireAnswer {
+  const body = JSON.stringify({ error: { message, type, param: null, code: null } });
+  const answer = respond(status, 'application/json', once(body));
+  return status === 429
+    ? { ...answer, headers: { ...answer.headers, 'retry-after': '1' } }
+    : answer;
+}
+
+function respond(status: number, type: string, body: AsyncIterable<Uint8Array>): WireAnswer {
+  return { status, headers: { 'content-type': type }, body };
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+function parse(body: WireRequest['body']): Fields | undefined {
+  try {
+    const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
