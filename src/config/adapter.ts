@@ -22,8 +22,11 @@ async function importAdapter(
 ): Promise<Record<string, unknown> | undefined> {
   const own = /^\.{1,2}\//.test(name);
   if (!own && !(await builtIn()).includes(name)) {
-    const message = `no adapter is called ${quote(name)}`;
-    const hint = nameHint(name, await builtIn());
+    const message = `no adapter is called ${source.word(pointer)}`;
+    const names = await builtIn();
+    // The parts of an adapter, `NAME-PART`, are no adapters themselves.
+    const whole = names.filter((one) => !names.some((other) => one.startsWith(`${other}-`)));
+    const hint = nameHint(name, whole);
     source.fault(pointer, { code: 'unknown_adapter', message, hint });
     return undefined;
   }
@@ -33,9 +36,13 @@ async function importAdapter(
   try {
     return (await import(file.href)) as Record<string, unknown>;
   } catch (error) {
-    const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    const message = `the adapter ${quote(name)} cannot be loaded`;
-    source.fault(pointer, { code: 'broken_adapter', message, hint: why });
+    const why = error instanceof Error ? error.message.replace(/(\n| imported from )[^]*/, '') : '';
+    const message = `the adapter ${source.word(pointer)} cannot be loaded`;
+    source.fault(pointer, {
+      code: 'broken_adapter',
+      message,
+      hint: source.hides(pointer) ? '' : why,
+    });
     return undefined;
   }
 }
@@ -56,7 +63,7 @@ export async function importCodec(
   const adapter = await importAdapter(source, pointer, name, manifest);
   if (!adapter) return undefined;
   if (isCodec(adapter['chat'])) return adapter['chat'];
-  lacking(source, pointer, name, 'chat');
+  lacking(source, pointer, 'chat');
   return undefined;
 }
 
@@ -70,12 +77,12 @@ export async function importAnswer(
   const adapter = await importAdapter(source, pointer, name, manifest);
   if (!adapter) return undefined;
   if (isAnswer(adapter['answer'])) return adapter['answer'];
-  lacking(source, pointer, name, 'answer');
+  lacking(source, pointer, 'answer');
   return undefined;
 }
 
-function lacking(source: Source, pointer: string, name: string, wanted: string): void {
-  const message = `the adapter ${quote(name)} exports no ${quote(wanted)}`;
+function lacking(source: Source, pointer: string, wanted: string): void {
+  const message = `the adapter ${source.word(pointer)} exports no ${quote(wanted)}`;
   source.fault(pointer, { code: 'broken_adapter', message });
 }
 

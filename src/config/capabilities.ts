@@ -44,9 +44,8 @@ function checkServed(
   const has = (operation: string) => manifest.source.marks.has(`/operations${join(operation)}`);
   if (!manifest.data.operations || NEEDS[capability].every(has)) return;
   const served = Object.keys(manifest.data.operations).join(', ');
-  source.fault(place, {
-    code: 'unsupported_capability',
-    message: `the provider ${quote(provider.name)} cannot serve the capability ${quote(capability)}`,
-    hint: `its manifest has the operations: ${served}`,
-  });
+  const who = `the provider ${quote(provider.name)}`;
+  const message = `${who} cannot serve the capability ${quote(capability)}`;
+  const hint = `its manifest has the operations: ${served}`;
+  source.fault(place, { code: 'unsupported_capability', message, hint });
 }

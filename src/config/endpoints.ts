@@ -73,7 +73,10 @@ function readAt(
   const sound = PATH.test(path) && new Set(names).size === names.length && rest.length === 0;
   if (sound && METHODS.includes(method)) return { method, path };
   const right = nearest(method, METHODS);
-  const hint = sound && right ? `did you mean "${right} ${path}"?` : `such as "POST /v1/NAME/{id}"`;
+  const hint =
+    sound && right && !source.hides(pointer)
+      ? `did you mean "${right} ${path}"?`
+      : `such as "POST /v1/NAME/{id}"`;
   const message = `at: ${source.word(pointer)} is not a method and a path`;
   source.fault(pointer, { code: 'bad_endpoint', message, hint });
   return undefined;
@@ -87,10 +90,10 @@ function checkTaken(
 ): void {
   const other = before.find((one) => shapeOf(one) === shapeOf(endpoint));
   if (!other) return;
-  const { method, path, name } = endpoint;
-  source.fault(`/endpoints${join(name)}/at`, {
+  const pointer = `/endpoints${join(endpoint.name)}/at`;
+  source.fault(pointer, {
     code: 'duplicate_endpoint',
-    message: `${quote(`${method} ${path}`)} is taken by the endpoint ${quote(other.name)} already`,
+    message: `${source.word(pointer)} is taken by the endpoint ${quote(other.name)} already`,
     hint: 'choose another path',
   });
 }

@@ -35,7 +35,7 @@ function explain(error: ErrorObject, source: Source, schema: unknown): Explained
   const { keyword, instancePath: pointer, params } = error;
   const key = extraKey(error);
   if (key !== undefined) return unknownKey(error, key, schema);
-  if (keyword === 'propertyNames') return badName(error);
+  if (keyword === 'propertyNames') return badName(error, schema);
   if (keyword === 'required') return missingKey(error);
   if (error.data === null) {
     const message = `${label(pointer)} is empty; it should be ${wanted(error)}`;
@@ -47,7 +47,7 @@ function explain(error: ErrorObject, source: Source, schema: unknown): Explained
     return { pointer: later, wrong: { code: 'duplicate_value', message, hint: 'remove one' } };
   }
   if (EMPTY.has(keyword)) {
-    const hint = `it should be ${wanted(error)}`;
+    const hint = keyword === 'minLength' ? `it should be ${wanted(error)}` : 'add at least one';
     return { pointer, wrong: { code: 'empty', message: `${label(pointer)} is empty`, hint } };
   }
   return { pointer, wrong: wrongValue(error, source) };
@@ -75,9 +75,9 @@ function missingKey({ instancePath: pointer, params }: ErrorObject): Explained {
   return { pointer, wrong: { code: 'missing_key', message: `${where} lacks the key ${missing}` } };
 }
 
-function badName(error: ErrorObject): Explained {
+function badName(error: ErrorObject, schema: unknown): Explained {
   const name = String(error.params['propertyName']);
-  const message = `${quote(name)} is not ${describe(error.schema) ?? 'a name'}`;
+  const message = `${quote(name)} is not ${describe(followed(error.schema, schema)) ?? 'a name'}`;
   return {
     pointer: error.instancePath + join(name),
     wrong: { code: 'bad_name', message, at: 'key' },
@@ -92,27 +92,30 @@ function wrongValue(error: ErrorObject, source: Source): Wrong {
   if (secret) word = 'its value';
   const message = `${label(pointer)}: ${word} is not ${wanted(error)}`;
   const code = keyword === 'type' ? 'wrong_type' : 'wrong_value';
-  return { code, message, hint: secret || !scalar ? '' : hintFor(error) };
+  return { code, message, hint: secret || !scalar || source.hides(pointer) ? '' : hintFor(error) };
 }
 
 function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
-  const words = [keyword === 'enum' ? schema : parentSchema?.['examples']].flat().map(String);
-  const near = typeof data === 'string' ? (nearest(data, words) ?? tidied(data, parentSchema)) : '';
-  if (near) return didYouMean(near);
-  const wantsText = keyword === 'type' && parentSchema?.['type'] === 'string';
-  return wantsText && (typeof data === 'number' || typeof data === 'boolean')
-    ? 'put it in quotes'
-    : '';
+  const words = [keyword === 'enum' ? schema : parentSchema?.['examples']].flat();
+  const near = nearest(String(data), words.map(String));
+  const tidy = near ?? tidied(String(data), parentSchema);
+  if (tidy !== undefined) return didYouMean(tidy);
+  const type: unknown = parentSchema?.['type'];
+  if (type === 'array') return `write [${String(data)}]`;
+  const name = keyword === 'type' && type === 'string' && !parentSchema?.['pattern'];
+  return name ? 'put it in quotes' : '';
 }
 
 /** A duration or size in other letters: `30 sec` or `20MB`. */
 function tidied(text: string, schema: ErrorObject['parentSchema']): string | undefined {
   const pattern: unknown = schema?.['pattern'];
   if (typeof pattern !== 'string') return undefined;
-  const [, number, unit = ''] = /^\s*([\d.]+)\s*([A-Za-z]+)\s*$/.exec(text) ?? [];
+  const [, number, unit = ''] = /^\s*([\d.]+)\s*([A-Za-z]*)\s*$/.exec(text) ?? [];
   if (number === undefined) return undefined;
   const low = unit.toLowerCase();
-  const units = [low, low.replace(/i?b?$/, 'b'), low === 'msec' ? 'ms' : low.slice(0, 1)];
+  // A bare number can only have meant seconds: sizes have no such everyday unit.
+  const bare = low === '' ? ['s'] : [low.replace(/i?b?$/, 'b'), low.slice(0, 1)];
+  const units = [low, low.startsWith('mil') || low === 'msec' ? 'ms' : low, ...bare];
   return units.map((one) => number + one).find((one) => new RegExp(pattern).test(one));
 }
 
@@ -138,11 +141,13 @@ function didYouMean(word: string): string {
   return `did you mean ${quote(word)}?`;
 }
 
-/** `limits.max_tokens`, `capabilities[2]`: the end of a pointer in readable form. */
+/** `limits.max_tokens`, `upstreams[2].weight`: the end of a pointer in readable form. */
 export function label(pointer: string): string {
-  const [last = '', parent] = segments(pointer).reverse();
-  if (parent === undefined) return last === '' ? 'the file' : last;
-  return /^\d+$/.test(last) ? `${parent}[${last}]` : `${parent}.${last}`;
+  const path = segments(pointer);
+  const named = path.findLastIndex((key, i) => i < path.length - 1 && !/^\d+$/.test(key));
+  const [first, ...rest] = path.slice(Math.max(named, 0));
+  const steps = rest.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`));
+  return first === undefined ? 'the file' : first + steps.join('');
 }
 
 function extraKey({ params }: ErrorObject): string | undefined {

@@ -107,12 +107,13 @@ function checkRenames(source: Source, pointer: string, { drop, rename }: FieldCh
     const tell = (message: string, at: 'key' | 'value') =>
       source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at });
     const other = taken.get(to);
+    const word = source.word(place);
     if (from === to) tell(`${quote(from)} is renamed to itself`, 'value');
     else if (drop.includes(from)) tell(`${quote(from)} is dropped before it is renamed`, 'key');
-    else if (drop.includes(to)) tell(`${quote(to)} is also in drop`, 'value');
-    else if (other) tell(`${quote(other)} and ${quote(from)} both become ${quote(to)}`, 'value');
+    else if (drop.includes(to)) tell(`${word} is also in drop`, 'value');
+    else if (other) tell(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
     else if (HELD.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
-      tell(`${quote(to)} is for the gateway to decide`, 'value');
+      tell(`${word} is for the gateway to decide`, 'value');
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
       tell(`a call cannot do without ${quote(from)}`, 'key');
     }

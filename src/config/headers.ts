@@ -52,7 +52,8 @@ function credentials(
   const auth = readAuth(manifest.data.auth);
   const given = source.marks.has(place);
   if (!auth) {
-    if (given && !manifest.source.marks.has('/auth')) tellUnused(source, place, manifest);
+    const silent = manifest.source.marks.has('/auth') && manifest.data.auth === undefined;
+    if (given && !silent) tellUnused(source, place, manifest);
     return {};
   }
   if (auth.required && !given) {
@@ -102,7 +103,7 @@ function checked(
       const message = `headers: ${quote(name)} ${why}`;
       source.fault(place, { code: 'bad_header', message, at: 'key' });
     } else if (value !== undefined && !/^[\t\x20-\x7e]*$/.test(value)) {
-      const message = `headers: the value of ${quote(name)} has a character that no header can carry`;
+      const message = `headers: ${quote(name)} has a character that no header can carry`;
       source.fault(place, { code: 'bad_header', message });
     } else if (value !== undefined) read[low] = value;
   }

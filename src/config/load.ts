@@ -2,7 +2,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
-import { isRecord } from '../is-record.js';
 import type { Model } from '../types.js';
 import { freeze } from './freeze.js';
 import { Manifests } from './manifest.js';
@@ -45,8 +44,8 @@ export async function load(file: string, env: NodeJS.ProcessEnv): Promise<Loaded
   const manifests = new Manifests(source, env);
   const read_providers = await readProviders(source, gateway.providers ?? {}, manifests);
   const known: Known = {
-    owners: names(source, 'owners'),
-    provider_names: names(source, 'providers'),
+    owners: source.keys('/owners'),
+    provider_names: source.keys('/providers'),
     providers: read_providers,
   };
   const models = readModels(source, gateway.models ?? {}, known, modified_s);
@@ -76,12 +75,6 @@ async function read(file: string): Promise<{ text: string; modified_s: number }>
   }
 }
 
-/** All names of a block, also those whose entries are faulty: they are no dangling names. */
-function names(source: Source, block: 'owners' | 'providers'): string[] {
-  const entries = isRecord(source.value) ? source.value[block] : undefined;
-  return isRecord(entries) ? Object.keys(entries) : [];
-}
-
 function readOwners(gateway: Draft<GatewayFile>): Map<string, { name: string }> {
   return new Map(
     Object.entries(gateway.owners ?? {}).map(([key, owner]) => [key, { name: owner?.name ?? key }]),
@@ -101,6 +94,6 @@ function tellUnused(source: Source, known: Known, models: ReadonlyMap<string, Mo
       at: 'key',
       severity: 'warning',
     });
-  for (const name of known.owners) if (!owners.has(name)) tell('owner', name);
-  for (const name of known.provider_names) if (!providers.has(name)) tell('provider', name);
+  for (const name of known.owners ?? []) if (!owners.has(name)) tell('owner', name);
+  for (const name of known.provider_names ?? []) if (!providers.has(name)) tell('provider', name);
 }

@@ -19,6 +19,8 @@ export interface Manifest {
   answer: LocalUpstream['answer'] | undefined;
 }
 
+type Found = { content: string } | 'missing' | 'unreadable';
+
 /** Finds manifests by name or path and reads each of them once. */
 export class Manifests {
   readonly #source: Source;
@@ -32,19 +34,22 @@ export class Manifests {
 
   /**
    * `./path.yaml` beside the operator's file; or a name, looked for in `providers/` beside that
-   * file and then among the gateway's own. Undefined, and a fault at `pointer`, where none is found.
+   * file and then among the gateway's own. Where none is found, undefined and a fault at `pointer`.
    */
   async find(uses: string, pointer: string, at: 'key' | 'value'): Promise<Manifest | undefined> {
     for (const file of this.#candidates(uses)) {
       const known = this.#read.get(file);
       if (known) return known;
       const text = await this.#text(file, pointer, at);
-      if (text === undefined) continue;
-      const manifest = await this.#load(file, text);
+      if (text === 'missing') continue;
+      if (text === 'unreadable') return undefined;
+      const manifest = await this.#load(file, text.content);
       this.#read.set(file, manifest);
       return manifest;
     }
-    const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${quote(uses)}`;
+    // Left out, `uses` is the entry's own name, which is no value of the file.
+    const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
+    const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
     const hint = isPath(uses) ? '' : nameHint(uses, await this.#names());
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
@@ -62,14 +67,14 @@ export class Manifests {
     return [join(dirname(this.#source.file), 'providers'), join(packageRoot, 'providers')];
   }
 
-  async #text(file: string, pointer: string, at: 'key' | 'value'): Promise<string | undefined> {
+  async #text(file: string, pointer: string, at: 'key' | 'value'): Promise<Found> {
     try {
-      return await readFile(file, 'utf8');
+      return { content: await readFile(file, 'utf8') };
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      const message = `the manifest ${quote(file)} cannot be read`;
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing';
+      const message = 'this manifest is a file that cannot be read';
       this.#source.fault(pointer, { code: 'unreadable_manifest', message, at });
-      return undefined;
+      return 'unreadable';
     }
   }
 

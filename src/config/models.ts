@@ -60,10 +60,11 @@ function readModel(
 }
 
 function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Known): void {
-  if (owner === undefined || known.owners.includes(owner)) return;
-  const message = `no owner is called ${quote(owner)}`;
+  if (owner === undefined || !known.owners || known.owners.includes(owner)) return;
+  const place = `${pointer}/owner`;
+  const message = `no owner is called ${source.word(place)}`;
   const hint = nameHint(owner, known.owners);
-  source.fault(`${pointer}/owner`, { code: 'unknown_owner', message, hint });
+  source.fault(place, { code: 'unknown_owner', message, hint });
 }
 
 function readModelPrice(source: Source, pointer: string, id: string, { price }: Entry): Price {
@@ -103,9 +104,9 @@ function checkPrices(
 function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Model['limits'] {
   const { max_tokens, context, image_tokens = STANDARD_IMAGE_TOKENS } = limits;
   if (max_tokens !== undefined && context !== undefined && max_tokens > context) {
-    const message = `limits.max_tokens: ${max_tokens} is more than the context of ${context}`;
-    const hint = `at most ${context}`;
     const place = `${pointer}/limits/max_tokens`;
+    const message = `limits.max_tokens: ${source.word(place)} is more than the context`;
+    const hint = `at most ${source.word(`${pointer}/limits/context`)}`;
     source.fault(place, { code: 'out_of_range', message, hint });
   }
   return { max_tokens, context, image_tokens };

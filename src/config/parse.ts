@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument, type Document, type YAMLError } from 'yaml';
+import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml';
 import { expand, type Surroundings } from './expand.js';
 import type { Report } from './report.js';
 import { Source } from './source.js';
@@ -31,6 +31,7 @@ export function parse(
     }),
   );
   const value = tree.read();
+  if (value === undefined) return source;
   if (value === null) {
     source.fault('', { code: 'empty_file', message: 'the file is empty' });
     return source;
@@ -40,17 +41,32 @@ export function parse(
   return source;
 }
 
+/** Errors of a parser that has lost its way: only the first that is told means anything. */
+const LOST = new Set(['UNEXPECTED_TOKEN', 'BAD_INDENT']);
+
 /** One fault a line: a slip in YAML makes the parser stumble over the rest of its line too. */
 function tellProblems(source: Source, text: string, document: Document): void {
   const told = new Set<number>();
   for (const error of [...document.errors, ...document.warnings]) {
-    const place = source.placeOf(error.pos[0]);
-    if (told.has(place.line)) continue;
+    const place = source.placeOf(startOf(error, document));
+    if (told.has(place.line) || (told.size > 0 && LOST.has(error.code))) continue;
     told.add(place.line);
     const severity = error.name === 'YAMLWarning' ? 'warning' : 'error';
     const line = text.split('\n')[place.line - 1] ?? '';
     source.faultAt(place, { code: 'yaml', severity, ...explain(error, line) });
   }
+}
+
+/** An open quote is noticed at the end of the file, but wrong where it begins. */
+function startOf(error: YAMLError, document: Document): number {
+  let start = error.pos[0];
+  if (!error.message.endsWith('quote')) return start;
+  visit(document, {
+    Scalar(_, { type, range }) {
+      if (type?.startsWith('QUOTE') && range && range[1] >= error.pos[0]) start = range[0];
+    },
+  });
+  return start;
 }
 
 const PLAIN_WORDS: Record<string, { message: string; hint?: string }> = {
@@ -65,11 +81,26 @@ const PLAIN_WORDS: Record<string, { message: string; hint?: string }> = {
     message: 'a value cannot start with this character',
     hint: 'put the value in quotes',
   },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'this line begins a key that has no ": "',
+    hint: 'check the colon and the indentation',
+  },
+  BAD_INDENT: {
+    message: 'this line is indented otherwise than its neighbours, or a bracket is not closed',
+    hint: 'check the indentation and the brackets of the lines above',
+  },
 };
 
 function explain(error: YAMLError, line: string): { message: string; hint?: string } {
   if (/[{,]\s*[^"',]*:\s*\$\{/.test(line)) {
     return { message: '${...} between { and } needs quotes', hint: 'write "${NAME}"' };
+  }
+  if (error.message.endsWith('quote')) return { message: 'this quote is never closed' };
+  if (error.message.startsWith('Implicit map keys need to be followed')) {
+    return { message: 'this key has no value', hint: 'put ": " behind it' };
+  }
+  if (error.code === 'TAG_RESOLVE_FAILED') {
+    return { message: `a tag has no meaning here: ${error.message}`, hint: 'remove it' };
   }
   return PLAIN_WORDS[error.code] ?? { message: `not YAML: ${error.message}` };
 }

@@ -37,7 +37,9 @@ export function checkUnits(
   capabilities: ReadonlySet<Capability>,
 ): void {
   if (typeof entry !== 'object') return;
-  const given = Object.keys(entry);
+  const given = source.keys(pointer) ?? [];
+  // A key that is no unit at all is told already, and may well be the one that seems to be missing.
+  const complete = given.every((key) => Object.hasOwn(UNITS, key));
   for (const [unit, pays] of Object.entries(UNITS)) {
     const paid = pays.find((capability) => capabilities.has(capability));
     if (paid === undefined && given.includes(unit)) {
@@ -46,7 +48,7 @@ export function checkUnits(
       const hint = `it pays for ${pays.join(', ')}`;
       source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
     }
-    if (paid !== undefined && !source.marks.has(pointer + join(unit))) {
+    if (paid !== undefined && complete && !given.includes(unit)) {
       const message = `the capability ${quote(paid)} has no price: ${quote(unit)} is missing`;
       source.fault(pointer, { code: 'missing_price', message, hint: `add ${unit}` });
     }

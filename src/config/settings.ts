@@ -60,7 +60,8 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
   };
 }
 
-function readListen(source: Source, text: string): Configuration['listen'] {
+function readListen(source: Source, address: string | number): Configuration['listen'] {
+  const text = String(address);
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
@@ -68,7 +69,8 @@ function readListen(source: Source, text: string): Configuration['listen'] {
   const digits = /^:?(\d+)$/.exec(text)?.[1];
   const message = `listen: ${source.word('/listen')} is not an address and port`;
   let hint = `such as ${STANDARD_LISTEN}`;
-  if (digits !== undefined) hint = `did you mean "127.0.0.1:${digits}"?`;
+  if (digits !== undefined && !source.hides('/listen'))
+    hint = `did you mean "127.0.0.1:${digits}"?`;
   if (host !== undefined) hint = 'a port is a number from 0 to 65535';
   source.fault('/listen', { code: 'bad_listen', message, hint });
   return { host: '127.0.0.1', port: 8080 };

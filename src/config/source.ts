@@ -1,4 +1,5 @@
 import type { ConfigFault, Place } from './types.js';
+import { isRecord } from '../is-record.js';
 import type { Report } from './report.js';
 
 /** What stands where in a file: offsets from its beginning, and the words as written. */
@@ -60,9 +61,23 @@ export class Source {
     this.report.add({ severity, code, ...place, message, hint });
   }
 
+  /** The keys of a block as the file has it, faulty ones too; undefined where there is none. */
+  keys(pointer: string): string[] | undefined {
+    const block = segments(pointer).reduce<unknown>(
+      (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+      this.value,
+    );
+    return isRecord(block) ? Object.keys(block) : undefined;
+  }
+
   /** A scalar's digits or words after expansion. */
   text(pointer: string): string | undefined {
     return this.marks.get(pointer)?.text;
+  }
+
+  /** True where a value came from outside the file, so that nothing of it may be shown. */
+  hides(pointer: string): boolean {
+    return this.marks.get(pointer)?.expanded === true;
   }
 
   /** The wrong word for a message: always as the file has it, never what it expands to. */

@@ -20,7 +20,8 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
   } else if (!SCHEMES.includes(scheme)) {
     const near = nearest(scheme, SCHEMES);
     const hint = near === undefined ? 'use sqlite: or postgres://' : `did you mean "${near}"?`;
-    tell(source, `store: ${quote(scheme)} is no kind of store`, hint);
+    const word = source.hides(POINTER) ? 'this' : quote(scheme);
+    tell(source, `store: ${word} is no kind of store`, hint);
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {

@@ -36,6 +36,7 @@ export class Tree {
     this.#expand = expand;
   }
 
+  /** Undefined where the file holds more than can be read. */
   read(): unknown {
     visit(this.#document, {
       Node: (_, node) => {
@@ -47,18 +48,24 @@ export class Tree {
     });
     const { contents } = this.#document;
     const start = contents?.range?.[0] ?? 0;
-    return this.#value(contents, '', start, start);
+    const value = this.#value(contents, '', start, start);
+    return this.#values < MOST_VALUES ? value : undefined;
   }
 
   #value(node: unknown, pointer: string, key: number, place?: number): unknown {
     const value = place ?? offsetOf(node, key);
     this.#source.marks.set(pointer, { key, value, ...SILENT });
     if (!this.#countable(value)) return null;
-    if (isAlias(node)) return this.#value(this.#resolve(node), pointer, key, value);
+    if (isAlias(node)) {
+      const target = this.#resolve(node);
+      if (!target) this.#source.spoiled.add(pointer);
+      return target ? this.#value(target, pointer, key, value) : null;
+    }
     if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, key, value);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {
       this.#faultAt(value, 'endless_alias', 'a block cannot hold an alias of itself');
+      this.#source.spoiled.add(pointer);
       return null;
     }
     this.#open.add(node);
@@ -74,6 +81,7 @@ export class Tree {
     if (typeof data !== 'string') {
       if (data === null || typeof data === 'number' || typeof data === 'boolean') return data;
       this.#faultAt(value, 'bad_tag', `${quote(written)} has a tag that has no meaning here`);
+      this.#source.spoiled.add(pointer);
       return null;
     }
     if (!data.includes('${')) return data;

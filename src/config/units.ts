@@ -32,7 +32,7 @@ export function readDuration(
   bounds: Bounds,
 ): number {
   const ms = text === undefined ? undefined : parseDuration(text);
-  return within(source, pointer, ms, { ...bounds, most: LONGEST_MS, unit: 'ms' });
+  return within(source, pointer, ms, { ...bounds, most: LONGEST_MS, units: MS });
 }
 
 /** A size of the file in bytes. One that is out of bounds is a fault. */
@@ -43,22 +43,29 @@ export function readSize(
   bounds: Bounds,
 ): number {
   const bytes = text === undefined ? undefined : parseSize(text);
-  return within(source, pointer, bytes, { ...bounds, most: 1024 ** 4, unit: 'b' });
+  return within(source, pointer, bytes, { ...bounds, most: 1024 ** 4, units: BYTES });
 }
 
 function within(
   source: Source,
   pointer: string,
   value: number | undefined,
-  { standard, least, most, unit }: Bounds & { most: number; unit: string },
+  { standard, least, most, units }: Bounds & { most: number; units: Record<string, number> },
 ): number {
   if (value === undefined) return standard;
   if (value >= least && value <= most) return value;
-  const [bound, side] = value < least ? [least, 'least'] : [most, 'most'];
+  const small = value < least;
   source.fault(pointer, {
     code: 'out_of_range',
-    message: `${label(pointer)}: ${source.word(pointer)} is too ${value < least ? 'small' : 'large'}`,
-    hint: `at ${side} ${bound}${unit}`,
+    message: `${label(pointer)}: ${source.word(pointer)} is too ${small ? 'small' : 'large'}`,
+    hint: small ? `at least ${show(least, units)}` : `at most ${show(most, units)}`,
   });
   return standard;
+}
+
+/** In the largest unit that needs no fraction. */
+function show(value: number, units: Record<string, number>): string {
+  const fitting = Object.entries(units).filter(([, size]) => value % size === 0);
+  const [unit, size] = fitting.at(-1) ?? ['', 1];
+  return `${value / size}${unit}`;
 }

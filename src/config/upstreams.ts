@@ -4,14 +4,14 @@ import { checkChanges } from './fields.js';
 import { nameHint } from './nearest.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
-import { pointer as join, quote, type Source } from './source.js';
+import { pointer as join, type Source } from './source.js';
 import type { Draft } from './validate.js';
 
 /** What the rest of the file says, for those who refer to it. */
 export interface Known {
-  owners: readonly string[];
-  /** All names of `providers`, also of those that could not be read. */
-  provider_names: readonly string[];
+  /** All names, also of entries that could not be read; undefined where the block is no block. */
+  owners: readonly string[] | undefined;
+  provider_names: readonly string[] | undefined;
   providers: ReadonlyMap<string, ReadProvider>;
 }
 
@@ -36,7 +36,7 @@ export function readUpstreams(
     const known_model = entry.model !== undefined || !source.marks.has(`${place}/model`);
     const target = JSON.stringify([entry.provider, entry.model ?? model.id]);
     const first = seen.get(target);
-    if (first !== undefined && known_model) tellUnreachable(source, place, entry, first);
+    if (first !== undefined && known_model) tellUnreachable(source, place, first);
     if (first === undefined && known_model) seen.set(target, i);
     const read = findProvider(source, `${place}/provider`, entry.provider, known);
     if (!read) return [];
@@ -44,13 +44,10 @@ export function readUpstreams(
   });
 }
 
-function tellUnreachable(
-  source: Source,
-  pointer: string,
-  { provider = '', model }: Draft<UpstreamEntry>,
-  first: number,
-): void {
-  const what = model === undefined ? quote(provider) : `${quote(model)} of ${quote(provider)}`;
+function tellUnreachable(source: Source, pointer: string, first: number): void {
+  const provider = source.word(`${pointer}/provider`);
+  const model = `${pointer}/model`;
+  const what = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;
   source.fault(pointer, {
     code: 'unreachable_fallback',
     message: `${what} is tried already by upstreams[${first}], so this entry is never of use`,
@@ -64,8 +61,8 @@ function findProvider(
   name: string,
   { providers, provider_names: names }: Known,
 ): ReadProvider | undefined {
-  if (!names.includes(name)) {
-    const message = `no provider is called ${quote(name)}`;
+  if (names && !names.includes(name)) {
+    const message = `no provider is called ${source.word(pointer)}`;
     source.fault(pointer, { code: 'unknown_provider', message, hint: nameHint(name, names) });
   }
   return providers.get(name);

@@ -51,7 +51,7 @@ export type Tokens = number;
 /** gateway.yaml, the operator's one file. */
 export interface GatewayFile {
   /** an address such as 127.0.0.1:8080 */
-  listen?: string;
+  listen?: string | number;
   /** a URL such as https://ai.example.com */
   public_url?: string;
   /** sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE */
