@@ -1,0 +1,78 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { expect } from 'chai';
+import { format } from '../../src/config/format.js';
+import { load } from '../../src/config/load.js';
+import type { ConfigFault } from '../../src/config/types.js';
+import { ENV, FIXTURES } from './surroundings.js';
+
+/**
+ * Each file in the folder ends in lines that tell its faults, in order:
+ *
+ *     #= 5:3 unknown_key | the wrong word | the right word
+ *
+ * The place may begin with the name of a manifest, and `warning` may stand behind the code. A file
+ * without such lines is sound. To add a test, add a file.
+ */
+interface Expected {
+  place: string;
+  code: string;
+  severity: string;
+  wrong: string;
+  right: string;
+}
+
+function expectedOf(text: string): Expected[] {
+  return [...text.matchAll(/^#= (\S+) (\S+)( warning)? ?\|?(.*)$/gm)].map((match) => {
+    const [, place = '', code = '', severity = ' error', words = ''] = match;
+    const [wrong = '', right = ''] = words.split('|');
+    return { place, code, severity: severity.trim(), wrong: wrong.trim(), right: right.trim() };
+  });
+}
+
+function placeOf({ file, line, column }: ConfigFault, main: string): string {
+  const manifest = file === main ? '' : `${file.slice(FIXTURES.length)}:`;
+  return `${manifest}${line}:${column}`;
+}
+
+const names = (await readdir(FIXTURES)).filter((name) => name.endsWith('.yaml.txt'));
+
+describe('the faults of a configuration', () => {
+  for (const name of names) {
+    const file = FIXTURES + name;
+
+    it(`are told for ${name.replace('.yaml.txt', '')}`, async () => {
+      const text = await readFile(file, 'utf8');
+      const expected = expectedOf(text);
+      const { faults, configuration } = await load(file, ENV);
+      const found = faults.map(
+        (fault) => `${placeOf(fault, file)} ${fault.code} ${fault.severity}`,
+      );
+      const wanted = expected.map(({ place, code, severity }) => `${place} ${code} ${severity}`);
+      expect(found, format(faults, 'text')).to.deep.equal(wanted);
+      faults.forEach(({ message, hint }, i) => {
+        expect(message).to.include(expected[i]?.wrong);
+        expect(hint).to.include(expected[i]?.right);
+      });
+      const refused = expected.some(({ severity }) => severity === 'error');
+      expect(configuration === undefined, 'refused').to.equal(refused);
+    });
+
+    it(`show no secret for ${name.replace('.yaml.txt', '')}`, async () => {
+      const { faults } = await load(file, ENV);
+      for (const style of ['text', 'json', 'github'] as const) {
+        const shown = format(faults, style);
+        for (const secret of [ENV.SECRET, 'hunter2', 'key-from-a-file']) {
+          expect(shown).not.to.include(secret);
+        }
+      }
+    });
+  }
+
+  it('come from at least 100 broken files', async () => {
+    const texts = await Promise.all(names.map((name) => readFile(FIXTURES + name, 'utf8')));
+    const broken = texts.filter((text) =>
+      expectedOf(text).some(({ severity }) => severity === 'error'),
+    );
+    expect(broken.length).to.be.at.least(100);
+  });
+});

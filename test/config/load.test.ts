@@ -1,0 +1,221 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { format } from '../../src/config/format.js';
+import { load } from '../../src/config/load.js';
+import type { Configuration } from '../../src/config/types.js';
+import { Unreadable } from '../../src/config/unreadable.js';
+import { ENV, FIXTURES } from './surroundings.js';
+
+async function sound(name: string): Promise<Configuration> {
+  const { configuration, faults } = await load(`${FIXTURES}${name}.yaml.txt`, ENV);
+  if (!configuration) throw new Error(format(faults, 'text'));
+  return configuration;
+}
+
+const fields = <T extends object, K extends keyof T>(value: T, ...names: K[]) =>
+  Object.fromEntries(names.map((name) => [name, value[name]]));
+
+describe('load', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-load-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('fills in defaults', async () => {
+    const configuration = await sound('sound-smallest');
+    expect(configuration).to.deep.include({
+      directory: FIXTURES.slice(0, -1),
+      listen: { host: '127.0.0.1', port: 8080 },
+      public_url: 'http://127.0.0.1:8080',
+      store: `sqlite:${FIXTURES}data/tollgate.db`,
+      drain_ms: 30_000,
+      keep_alive_ms: 15_000,
+      log_level: 'info',
+      first_start: undefined,
+    });
+    expect(configuration.limits).to.deep.equal({
+      body_bytes: 20_971_520,
+      answer_bytes: 67_108_864,
+      stream_bytes: 268_435_456,
+      event_bytes: 8_388_608,
+      drain_ms: 30_000,
+      drain_bytes: 16_777_216,
+      connections: 512,
+    });
+    expect(configuration.endpoints.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
+      'POST /v1/chat/completions',
+      'GET /v1/models',
+    ]);
+  });
+
+  it('reads every setting', async () => {
+    const configuration = await sound('sound-everything');
+    expect(configuration).to.deep.include({
+      listen: { host: '::1', port: 8099 },
+      public_url: 'https://ai.example.com',
+      store: `postgres://me:${ENV.SECRET}@127.0.0.1/tollgate`,
+      drain_ms: 45_000,
+      keep_alive_ms: 10_000,
+      log_level: 'debug',
+      first_start: { account: 'me', credit_nano: 10_000_000_000n },
+    });
+    expect(configuration.limits).to.deep.equal({
+      body_bytes: 1_048_576,
+      answer_bytes: 2_097_152,
+      stream_bytes: 3_145_728,
+      event_bytes: 65_536,
+      drain_ms: 0,
+      drain_bytes: 0,
+      connections: 8,
+    });
+  });
+
+  it('joins a provider with its manifest', async () => {
+    const { providers } = await sound('sound-everything');
+    const keyed = providers.get('keyed');
+    expect(keyed).to.deep.include({
+      manifest: 'keyed',
+      base_url: 'https://expanded.example.com/v1',
+      headers: {
+        'x-version': '2026-01-01',
+        'x-api-key': 'Key key-from-a-file',
+        'x-note': '${NOT_EXPANDED}',
+        'x-default': 'standard',
+      },
+      timeouts: { connect_ms: 1500, first_byte_ms: 120_000, idle_ms: 500, total_ms: 3_600_000 },
+      poll_interval_ms: 5000,
+      on_abort: 'abort',
+      local: undefined,
+    });
+    expect(providers.get('plain')).to.deep.include({
+      base_url: 'http://127.0.0.1:9000/v1',
+      headers: {},
+      timeouts: {
+        connect_ms: 5000,
+        first_byte_ms: 300_000,
+        idle_ms: 60_000,
+        total_ms: 600_000,
+      },
+      poll_interval_ms: 2000,
+      wire: { stream_options: false },
+    });
+    expect(keyed?.operations.get('chat')).to.include({ name: 'chat', path: '/chat/completions' });
+    expect(keyed?.operations.get('chat')?.codec).to.respondTo('encode');
+  });
+
+  it('joins a model with its upstreams', async () => {
+    const { models } = await sound('sound-everything');
+    const large = models.get('acme/large-1.5');
+    expect(large).to.deep.include({
+      owner: 'acme',
+      created: 1_721_260_800,
+      capabilities: new Set(['chat', 'vision', 'audio', 'tools']),
+      limits: { max_tokens: 4096, context: 128_000, image_tokens: 1024 },
+      passthrough: new Set(['seed', 'response_format', 'top_k']),
+    });
+    const [first, second] = large?.upstreams ?? [];
+    expect(first && fields(first, 'model', 'weight', 'set', 'drop', 'rename')).to.deep.equal({
+      model: 'large',
+      weight: 3,
+      set: { temperature: 0.2, nested: { list: [1, 'two'] } },
+      drop: ['logit_bias'],
+      rename: { max_tokens: 'max_completion_tokens' },
+    });
+    expect(second && fields(second, 'model', 'weight', 'set', 'drop', 'rename')).to.deep.equal({
+      model: 'acme/large-1.5',
+      weight: 1,
+      set: {},
+      drop: ['user'],
+      rename: { stop: 'stop_sequences' },
+    });
+  });
+
+  it('keeps the digits of prices', async () => {
+    const { models } = await sound('sound-everything');
+    const price = (input: bigint, output: bigint, free = false) => ({
+      free,
+      input_nano_per_million: input,
+      output_nano_per_million: output,
+    });
+    const large = models.get('acme/large-1.5');
+    expect(large?.price).to.deep.equal(price(123_456_789n, 10_000_000_000n));
+    expect(large?.upstreams.map((upstream) => upstream.price)).to.deep.equal([
+      price(250_000_000n, 1_000_000n),
+      price(123_456_789n, 10_000_000_000n),
+    ]);
+    expect(models.get('4')?.price).to.deep.equal(price(0n, 0n, true));
+  });
+
+  it('follows merge keys', async () => {
+    const { models } = await sound('sound-everything');
+    const merged = models.get('acme/large');
+    expect(merged).to.deep.include({ created: 1_700_000_000, owner: 'acme' });
+    expect(merged?.price.input_nano_per_million).to.equal(3_000_000_000n);
+    expect(merged?.upstreams).to.have.length(2);
+  });
+
+  it('reads endpoints with the places of their stages', async () => {
+    const { endpoints } = await sound('sound-everything');
+    const [chat, own] = endpoints;
+    const stages = chat?.stages.map(({ name, option }) => [name, option]);
+    expect(stages).to.deep.equal([
+      ['auth', undefined],
+      ['validate', 'chat-completion'],
+      ['route', { capability: 'chat' }],
+      ['balance', undefined],
+      ['transform', 'chat'],
+      ['meter', undefined],
+    ]);
+    expect(chat?.stages[2]?.place).to.deep.include({ line: 43, column: 47 });
+    expect(own).to.deep.include({ method: 'PUT', path: '/v2/{model}/things/{id}' });
+    expect(own?.stages[0]?.name).to.equal('./plugins/own.js');
+  });
+
+  it('gives the endpoints also where other parts are broken', async () => {
+    const { endpoints, configuration } = await load(`${FIXTURES}endpoint-method.yaml.txt`, ENV);
+    expect([endpoints.length, configuration]).to.deep.equal([0, undefined]);
+    const broken = await load(`${FIXTURES}name-owner.yaml.txt`, ENV);
+    expect([broken.endpoints.length, broken.configuration]).to.deep.equal([2, undefined]);
+  });
+
+  it('dates models by the file where they do not say', async () => {
+    const file = join(folder, 'gateway.yaml');
+    const provider = 'providers: { p: { uses: simulator } }';
+    const model = '{ owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: free }';
+    await writeFile(file, `owners: { a: { name: A } }\n${provider}\nmodels: { m: ${model} }\n`);
+    await utimes(file, 1_600_000_000, 1_600_000_000.9);
+    const { configuration } = await load(file, {});
+    expect(configuration?.models.get('m')?.created).to.equal(1_600_000_000);
+    expect(configuration?.providers.get('p')?.local).to.respondTo('answer');
+  });
+
+  it('freezes what it gives', async () => {
+    const configuration = await sound('sound-everything');
+    const large = configuration.models.get('acme/large-1.5');
+    const inner = [
+      configuration,
+      configuration.limits,
+      configuration.providers.get('keyed')?.headers,
+      large,
+      large?.upstreams,
+      large?.upstreams[0]?.set,
+      large?.upstreams[0]?.set['nested'],
+      configuration.endpoints[0]?.stages[0],
+    ];
+    expect(inner.map((one) => one !== undefined && Object.isFrozen(one))).to.not.include(false);
+  });
+
+  for (const [what, path] of [
+    ['is missing', 'none.yaml'],
+    ['is a folder', 'providers'],
+  ]) {
+    it(`throws Unreadable for a file that ${what}`, async () => {
+      let thrown: unknown;
+      await load(FIXTURES + path, ENV).catch((error: unknown) => (thrown = error));
+      expect(thrown).to.be.instanceOf(Unreadable);
+    });
+  }
+});

@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url';
+
+/** The folder of configuration files, with a closing slash. */
+export const FIXTURES = fileURLToPath(new URL('../fixtures/config/', import.meta.url));
+
+/** The environment that those files are read in. */
+export const ENV = {
+  SECRET: 'S3cr3t-Value-9',
+  EMPTY: '',
+  BASE_URL: 'https://expanded.example.com/v1',
+  PORT: '8099',
+  WEIGHT: '3',
+  PRICE: '0.250',
+};
