@@ -101,7 +101,7 @@ function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
   const tidy = near ?? tidied(String(data), parentSchema);
   if (tidy !== undefined) return didYouMean(tidy);
   const type: unknown = parentSchema?.['type'];
-  if (type === 'array') return `write [${String(data)}]`;
+  if (type === 'array') return /^[\w.-]+$/.test(String(data)) ? `write [${String(data)}]` : '';
   const name = keyword === 'type' && type === 'string' && !parentSchema?.['pattern'];
   return name ? 'put it in quotes' : '';
 }

@@ -56,7 +56,7 @@ function credentials(
     if (given && !silent) tellUnused(source, place, manifest);
     return {};
   }
-  if (auth.required && !given) {
+  if (auth.required && !given && !source.misspells(pointer, 'api_key')) {
     const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "api_key"`;
     const hint = 'write api_key: "${NAME}" with the name of an environment variable';
     source.fault(pointer, { code: 'missing_api_key', message, hint });

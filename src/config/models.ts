@@ -69,7 +69,7 @@ function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Kn
 
 function readModelPrice(source: Source, pointer: string, id: string, { price }: Entry): Price {
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price);
-  if (!source.marks.has(`${pointer}/price`)) {
+  if (!source.marks.has(`${pointer}/price`) && !source.misspells(pointer, 'price')) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
     const hint = 'add price, or write price: free';
     source.fault(pointer, { code: 'missing_price', message, hint });

@@ -1,7 +1,7 @@
 /**
  * The right word for a wrong one: the candidate with the fewest slips of the keyboard, if there are
- * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and neither does a
- * missing end: `apiKey` finds `api_key`, `input` finds `input_per_million`.
+ * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and a part may stand
+ * for the whole: `apiKey` and `key` find `api_key`, `input` finds `input_per_million`.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wrong = plain(word);
@@ -9,7 +9,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined;
   let fewest = Infinity;
   for (const candidate of candidates) {
-    const slips = countSlips(wrong, plain(candidate));
+    const slips = countSlips(word, candidate);
     if (slips < fewest) [best, fewest] = [candidate, slips];
   }
   return best;
@@ -26,7 +26,8 @@ function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_.-]/g, '');
 }
 
-function countSlips(wrong: string, right: string): number {
+function countSlips(word: string, candidate: string): number {
+  const [wrong, right] = [plain(word), plain(candidate)];
   const longer = Math.max(wrong.length, right.length);
   const allowed = Math.max(1, Math.floor(longer / 3));
   if (Math.abs(wrong.length - right.length) <= allowed) {
@@ -34,8 +35,26 @@ function countSlips(wrong: string, right: string): number {
     if (slips <= allowed && slips < longer) return slips;
   }
   const shorter = Math.min(wrong.length, right.length);
-  const prefix = shorter >= 4 && (wrong.startsWith(right) || right.startsWith(wrong));
-  return prefix ? allowed + longer - shorter : Infinity;
+  const begins = shorter >= 4 && (wrong.startsWith(right) || right.startsWith(wrong));
+  const related = begins || sharesParts(word, candidate);
+  return related ? allowed + Math.abs(wrong.length - right.length) : Infinity;
+}
+
+/** True where one has all parts of the other, `key` and `api_key`, or most parts are the same. */
+function sharesParts(word: string, candidate: string): boolean {
+  const [some, others] = [partsOf(word), partsOf(candidate)];
+  const shared = some.filter((part) => others.includes(part));
+  const enough = shared.join('').length >= 3;
+  const most = Math.max(some.length, others.length) * 0.6;
+  const all = Math.min(some.length, others.length);
+  return enough && (shared.length >= most || shared.length === all);
+}
+
+function partsOf(word: string): string[] {
+  return word
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[\s_./-]+/);
 }
 
 /** Damerau-Levenshtein: insertions, deletions, replacements and swaps of neighbours. */

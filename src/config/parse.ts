@@ -23,6 +23,11 @@ export function parse(
   });
   const source = new Source(file, report, (offset) => lines.linePos(offset));
   tellProblems(source, text, document);
+  const strange = text.indexOf('\uFFFD');
+  if (strange >= 0) {
+    const message = 'the file holds bytes that are not UTF-8';
+    source.faultAt(source.placeOf(strange), { code: 'encoding', message });
+  }
   if (document.errors.length > 0) return source;
   const tree = new Tree(source, document, (scalar, pointer) =>
     expand(scalar, surroundings, (wrong) => {
@@ -86,8 +91,8 @@ const PLAIN_WORDS: Record<string, { message: string; hint?: string }> = {
     hint: 'check the colon and the indentation',
   },
   BAD_INDENT: {
-    message: 'this line is indented otherwise than its neighbours, or a bracket is not closed',
-    hint: 'check the indentation and the brackets of the lines above',
+    message: 'this line is indented otherwise than its neighbours',
+    hint: 'check the indentation of the lines above',
   },
 };
 
@@ -98,6 +103,10 @@ function explain(error: YAMLError, line: string): { message: string; hint?: stri
   if (error.message.endsWith('quote')) return { message: 'this quote is never closed' };
   if (error.message.startsWith('Implicit map keys need to be followed')) {
     return { message: 'this key has no value', hint: 'put ": " behind it' };
+  }
+  const bracket = /^Flow .* end with a (.)$/.exec(error.message)?.[1];
+  if (bracket !== undefined) {
+    return { message: `a "${bracket}" is missing here or above`, hint: 'close the bracket' };
   }
   if (error.code === 'TAG_RESOLVE_FAILED') {
     return { message: `a tag has no meaning here: ${error.message}`, hint: 'remove it' };

@@ -43,6 +43,7 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
+  if (source.misspells(pointer, 'uses')) return undefined;
   if (!source.marks.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
@@ -76,7 +77,7 @@ function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Ma
   const { data, source: own } = manifest;
   if (data.base_url !== undefined) return readUrl(own, '/base_url', data.base_url) ?? '';
   const faulty = source.marks.has(place) || own.marks.has('/base_url');
-  if (!faulty && !own.marks.has('/in_process')) {
+  if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {
     const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "base_url"`;
     const hint = `${own.file} has none, so say where the provider is`;
     source.fault(pointer, { code: 'missing_key', message, hint });

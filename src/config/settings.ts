@@ -66,14 +66,19 @@ function readListen(source: Source, address: string | number): Configuration['li
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
   if (host !== undefined && port <= 65_535) return { host, port };
-  const digits = /^:?(\d+)$/.exec(text)?.[1];
   const message = `listen: ${source.word('/listen')} is not an address and port`;
-  let hint = `such as ${STANDARD_LISTEN}`;
-  if (digits !== undefined && !source.hides('/listen'))
-    hint = `did you mean "127.0.0.1:${digits}"?`;
+  const known = host === undefined && !source.hides('/listen') ? completed(text) : undefined;
+  let hint = known === undefined ? `such as ${STANDARD_LISTEN}` : `did you mean "${known}"?`;
   if (host !== undefined) hint = 'a port is a number from 0 to 65535';
   source.fault('/listen', { code: 'bad_listen', message, hint });
   return { host: '127.0.0.1', port: 8080 };
+}
+
+/** A port alone, or a host alone, with the half that is missing. */
+function completed(text: string): string | undefined {
+  const port = /^:?(\d+)$/.exec(text)?.[1];
+  if (port !== undefined) return `127.0.0.1:${port}`;
+  return /^[A-Za-z0-9.-]+$/.test(text) ? `${text}:8080` : undefined;
 }
 
 function readFirstStart(

@@ -1,5 +1,6 @@
 import type { ConfigFault, Place } from './types.js';
 import { isRecord } from '../is-record.js';
+import { nearest } from './nearest.js';
 import type { Report } from './report.js';
 
 /** What stands where in a file: offsets from its beginning, and the words as written. */
@@ -68,6 +69,12 @@ export class Source {
       this.value,
     );
     return isRecord(block) ? Object.keys(block) : undefined;
+  }
+
+  /** True where a block lacks a key only because it is misspelt, which is told already. */
+  misspells(pointer: string, key: string): boolean {
+    const keys = this.keys(pointer) ?? [];
+    return !keys.includes(key) && keys.some((other) => nearest(other, [key]) !== undefined);
   }
 
   /** A scalar's digits or words after expansion. */

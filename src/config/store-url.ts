@@ -12,11 +12,9 @@ const POINTER = '/store';
 export function readStoreUrl(source: Source, text: string, directory: string): string {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1];
   if (scheme === undefined) {
-    tell(
-      source,
-      'store does not begin with sqlite: or postgres://',
-      'such as sqlite:data/tollgate.db',
-    );
+    const path = /^[\w./-]+\.\w+$/.test(text) && !source.hides(POINTER) ? text : undefined;
+    const hint = path ? `did you mean "sqlite:${path}"?` : 'such as sqlite:data/tollgate.db';
+    tell(source, 'store does not begin with sqlite: or postgres://', hint);
   } else if (!SCHEMES.includes(scheme)) {
     const near = nearest(scheme, SCHEMES);
     const hint = near === undefined ? 'use sqlite: or postgres://' : `did you mean "${near}"?`;
@@ -25,11 +23,8 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
-    tell(
-      source,
-      `store: this ${quote(scheme)} URL is not well formed`,
-      'escape signs in a password',
-    );
+    const hint = 'it looks like postgres://USER:PASSWORD@HOST/DATABASE';
+    tell(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
   }
   return text;
 }
