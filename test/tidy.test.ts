@@ -126,7 +126,8 @@ describe('who may import whom', () => {
 
   it('keeps adapters to types, pure helpers and one another', () => {
     const pure = /^(providers\/|node:(crypto|timers\/promises|zlib|buffer)$|src\/(types|client)$)/u;
-    const shared = /^src\/(chat\/codec|upstream\/(fault|failure)|schema-types\/[\w-]+|is-record)$/u;
+    const shared =
+      /^src\/((chat|image|video)\/codec|upstream\/(fault|failure)|schema-types\/[\w-]+|is-record)$/u;
     const strays = sources
       .filter(({ path }) => path.startsWith('providers/'))
       .flatMap(({ path, imports }) =>
