@@ -50,7 +50,7 @@ describe('LangChain', () => {
   it('streams a model, with usage at the end', async () => {
     const gathered = await gather(await model('acme-chat').stream('Hello!'));
     expect(gathered.content).to.equal('Good day, 🌍!');
-    expect(gathered.usage_metadata?.total_tokens).to.equal(13);
+    expect(gathered.usage_metadata).to.include({ total_tokens: 13 });
   });
 
   const weather = tool(() => 'Rain.', {
