@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 import { enterCredit } from './ledger.js';
-import { fitsColumn } from './nano.js';
+import { bound, fitsColumn } from './nano.js';
 import { randomText } from './secret.js';
 import { StoreError, type Account } from './types.js';
 
@@ -25,17 +25,17 @@ export async function createAccount(
   if (credit_nano < 0n) throw new StoreError('An account cannot open with less than zero.');
   if (!fitsColumn(credit_nano)) throw new StoreError('The credit is more than a balance can hold.');
   const id = PREFIX + randomText(16);
-  const row = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
+  const made = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
   await database.write(async (trx) => {
-    const made: unknown[] = await trx('accounts')
-      .insert(row)
+    const rows: unknown[] = await trx('accounts')
+      .insert({ ...made, balance_nano: bound(credit_nano), held_nano: 0 })
       .onConflict('name')
       .ignore()
       .returning('id');
-    if (made.length === 0) throw new StoreError(`There is an account named "${name}" already.`);
+    if (rows.length === 0) throw new StoreError(`There is an account named "${name}" already.`);
     if (credit_nano > 0n) await enterCredit(trx, now_ms, id, credit_nano, 'opening credit');
   });
-  return row;
+  return made;
 }
 
 /** All accounts, oldest first. */

@@ -24,7 +24,16 @@ export interface Database {
 /** Marks the file as ours for `file(1)`. Setting it also takes the write lock of the database. */
 export const SQLITE_APPLICATION_ID = 0x544f4c4c;
 
-const TRY_AGAIN = new Set(['40001', '40P01']);
+/** What knex would print is thrown as well, and how to log it is not the store's to decide. */
+const SILENT = {
+  debug: () => undefined,
+  deprecate: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** Serialization failure, deadlock, too many connections, still starting. */
+const TRY_AGAIN = new Set(['40001', '40P01', '53300', '57P03']);
 
 /** Takes `sqlite:PATH` or `postgres://…`; anything else is a `StoreError`. Opens nothing yet. */
 export function openDatabase(url: string): Database {
@@ -38,7 +47,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error) === 'SQLITE_PROTOCOL';
 }
 
-/** PostgreSQL undid the statement in favour of another one. The next try may succeed. */
+/** PostgreSQL undid the statement or did not begin it. The next try may succeed. */
 export function isConflict(error: unknown): boolean {
   return TRY_AGAIN.has(codeOf(error));
 }
@@ -49,6 +58,7 @@ function openSqlite(file: string): Database {
     client: 'better-sqlite3',
     connection: { filename: file, options: { safeIntegers: true } },
     useNullAsDefault: true,
+    log: SILENT,
     pool: { min: 0, max: 1, afterCreate: hook(prepareSqlite) },
   });
   return {
@@ -86,6 +96,7 @@ function openPostgres(url: string): Database {
   const knex = knexOf({
     client: 'pg',
     connection: { connectionString: url },
+    log: SILENT,
     pool: { min: 0, max: 4, afterCreate: hook(parseBigints) },
     acquireConnectionTimeout: 10_000,
   });

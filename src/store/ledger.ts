@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { formatDollars } from '../billing/money.js';
 import type { Database } from './database.js';
 import { noAccount } from './hot.js';
-import { fitsColumn } from './nano.js';
+import { bound, fitsColumn } from './nano.js';
 import { StoreError, type LedgerEntry } from './types.js';
 
 interface LedgerRow {
@@ -47,7 +47,7 @@ export async function credit(
     const first = await creditOf(trx, account_id, reference);
     if (first) return checkSame(first, amount_nano);
     checkRoom(figures, amount_nano);
-    const balance_nano = figures.balance_nano + amount_nano;
+    const balance_nano = bound(figures.balance_nano + amount_nano);
     await trx('accounts').where({ id: account_id }).update({ balance_nano });
     return enterCredit(trx, now_ms, account_id, amount_nano, reference);
   });
@@ -61,9 +61,15 @@ export async function enterCredit(
   amount_nano: bigint,
   reference: string,
 ): Promise<LedgerEntry> {
-  const row = { account_id, kind: 'credit', reference, amount_nano, created_ms: now_ms };
   const rows: LedgerRow[] = await trx('ledger')
-    .insert({ ...row, estimated: false })
+    .insert({
+      account_id,
+      kind: 'credit',
+      reference,
+      amount_nano: bound(amount_nano),
+      estimated: false,
+      created_ms: now_ms,
+    })
     .returning('*');
   const entry = rows[0];
   if (!entry) throw new StoreError('The credit was not written.');

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
   name: string;
-  up(trx: Knex): Promise<void>;
+  up: (trx: Knex) => Promise<void>;
 }
 
 /** Append-only: a migration that has been released is never changed, moved or taken away. */
@@ -11,7 +11,7 @@ export const MIGRATIONS: readonly Migration[] = [{ name: '001-accounts', up: cre
 
 async function createAccounts(trx: Knex): Promise<void> {
   await trx.schema.createTable('accounts', (table) => {
-    table.text('id').primary();
+    table.text('id').notNullable().primary();
     table.text('name').notNullable().unique();
     table.bigInteger('balance_nano').notNullable();
     table.bigInteger('held_nano').notNullable();
@@ -19,7 +19,7 @@ async function createAccounts(trx: Knex): Promise<void> {
     table.check('held_nano >= 0', [], 'accounts_held_not_negative');
   });
   await trx.schema.createTable('keys', (table) => {
-    table.text('id').primary();
+    table.text('id').notNullable().primary();
     table.text('account_id').notNullable().references('accounts.id');
     table.text('name').notNullable();
     table.text('prefix').notNullable();
@@ -34,14 +34,14 @@ async function createAccounts(trx: Knex): Promise<void> {
 
 async function createHolds(trx: Knex): Promise<void> {
   await trx.schema.createTable('processes', (table) => {
-    table.text('id').primary();
+    table.text('id').notNullable().primary();
     table.text('place').notNullable();
     table.bigInteger('pid').notNullable();
     table.bigInteger('started_ms').notNullable();
     table.bigInteger('seen_ms').notNullable();
   });
   await trx.schema.createTable('holds', (table) => {
-    table.text('request_id').primary();
+    table.text('request_id').notNullable().primary();
     table.text('account_id').notNullable().references('accounts.id');
     table.text('process_id').notNullable().references('processes.id');
     table.bigInteger('amount_nano').notNullable();

@@ -29,7 +29,7 @@ export class PostgresHot implements Hot {
   readonly #pool: pg.Pool;
   readonly #self: Process;
   readonly #now: () => number;
-  readonly #unawaited = new Set<Promise<unknown>>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(url: string, self: Process, now: () => number) {
     this.#pool = new pg.Pool({
@@ -58,14 +58,15 @@ export class PostgresHot implements Hot {
 
   /** Nobody waits for this note, and the next use of the key makes it again. */
   #touch(key_id: string, now_ms: number): void {
-    const touch = this.#run('touch', [key_id, now_ms])
-      .catch(() => undefined)
-      .finally(() => this.#unawaited.delete(touch));
-    this.#unawaited.add(touch);
+    this.#track(this.#run('touch', [key_id, now_ms])).catch(() => undefined);
   }
 
   async hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult> {
     checkHold(amount_nano);
+    return this.#track(this.#hold(request_id, account_id, amount_nano));
+  }
+
+  async #hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult> {
     if (amount_nano <= MAX_NANO && (await this.#admit(request_id, account_id, amount_nano))) {
       return { admitted: true };
     }
@@ -91,6 +92,10 @@ export class PostgresHot implements Hot {
   /** Tried again after a lost connection too: the ledger's unique key makes that harmless. */
   async settle(charge: Charge): Promise<boolean> {
     checkCharge(charge);
+    return this.#track(this.#settle(charge));
+  }
+
+  async #settle(charge: Charge): Promise<boolean> {
     const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
     const values = [account_id, request_id, cost_nano, key_id, model, provider, usage];
     try {
@@ -107,7 +112,7 @@ export class PostgresHot implements Hot {
   }
 
   async release(request_id: string, account_id: string): Promise<void> {
-    await this.#insist('release', [account_id, request_id]);
+    await this.#track(this.#insist('release', [account_id, request_id]));
   }
 
   async beat(): Promise<void> {
@@ -120,11 +125,21 @@ export class PostgresHot implements Hot {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#unawaited);
+    await Promise.allSettled(this.#underWay);
     try {
       await this.#run('leave', [this.#self.id]);
     } finally {
       await this.#pool.end();
+    }
+  }
+
+  /** Closing waits for it, as an act may take more than one query. */
+  async #track<T>(act: Promise<T>): Promise<T> {
+    this.#underWay.add(act);
+    try {
+      return await act;
+    } finally {
+      this.#underWay.delete(act);
     }
   }
 

@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
 import type { Database } from './database.js';
+import { bound } from './nano.js';
 
 /** A process that has the store open, as its row in `processes` says. */
 export interface Process {
@@ -67,21 +68,25 @@ function exists(pid: number): boolean {
 }
 
 /** Nothing is done if another has buried it already, or if it has given a sign of life since. */
-async function bury(trx: Knex.Transaction, { id, seen_ms }: ProcessRow): Promise<number> {
+async function bury(trx: Knex.Transaction, process_row: ProcessRow): Promise<number> {
+  const id = process_row.id;
+  const seen_ms = Number(process_row.seen_ms);
   const row: unknown = await trx('processes').where({ id, seen_ms }).forUpdate().first('id');
   if (!row) return 0;
   const holds: { account_id: string; amount_nano: bigint }[] = await trx('holds')
     .where({ process_id: id })
-    .delete(['account_id', 'amount_nano']);
+    .forUpdate()
+    .select('account_id', 'amount_nano');
   const sums = new Map<string, bigint>();
   for (const { account_id, amount_nano } of holds) {
     sums.set(account_id, (sums.get(account_id) ?? 0n) + amount_nano);
   }
   for (const account_id of [...sums.keys()].toSorted()) {
     const sum = sums.get(account_id) ?? 0n;
-    const lowered = trx.raw('held_nano - ?', [sum.toString()]);
+    const lowered = trx.raw('held_nano - ?', [bound(sum)]);
     await trx('accounts').where({ id: account_id }).update({ held_nano: lowered });
   }
+  await trx('holds').where({ process_id: id }).delete();
   await trx('processes').where({ id }).delete();
   return holds.length;
 }

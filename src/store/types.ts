@@ -28,7 +28,7 @@ export interface Charge {
   provider: string;
   /** Never negative; the ledger row is its negation. */
   cost_nano: bigint;
-  /** True where the tokens were counted by us because the upstream's figures were missing or absurd. */
+  /** True where we counted the tokens, because the upstream's figures were missing or absurd. */
   estimated: boolean;
   /** JSON object of what was used, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
   usage: string;
