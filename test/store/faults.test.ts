@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import type { Store } from '../../src/store/types.js';
+import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
+
+const TABLES = ['accounts', 'keys', 'holds', 'ledger', 'processes'];
+const OPERATIONS = ['insert', 'update', 'delete'];
+
+/** Makes the nth write to any table from now on fail, and not the ones after it. */
+async function fuse({ place }: Ground, nth: number): Promise<void> {
+  if (place.dialect === 'postgres') {
+    await place.sql(`create sequence fuse;
+      create function blow() returns trigger as $$ begin
+        if nextval('fuse') = ${nth} then raise exception 'blown fuse'; end if;
+        if tg_op = 'DELETE' then return old; end if;
+        return new;
+      end $$ language plpgsql`);
+  } else {
+    await place.sql(`create table fuse (writes integer); insert into fuse values (${nth})`);
+  }
+  for (const table of TABLES) {
+    for (const operation of OPERATIONS) {
+      const trigger = `create trigger fuse_${table}_${operation} before ${operation} on ${table}`;
+      await place.sql(
+        place.dialect === 'postgres'
+          ? `${trigger} for each row execute function blow()`
+          : `${trigger} begin
+               update fuse set writes = writes - 1;
+               select raise(abort, 'blown fuse') from fuse where writes = 0;
+             end`,
+      );
+    }
+  }
+}
+
+async function unfuse({ place }: Ground): Promise<void> {
+  if (place.dialect === 'postgres')
+    await place.sql('drop function blow cascade; drop sequence fuse');
+  for (const table of place.dialect === 'postgres' ? [] : TABLES) {
+    for (const operation of OPERATIONS) await place.sql(`drop trigger fuse_${table}_${operation}`);
+  }
+  if (place.dialect === 'sqlite') await place.sql('drop table fuse');
+}
+
+interface Act {
+  run: (store: Store, id: string) => Promise<unknown>;
+  /** What there is to see of it, the same before and after a run that failed. */
+  trace: string;
+}
+
+const ACTS: Record<string, Act> = {
+  hold: {
+    run: (store, id) => store.hold('r9', id, 5n),
+    trace: `select request_id from holds where request_id = 'r9'`,
+  },
+  settle: {
+    run: (store, id) => store.settle(chargeOf('r1', id, 3n)),
+    trace: `select reference from ledger where kind = 'charge'`,
+  },
+  release: {
+    run: (store, id) => store.release('r1', id),
+    trace: `select request_id from holds where request_id = 'r1'`,
+  },
+  credit: {
+    run: (store, id) => store.credit(id, 5n, 'invoice'),
+    trace: `select reference from ledger where reference = 'invoice'`,
+  },
+  'the opening of an account': {
+    run: (store) => store.createAccount('ben', 5n),
+    trace: `select name from accounts where name = 'ben'`,
+  },
+  'the making of a key': {
+    run: (store, id) => store.createKey(id, 'phone'),
+    trace: `select name from keys where name = 'phone'`,
+  },
+  recovery: {
+    run: (store) => store.recover(),
+    trace: `select request_id from holds where process_id = 'ghost'`,
+  },
+};
+
+onEachStore('a fault at the nth write', (ground) => {
+  for (const [name, { run, trace }] of Object.entries(ACTS)) {
+    it(`leaves nothing half-done of ${name}`, async () => {
+      const store = await ground.open();
+      const { id } = await store.createAccount('ann', dollars(1));
+      await store.hold('r1', id, 10n);
+      await ground.place.sql(
+        `insert into processes values ('ghost', 'elsewhere', 1, 0, 0);
+         insert into holds values ('g1', '${id}', 'ghost', 3, 0);
+         insert into holds values ('g2', '${id}', 'ghost', 4, 0);
+         update accounts set held_nano = held_nano + 7`,
+      );
+      const before = await ground.place.sql(trace);
+      let nth = 1;
+      for (; ; nth++) {
+        await fuse(ground, nth);
+        const outcome = await run(store, id).then(() => 'done', String);
+        await unfuse(ground);
+        expect((await store.verify()).faults, `write ${nth}`).to.deep.equal([]);
+        if (outcome === 'done') break;
+        expect(outcome).to.contain('blown fuse');
+        expect(await ground.place.sql(trace), `write ${nth}`).to.deep.equal(before);
+      }
+      expect(nth).to.be.greaterThan(1);
+      expect(await ground.place.sql(trace)).not.to.deep.equal(before);
+    });
+  }
+
+  it('fails one request among many at once, and no other', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    await store.hold('r7', id, 1n);
+    const ids = Array.from({ length: 12 }, (_, at) => `r${at}`);
+    const results = await Promise.allSettled(ids.map((one) => store.hold(one, id, 10n)));
+    const failed = ids.filter((_, at) => results[at]?.status === 'rejected');
+    expect(failed).to.deep.equal(['r7']);
+    expect(await store.verify()).to.deep.include({ open_holds: 12, faults: [] });
+  });
+});
+
+onEachStore('a fault at the commit', (ground) => {
+  it('charges nothing, and says so', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    await store.hold('r1', id, 10n);
+    await ground.place.sql(
+      store.dialect === 'sqlite'
+        ? `create table nowhere (id integer primary key);
+           create table debts (id integer references nowhere deferrable initially deferred);
+           create trigger fuse after insert on ledger begin insert into debts values (1); end`
+        : `create function blow() returns trigger as
+             $$ begin raise exception 'blown fuse'; end $$ language plpgsql;
+           create constraint trigger fuse after insert on ledger
+             deferrable initially deferred for each row execute function blow()`,
+    );
+    const results = await Promise.allSettled([
+      store.settle(chargeOf('r1', id, 3n)),
+      store.settle(chargeOf('r2', id, 4n)),
+    ]);
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    await ground.place.sql(
+      store.dialect === 'sqlite' ? 'drop trigger fuse' : 'drop function blow cascade',
+    );
+    expect(await store.account(id)).to.deep.include({ balance_nano: dollars(1), held_nano: 10n });
+    expect(await store.verify()).to.deep.include({ entries: 1, open_holds: 1, faults: [] });
+    expect(await store.settle(chargeOf('r1', id, 3n))).to.equal(true);
+  });
+});
+
+onEachStore('another connection that writes', (ground) => {
+  it('only delays what the store is asked for', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const other = await ground.open();
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        await store.hold(`r${at}`, id, 5n);
+        await other.credit(id, 1n, `c${at}`);
+        await other.settle(chargeOf(`r${at}`, id, 2n));
+        await store.createKey(id, `k${at}`);
+      }),
+    );
+    expect(await store.account(id)).to.deep.include({
+      balance_nano: dollars(1) - 30n,
+      held_nano: 0n,
+    });
+    expect((await store.verify()).faults).to.deep.equal([]);
+  });
+});
+
+const lostConnections = (ground: Ground): void => {
+  it('cost no charge', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    await Promise.all(['r1', 'r2', 'r3'].map((one) => store.hold(one, id, 10n)));
+    const others = `from pg_stat_activity where pid <> pg_backend_pid()
+      and application_name = current_setting('application_name')`;
+    const settling = ['r1', 'r2', 'r3'].map((one) => store.settle(chargeOf(one, id, 3n)));
+    const ended = await ground.place.sql(`select pg_terminate_backend(pid) ${others}`);
+    await Promise.all(settling);
+    expect(ended).not.to.deep.equal([]);
+    expect(await store.account(id)).to.deep.include({
+      balance_nano: dollars(1) - 9n,
+      held_nano: 0n,
+    });
+    expect(await store.verify()).to.deep.include({ entries: 4, open_holds: 0, faults: [] });
+  });
+};
+
+onEachStore('lost connections', lostConnections, ['PostgreSQL']);

@@ -1,0 +1,57 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const SPENDER = fileURLToPath(new URL('./spender.ts', import.meta.url));
+
+/** A process of its own that holds and settles; see spender.ts for what it prints. */
+export class Child {
+  readonly lines: string[] = [];
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #rest = '';
+  #wake = (): void => undefined;
+
+  constructor(url: string, account_id: string, requests: number) {
+    this.#process = fork(SPENDER, [url, account_id, String(requests)], {
+      execArgv: ['--import', 'tsx'],
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    this.#ended = once(this.#process, 'close');
+    this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+    this.#process.once('close', () => this.#wake());
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  /** Resolves when so many requests were settled. */
+  async settled(count: number): Promise<void> {
+    while (this.lines.length < count && this.#process.exitCode === null) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.lines.length < count) throw new Error(`It ended after ${this.lines.length}.`);
+  }
+
+  /** Ends it without a chance to tidy up. */
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  /** Resolves with its exit status. */
+  async end(): Promise<number | null> {
+    await this.#ended;
+    return this.#process.exitCode;
+  }
+
+  #read(text: string): void {
+    const parts = (this.#rest + text).split('\n');
+    this.#rest = parts.pop() ?? '';
+    this.lines.push(...parts);
+    this.#wake();
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
+import { openStore } from '../../../src/store/open.js';
+import type { Charge, Store } from '../../../src/store/types.js';
+
+type Row = Record<string, unknown>;
+
+/** A database to itself, and what a test needs to look behind the store's back. */
+interface Place {
+  dialect: Store['dialect'];
+  url: string;
+  /** Runs SQL on a connection of its own, which in SQLite enforces no foreign keys. */
+  sql(text: string): Promise<Row[]>;
+  drop(): Promise<void>;
+}
+
+/** The database of the running test; a new one for each. */
+export class Ground {
+  now_ms = 1_800_000_000_000;
+  #place: Place | undefined;
+  #stores: Store[] = [];
+
+  constructor(readonly make: () => Promise<Place>) {}
+
+  get place(): Place {
+    if (!this.#place) throw new Error('A place is there only while a test runs.');
+    return this.#place;
+  }
+
+  /** Opens a store that is closed after the test, if the test has not done so. */
+  async open(): Promise<Store> {
+    const store = await openStore(this.place.url, { now: () => this.now_ms });
+    this.#stores.push(store);
+    return store;
+  }
+
+  async close(store: Store): Promise<void> {
+    this.#stores = this.#stores.filter((open) => open !== store);
+    await store.close();
+  }
+
+  async begin(): Promise<void> {
+    this.#place = await this.make();
+  }
+
+  async end(): Promise<void> {
+    for (const store of this.#stores.splice(0)) await store.close();
+    await this.#place?.drop();
+    this.#place = undefined;
+  }
+}
+
+/** Defines the same tests for SQLite, and for PostgreSQL where `TOLLGATE_TEST_POSTGRES` is set. */
+export function onEachStore(
+  subject: string,
+  define: (ground: Ground) => void,
+  names: readonly string[] = ['SQLite', 'PostgreSQL'],
+): void {
+  const postgres = process.env['TOLLGATE_TEST_POSTGRES'];
+  const grounds = new Map([['SQLite', () => makeSqlite()]]);
+  if (postgres) grounds.set('PostgreSQL', () => makePostgres(postgres));
+  for (const [name, make] of grounds) {
+    if (!names.includes(name)) continue;
+    describe(`${subject} on ${name}`, () => {
+      const ground = new Ground(make);
+      beforeEach(() => ground.begin());
+      afterEach(() => ground.end());
+      define(ground);
+    });
+  }
+}
+
+async function makeSqlite(): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-store-'));
+  const file = join(folder, 'data', 'tollgate.db');
+  return {
+    dialect: 'sqlite',
+    url: `sqlite:${file}`,
+    async sql(text) {
+      const database = new Sqlite(file);
+      try {
+        database.pragma('foreign_keys = OFF');
+        if (/^\s*select/i.test(text)) return database.prepare<[], Row>(text).all();
+        database.exec(text);
+        return [];
+      } finally {
+        database.close();
+      }
+    },
+    async drop() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makePostgres(base: string): Promise<Place> {
+  const schema = `tollgate_${randomUUID().replaceAll('-', '')}`;
+  await query(base, `create schema ${schema}`);
+  const url = new URL(base);
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  url.searchParams.set('application_name', schema.slice(0, 40));
+  return {
+    dialect: 'postgres',
+    url: url.href,
+    sql: (text) => query(url.href, text),
+    drop: async () => void (await query(base, `drop schema ${schema} cascade`)),
+  };
+}
+
+async function query(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Row>(text);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Nano-dollars of so many whole dollars. */
+export function dollars(amount: number): bigint {
+  return BigInt(amount) * 1_000_000_000n;
+}
+
+export function chargeOf(
+  request_id: string,
+  account_id: string,
+  cost_nano: bigint,
+  rest: Partial<Charge> = {},
+): Charge {
+  return {
+    request_id,
+    account_id,
+    cost_nano,
+    key_id: 'key_1',
+    model: 'gpt-4o-mini',
+    provider: 'openai',
+    estimated: false,
+    usage: '{"prompt_tokens":9,"completion_tokens":5}',
+    ...rest,
+  };
+}
+
+/** The message that the promise is rejected with; fails if it is not rejected. */
+export async function refusal(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  }
+  throw new Error('This was expected to be refused.');
+}

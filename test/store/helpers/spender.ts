@@ -1,0 +1,33 @@
+/**
+ * `spender.ts URL ACCOUNT_ID REQUESTS`: walks so many requests through hold and settle, some
+ * released instead, and prints the ID of each request whose settle has resolved. Costs are 1 to 7
+ * nano-dollars by turns.
+ */
+import { randomUUID } from 'node:crypto';
+import { writeSync } from 'node:fs';
+import { openStore } from '../../../src/store/open.js';
+import { chargeOf } from './ground.js';
+
+const IN_FLIGHT = 8;
+const [url = '', account_id = '', requests = '0'] = process.argv.slice(2);
+
+const store = await openStore(url, { now: Date.now });
+let left = Number(requests);
+
+async function spend(): Promise<void> {
+  while (left > 0) {
+    const turn = left--;
+    const request_id = randomUUID();
+    const { admitted } = await store.hold(request_id, account_id, 10n);
+    if (!admitted) throw new Error('The account was meant to have enough.');
+    if (turn % 5 === 0) {
+      await store.release(request_id, account_id);
+    } else {
+      await store.settle(chargeOf(request_id, account_id, BigInt((turn % 7) + 1)));
+      writeSync(1, `${request_id}\n`);
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: IN_FLIGHT }, spend));
+await store.close();

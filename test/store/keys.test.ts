@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { isWellFormed, sha256 } from '../../src/store/secret.js';
+import { onEachStore, refusal } from './helpers/ground.js';
+
+onEachStore('keys', (ground) => {
+  it('shows the secret once and stores its hash alone', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { key, secret } = await store.createKey(id, 'laptop');
+    expect(isWellFormed(secret)).to.equal(true);
+    expect(key).to.deep.equal({
+      id: key.id,
+      account_id: id,
+      name: 'laptop',
+      prefix: secret.slice(0, 10),
+      created_ms: ground.now_ms,
+      last_used_ms: null,
+      revoked_ms: null,
+    });
+    expect(await store.keys(id)).to.deep.equal([key]);
+    const rows = JSON.stringify(await ground.place.sql('select id, secret_sha256 from keys'));
+    expect(rows).to.contain(sha256(secret)).and.not.to.contain(secret);
+  });
+
+  it('knows the caller by the hash of the secret', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { key, secret } = await store.createKey(id, 'laptop');
+    expect(await store.caller(sha256(secret))).to.deep.equal({ key_id: key.id, account_id: id });
+    expect(await store.caller(sha256('tg-other'))).to.equal(undefined);
+    expect(await store.caller(secret)).to.equal(undefined);
+  });
+
+  it('revokes a key for every store at once', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    const { id } = await store.createAccount('ann', 0n);
+    const { key, secret } = await store.createKey(id, 'laptop');
+    const { secret: kept } = await store.createKey(id, 'server');
+    expect(await other.caller(sha256(secret))).not.to.equal(undefined);
+    ground.now_ms += 5;
+    expect(await store.revokeKey(key.id)).to.equal(true);
+    expect(await other.caller(sha256(secret))).to.equal(undefined);
+    expect(await other.caller(sha256(kept))).not.to.equal(undefined);
+    expect((await other.keys(id)).find((one) => one.id === key.id)?.revoked_ms)
+      .to //
+      .equal(ground.now_ms);
+  });
+
+  it('answers false for a key that is revoked already or unknown', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { key } = await store.createKey(id, 'laptop');
+    await store.revokeKey(key.id);
+    expect(await store.revokeKey(key.id)).to.equal(false);
+    expect(await store.revokeKey('key_none')).to.equal(false);
+  });
+
+  it('notes the use of a key at most once a minute', async () => {
+    let store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { secret } = await store.createKey(id, 'laptop');
+    const began_ms = ground.now_ms;
+    const noted: (number | null | undefined)[] = [];
+    for (const passed_ms of [0, 60_000, 60_001, 61_000]) {
+      ground.now_ms = began_ms + passed_ms;
+      await store.caller(sha256(secret));
+      // Nobody waits for the note, but closing does.
+      await ground.close(store);
+      store = await ground.open();
+      noted.push((await store.keys(id))[0]?.last_used_ms);
+    }
+    expect(noted).to.deep.equal([began_ms, began_ms, began_ms + 60_001, began_ms + 60_001]);
+  });
+
+  it('lists keys, oldest first, each under its own account', async () => {
+    const store = await ground.open();
+    const ann = await store.createAccount('ann', 0n);
+    const ben = await store.createAccount('ben', 0n);
+    for (const name of ['z', 'm', 'a']) {
+      await store.createKey(ann.id, name);
+      ground.now_ms += 1;
+    }
+    expect((await store.keys(ann.id)).map(({ name }) => name)).to.deep.equal(['z', 'm', 'a']);
+    expect(await store.keys(ben.id)).to.deep.equal([]);
+  });
+
+  it('refuses a key without an account or a name', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    expect(await refusal(store.createKey('acc_none', 'x'))).to.equal(
+      'StoreError: There is no account acc_none.',
+    );
+    expect(await refusal(store.createKey(id, ' '))).to.equal('StoreError: A key needs a name.');
+  });
+});
