@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { completion } from './chat/answer.js';
 import { ClientGone } from './client.js';
@@ -6,14 +5,12 @@ import { GatewayError } from './errors.js';
 import { fact, type Context, type StageMiddleware } from './pipeline.js';
 
 /**
- * The outermost middleware of every request: gives it an id, writes what the stages have made of
- * it, in the one shape for errors, and logs one line. No error leaves it.
+ * Around all stages of a request: writes what they have made of it, in the one shape for errors,
+ * and logs one line. No error leaves it.
  */
 export function answering(log: Logger, draining: () => boolean): StageMiddleware {
   return async (ctx, next) => {
     const started = performance.now();
-    ctx.state.request_id = randomUUID();
-    ctx.set('x-request-id', ctx.state.request_id);
     try {
       if (draining()) throw drainingError();
       await next();

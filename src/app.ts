@@ -1,15 +1,16 @@
 import Router from '@koa/router';
 import Koa from 'koa';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answering } from './answer.js';
 import type { EndpointEntry } from './config/types.js';
 import { GatewayError } from './errors.js';
-import { health, type Health } from './health.js';
+import { health, PROBES, type Health } from './health.js';
 import { build, type Context, type Services, type Stage, type State } from './pipeline.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** Makes the handler of all requests under one configuration. Nothing is looked up by name later. */
+/** The handler of all requests under one configuration. Nothing is looked up by name later. */
 export function createApp(
   stages: ReadonlyMap<string, Stage>,
   services: Services,
@@ -23,11 +24,19 @@ export function createApp(
     const { method, name } = endpoint;
     router.register(routerPath(endpoint), [method], [label(name), ...middleware, end]);
   }
+  app.use(identify);
   app.use(health(state, services.store));
   app.use(answering(services.log, () => state.draining));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   return app.callback();
+}
+
+/** Even a probe has an id, by which its client and the log can speak of it. */
+function identify(ctx: Context, next: Koa.Next): Promise<unknown> {
+  ctx.state.request_id = randomUUID();
+  ctx.set('x-request-id', ctx.state.request_id);
+  return next();
 }
 
 function label(name: string): Koa.Middleware<State> {
@@ -49,7 +58,8 @@ function routerPath({ path }: EndpointEntry): string {
 
 function refuseUnmatched(ctx: Context, router: Router<State>): void {
   const { path: layers } = router.match(ctx.path, ctx.method);
-  const allowed = [...new Set(layers.flatMap(({ methods }) => methods))];
+  const methods = PROBES.has(ctx.path) ? ['HEAD', 'GET'] : layers.flatMap((layer) => layer.methods);
+  const allowed = [...new Set(methods)];
   if (allowed.length === 0) {
     throw new GatewayError('not_found', `There is nothing at ${ctx.method} ${ctx.path}.`);
   }

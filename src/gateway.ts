@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp, type Handler } from './app.js';
@@ -17,8 +18,13 @@ import type { Network } from './upstream/types.js';
 /** How often a process says that it lives and looks for the holds of those that do not. */
 const BEAT_MS = 10_000;
 /** A client must send its headers, and then its whole body, within these. */
-const HEADERS_TIMEOUT_MS = 30_000;
-const REQUEST_TIMEOUT_MS = 300_000;
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: 30_000,
+  requestTimeout: 300_000,
+  noDelay: true,
+  // Nothing here depends on it, and Node's own refusal has no body.
+  requireHostHeader: false,
+};
 
 export interface GatewayOptions {
   log: Logger;
@@ -53,11 +59,12 @@ export class Gateway {
   ) {
     this.#configuration = checked.configuration;
     this.#handler = this.#compose(checked);
-    this.#server = createServer(
-      { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, noDelay: true },
-      (req, res) => void this.#handler(req, res),
-    );
-    this.#server.on('clientError', refuseMalformed);
+    const handle: RequestListener = (req, res) => void this.#handler(req, res);
+    this.#server = createServer(SERVER_OPTIONS, handle)
+      .on('clientError', refuseMalformed)
+      .on('connect', (_req, socket) => refuseMalformed({}, socket))
+      // Headers that mean nothing here are ignored, and so is an unknown expectation.
+      .on('checkExpectation', handle);
   }
 
   /** Opens the store (with its migrations) and makes the pipelines. Nothing listens yet. */
@@ -132,7 +139,7 @@ export class Gateway {
 }
 
 /** What is not HTTP at all never reaches a stage, but is answered in the one error shape too. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: NodeJS.WritableStream): void {
+function refuseMalformed(error: { code?: string }, socket: NodeJS.WritableStream): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const code = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request';
   const { status, type } = ERRORS[code];
@@ -141,6 +148,6 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: NodeJS.WritableSt
   socket.end(
     `HTTP/1.1 ${status} ${status === 408 ? 'Request Timeout' : 'Bad Request'}\r\n` +
       `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n` +
-      `connection: close\r\n\r\n${body}`,
+      `x-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

@@ -8,16 +8,18 @@ export interface Health {
   configuration_fault: string | undefined;
 }
 
+/** Where the probes ask. */
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /**
  * `/healthz`: the process answers. `/readyz`: it can take work, which a broken new configuration
  * does not change, as long as an older one serves. Neither wants a key.
  */
 export function health(state: Health, store: Store): StageMiddleware {
   return async (ctx, next) => {
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
-    if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
-    else if (ctx.path === '/readyz') await readiness(ctx, state, store);
-    else await next();
+    if (!PROBES.has(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) await next();
+    else if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
+    else await readiness(ctx, state, store);
   };
 }
 
