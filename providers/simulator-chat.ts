@@ -1,5 +1,6 @@
 import { isRecord } from '../src/is-record.js';
 import { hash, speech, type Heard } from './simulator-speech.js';
+import { numberIn, type Fields } from './simulator-wire.js';
 
 /** What one completion says, cut into the tokens it is billed by. */
 export interface Completion {
@@ -7,8 +8,6 @@ export interface Completion {
   call: { id: string; type: 'function'; function: { name: string; arguments: string } } | undefined;
   finish: 'stop' | 'length' | 'tool_calls';
 }
-
-type Fields = Record<string, unknown>;
 
 const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
@@ -126,10 +125,4 @@ function records(value: unknown): Fields[] {
 function recordIn(fields: Fields, name: string): Fields {
   const value = fields[name];
   return isRecord(value) ? value : {};
-}
-
-/** A number among fields or settings; undefined where there is none. */
-export function numberIn(fields: Readonly<Fields>, name: string): number | undefined {
-  const value = fields[name];
-  return typeof value === 'number' ? value : undefined;
 }

@@ -1,25 +1,25 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../src/is-record.js';
 import type { LocalUpstream, WireAnswer, WireRequest } from '../src/types.js';
-import { complete, numberIn, promptTokens, type Completion } from './simulator-chat.js';
+import { complete, promptTokens, type Completion } from './simulator-chat.js';
+import { answerImages } from './simulator-image.js';
 import { hash } from './simulator-speech.js';
+import { answerVideos } from './simulator-video.js';
+import {
+  NOT_JSON,
+  numberIn,
+  parse,
+  refuse,
+  respond,
+  type Fields,
+  type Refusal,
+} from './simulator-wire.js';
+
+export { video } from './simulator-codec.js';
 
 type Settings = LocalUpstream['settings'];
-type Fields = Record<string, unknown>;
 
 const FOREVER_MS = 2 ** 31 - 1;
-
-interface Refusal {
-  status: number;
-  type: string;
-  message: string;
-}
-
-const NOT_JSON: Refusal = {
-  status: 400,
-  type: 'invalid_request_error',
-  message: 'The body is not a JSON object.',
-};
 
 /** The ways to fail, for drills, that are an answer with a status. */
 const DRILLS: ReadonlyMap<number, Refusal> = new Map([
@@ -29,10 +29,11 @@ const DRILLS: ReadonlyMap<number, Refusal> = new Map([
 ]);
 
 /**
- * A model that costs nothing and needs no network: it speaks the chat wire, and says the same to
- * the same request. Settings: `first_token_ms` and `tokens_per_second` set its pace (0, the
- * default, is at once); `fail` (400, 429, 500, timeout or cut) lets an operator practise. Rejects
- * when `signal` is aborted.
+ * A model that costs nothing and needs no network: it speaks the chat wire, the images wire and one
+ * for video jobs, and answers the same to the same request. Settings: `first_token_ms` and
+ * `tokens_per_second` set its pace (0, the default, is at once), `video_takes` that of a video;
+ * `fail` (400, 429, 500, timeout or cut) lets an operator practise. Rejects when `signal` is
+ * aborted.
  */
 export async function answer(
   request: WireRequest,
@@ -43,8 +44,11 @@ export async function answer(
   if (fail === 'timeout') await wait(FOREVER_MS, undefined, { signal });
   const drill = DRILLS.get(Number(fail));
   if (drill) return refuse(drill);
+  const url = new URL(request.path, 'http://simulator.invalid');
+  if (/^\/videos(\/|$)/u.test(url.pathname)) return answerVideos(request, url, settings);
   const body = parse(request.body);
   if (!body) return refuse(NOT_JSON);
+  if (url.pathname === '/images/generations') return answerImages(body, fail === 'cut');
   const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
   if (delay_ms > 0) await wait(delay_ms, undefined, { signal });
   const talk: Talk = { body, completions: complete(body), settings, signal, isCut: fail === 'cut' };
@@ -134,30 +138,4 @@ async function pause({ settings, signal }: Talk): Promise<void> {
 
 function event(chunk: Fields): Buffer {
   return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
-}
-
-function refuse({ status, type, message }: Refusal): WireAnswer {
-  const body = JSON.stringify({ error: { message, type, param: null, code: null } });
-  const answer = respond(status, 'application/json', once(body));
-  return status === 429
-    ? { ...answer, headers: { ...answer.headers, 'retry-after': '1' } }
-    : answer;
-}
-
-function respond(status: number, type: string, body: AsyncIterable<Uint8Array>): WireAnswer {
-  return { status, headers: { 'content-type': type }, body };
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
-}
-
-function parse(body: WireRequest['body']): Fields | undefined {
-  try {
-    const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }
