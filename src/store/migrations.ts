@@ -7,7 +7,10 @@ interface Migration {
 }
 
 /** Append-only: a migration that has been released is never changed, moved or taken away. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '001-accounts', up: createAccounts }];
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '001-accounts', up: createAccounts },
+  { name: '002-tasks', up: createTasks },
+];
 
 async function createAccounts(trx: Knex): Promise<void> {
   await trx.schema.createTable('accounts', (table) => {
@@ -67,5 +70,45 @@ async function createLedger(trx: Knex): Promise<void> {
     table.unique(['account_id', 'kind', 'reference']);
     table.index(['account_id', 'id']);
     table.check("kind in ('credit', 'charge', 'refund')", [], 'ledger_kind_known');
+  });
+}
+
+/** A process that is gone keeps no task: its ID is no foreign key. */
+async function createTasks(trx: Knex): Promise<void> {
+  await trx.schema.createTable('tasks', (table) => {
+    table.text('id').notNullable().primary();
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('key_id').notNullable();
+    table.text('process_id').notNullable();
+    table.text('model').notNullable();
+    table.text('provider').notNullable();
+    table.text('upstream_model').notNullable();
+    table.text('call').notNullable();
+    table.text('jobs').notNullable();
+    table.text('status').notNullable();
+    table.text('error');
+    table.text('content_id').unique();
+    table.bigInteger('price_nano').notNullable();
+    table.bigInteger('hold_nano').notNullable();
+    table.bigInteger('charge_nano');
+    table.bigInteger('version').notNullable();
+    table.bigInteger('polled_ms').notNullable();
+    table.bigInteger('due_ms').notNullable().index();
+    table.bigInteger('created_ms').notNullable();
+    table.bigInteger('updated_ms').notNullable();
+    table.index(['account_id', 'created_ms']);
+    table.index(['status', 'process_id']);
+    table.check('hold_nano >= 0', [], 'tasks_hold_not_negative');
+    table.check(
+      "status in ('SUBMITTING', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED')",
+      [],
+      'tasks_status_known',
+    );
+  });
+  await trx.schema.createTable('contents', (table) => {
+    table.text('task_id').notNullable().references('tasks.id').onDelete('CASCADE');
+    table.integer('position').notNullable();
+    table.text('place').notNullable();
+    table.primary(['task_id', 'position']);
   });
 }

@@ -6,6 +6,7 @@ import { createKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
 import { enter, leave, recover, type Process } from './processes.js';
+import { openTasks } from './tasks.js';
 import type { Store } from './types.js';
 import { verify } from './verify.js';
 
@@ -53,6 +54,7 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
     hold: (request_id, account_id, amount_nano) => hot.hold(request_id, account_id, amount_nano),
     settle: (charge) => hot.settle(charge),
     release: (request_id, account_id) => hot.release(request_id, account_id),
+    tasks: openTasks(database, self, now),
     createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
     accounts: () => accounts(database),
     account: (id_or_name) => account(database, id_or_name),

@@ -36,6 +36,18 @@ export function leave(self: Process): void {
   ours.delete(self.id);
 }
 
+/** Makes sure that the process is known, so that what it leaves behind is not taken for lost. */
+export async function register(
+  trx: Knex.Transaction,
+  { id, place, pid, started_ms }: Process,
+  now_ms: number,
+): Promise<void> {
+  await trx('processes')
+    .insert({ id, place, pid, started_ms, seen_ms: now_ms })
+    .onConflict('id')
+    .ignore();
+}
+
 /**
  * Ends the holds of the processes that are gone, and answers how many those were. Beside another
  * one that recovers, or a process that turns out to live, each hold is ended at most once.

@@ -1,4 +1,5 @@
 import type { Caller } from '../types.js';
+import type { TaskStore } from './task-types.js';
 
 export interface Account {
   id: string;
@@ -78,6 +79,9 @@ export interface Store {
   settle(charge: Charge): Promise<boolean>;
   /** Ends a hold without a charge; no fault if there is none. */
   release(request_id: string, account_id: string): Promise<void>;
+
+  /** Video tasks: their holds and charges live with them, not with a process. */
+  readonly tasks: TaskStore;
 
   // The rest.
   createAccount(name: string, credit_nano: bigint): Promise<Account>;

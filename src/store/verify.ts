@@ -3,6 +3,7 @@ import { formatDollars } from '../billing/money.js';
 import type { AccountRow } from './accounts.js';
 import type { Database } from './database.js';
 import type { VerifyReport } from './types.js';
+import { faultsOfTasks } from './verify-tasks.js';
 
 interface Sum {
   account_id: string;
@@ -17,33 +18,40 @@ const NANO_PER_DOLLAR = 1_000_000_000n;
 export async function verify(database: Database): Promise<VerifyReport> {
   return database.snapshot(async (trx) => {
     const accounts: AccountRow[] = await trx('accounts').orderBy(['created_ms', 'name']);
-    const entries = await sumsOf(trx, 'ledger');
-    const holds = await sumsOf(trx, 'holds');
+    const entries = await sumsOf(trx, trx('ledger'));
+    const holds = await sumsOf(trx, trx('holds'));
+    const tasks = await sumsOf(trx, trx('tasks').whereNot('hold_nano', 0), 'hold_nano');
     const known = new Set(accounts.map(({ id }) => id));
     return {
       accounts: accounts.length,
       entries: countOf(entries),
-      open_holds: countOf(holds),
+      open_holds: countOf(holds) + countOf(tasks),
       faults: [
-        ...accounts.flatMap((account) => faultsOf(account, entries, holds)),
+        ...accounts.flatMap((account) => faultsOf(account, entries, [holds, tasks])),
         ...strangers('Ledger entries', entries, known),
         ...strangers('Holds', holds, known),
+        ...strangers('Holds of tasks', tasks, known),
         ...(await wrongSigns(trx)),
         ...(await duplicates(trx)),
+        ...(await faultsOfTasks(trx)),
       ],
     };
   });
 }
 
 /** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
-async function sumsOf(trx: Knex.Transaction, table: string): Promise<Map<string, Sum>> {
-  const sums: Sum[] = await trx(table)
+async function sumsOf(
+  trx: Knex.Transaction,
+  rows: Knex.QueryBuilder,
+  column = 'amount_nano',
+): Promise<Map<string, Sum>> {
+  const sums: Sum[] = await rows
     .groupBy('account_id')
     .select(
       'account_id',
       trx.raw('count(*) as "rows"'),
-      trx.raw(`cast(sum(amount_nano / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
-      trx.raw(`cast(sum(amount_nano % ${NANO_PER_DOLLAR}) as bigint) as nano`),
+      trx.raw(`cast(sum(${column} / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
+      trx.raw(`cast(sum(${column} % ${NANO_PER_DOLLAR}) as bigint) as nano`),
     );
   return new Map(sums.map((sum) => [sum.account_id, sum]));
 }
@@ -59,7 +67,7 @@ function total_nano(sum: Sum | undefined): bigint {
 function faultsOf(
   { id, balance_nano, held_nano }: AccountRow,
   entries: ReadonlyMap<string, Sum>,
-  holds: ReadonlyMap<string, Sum>,
+  holds: readonly ReadonlyMap<string, Sum>[],
 ): string[] {
   const faults: string[] = [];
   const earned_nano = total_nano(entries.get(id));
@@ -69,7 +77,7 @@ function faultsOf(
         `but its ledger adds up to ${formatDollars(earned_nano)}.`,
     );
   }
-  const open_nano = total_nano(holds.get(id));
+  const open_nano = holds.reduce((sum, sums) => sum + total_nano(sums.get(id)), 0n);
   if (held_nano !== open_nano) {
     faults.push(
       `Account ${id} has ${formatDollars(held_nano)} dollars held, ` +

@@ -1,0 +1,55 @@
+import type { Knex } from 'knex';
+import type { Task, TaskCall, TaskJob, TaskStatus } from './task-types.js';
+
+interface TaskRow {
+  id: string;
+  account_id: string;
+  key_id: string;
+  model: string;
+  provider: string;
+  upstream_model: string;
+  call: string;
+  jobs: string;
+  status: TaskStatus;
+  error: string | null;
+  content_id: string | null;
+  videos: bigint;
+  price_nano: bigint;
+  hold_nano: bigint;
+  charge_nano: bigint | null;
+  version: bigint;
+  polled_ms: bigint;
+  due_ms: bigint;
+  created_ms: bigint;
+  updated_ms: bigint;
+}
+
+/** The tasks that the filter leaves, whole. */
+export async function readTasks(
+  knex: Knex,
+  filter: (query: Knex.QueryBuilder) => Knex.QueryBuilder,
+): Promise<Task[]> {
+  const videos = knex('contents').whereRaw('contents.task_id = tasks.id').count('*').as('videos');
+  const rows: TaskRow[] = await filter(knex('tasks').select('tasks.*', videos));
+  return rows.map(toTask);
+}
+
+/** The task, kept from others until the transaction ends. */
+export async function lockTask(trx: Knex.Transaction, id: string): Promise<Task | undefined> {
+  const [task] = await readTasks(trx, (query) => query.where({ id }).forUpdate());
+  return task;
+}
+
+function toTask(row: TaskRow): Task {
+  return {
+    ...row,
+    call: JSON.parse(row.call) as TaskCall,
+    jobs: JSON.parse(row.jobs) as TaskJob[],
+    videos: Number(row.videos),
+    version: Number(row.version),
+    polled_ms: Number(row.polled_ms),
+    due_ms: Number(row.due_ms),
+    created_ms: Number(row.created_ms),
+    updated_ms: Number(row.updated_ms),
+  };
+}

@@ -1,0 +1,145 @@
+import type { Knex } from 'knex';
+import type { VideoPlace } from '../video/codec.js';
+import type { Database } from './database.js';
+import { bound } from './nano.js';
+import { register, type Process } from './processes.js';
+import { readTasks } from './task-rows.js';
+import { endHold, failTask, settleTask } from './task-ends.js';
+import { sweep } from './task-sweep.js';
+import type { Task, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
+import { StoreError } from './types.js';
+
+/** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
+export function openTasks(database: Database, self: Process, now: () => number): TaskStore {
+  return {
+    begin: (intent) => database.write((trx) => begin(trx, intent, self, now())),
+    retarget: async (id, target) => {
+      await database.write((trx) =>
+        trx('tasks')
+          .where({ id, status: 'SUBMITTING' })
+          .update({ ...target, price_nano: bound(target.price_nano), updated_ms: now() }),
+      );
+    },
+    accept: async (id, jobs, due_ms) => {
+      const accepted = { status: 'IN_QUEUE', jobs: JSON.stringify(jobs), due_ms };
+      const changed = await database.write((trx) =>
+        trx('tasks')
+          .where({ id, status: 'SUBMITTING' })
+          .update({ ...accepted, updated_ms: now() })
+          .increment('version'),
+      );
+      return changed > 0;
+    },
+    fail: (id, error, due_ms) =>
+      database.write((trx) => failTask(trx, id, { error, due_ms, now_ms: now() })),
+    task: (id) => find(database, { id }),
+    taskByContent: (content_id) => find(database, { content_id }),
+    claim: (id, interval_ms) => claim(database, id, interval_ms, now()),
+    advance: (task, progress) => database.write((trx) => advance(trx, task, progress, now())),
+    settle: (id, settlement) => database.write((trx) => settleTask(trx, id, settlement, now())),
+    place: (id, index) => place(database, id, index),
+    list: (filter) => list(database, filter),
+    sweep: (keep_ms) => sweep(database, now(), keep_ms),
+  };
+}
+
+async function begin(
+  trx: Knex.Transaction,
+  intent: TaskIntent,
+  self: Process,
+  now_ms: number,
+): Promise<void> {
+  const { id, account_id, hold_nano, call } = intent;
+  await register(trx, self, now_ms);
+  if (hold_nano > 0n) {
+    // Not every driver answers the rows that a delete has taken away, but all say how many.
+    const taken = await trx('holds')
+      .where({ request_id: id, account_id, amount_nano: bound(hold_nano) })
+      .delete();
+    if (taken === 0) {
+      throw new StoreError(`The hold of request ${id} has ended before its task began.`);
+    }
+  }
+  await trx('tasks').insert({
+    ...intent,
+    process_id: self.id,
+    price_nano: bound(intent.price_nano),
+    hold_nano: bound(hold_nano),
+    call: JSON.stringify(call),
+    jobs: '[]',
+    status: 'SUBMITTING',
+    version: 0,
+    polled_ms: 0,
+    created_ms: now_ms,
+    updated_ms: now_ms,
+  });
+}
+
+async function find(
+  database: Database,
+  key: { id: string } | { content_id: string },
+): Promise<Task | undefined> {
+  const [task] = await database.read((knex) => readTasks(knex, (query) => query.where(key)));
+  return task;
+}
+
+/** One conditional write, so that of many processes one is told to go and ask. */
+async function claim(
+  database: Database,
+  id: string,
+  interval_ms: number,
+  now_ms: number,
+): Promise<boolean> {
+  const changed = await database.read<number>((knex) =>
+    knex('tasks')
+      .where({ id })
+      .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
+      .where('polled_ms', '<=', now_ms - interval_ms)
+      .update({ polled_ms: now_ms }),
+  );
+  return changed > 0;
+}
+
+async function advance(
+  trx: Knex.Transaction,
+  task: Task,
+  progress: TaskProgress,
+  now_ms: number,
+): Promise<boolean> {
+  const { id, account_id, hold_nano, version } = task;
+  const { status, error, jobs, places, due_ms } = progress;
+  const changed = await trx('tasks')
+    .where({ id, version })
+    .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
+    .update({ status, error, jobs: JSON.stringify(jobs), due_ms, updated_ms: now_ms })
+    .increment('version');
+  if (changed === 0) return false;
+  for (const { position, place: found } of places) {
+    await trx('contents').insert({ task_id: id, position, place: JSON.stringify(found) });
+  }
+  if (status === 'FAILED') await endHold(trx, { id, account_id, hold_nano });
+  return true;
+}
+
+async function place(
+  database: Database,
+  task_id: string,
+  index: number,
+): Promise<VideoPlace | undefined> {
+  const row = await database.read<{ place: string } | undefined>((knex) =>
+    knex('contents').where({ task_id }).orderBy('position').offset(index).first('place'),
+  );
+  return row && (JSON.parse(row.place) as VideoPlace);
+}
+
+function list(
+  database: Database,
+  { account_id, limit }: { account_id?: string; limit: number },
+): Promise<Task[]> {
+  return database.read((knex) =>
+    readTasks(knex, (query) => {
+      if (account_id !== undefined) query.where({ account_id });
+      return query.orderBy([{ column: 'created_ms', order: 'desc' }, 'id']).limit(limit);
+    }),
+  );
+}
