@@ -54,7 +54,7 @@ export async function chat(
   if (!operation) throw new Error(`${upstream.provider.name} does not serve chat.`);
   const wire = wireRequest(operation.codec.encode(call, upstream), operation);
   const answer = await network.send(upstream.provider, wire, client.signal);
-  if (answer.status < 200 || answer.status > 299) throw await refusal(answer, limits);
+  if (answer.status < 200 || answer.status > 299) throw await refusal(attempt, answer);
   if (call.stream && !isJson(answer)) return beginStream(attempt, operation, answer);
   const body = await readJson(answer, limits.answer_bytes);
   const reply = visible(operation.codec.decode(body, call, upstream), attempt.shown);
@@ -81,8 +81,10 @@ function wireRequest(encoded: Encoded, operation: Operation): Parameters<Network
   };
 }
 
-async function refusal(answer: WireAnswer, limits: Limits): Promise<UpstreamError> {
-  return failure(answer.status, answer.headers, await readText(answer, limits.event_bytes));
+async function refusal(attempt: ChatAttempt, answer: WireAnswer): Promise<UpstreamError> {
+  const { limits, upstream } = attempt;
+  const text = await readText(answer, limits.event_bytes);
+  return failure(answer.status, answer.headers, text, upstream.provider);
 }
 
 function isJson(answer: WireAnswer): boolean {
@@ -113,7 +115,7 @@ function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
     index,
     ...(content !== null && { content }),
     ...(tool_calls && { tool_calls: tool_calls.map((call, at) => ({ index: at, ...call })) }),
-    ...('reasoning_content' in rest && { reasoning_content: rest.reasoning_content }),
+    ...rest,
     finish_reason: finish_reason ?? 'stop',
   }));
   const rest = (async function* (): AsyncGenerator<readonly ChatPiece[]> {
