@@ -21,12 +21,17 @@ export interface Terms {
 }
 
 /**
- * The upstream's usage if it makes sense: whole numbers, not negative, not beyond the hold. An
- * absurd figure is never believed, in either direction.
+ * The upstream's usage if it makes sense: whole numbers, not negative, not beyond the hold, not
+ * nothing for an answer with text. An absurd figure is never believed, in either direction.
  */
-export function believedBill(usage: unknown, { price, hold_nano }: Terms): Bill | undefined {
+export function believedBill(
+  usage: unknown,
+  texts: readonly string[],
+  { price, hold_nano }: Terms,
+): Bill | undefined {
   const tokens = readUsage(usage);
   if (!tokens) return undefined;
+  if (tokens.completion_tokens === 0 && texts.some((text) => text !== '')) return undefined;
   const cost = tokenCost(tokens, price);
   if (hold_nano !== null && cost > hold_nano) return undefined;
   return { usage: tokens, cost_nano: cost, estimated: false };
@@ -74,7 +79,11 @@ async function promptTokens({ call, size }: ChatWork, model: Model): Promise<num
   const texts = call.messages.flatMap(({ content }) =>
     typeof content === 'string' ? [content] : (content ?? []).flatMap(textOf),
   );
-  const text = await countTokens(texts.join('\n'));
+  // Tools are part of the prompt too, as the bound knows.
+  const tools = [call.fields['tools'], ...call.messages.map(({ tool_calls }) => tool_calls)]
+    .filter((value) => value !== undefined)
+    .map((value) => JSON.stringify(value));
+  const text = await countTokens([...texts, ...tools].join('\n'));
   const images = size.images * Math.min(TOKENS_PER_IMAGE, model.limits.image_tokens);
   const audio = Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
   return text + TOKENS_PER_MESSAGE * size.messages + images + audio;

@@ -30,7 +30,8 @@ export async function chargeAnswer(
   terms: Terms,
   settle: Settle,
 ): Promise<Bill> {
-  const bill = believedBill(reply.usage, terms) ?? (await estimatedBill(textsOf(reply), terms));
+  const texts = textsOf(reply);
+  const bill = believedBill(reply.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   await settle(bill);
   return bill;
 }
@@ -64,7 +65,7 @@ export async function carryStream(
 async function streamBill(ending: Ending, framer: Framer, terms: Terms): Promise<Bill> {
   const texts = framer.texts();
   if (ending.how === 'complete') {
-    return believedBill(framer.usage, terms) ?? (await estimatedBill(texts, terms));
+    return believedBill(framer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   }
   return texts.every((text) => text === '') ? NOTHING : estimatedBill(texts, terms);
 }
