@@ -118,7 +118,9 @@ function clean(
     cleaned.tool_calls = message.tool_calls;
     size.text_bytes += Buffer.byteLength(JSON.stringify(message.tool_calls));
   }
-  if (tools && message.tool_call_id !== undefined) cleaned.tool_call_id = message.tool_call_id;
+  if (tools && message.tool_call_id !== undefined) {
+    cleaned.tool_call_id = measured(message.tool_call_id, size);
+  }
   return cleaned;
 }
 
