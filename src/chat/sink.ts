@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
+/** A client that takes none of what waits for it for this long is let go. */
+const PATIENCE_MS = 60_000;
 
 /**
  * The client's end of a stream. The head goes out with the first text. While nothing is written for
@@ -9,9 +11,16 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 export class Sink {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
+  readonly #patience_ms: number;
 
-  constructor(res: ServerResponse, headers: Record<string, string>, keep_alive_ms: number) {
+  constructor(
+    res: ServerResponse,
+    headers: Record<string, string>,
+    keep_alive_ms: number,
+    patience_ms = PATIENCE_MS,
+  ) {
     this.#res = res;
+    this.#patience_ms = patience_ms;
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     res.writeHead(200);
     // A stalled client gets no comments piled up on what it has not read yet.
@@ -20,7 +29,10 @@ export class Sink {
     }, keep_alive_ms);
   }
 
-  /** Sends text; the promise, where there is one, waits for a slow client to catch up. */
+  /**
+   * Sends text; the promise, where there is one, waits for a slow client to catch up. One that does
+   * not is cut off: it would hold its upstream, its money and this process for ever.
+   */
   write(text: string): Promise<void> | undefined {
     this.#timer.refresh();
     if (this.#res.destroyed || this.#res.write(text)) return undefined;
@@ -34,7 +46,9 @@ export class Sink {
 
   #drained(): Promise<void> {
     return new Promise((resolve) => {
+      const patience = setTimeout(() => this.#res.destroy(), this.#patience_ms);
       const done = (): void => {
+        clearTimeout(patience);
         this.#res.off('drain', done);
         this.#res.off('close', done);
         resolve();
