@@ -25,10 +25,10 @@ export class Hold {
     this.#open = false;
   }
 
-  /** Gives the money back, unless it was charged. */
+  /** Gives the money back, unless it was charged. May be asked again where the store failed. */
   async release(): Promise<void> {
     if (!this.#open) return;
-    this.#open = false;
     await this.store.release(this.request_id, this.account_id);
+    this.#open = false;
   }
 }

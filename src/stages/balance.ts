@@ -28,7 +28,7 @@ export const balance: Stage = {
       try {
         await next();
       } finally {
-        await hold.release();
+        await giveBack(hold, services);
       }
     };
   },
@@ -40,14 +40,41 @@ function isGate(option: unknown): boolean {
   throw new OptionError('the only option of balance is "gate"', ['gate']);
 }
 
-async function takeHold(ctx: Context, { store }: Services): Promise<Hold> {
+async function takeHold(ctx: Context, services: Services): Promise<Hold> {
+  const { store } = services;
   const { account_id } = fact(ctx, 'caller');
   const bound = chatBound(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
   const { request_id } = ctx.state;
   if (bound === 0n) return new Hold(store, request_id, account_id, null);
-  const result = await store.hold(request_id, account_id, bound);
-  if (!result.admitted) throw insufficient(result.balance_nano, result.held_nano, bound);
-  return new Hold(store, request_id, account_id, bound);
+  const hold = new Hold(store, request_id, account_id, bound);
+  try {
+    const result = await store.hold(request_id, account_id, bound);
+    if (result.admitted) return hold;
+    throw insufficient(result.balance_nano, result.held_nano, bound);
+  } catch (error) {
+    // A store that failed may have taken the hold all the same.
+    if (!(error instanceof GatewayError)) await giveBack(hold, services);
+    throw error;
+  }
+}
+
+const LONGEST_WAIT_MS = 30_000;
+const ATTEMPTS = 20;
+
+/**
+ * Ends a hold. The answer is known by now and must not suffer from a store that fails, nor may the
+ * money stay locked until a restart: so the store is asked again, later and later.
+ */
+async function giveBack(hold: Hold, services: Services, attempt = 1): Promise<void> {
+  try {
+    await hold.release();
+  } catch (error) {
+    const { request_id } = hold;
+    services.log.error({ request_id, attempt, err: error }, 'a hold could not be released');
+    if (attempt === ATTEMPTS) return;
+    const wait_ms = Math.min(50 * 2 ** attempt, LONGEST_WAIT_MS);
+    setTimeout(() => void giveBack(hold, services, attempt + 1), wait_ms).unref();
+  }
 }
 
 async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {
