@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from './errors.js';
 
 const SWEEP_MS = 25;
@@ -22,8 +23,11 @@ export async function drain(
     for (const request of inflight) request.stop(reason);
   }, limit_ms);
   const kill = setTimeout(() => server.closeAllConnections(), limit_ms + LAST_WORDS_MS);
+  let late = false;
+  const giveUp = setTimeout(() => (late = true), limit_ms + 2 * LAST_WORDS_MS);
   await closed;
+  // A client that has left holds no connection, yet its answer may be heard out and be charged.
+  while (inflight.size > 0 && !late) await sleep(SWEEP_MS);
   clearInterval(sweep);
-  clearTimeout(stop);
-  clearTimeout(kill);
+  for (const timer of [stop, kill, giveUp]) clearTimeout(timer);
 }
