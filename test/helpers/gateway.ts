@@ -20,6 +20,8 @@ export interface TestGateway {
 
 export interface TestGatewayOptions {
   credit?: string;
+  /** In place of a SQLite file of its own. */
+  store?: string;
   /** Further files beside gateway.yaml, by relative path. */
   files?: Record<string, string>;
   env?: NodeJS.ProcessEnv;
@@ -39,7 +41,8 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
   const file = join(folder, 'gateway.yaml');
-  await writeFile(file, `listen: 127.0.0.1:0\nstore: sqlite:tollgate.db\n${yaml}`);
+  const { store = 'sqlite:tollgate.db' } = options;
+  await writeFile(file, `listen: 127.0.0.1:0\nstore: ${store}\n${yaml}`);
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await writeFile(join(folder, name), text);
   }

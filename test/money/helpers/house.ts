@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import type { LedgerEntry } from '../../../src/store/types.js';
+import { startGateway, type TestGateway } from '../../helpers/gateway.js';
+import {
+  startUpstream,
+  type FakeUpstream,
+  type Handler,
+  type Step,
+} from '../../helpers/upstream.js';
+
+/** What the gateway shows its upstreams; no client may ever see it. */
+export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
+
+/** Nano-dollars a token at the price that stands where a test says nothing else. */
+export const INPUT_NANO = 150n;
+export const OUTPUT_NANO = 600n;
+const PRICE = '{ input_per_million: 0.15, output_per_million: 0.60 }';
+
+/** The bound of `HELLO`: 64 + 16 + 5 tokens for the prompt, 100 for the answer. */
+export const HELLO_BOUND_NANO = 85n * INPUT_NANO + 100n * OUTPUT_NANO;
+export const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
+
+export type Script = Handler | Step | readonly Step[];
+
+export interface HouseOptions {
+  /** Further keys of each provider entry, and top-level blocks, as YAML. */
+  provider?: string;
+  settings?: string;
+  /** Entries of the model's `upstreams` and its `price`, as YAML. */
+  upstreams?: string;
+  price?: string;
+  model?: string;
+  credit?: string;
+  store?: string;
+}
+
+/** A gateway with the model `m` behind which fake upstreams stand, named as their scripts are. */
+export interface House extends TestGateway {
+  upstream: FakeUpstream;
+  upstreams: Record<string, FakeUpstream>;
+  post(body: object, init?: RequestInit): Promise<Response>;
+  charges(): Promise<LedgerEntry[]>;
+  /** Resolves when no hold is open any more, and fails if anything does not add up. */
+  settled(): Promise<void>;
+}
+
+/** Houses for the tests of one `describe`: after each test, all of them must add up. */
+export function houses() {
+  const open: House[] = [];
+  afterEach(async () => {
+    const built = open.splice(0);
+    try {
+      for (const house of built) await house.settled();
+    } finally {
+      for (const house of built) await closeHouse(house);
+    }
+  });
+  return async (
+    scripts: Script | Record<string, Script>,
+    options: HouseOptions = {},
+  ): Promise<House> => {
+    const house = await openHouse(isNamed(scripts) ? scripts : { up: scripts }, options);
+    open.push(house);
+    return house;
+  };
+}
+
+function isNamed(scripts: Script | Record<string, Script>): scripts is Record<string, Script> {
+  if (typeof scripts === 'function' || Array.isArray(scripts)) return false;
+  const steps = ['status', 'headers', 'hold', 'body', 'chunks', 'destroyAfter'];
+  return Object.keys(scripts).every((name) => !steps.includes(name));
+}
+
+export async function openHouse(
+  scripts: Record<string, Script>,
+  options: HouseOptions,
+): Promise<House> {
+  const upstreams: Record<string, FakeUpstream> = {};
+  for (const [name, script] of Object.entries(scripts)) {
+    upstreams[name] = await startUpstream(script);
+  }
+  const [upstream] = Object.values(upstreams);
+  if (!upstream) throw new Error('A house needs an upstream.');
+  const { credit = '10', store } = options;
+  const gateway = await startGateway(yaml(upstreams, options), { credit, ...(store && { store }) });
+  const { url, secret, account } = gateway;
+  const { store: books } = gateway.gateway;
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  const post = (body: object, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      ...init,
+    });
+  const charges = async (): Promise<LedgerEntry[]> =>
+    (await books.ledger(account.id, { limit: 1_000 })).filter(({ kind }) => kind === 'charge');
+  return { ...gateway, upstream, upstreams, post, charges, settled: () => settled(gateway) };
+}
+
+export async function closeHouse({ upstreams, close }: House): Promise<void> {
+  for (const upstream of Object.values(upstreams)) await upstream.close();
+  await close();
+}
+
+function yaml(upstreams: Record<string, FakeUpstream>, options: HouseOptions): string {
+  const { provider = '', price = PRICE, settings = '', model = '' } = options;
+  const names = Object.keys(upstreams);
+  const entries = options.upstreams ?? names.map((name) => `{ provider: ${name} }`).join(', ');
+  const providers = Object.entries(upstreams).map(
+    ([name, { url }]) =>
+      `  ${name}: { uses: openai, base_url: "${url}", api_key: ${UPSTREAM_KEY}, ${provider} }`,
+  );
+  return `drain: 1s
+${settings}
+owners: { acme: { name: Acme } }
+providers:
+${providers.join('\n')}
+models:
+  m:
+    owner: acme
+    capabilities: [chat, tools]
+    upstreams: [${entries}]
+    limits: { max_tokens: 100 }
+    price: ${price}
+    ${model}
+`;
+}
+
+async function settled({ gateway: { store }, account }: TestGateway): Promise<void> {
+  const end = Date.now() + 5_000;
+  let report = await store.verify();
+  while (report.open_holds > 0 && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    report = await store.verify();
+  }
+  expect(report.open_holds, 'open holds').to.equal(0);
+  expect(report.faults, 'faults of the books').to.deep.equal([]);
+  expect((await store.account(account.id))?.held_nano, 'money held').to.equal(0n);
+}
+
+/** The charge of a house that has seen exactly one. */
+export async function onlyCharge(house: House): Promise<LedgerEntry> {
+  await house.settled();
+  const charges = await house.charges();
+  expect(charges, 'charges').to.have.length(1);
+  const [charge] = charges;
+  if (!charge) throw new Error('There is no charge.');
+  return charge;
+}
+
+/** The `data` of each event of a stream, read to its end. */
+export function dataOf(text: string): string[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => event.slice('data: '.length));
+}

@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { chatJson, chatSse, sse, type Step } from '../helpers/upstream.js';
+import {
+  dataOf,
+  HELLO,
+  HELLO_BOUND_NANO,
+  houses,
+  onlyCharge,
+  type House,
+  type Script,
+} from './helpers/house.js';
+
+const STREAM = { ...HELLO, stream: true };
+/** "one two three" is three tokens; the prompt one, and four around it. */
+const WORDS = ['one', ' two', ' three'];
+const ESTIMATE = { usage: { prompt_tokens: 5, completion_tokens: 3 }, amount_nano: -2550n };
+
+describe('who pays for an answer', () => {
+  const open = houses();
+
+  function streamWith(usage: unknown): Step {
+    const delta = (content: string): object => ({ choices: [{ index: 0, delta: { content } }] });
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+    const last = usage === undefined ? [] : [{ choices: [], usage }];
+    return sse([...WORDS.map(delta), end, ...last, 'data: [DONE]\n\n']);
+  }
+
+  const jsonWith = (usage: unknown): Step => chatJson(WORDS.join(''), { usage });
+
+  const USAGES: [string, unknown][] = [
+    ['missing', undefined],
+    ['null', null],
+    ['negative', { prompt_tokens: -9, completion_tokens: 5 }],
+    ['fractional', { prompt_tokens: 9.5, completion_tokens: 5 }],
+    ['text', { prompt_tokens: '9', completion_tokens: '5' }],
+    ['half of it', { prompt_tokens: 9 }],
+    ['beyond the hold', { prompt_tokens: 9, completion_tokens: 1_000 }],
+    ['huge', { prompt_tokens: 1e300, completion_tokens: 1e300 }],
+    ['past what a number can hold', { prompt_tokens: 2 ** 53, completion_tokens: 5 }],
+    ['zero for an answer that has text', { prompt_tokens: 0, completion_tokens: 0 }],
+    ['a list', [9, 5]],
+  ];
+
+  it('charges an answer by the usage of the upstream, to the nano-dollar', async () => {
+    const house = await open(chatJson('Hello'));
+    const response = await house.post(HELLO);
+    const body = (await response.json()) as { id: string; usage: object };
+    expect(response.status).to.equal(200);
+    expect(body.usage).to.deep.equal({
+      prompt_tokens: 9,
+      completion_tokens: 5,
+      total_tokens: 14,
+    });
+    const { id, created_ms, ...charge } = await onlyCharge(house);
+    expect([id, created_ms].every(Number.isSafeInteger)).to.equal(true);
+    expect({ ...charge, usage: JSON.parse(charge.usage ?? '') as unknown }).to.deep.equal({
+      account_id: house.account.id,
+      kind: 'charge',
+      reference: body.id.replace('chatcmpl-', ''),
+      amount_nano: -4350n,
+      key_id: house.key_id,
+      model: 'm',
+      provider: 'up',
+      usage: { prompt_tokens: 9, completion_tokens: 5 },
+      estimated: false,
+    });
+    expect(response.headers.get('x-request-id')).to.equal(charge.reference);
+  });
+
+  it('charges a stream the same way, once', async () => {
+    const house = await open(chatSse(WORDS));
+    const events = dataOf(await (await house.post(STREAM)).text());
+    const { id, usage } = JSON.parse(events.at(-2) ?? '') as { id: string; usage: object };
+    expect(events.at(-1)).to.equal('[DONE]');
+    expect(usage).to.deep.equal({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 });
+    const { amount_nano, estimated, reference } = await onlyCharge(house);
+    expect({ amount_nano, estimated }).to.deep.equal({ amount_nano: -3150n, estimated: false });
+    expect(id).to.equal(`chatcmpl-${reference}`);
+  });
+
+  for (const [name, usage] of USAGES) {
+    it(`estimates an answer whose usage is ${name}`, async () => {
+      const house = await open(jsonWith(usage));
+      const body = (await (await house.post(HELLO)).json()) as { usage: object };
+      expect(body.usage).to.deep.equal({ ...ESTIMATE.usage, total_tokens: 8 });
+      await expectEstimate(house);
+    });
+
+    it(`estimates a stream whose usage is ${name}`, async () => {
+      const house = await open(streamWith(usage));
+      const events = dataOf(await (await house.post(STREAM)).text());
+      const { usage: shown } = JSON.parse(events.at(-2) ?? '') as { usage: object };
+      expect(shown).to.deep.equal({ ...ESTIMATE.usage, total_tokens: 8 });
+      await expectEstimate(house);
+    });
+  }
+
+  async function expectEstimate(house: House): Promise<void> {
+    const charge = await onlyCharge(house);
+    expect(charge.estimated).to.equal(true);
+    expect(charge.amount_nano).to.equal(ESTIMATE.amount_nano);
+    expect(JSON.parse(charge.usage ?? '')).to.deep.equal(ESTIMATE.usage);
+  }
+
+  it('never estimates above the hold, however long the answer', async () => {
+    const house = await open(chatJson('word '.repeat(2_000), { usage: null }));
+    expect((await house.post(HELLO)).status).to.equal(200);
+    const { amount_nano, usage } = await onlyCharge(house);
+    expect(JSON.parse(usage ?? '')).to.deep.equal({ prompt_tokens: 5, completion_tokens: 100 });
+    expect(-amount_nano <= HELLO_BOUND_NANO, `${amount_nano}`).to.equal(true);
+  });
+
+  it('believes usage up to the whole of the hold, and not one token more', async () => {
+    const at = (prompt_tokens: number): Step =>
+      chatJson('Hello', { usage: { prompt_tokens, completion_tokens: 100 } });
+    const house = await open([at(85), at(86)]);
+    for (const _ of [1, 2]) expect((await house.post(HELLO)).status).to.equal(200);
+    await house.settled();
+    const [most, beyond] = await house.charges();
+    expect(most?.amount_nano).to.equal(-HELLO_BOUND_NANO);
+    expect([most?.estimated, beyond?.estimated]).to.deep.equal([false, true]);
+  });
+});
+
+describe('who pays for a failure', () => {
+  const open = houses();
+  const never = new Promise<void>(() => undefined);
+  const delta = { choices: [{ index: 0, delta: { content: 'one' } }] };
+  const IMPATIENT = 'timeout: { first_byte: 100ms, idle: 100ms }';
+
+  const BEFORE: [string, Script, object][] = [
+    ['500', { status: 500, body: '{"error":{"message":"no"}}' }, HELLO],
+    ['an answer that never comes', { hold: never }, HELLO],
+    ['a body that never comes', { chunks: [never] }, HELLO],
+    ['a connection cut before the head', { destroyAfter: -1 }, HELLO],
+    ['a connection cut after the head', { destroyAfter: 0 }, HELLO],
+    ['a body cut in the middle', { chunks: ['{"choices":[{"ind'], destroyAfter: 1 }, HELLO],
+    ['a 200 that carries an error', { body: '{"error":{"message":"no"}}' }, HELLO],
+    ['an answer without choices', chatJson('', { choices: [] }), HELLO],
+    ['a stream cut before its first byte', { destroyAfter: 0 }, STREAM],
+    ['a stream that says nothing and ends', sse([]), STREAM],
+    ['a stream that says [DONE] alone', sse(['data: [DONE]\n\n']), STREAM],
+    ['a stream that never begins', { ...sse([]), chunks: [never] }, STREAM],
+    ['a stream that begins with an error', sse([{ error: { message: 'no' } }, delta]), STREAM],
+    ['a stream that begins with garbage', sse(['data: {"choi\n\n']), STREAM],
+    ['comments and then a cut', { ...sse([': wait\n\n']), destroyAfter: 1 }, STREAM],
+  ];
+  for (const [name, script, request] of BEFORE) {
+    it(`charges nothing for ${name}, and answers 502`, async () => {
+      const house = await open(script, { provider: IMPATIENT });
+      const response = await house.post(request);
+      const { error } = (await response.json()) as { error: { code: string; type: string } };
+      expect(response.status).to.equal(502);
+      expect(response.headers.get('content-type')).to.match(/^application\/json/);
+      expect(error).to.include({ code: 'upstream_error', type: 'upstream_error' });
+      await house.settled();
+      expect(await house.charges()).to.deep.equal([]);
+    });
+  }
+
+  const said = WORDS.map((content) => ({ choices: [{ index: 0, delta: { content } }] }));
+  const AFTER: [string, Step][] = [
+    ['a closed connection', { ...sse(said), destroyAfter: 3 }],
+    ['an end without a finish reason', sse(said)],
+    ['an error event', sse([...said, { error: { message: 'sk-upstream-0123456789abcdef' } }])],
+    ['silence', sse([...said, never])],
+    ['garbage', sse([...said, 'data: }{\n\n'])],
+    ['usage but no end', sse([...said, { choices: [], usage: { prompt_tokens: 9 } }])],
+  ];
+  for (const [name, script] of AFTER) {
+    it(`charges what was delivered of a stream cut by ${name}`, async () => {
+      const house = await open(script, { provider: IMPATIENT });
+      const response = await house.post(STREAM);
+      const text = await response.text();
+      const events = dataOf(text);
+      expect(response.status).to.equal(200);
+      const last = JSON.parse(events.at(-1) ?? '') as { error: { code: string } };
+      expect(last.error.code).to.equal('upstream_error');
+      expect(text).to.include('"content":" three"').and.not.include('[DONE]');
+      expect(text).to.not.include('usage').and.not.include('sk-upstream');
+      const charge = await onlyCharge(house);
+      expect(charge.estimated).to.equal(true);
+      expect(charge.amount_nano).to.equal(ESTIMATE.amount_nano);
+    });
+  }
+});
