@@ -45,7 +45,7 @@ export async function startAcme(
 ): Promise<Acme> {
   const upstream = await startUpstream(answerAsAcme);
   const gateway = await startGateway(
-    `owners: { acme: { name: Acme } }
+    `owners: { acme: { name: Acme }, google: { name: Google } }
 providers: { acme: { uses: openai, base_url: '${upstream.url}', api_key: sk-acme-secret } }
 models:${MODELS}${models}
 ${yaml}`,
