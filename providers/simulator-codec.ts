@@ -58,6 +58,6 @@ function places(state: JsonObject, count: unknown): VideoPlace[] {
   });
 }
 
-function pathOf({ id }: JsonObject): string {
-  return `/videos/${encodeURIComponent(String(id))}`;
+function pathOf(state: JsonObject): string {
+  return `/videos/${encodeURIComponent(textIn(state, 'id') ?? '')}`;
 }

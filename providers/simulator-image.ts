@@ -56,7 +56,8 @@ function usageOf(prompt: string, output_tokens: number): Fields {
 }
 
 function sizeOf(size: unknown): { width: number; height: number } | undefined {
-  const wanted = size === undefined || size === 'auto' ? STANDARD_SIZE : String(size);
+  const wanted = size === undefined || size === 'auto' ? STANDARD_SIZE : size;
+  if (typeof wanted !== 'string') return undefined;
   const [, width, height] = (/^(\d{1,4})x(\d{1,4})$/u.exec(wanted) ?? []).map(Number);
   if (!width || !height || Math.max(width, height) > LONGEST_SIDE) return undefined;
   return { width, height };

@@ -15,7 +15,9 @@ function picturesIn(json: Record<string, unknown>): Buffer[] {
   const data = Array.isArray(json['data']) ? json['data'] : [];
   return data.map((item: unknown) => {
     const base64 = isRecord(item) ? item['b64_json'] : undefined;
-    expect(base64).to.be.a('string').and.match(/^[A-Za-z0-9+/]+=*$/u);
+    expect(base64)
+      .to.be.a('string')
+      .and.match(/^[A-Za-z0-9+/]+=*$/u);
     return Buffer.from(String(base64), 'base64');
   });
 }
