@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { chatJson, type Step } from '../helpers/upstream.js';
+import { until } from '../helpers/until.js';
+import { HELLO, HELLO_BOUND_NANO, houses, UPSTREAM_KEY, type House } from './helpers/house.js';
+
+interface Refusal {
+  error: { message: string; type: string; code: string; param: string | null };
+}
+
+const SECRETS = new RegExp(`${UPSTREAM_KEY}|org-77|internal-host`, 'u');
+
+function refusing(status: number, message: string, headers: Record<string, string> = {}): Step {
+  const body = JSON.stringify({ error: { message, type: 'some_error', code: null } });
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** The answer to one call, of which nothing may be charged and no secret shown. */
+async function refused(house: House, body: object = HELLO): Promise<[Response, Refusal['error']]> {
+  const response = await house.post(body);
+  const text = await response.text();
+  expect(text).to.not.match(SECRETS);
+  expect([...response.headers.values()].join('\n')).to.not.match(SECRETS);
+  await house.settled();
+  expect(await house.charges()).to.deep.equal([]);
+  const { error } = JSON.parse(text) as Refusal;
+  expect(error).to.have.all.keys('message', 'type', 'code', 'param');
+  return [response, error];
+}
+
+describe('a refusal by the upstream', () => {
+  const open = houses();
+  const bodies = { 'a JSON answer': HELLO, 'a stream': { ...HELLO, stream: true } };
+
+  for (const [kind, body] of Object.entries(bodies)) {
+    for (const status of [400, 413, 422]) {
+      it(`is told to the client who asked for ${kind} when it is ${status}`, async () => {
+        const house = await open(refusing(status, 'logit_bias goes from -100 to 100'));
+        const [response, error] = await refused(house, body);
+        expect(response.status).to.equal(400);
+        expect(error).to.include({ code: 'invalid_request', type: 'invalid_request_error' });
+        expect(error.message).to.include('logit_bias goes from -100 to 100');
+      });
+    }
+
+    for (const status of [401, 402, 403, 404, 408, 409, 429, 451, 500, 502, 503, 529]) {
+      it(`is a 502 in our words for ${kind} when it is ${status}`, async () => {
+        const words = `Incorrect key ${UPSTREAM_KEY} of org-77 at internal-host`;
+        const house = await open(refusing(status, words, { 'retry-after': '17' }));
+        const [response, error] = await refused(house, body);
+        expect(response.status).to.equal(502);
+        expect(response.headers.get('retry-after')).to.equal('17');
+        expect(error).to.include({ code: 'upstream_error', type: 'upstream_error', param: null });
+        expect(error.message).to.not.be.empty.and.not.include('Incorrect');
+      });
+    }
+  }
+
+  const ODD: [string, Step][] = [
+    ['HTML', { headers: { 'content-type': 'text/html' }, body: '<h1>internal-host</h1>' }],
+    ['HTML with 500', { status: 500, body: '<h1>internal-host</h1>' }],
+    ['an empty 200', { headers: { 'content-type': 'application/json' }, body: '' }],
+    ['a 204', { status: 204 }],
+    ['a redirect', { status: 307, headers: { location: 'http://internal-host/' } }],
+    ['a permanent redirect', { status: 301, headers: { location: 'http://internal-host/' } }],
+  ];
+  for (const [name, step] of ODD) {
+    for (const [kind, body] of Object.entries(bodies)) {
+      it(`is a 502 when ${name} answers the call for ${kind}`, async () => {
+        const house = await open(step);
+        const [response] = await refused(house, body);
+        expect(response.status).to.equal(502);
+        expect(house.upstream.requests).to.have.length(1);
+      });
+    }
+  }
+
+  it('keeps a Retry-After that is a date', async () => {
+    const date = 'Fri, 31 Dec 2027 23:59:59 GMT';
+    const house = await open(refusing(429, 'slow down', { 'retry-after': date }));
+    const [response] = await refused(house);
+    expect(response.headers.get('retry-after')).to.equal(date);
+  });
+
+  it('never shows the key that the upstream repeats in a 400', async () => {
+    const house = await open(refusing(400, `bad field; you are ${UPSTREAM_KEY}`));
+    const [response, error] = await refused(house);
+    expect(response.status).to.equal(400);
+    expect(error.message).to.include('bad field');
+  });
+});
+
+describe('a refusal for want of balance', () => {
+  const open = houses();
+  /** Dollars for so many calls of `HELLO` at once. */
+  const credit = (calls: number): string =>
+    `0.${String(HELLO_BOUND_NANO * BigInt(calls)).padStart(9, '0')}`;
+
+  it('says what there is and what is needed, and that waiting does not help', async () => {
+    const house = await open(chatJson('Hello'), { credit: '0.00001' });
+    const [response, error] = await refused(house);
+    expect(response.status).to.equal(402);
+    expect(error).to.include({ code: 'insufficient_balance', type: 'insufficient_balance_error' });
+    expect(error.message).to.include('up to $0.00007275');
+    expect(error.message).to.include('balance is $0.00001, of which $0.00 is held');
+    expect(error.message).to.match(/Waiting does not help/u);
+    expect(house.upstream.requests).to.deep.equal([]);
+  });
+
+  it('says that waiting may help where others hold the balance', async () => {
+    let goOn = (): void => undefined;
+    const hold = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const house = await open({ ...chatJson('Hello'), hold }, { credit: credit(1) });
+    const first = house.post(HELLO);
+    await until(() => house.upstream.requests.length === 1, 'the first call is under way');
+    const second = await house.post(HELLO);
+    const { error } = (await second.json()) as Refusal;
+    expect(second.status).to.equal(402);
+    expect(error.message).to.include('balance is $0.00007275, of which $0.00007275 is held');
+    expect(error.message).to.match(/waiting for them to end may help/u);
+    goOn();
+    expect((await first).status).to.equal(200);
+  });
+
+  it('comes for one nano-dollar less than the bound, and not for the bound', async () => {
+    const short = (HELLO_BOUND_NANO - 1n).toString().padStart(9, '0');
+    const poor = await open(chatJson('Hello'), { credit: `0.${short}` });
+    const rich = await open(chatJson('Hello'), { credit: credit(1) });
+    expect((await poor.post(HELLO)).status).to.equal(402);
+    expect((await rich.post(HELLO)).status).to.equal(200);
+  });
+
+  it('comes after 401 and 400', async () => {
+    const house = await open(chatJson('Hello'), { credit: '0' });
+    const nameless = await house.post(HELLO, { headers: { 'content-type': 'application/json' } });
+    expect(nameless.status).to.equal(401);
+    expect((await house.post({ ...HELLO, messages: [] })).status).to.equal(400);
+    expect((await house.post({ ...HELLO, model: 'other' })).status).to.equal(400);
+    expect((await house.post(HELLO)).status).to.equal(402);
+  });
+});
