@@ -1,6 +1,6 @@
 import type { ChatCodec } from './chat/codec.js';
 import type { ImageCodec } from './image/codec.js';
-import type { VideoCodec } from './video/codec.js';
+import type { Resolution, VideoCodec } from './video/codec.js';
 
 export const CAPABILITIES = ['chat', 'vision', 'audio', 'tools', 'image', 'video'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
@@ -90,6 +90,14 @@ export interface ModelLimits {
   context: number | undefined;
   /** The most prompt tokens that one image part is taken to cost. */
   image_tokens: number;
+  /** What the file narrows of the bounds of specification 2.8. */
+  video?: VideoLimits;
+}
+
+export interface VideoLimits {
+  duration_seconds?: number | undefined;
+  sample_count?: number | undefined;
+  resolutions?: readonly Resolution[] | undefined;
 }
 
 export interface Model {
@@ -104,12 +112,15 @@ export interface Model {
   price: Price;
 }
 
-/** What goes to an upstream over the wire. The path is joined to the provider's `base_url`. */
+/** What goes to an upstream over the wire. */
 export interface WireRequest {
   method: 'GET' | 'POST';
+  /** Joined to the provider's `base_url`, unless it is an absolute http(s) URL. */
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | undefined;
+  /** False keeps the provider's headers back. Another origin than the provider's never gets them. */
+  credentials?: boolean;
 }
 
 /** What comes back: headers in lower case; the body may be read once, as bytes. */

@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
-import type { Capability, Model, Price } from '../types.js';
+import type { Capability, Model, Price, VideoLimits } from '../types.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { nameHint } from './nearest.js';
@@ -109,7 +109,15 @@ function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Mo
     const hint = `at most ${source.word(`${pointer}/limits/context`)}`;
     source.fault(place, { code: 'out_of_range', message, hint });
   }
-  return { max_tokens, context, image_tokens };
+  const video = readVideoLimits(limits);
+  return { max_tokens, context, image_tokens, ...(video && { video }) };
+}
+
+function readVideoLimits(limits: NonNullable<Entry['limits']>): VideoLimits | undefined {
+  const { duration_seconds, sample_count } = limits;
+  const resolutions = limits.resolutions?.flatMap((one) => one ?? []);
+  const video = { duration_seconds, sample_count, resolutions };
+  return Object.values(video).some((limit) => limit !== undefined) ? video : undefined;
 }
 
 function readCreated(

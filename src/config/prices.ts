@@ -5,6 +5,7 @@ import { isRecord } from '../is-record.js';
 import { label } from './explain.js';
 import { pointer as join, quote, type Source } from './source.js';
 import type { Draft } from './validate.js';
+import { readVideoPrices } from './video-prices.js';
 
 const MOST_NANO = parseDollars('1e9');
 
@@ -22,10 +23,13 @@ export function readPrice(source: Source, pointer: string, entry: Draft<PriceEnt
   readLeaves(source, pointer, amounts);
   const nano = (unit: 'input_per_million' | 'output_per_million') =>
     amounts[unit] === undefined ? 0n : readDollars(source, pointer + join(unit));
+  const place = pointer + join('per_video_second');
+  const per_video_second = readVideoPrices(source, place, amounts.per_video_second);
   return {
     free: entry === 'free',
     input_nano_per_million: nano('input_per_million'),
     output_nano_per_million: nano('output_per_million'),
+    ...(per_video_second && { per_video_second }),
   };
 }
 

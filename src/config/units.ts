@@ -10,6 +10,7 @@ const LONGEST_MS = 86_400_000;
 export interface Bounds {
   standard: number;
   least: number;
+  most?: number;
 }
 
 /** Milliseconds of `500ms`, `30s`, `2m` or `1h`; undefined for anything else. */
@@ -32,7 +33,7 @@ export function readDuration(
   bounds: Bounds,
 ): number {
   const ms = text === undefined ? undefined : parseDuration(text);
-  return within(source, pointer, ms, { ...bounds, most: LONGEST_MS, units: MS });
+  return within(source, pointer, ms, { most: LONGEST_MS, ...bounds, units: MS });
 }
 
 /** A size of the file in bytes. One that is out of bounds is a fault. */
@@ -43,7 +44,7 @@ export function readSize(
   bounds: Bounds,
 ): number {
   const bytes = text === undefined ? undefined : parseSize(text);
-  return within(source, pointer, bytes, { ...bounds, most: 1024 ** 4, units: BYTES });
+  return within(source, pointer, bytes, { most: 1024 ** 4, ...bounds, units: BYTES });
 }
 
 function within(

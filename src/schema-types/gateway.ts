@@ -86,6 +86,7 @@ export interface LimitsBlock {
   event?: Size;
   drain?: Duration;
   drain_bytes?: Size;
+  task?: Duration;
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
 }
@@ -154,6 +155,11 @@ export interface ModelLimitsBlock {
   max_tokens?: Tokens;
   context?: Tokens;
   image_tokens?: Tokens;
+  /** a whole number of seconds, 1 to 8 */
+  duration_seconds?: number;
+  /** a whole number of videos, 1 to 4 */
+  sample_count?: number;
+  resolutions?: ('720p' | '1080p' | '4k')[];
 }
 export interface EndpointBlock {
   /** a method and a path */

@@ -44,6 +44,7 @@ describe('load', () => {
       drain_ms: 30_000,
       drain_bytes: 16_777_216,
       connections: 512,
+      task_ms: 86_400_000,
     });
     expect(configuration.endpoints.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
       'POST /v1/chat/completions',
@@ -70,6 +71,7 @@ describe('load', () => {
       drain_ms: 0,
       drain_bytes: 0,
       connections: 8,
+      task_ms: 5_400_000,
     });
   });
 
