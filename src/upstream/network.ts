@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import type { Provider, WireRequest } from '../types.js';
 import { Exchange } from './exchange.js';
+import { isAbsolute } from './address.js';
 import { dispatchLocally } from './local.js';
 import type { Network } from './types.js';
 
@@ -19,6 +20,8 @@ interface Base {
 
 /** Calls give up far earlier; this frees the sockets that they leave behind, still connecting. */
 const CONNECT_MS = 120_000;
+
+const IDENTITY = { 'accept-encoding': 'identity' };
 
 /** The sockets to all upstreams. One is made for the life of the process. */
 export function createNetwork({ connections }: NetworkOptions): Network {
@@ -55,20 +58,31 @@ export function createNetwork({ connections }: NetworkOptions): Network {
 }
 
 function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: Exchange): void {
-  const { origin, query, headers } = base;
-  let path = base.path + request.path;
-  if (query) path += (path.includes('?') ? '&' : '?') + query;
+  const { origin, path } = addressOf(base, request.path);
+  // Credentials are for the provider alone: an address elsewhere never sees them.
+  const open = request.credentials === false || origin !== base.origin;
   agent.dispatch(
     {
       origin,
-      path: path || '/',
+      path,
       method: request.method,
       // The operator's headers stand last, so that no codec can replace a credential.
-      headers: { ...request.headers, ...headers },
+      headers: { ...request.headers, ...(open ? IDENTITY : base.headers) },
       body: request.body ?? null,
     },
     exchange,
   );
+}
+
+/** A path of the provider's, or an address of its own. */
+function addressOf({ origin, path, query }: Base, asked: string): { origin: string; path: string } {
+  if (isAbsolute(asked)) {
+    const url = new URL(asked);
+    return { origin: url.origin, path: url.pathname + url.search };
+  }
+  const own = path + asked;
+  if (!query) return { origin, path: own || '/' };
+  return { origin, path: own + (own.includes('?') ? '&' : '?') + query };
 }
 
 function baseOf({ base_url, headers }: Provider): Base {
@@ -78,6 +92,6 @@ function baseOf({ base_url, headers }: Provider): Base {
     origin: url.origin,
     path: url.pathname.replace(/\/+$/u, ''),
     query: url.search.slice(1),
-    headers: { 'accept-encoding': 'identity', ...Object.fromEntries(lowered) },
+    headers: { ...IDENTITY, ...Object.fromEntries(lowered) },
   };
 }

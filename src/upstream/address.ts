@@ -1,0 +1,19 @@
+import type { Provider } from '../types.js';
+
+export function isAbsolute(path: string): boolean {
+  return /^https?:\/\//iu.test(path);
+}
+
+/** Where a path of a provider leads, as a whole URL. Absolute paths stay as they are. */
+export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): URL {
+  if (isAbsolute(path)) return new URL(path);
+  const base = new URL(base_url);
+  const url = new URL(base.origin + base.pathname.replace(/\/+$/u, '') + path);
+  for (const [name, value] of base.searchParams) url.searchParams.append(name, value);
+  return url;
+}
+
+/** Whether an address is the provider's own: same scheme, host and port. */
+export function isOwn({ base_url }: Pick<Provider, 'base_url'>, url: URL): boolean {
+  return base_url !== '' && new URL(base_url).origin === url.origin;
+}
