@@ -15,7 +15,6 @@ export type Check = (body: unknown) => void;
 
 /** Stops at the first error: an attacker's body must not buy a long list. */
 const ajv = new Ajv2020({ discriminator: true, allowUnionTypes: true });
-const own = new Ajv2020({ discriminator: true, strict: false });
 const shipped = new Map<RequestSchema, Check>();
 
 export function compileShippedSchema(name: RequestSchema): Check {
@@ -32,11 +31,18 @@ export function compileShippedSchema(name: RequestSchema): Check {
 export function compileOwnSchema(path: string, configFile: string): Check {
   try {
     const text = readFileSync(resolve(dirname(configFile), path), 'utf8');
+    // Read anew at every reload, so a schema must not meet its own `$id` in an older one.
+    const own = new Ajv2020({ discriminator: true, strict: false });
     return checking(own.compile(JSON.parse(text) as AnySchema));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unreadable';
-    throw new OptionError(`the schema "${path}" cannot be used: ${reason}`);
+    throw new OptionError(`the schema "${path}" cannot be used: ${reason(error)}`);
   }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof SyntaxError) return 'it is not JSON';
+  if (!(error instanceof Error)) return 'it cannot be read';
+  return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
 }
 
 function checking(valid: ValidateFunction): Check {

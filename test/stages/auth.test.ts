@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { startAcme, type Acme } from '../helpers/acme.js';
+import { errorOf } from '../helpers/ask.js';
+
+describe('auth', () => {
+  let acme: Acme;
+
+  const models = async (authorization?: string): Promise<Response> =>
+    fetch(`${acme.url}/v1/models`, {
+      headers: authorization === undefined ? {} : { authorization },
+    });
+
+  before(async () => {
+    acme = await startAcme();
+  });
+  after(() => acme.close());
+
+  for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'Bearer   ']) {
+    it(`takes a key after "${scheme}"`, async () => {
+      expect((await models(`${scheme}${acme.secret}`)).status).to.equal(200);
+    });
+  }
+
+  const refused: [string, (secret: string) => string | undefined][] = [
+    ['no header', () => undefined],
+    ['an empty header', () => ''],
+    ['a scheme alone', () => 'Bearer'],
+    ['a scheme and nothing', () => 'Bearer   '],
+    ['another scheme', (secret) => `Basic ${secret}`],
+    ['no scheme', (secret) => secret],
+    ['two keys', (secret) => `Bearer ${secret} ${secret}`],
+    ['a key with a letter more', (secret) => `Bearer ${secret}a`],
+    ['a key with a letter less', (secret) => `Bearer ${secret.slice(0, -1)}`],
+    ['a key in other letters', (secret) => `Bearer ${secret.toUpperCase()}`],
+    ['a key in quotes', (secret) => `Bearer "${secret}"`],
+    ['a key that was never made', () => `Bearer tg-${'a'.repeat(42)}`],
+    ['SQL', () => `Bearer ' OR 1=1 --`],
+    ['a huge key', () => `Bearer ${'x'.repeat(10_000)}`],
+  ];
+  for (const [what, header] of refused) {
+    it(`refuses ${what}`, async () => {
+      const response = await models(header(acme.secret));
+      expect(response.status).to.equal(401);
+      expect(response.headers.get('www-authenticate')).to.equal('Bearer');
+      const { status, headers } = response;
+      const error = errorOf({ status, headers, text: await response.text() });
+      expect(error).to.include({ code: 'invalid_api_key', type: 'authentication_error' });
+      expect(error.message).not.to.include(acme.secret);
+    });
+  }
+
+  it('refuses a key in the query string', async () => {
+    const response = await fetch(`${acme.url}/v1/models?api_key=${acme.secret}`);
+    expect(response.status).to.equal(401);
+  });
+
+  it('refuses a revoked key at once', async () => {
+    const { store } = acme.gateway;
+    const { key, secret } = await store.createKey(acme.account.id, 'brief');
+    expect((await models(`Bearer ${secret}`)).status).to.equal(200);
+    expect(await store.revokeKey(key.id)).to.equal(true);
+    expect((await models(`Bearer ${secret}`)).status).to.equal(401);
+    expect((await models(`Bearer ${acme.secret}`)).status).to.equal(200);
+  });
+
+  it('answers 401 before anything else, also where nothing reads the body', async () => {
+    const response = await fetch(`${acme.url}/v1/chat/completions`, { method: 'POST', body: '{' });
+    expect(response.status).to.equal(401);
+  });
+});
