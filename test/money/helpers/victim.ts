@@ -1,0 +1,70 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The built program starts in half the time, but a stale one would be another program. */
+const program = isBuilt() ? ['dist/src/cli/main.js'] : ['--import=tsx', 'src/cli/main.ts'];
+
+function isBuilt(): boolean {
+  const main = join(root, 'dist/src/cli/main.js');
+  if (!existsSync(main)) return false;
+  const built_ms = statSync(main).mtimeMs;
+  return ['src', 'providers'].every((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).every(
+      (entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs < built_ms,
+    ),
+  );
+}
+
+function command(args: readonly string[]): ChildProcess {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  return spawn(process.execPath, [...program, ...args], { cwd: root, stdio: [...stdio] });
+}
+
+/** A `tollgate serve` of its own process, to be killed at any moment. */
+export interface Victim {
+  url: string;
+  /** Sends SIGKILL at once; resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+/** Resolves when it takes requests. */
+export async function serve(config: string): Promise<Victim> {
+  const child = command(['serve', '--config', config]);
+  const exited = once(child, 'exit');
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  if (!child.stdout) throw new Error('The process has no output.');
+  for await (const line of createInterface(child.stdout)) {
+    const url = /serving .* on (http:\S+)/u.exec(line)?.[1];
+    if (url !== undefined) return { url, kill };
+  }
+  throw new Error('The gateway never came to serve.');
+}
+
+/** Runs `tollgate` to its end: what it printed, and its exit status. */
+export async function run(args: readonly string[]): Promise<{ code: unknown; output: string }> {
+  const child = command(args);
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+/** Numbers from 0 to 1 that are the same for the same seed. */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseDollars } from '../../src/billing/money.js';
+import { openStore } from '../../src/store/open.js';
+import type { Store } from '../../src/store/types.js';
+import { chatJson, chatSse, play, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
+import { dataOf } from './helpers/house.js';
+import { run, seeded, serve } from './helpers/victim.js';
+
+const KILLS = 20;
+const CLIENTS = 12;
+/** The latest moment of a kill, in things that have happened since the first call. */
+const LATEST = 400;
+const given = process.env['TOLLGATE_TEST_SEED'];
+const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+
+describe('a gateway that is killed', function () {
+  this.timeout(180_000);
+  const random = seeded(seed);
+  let folder: string;
+  let config: string;
+  let upstream: FakeUpstream;
+  let store: Store;
+  let account_id: string;
+  let secret: string;
+  const refusals: string[] = [];
+  /** Called for whatever happens on the wire, so that a kill can hit any moment of it. */
+  let happened = (): void => undefined;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-kill-'));
+    config = join(folder, 'gateway.yaml');
+    upstream = await startUpstream(async ({ json }, response) => {
+      happened();
+      const { stream } = json as { stream: boolean };
+      const words = Array.from({ length: 6 }, (_, at) => ` ${at}`);
+      await play(stream ? chatSse(words) : chatJson('Hello'), response);
+      happened();
+    });
+    await writeFile(config, yaml(upstream.url));
+    store = await openStore(`sqlite:${join(folder, 'tollgate.db')}`, { now: Date.now });
+    ({ id: account_id } = await store.createAccount('tester', parseDollars('1000')));
+    ({ secret } = await store.createKey(account_id, 'test'));
+  });
+
+  after(async () => {
+    await upstream.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it(`charges each whole answer once, ${KILLS} times over (seed ${seed})`, async () => {
+    const whole: string[] = [];
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const answered = await liveUntilKilled(1 + Math.floor(random() * LATEST));
+      whole.push(...answered);
+      expect((await store.verify()).faults, `kill ${kill}`).to.deep.equal([]);
+      const references = await charged();
+      expect(references, `kill ${kill}`).to.include.members(answered);
+    }
+    const references = await charged();
+    expect(new Set(references).size, 'no charge twice').to.equal(references.length);
+    expect(new Set(whole).size, 'no answer twice').to.equal(whole.length);
+    expect(whole.length).to.be.greaterThan(KILLS);
+    expect(refusals).to.deep.equal([]);
+    const last = await serve(config);
+    try {
+      const { code, output } = await run(['verify', '--json', '--config', config]);
+      expect(JSON.parse(output)).to.deep.include({ open_holds: 0, faults: [] });
+      expect(code).to.equal(0);
+    } finally {
+      await last.kill();
+    }
+  });
+
+  /** Calls a new gateway from many clients, kills it, and answers the ids of whole answers. */
+  async function liveUntilKilled(moment: number): Promise<string[]> {
+    const victim = await serve(config);
+    let count = 0;
+    let killed: Promise<void> | undefined;
+    happened = () => {
+      count += 1;
+      if (count >= moment) killed ??= victim.kill();
+    };
+    const whole: string[] = [];
+    const client = async (at: number): Promise<void> => {
+      for (let turn = at; !killed; turn += 1) {
+        const id = await ask(victim.url, turn % 2 === 0).catch(() => undefined);
+        if (id !== undefined) whole.push(id);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, (_, at) => client(at)));
+    await killed;
+    return whole;
+  }
+
+  /** The request id of an answer that came whole. */
+  async function ask(url: string, stream: boolean): Promise<string | undefined> {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream }),
+    });
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      happened();
+    }
+    if (response.status !== 200) refusals.push(text);
+    const events = dataOf(text);
+    if (stream && events.at(-1) !== '[DONE]') return undefined;
+    const { id } = JSON.parse(stream ? (events[0] ?? '') : text) as { id: string };
+    return id.replace('chatcmpl-', '');
+  }
+
+  async function charged(): Promise<string[]> {
+    const references: string[] = [];
+    for (let after = 0; ;) {
+      const page = await store.ledger(account_id, { after, limit: 1_000 });
+      const last = page.at(-1);
+      if (!last) return references;
+      after = last.id;
+      const charges = page.filter(({ kind }) => kind === 'charge');
+      references.push(...charges.map(({ reference }) => reference));
+    }
+  }
+});
+
+function yaml(url: string): string {
+  return `listen: 127.0.0.1:0
+store: sqlite:tollgate.db
+log: { level: silent }
+owners: { acme: { name: Acme } }
+providers: { up: { uses: openai, base_url: "${url}", api_key: sk-upstream } }
+models:
+  m:
+    owner: acme
+    capabilities: [chat]
+    upstreams: [{ provider: up }]
+    price: { input_per_million: 0.15, output_per_million: 0.60 }
+`;
+}
