@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { chargeOf, onEachStore } from './helpers/ground.js';
 
@@ -80,6 +81,33 @@ onEachStore('recovery', (ground) => {
     const released = await Promise.all(stores.map((store) => store.recover()));
     expect(released).to.have.members([0, 0, 2]);
     expect((await stores[0]?.verify())?.faults).to.deep.equal([]);
+  });
+
+  it('keeps the holds of a process that shows itself just in time', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 100n);
+    await haunt(id, 'elsewhere', 1, 0);
+    const commit = await ground.place.lock(`update processes set seen_ms = ${ground.now_ms}`);
+    const recovering = store.recover();
+    // Long enough for it to read the old sign of life and to come up against the lock.
+    await sleep(100);
+    await commit();
+    expect(await recovering).to.equal(0);
+    expect(await store.verify()).to.deep.include({ open_holds: 2, faults: [] });
+  });
+
+  it('counts no hold that another one ends at the same time', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 100n);
+    await haunt(id, 'elsewhere', 1, 0);
+    const commit = await ground.place.lock(
+      `delete from holds where request_id = 'g1'; update accounts set held_nano = held_nano - 3`,
+    );
+    const recovering = store.recover();
+    await sleep(100);
+    await commit();
+    expect(await recovering).to.equal(1);
+    expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
   });
 
   it('charges a request whose hold it ended', async () => {

@@ -15,6 +15,8 @@ interface Place {
   url: string;
   /** Runs SQL on a connection of its own, which in SQLite enforces no foreign keys. */
   sql(text: string): Promise<Row[]>;
+  /** Runs SQL in a transaction that locks what it writes until the answer is called. */
+  lock(text: string): Promise<() => Promise<void>>;
   drop(): Promise<void>;
 }
 
@@ -91,6 +93,14 @@ async function makeSqlite(): Promise<Place> {
         database.close();
       }
     },
+    async lock(text) {
+      const database = new Sqlite(file);
+      database.exec(`begin immediate; ${text}`);
+      return async () => {
+        database.exec('commit');
+        database.close();
+      };
+    },
     async drop() {
       rmSync(folder, { recursive: true, force: true });
     },
@@ -107,6 +117,15 @@ async function makePostgres(base: string): Promise<Place> {
     dialect: 'postgres',
     url: url.href,
     sql: (text) => query(url.href, text),
+    async lock(text) {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      await client.query(`begin; ${text}`);
+      return async () => {
+        await client.query('commit');
+        await client.end();
+      };
+    },
     drop: async () => void (await query(base, `drop schema ${schema} cascade`)),
   };
 }

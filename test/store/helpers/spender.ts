@@ -11,6 +11,10 @@ import { chargeOf } from './ground.js';
 const IN_FLIGHT = 8;
 const [url = '', account_id = '', requests = '0'] = process.argv.slice(2);
 
+// A test that fails leaves nobody behind.
+process.once('disconnect', () => process.exit(1));
+process.channel?.unref();
+
 const store = await openStore(url, { now: Date.now });
 let left = Number(requests);
 
