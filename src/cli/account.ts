@@ -3,7 +3,7 @@ import { formatDollars } from '../billing/money.js';
 import type { Account } from '../store/types.js';
 import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
-import { printJson, printLine, printRows, time } from './print.js';
+import { priceTag, printJson, printLine, printRows, time } from './print.js';
 import { withStore } from './store.js';
 
 interface CreateOptions {
@@ -34,8 +34,8 @@ async function createAccount(name: string, options: CreateOptions): Promise<void
   const credit = dollars(options.credit);
   const account = await withStore(options.config, (store) => store.createAccount(name, credit));
   const balance = formatDollars(account.balance_nano);
-  if (options.json) printJson({ id: account.id, name: account.name, balance });
-  else printLine(`Made the account ${account.name} (${account.id}) with $${balance}.`);
+  if (options.json) return printJson({ id: account.id, name: account.name, balance });
+  printLine(`Made the account ${account.name} (${account.id}) with ${priceTag(balance)}.`);
 }
 
 async function listAccounts({ config, json }: { config: string; json?: boolean }): Promise<void> {

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { check as checkFile } from '../check.js';
 import { format, type FaultFormat } from '../config/format.js';
 import { acting, command, withConfig } from './command.js';
+import { printLine } from './print.js';
 
 interface Options {
   config: string;
@@ -30,6 +31,6 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   const { faults, configuration } = await checkFile(path, process.env);
   if (!configuration) process.exitCode = 1;
   const report = format(faults, options.format);
-  process.stdout.write(report === '' || report.endsWith('\n') ? report : `${report}\n`);
-  if (faults.length === 0 && options.format === 'text') process.stdout.write(`${path} is sound.\n`);
+  if (report !== '') printLine(report);
+  if (configuration && options.format === 'text') printLine(`${path} is sound.`);
 }

@@ -2,13 +2,14 @@ import { Command } from 'commander';
 import { Unreadable } from '../config/unreadable.js';
 import { format } from '../config/format.js';
 import { FaultyConfiguration } from '../config/faulty.js';
-import { StoreError } from '../store/types.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
 export function command(name: string, description: string, example: string): Command {
   return new Command(name)
     .description(description)
     .showSuggestionAfterError()
+    .showHelpAfterError('Run it with --help to see what it takes.')
+    .configureOutput({ outputError: (text, write) => write(text.replace('error:', 'tollgate:')) })
     .addHelpText('after', `\nExample:\n  $ ${example}\n`);
 }
 
@@ -36,11 +37,9 @@ export function acting<A extends unknown[]>(
 
 function complaint(error: unknown): string {
   if (error instanceof FaultyConfiguration) return format(error.faults, 'text').trimEnd();
-  if (error instanceof Unreadable || error instanceof StoreError || error instanceof UsageError) {
-    return `tollgate: ${error.message}`;
-  }
   const { message = 'unknown fault' } = error instanceof Error ? error : {};
-  return `tollgate: ${message.split('\n', 1)[0]}`;
+  const [line = ''] = message.split('\n', 1);
+  return `tollgate: ${line.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase())}`;
 }
 
 /** An argument is wrong, in words for the person who typed it. */

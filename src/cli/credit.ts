@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { formatDollars } from '../billing/money.js';
+import type { LedgerEntry } from '../store/types.js';
 import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
-import { printJson, printLine } from './print.js';
+import { priceTag, printJson, printLine } from './print.js';
 import { accountCalled, withStore } from './store.js';
 
 interface Options {
@@ -24,7 +25,6 @@ export function creditCommand(): Command {
       .argument('<amount>', 'dollars, such as 25.00')
       .option('--reference <text>', 'the same reference twice credits once')
       .option('--json', 'print one JSON document')
-      .allowUnknownOption()
       .action(acting(credit)),
   );
 }
@@ -34,11 +34,21 @@ async function credit(name: string, amount: string, options: Options): Promise<v
   await withStore(options.config, async (store) => {
     const account = await accountCalled(store, name);
     const reference = options.reference ?? randomUUID();
+    const began_ms = Date.now();
     const entry = await store.credit(account.id, amount_nano, reference);
     const { balance_nano } = await accountCalled(store, account.id);
     const balance = formatDollars(balance_nano);
     const credited = formatDollars(entry.amount_nano);
-    if (options.json) printJson({ account: account.id, reference, amount: credited, balance });
-    else printLine(`Credited $${credited} to ${account.name}: the balance is $${balance}.`);
+    if (options.json) {
+      return printJson({ account: account.id, reference, amount: credited, balance });
+    }
+    printLine(`${told(entry, account.name, began_ms)}: the balance is ${priceTag(balance)}.`);
   });
+}
+
+function told({ amount_nano, reference, created_ms }: LedgerEntry, name: string, began_ms: number) {
+  const amount = priceTag(formatDollars(amount_nano));
+  if (created_ms < began_ms) return `The reference "${reference}" has credited ${amount} before`;
+  if (amount_nano >= 0n) return `Credited ${amount} to ${name}`;
+  return `Took back ${amount.slice(1)} from ${name}`;
 }

@@ -46,7 +46,7 @@ function row(entry: LedgerEntry) {
     amount: formatDollars(entry.amount_nano),
     model: entry.model,
     provider: entry.provider,
-    usage: entry.usage,
+    usage: entry.usage === null ? null : (JSON.parse(entry.usage) as object),
     estimated: entry.estimated,
     key: entry.key_id,
     reference: entry.reference,

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { packageRoot } from '../paths.js';
 import { accountCommand } from './account.js';
 import { checkCommand } from './check.js';
+import { command } from './command.js';
 import { creditCommand } from './credit.js';
 import { keyCommand } from './key.js';
 import { ledgerCommand } from './ledger.js';
@@ -16,13 +16,9 @@ const { version, description } = JSON.parse(
   readFileSync(join(packageRoot, 'package.json'), 'utf8'),
 ) as { version: string; description: string };
 
-const program = new Command('tollgate')
-  .description(description)
-  .version(version)
-  .showSuggestionAfterError()
-  .showHelpAfterError('Run the command with --help to see what it takes.');
+const program = command('tollgate', description, 'tollgate serve').version(version);
 
-for (const command of [
+for (const make of [
   serveCommand,
   checkCommand,
   accountCommand,
@@ -32,7 +28,12 @@ for (const command of [
   verifyCommand,
   migrateCommand,
 ]) {
-  program.addCommand(command());
+  program.addCommand(make());
 }
+
+// Whoever reads our words may stop early, as `head` does: that is no fault of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 await program.parseAsync();

@@ -2,17 +2,13 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { firstStart } from '../first-start.js';
 import { FaultyConfiguration } from '../config/faulty.js';
-import { Gateway, sound, type Sound } from '../gateway.js';
+import { Gateway } from '../gateway.js';
 import { createLog } from '../log.js';
 import { followFile } from './follow-file.js';
-import { listenAddress } from './listen.js';
+import { listenFault, type Address } from './listen.js';
+import { load, type ServeOptions } from './load.js';
 import { untilStopped } from './signals.js';
 import { welcome } from './welcome.js';
-
-export interface ServeOptions {
-  config: string;
-  listen?: string;
-}
 
 /** Runs one gateway in this process, until a signal stops it. */
 export async function serveHere(options: ServeOptions): Promise<void> {
@@ -20,12 +16,11 @@ export async function serveHere(options: ServeOptions): Promise<void> {
   const checked = await load(options);
   const log = createLog(checked.configuration.log_level);
   const gateway = await Gateway.open(checked, { log, now: Date.now, random: Math.random });
-  const first = cluster.isPrimary
-    ? await firstStart(checked.configuration, gateway.store)
-    : undefined;
-  const address = await gateway.listen();
+  const address = await listen(gateway);
   // With workers, the parent speaks for all of them.
-  if (cluster.isPrimary) welcome(gateway.configuration, address, first);
+  if (cluster.isPrimary) {
+    welcome(checked.configuration, address, await firstStart(checked.configuration, gateway.store));
+  }
   const unfollow = followFile(options.config, () => void reload(gateway, options, log));
   await stopped;
   unfollow();
@@ -35,10 +30,14 @@ export async function serveHere(options: ServeOptions): Promise<void> {
   cluster.worker?.disconnect();
 }
 
-async function load({ config, listen }: ServeOptions): Promise<Sound> {
-  const checked = await sound(config, process.env);
-  if (listen === undefined) return checked;
-  return { ...checked, configuration: { ...checked.configuration, listen: listenAddress(listen) } };
+async function listen(gateway: Gateway): Promise<Address> {
+  try {
+    return await gateway.listen();
+  } catch (error) {
+    await gateway.stop();
+    cluster.worker?.disconnect();
+    throw listenFault(error, gateway.configuration.listen);
+  }
 }
 
 async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Promise<void> {

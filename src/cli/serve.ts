@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import { InvalidArgumentError, type Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
-import { serveHere, type ServeOptions } from './serve-here.js';
+import type { ServeOptions } from './load.js';
+import { serveHere } from './serve-here.js';
 import { superviseWorkers } from './supervise.js';
 
 /** `tollgate serve [--config gateway.yaml] [--listen host:port] [--workers n]` */

@@ -1,8 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
-import { firstStart } from '../first-start.js';
-import { sound } from '../gateway.js';
+import type { Configuration } from '../config/types.js';
+import { firstStart, type FirstStart } from '../first-start.js';
+import { createLog } from '../log.js';
 import { openStore } from '../store/open.js';
-import type { ServeOptions } from './serve-here.js';
+import type { Address } from './listen.js';
+import { load, type ServeOptions } from './load.js';
 import { untilStopped } from './signals.js';
 import { welcome } from './welcome.js';
 
@@ -14,39 +16,59 @@ const RESTART_MS = 1_000;
  * passes them on, replaces workers that die, and leaves when the last one has.
  */
 export async function superviseWorkers(options: ServeOptions & { workers: number }): Promise<void> {
-  const { configuration } = await sound(options.config, process.env);
-  const store = await openStore(configuration.store, { now: Date.now });
-  const first = await firstStart(configuration, store);
-  await store.close();
-
+  const { configuration } = await load(options);
   const stopped = untilStopped();
-  let stopping = false;
-  let restart: NodeJS.Timeout | undefined;
-  const fork = (): Worker => cluster.fork();
-  const allListening = listening(options.workers);
-  for (let n = 0; n < options.workers; n += 1) fork();
-  cluster.on('exit', () => {
-    if (!stopping) restart = setTimeout(fork, RESTART_MS);
-  });
-  process.on('SIGHUP', () => signalAll('SIGHUP'));
-
-  const address = await Promise.race([allListening, stopped]);
-  if (address) welcome(configuration, address, first);
-  await stopped;
-  stopping = true;
-  clearTimeout(restart);
+  // The first goes ahead alone: what keeps it from listening would keep all of them from it.
+  const address = await Promise.race([begun(cluster.fork()), stopped]);
+  if (address === 'died') {
+    // The worker has said why.
+    process.exitCode = 1;
+    return;
+  }
+  if (address) {
+    process.on('SIGHUP', () => signalAll('SIGHUP'));
+    const replacing = replaceTheDead(configuration);
+    const others = Array.from({ length: options.workers - 1 }, () => begun(cluster.fork()));
+    await Promise.race([Promise.all(others), stopped]);
+    welcome(configuration, address, await greeted(configuration));
+    await stopped;
+    replacing.stop();
+  }
   signalAll('SIGTERM');
   await lastExit();
 }
 
-function listening(count: number): Promise<{ host: string; port: number }> {
+function begun(worker: Worker): Promise<Address | 'died'> {
   return new Promise((resolve) => {
-    let ready = 0;
-    cluster.on('listening', (_worker, { address, port }) => {
-      ready += 1;
-      if (ready === count) resolve({ host: address, port });
-    });
+    worker.once('listening', ({ address, port }) => resolve({ host: address, port }));
+    worker.once('exit', () => resolve('died'));
   });
+}
+
+function replaceTheDead({ log_level }: Configuration): { stop(): void } {
+  const log = createLog(log_level);
+  let stopping = false;
+  cluster.on('exit', ({ process: { pid } }, status: number, signal: string) => {
+    if (stopping) return;
+    log.error({ pid, status, signal }, 'a worker died; another one takes its place');
+    setTimeout(() => {
+      if (!stopping) cluster.fork();
+    }, RESTART_MS).unref();
+  });
+  return {
+    stop: () => {
+      stopping = true;
+    },
+  };
+}
+
+async function greeted(configuration: Configuration): Promise<FirstStart | undefined> {
+  const store = await openStore(configuration.store, { now: Date.now });
+  try {
+    return await firstStart(configuration, store);
+  } finally {
+    await store.close();
+  }
 }
 
 function signalAll(signal: NodeJS.Signals): void {

@@ -1,18 +1,18 @@
 import { formatDollars } from '../billing/money.js';
 import type { Configuration } from '../config/types.js';
 import type { FirstStart } from '../first-start.js';
-import { printLine } from './print.js';
+import { written, type Address } from './listen.js';
+import { counted, printLine } from './print.js';
 
 /** What `serve` says once it takes requests: where it is and, the first time, how to call it. */
 export function welcome(
   configuration: Configuration,
-  { host, port }: { host: string; port: number },
+  address: Address,
   first: FirstStart | undefined,
 ): void {
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const { size } = configuration.models;
+  const url = `http://${written(address)}`;
   if (first) greet(configuration, url, first);
-  printLine(`Tollgate is serving ${size} ${size === 1 ? 'model' : 'models'} on ${url}`);
+  printLine(`Tollgate is serving ${counted(configuration.models.size, 'model')} on ${url}`);
 }
 
 function greet({ models }: Configuration, url: string, first: FirstStart): void {

@@ -1,0 +1,15 @@
+import { sound, type Sound } from '../gateway.js';
+import { listenAddress } from './listen.js';
+
+export interface ServeOptions {
+  config: string;
+  listen?: string;
+}
+
+/** The checked configuration, with the address of the command line in place of the file's. */
+export async function load({ config, listen }: ServeOptions): Promise<Sound> {
+  const address = listen === undefined ? undefined : listenAddress(listen);
+  const checked = await sound(config, process.env);
+  if (!address) return checked;
+  return { ...checked, configuration: { ...checked.configuration, listen: address } };
+}
