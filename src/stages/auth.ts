@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Context, Stage } from '../pipeline.js';
+import { withoutOption } from '../without-option.js';
 
 /** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
 export const auth: Stage = {
   name: 'auth',
-  shape: { needs: [], gives: ['caller'] },
+  shape: withoutOption({ needs: [], gives: ['caller'] }),
   create: (_option, { store }) => {
     return async (ctx, next) => {
       const caller = await store.caller(hash('sha256', bearer(ctx)));

@@ -1,9 +1,10 @@
 import type { Stage } from '../pipeline.js';
+import { withoutOption } from '../without-option.js';
 
 /** The list of models (specification 2.11 and 4.7): made once, as it changes with the file only. */
 export const models: Stage = {
   name: 'models',
-  shape: { needs: ['caller'], gives: ['reply'] },
+  shape: withoutOption({ needs: ['caller'], gives: ['reply'] }),
   create: (_option, { configuration }) => {
     const data = [...configuration.models.values()].map(({ id, created, owner }) => ({
       id,

@@ -1,0 +1,9 @@
+import { OptionError, type Shape } from './pipeline.js';
+
+/** The shape of a stage that takes no option, so that a word meant for another is not lost. */
+export function withoutOption(shape: Shape): (option: unknown) => Shape {
+  return (option) => {
+    if (option === undefined || option === null) return shape;
+    throw new OptionError('it takes no option');
+  };
+}
