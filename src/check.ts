@@ -20,7 +20,11 @@ export interface Checked {
 export async function check(file: string, env: NodeJS.ProcessEnv): Promise<Checked> {
   const { faults, configuration, endpoints } = await load(file, env);
   const { stages, faults: pluginFaults } = await stagesFor(endpoints, STAGES);
-  const all = [...faults, ...pluginFaults, ...inspect(endpoints, stages)].sort(byPlace);
+  // A stage that could not be loaded is unknown too, which need not be said again.
+  const inspected = inspect(endpoints, stages).filter(
+    (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),
+  );
+  const all = [...faults, ...pluginFaults, ...inspected].sort(byPlace);
   const sound = all.every(({ severity }) => severity === 'warning');
   return { faults: all, configuration: sound ? configuration : undefined, stages };
 }

@@ -1,5 +1,6 @@
 import type { ConfigFault, EndpointEntry, StageEntry } from './config/types.js';
 import { nearest } from './config/nearest.js';
+import { isRecord } from './is-record.js';
 import { OptionError, type Need, type Shape, type Stage } from './pipeline.js';
 
 /**
@@ -56,14 +57,27 @@ function readStep(
   try {
     const { shape } = stage;
     const read = typeof shape === 'function' ? shape(entry.option, endpoint) : shape;
+    if (!isShape(read)) throw new OptionError('its shape must have the lists "needs" and "gives"');
     return { entry, shape: read };
   } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    const wrong = wordOf(entry.option);
-    const message = `stage "${entry.name}" of endpoint "${endpoint.name}": ${error.message}`;
-    faults.push(fault(entry, 'stage_option', message, didYouMean(wrong, error.choices)));
+    const { message, choices } =
+      error instanceof OptionError ? error : new OptionError(said(error));
+    const whole = `stage "${entry.name}" of endpoint "${endpoint.name}": ${message}`;
+    faults.push(fault(entry, 'stage_option', whole, didYouMean(wordOf(entry.option), choices)));
     return undefined;
   }
+}
+
+/** An operator's own stage can promise anything, or throw. */
+function isShape(shape: unknown): shape is Shape {
+  if (!isRecord(shape)) return false;
+  return [shape['needs'], shape['gives']].every(
+    (facts) => Array.isArray(facts) && facts.every((fact) => typeof fact === 'string'),
+  );
+}
+
+function said(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 }
 
 function missing(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {

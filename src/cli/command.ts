@@ -37,9 +37,14 @@ export function acting<A extends unknown[]>(
 
 function complaint(error: unknown): string {
   if (error instanceof FaultyConfiguration) return format(error.faults, 'text').trimEnd();
+  return `tollgate: ${sentence(error)}`;
+}
+
+/** What an error says, without what follows for programmers. */
+export function sentence(error: unknown): string {
   const { message = 'unknown fault' } = error instanceof Error ? error : {};
   const [line = ''] = message.split('\n', 1);
-  return `tollgate: ${line.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase())}`;
+  return line.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase());
 }
 
 /** An argument is wrong, in words for the person who typed it. */

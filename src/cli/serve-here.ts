@@ -4,6 +4,7 @@ import { firstStart } from '../first-start.js';
 import { FaultyConfiguration } from '../config/faulty.js';
 import { Gateway } from '../gateway.js';
 import { createLog } from '../log.js';
+import { sentence } from './command.js';
 import { followFile } from './follow-file.js';
 import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
@@ -47,7 +48,7 @@ async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Pro
   } catch (error) {
     const faults = error instanceof FaultyConfiguration ? error.faults : [];
     const [fault] = faults.filter(({ severity }) => severity === 'error');
-    const reason = fault ? `line ${fault.line}: ${fault.message}` : 'the file cannot be read';
+    const reason = fault ? `line ${fault.line}: ${fault.message}` : sentence(error);
     gateway.refuseReload(reason);
     log.error({ reason }, 'kept the older configuration: the changed one is not sound');
   }
