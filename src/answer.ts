@@ -30,10 +30,15 @@ function drainingError(): GatewayError {
 }
 
 function writeReply(ctx: Context): void {
-  const { reply } = ctx.state;
-  if (reply?.kind === 'document') ctx.body = reply.body;
-  if (reply?.kind === 'chat') {
-    ctx.body = completion(reply.heading, reply.reply, fact(ctx, 'receipt').usage);
+  const { reply, receipt } = ctx.state;
+  if (reply?.kind === 'document') {
+    if (reply.status !== undefined) ctx.status = reply.status;
+    ctx.body = reply.body;
+  } else if (reply?.kind === 'chat') {
+    const bill = fact(ctx, 'receipt');
+    if ('usage' in bill) ctx.body = completion(reply.heading, reply.reply, bill.usage);
+  } else if (reply?.kind === 'task') {
+    ctx.body = reply.body(receipt && 'task' in receipt ? receipt.task : reply.task);
   }
 }
 

@@ -12,8 +12,10 @@ import type { Health } from './health.js';
 import type { Services } from './pipeline.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/types.js';
+import { createControl, type Control } from './upstream/control.js';
 import { createNetwork } from './upstream/network.js';
 import type { Network } from './upstream/types.js';
+import { tellSwept } from './video/sweep.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
 const BEAT_MS = 10_000;
@@ -47,6 +49,8 @@ export class Gateway {
   readonly #server: Server;
   readonly #state: Health = { draining: false, configuration_fault: undefined };
   readonly #inflight: Services['inflight'] = new Set();
+  readonly #polls: Services['polls'] = new Map();
+  readonly #control: Control;
   #configuration: Configuration;
   #handler: Handler;
   #beat: NodeJS.Timeout | undefined;
@@ -58,6 +62,7 @@ export class Gateway {
     private readonly options: GatewayOptions,
   ) {
     this.#configuration = checked.configuration;
+    this.#control = createControl(network);
     this.#handler = this.#compose(checked);
     const handle: RequestListener = (req, res) => void this.#handler(req, res);
     this.#server = createServer(SERVER_OPTIONS, handle)
@@ -114,6 +119,7 @@ export class Gateway {
     this.#state.draining = true;
     clearInterval(this.#beat);
     await drain(this.#server, this.#inflight, this.#configuration.drain_ms);
+    this.#control.close();
     await this.network.close();
     await this.store.close();
   }
@@ -122,7 +128,8 @@ export class Gateway {
     const { store, network, options } = this;
     const { log, now, random } = options;
     const inflight = this.#inflight;
-    const services = { configuration, store, network, log, now, random, inflight };
+    const outlasting = { inflight, control: this.#control, polls: this.#polls };
+    const services = { configuration, store, network, log, now, random, ...outlasting };
     return createApp(stages, services, this.#state);
   }
 
@@ -132,6 +139,8 @@ export class Gateway {
       await this.store.beat();
       const released = await this.store.recover();
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
+      const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);
+      for (const one of swept) tellSwept(one, log);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
     }

@@ -1,7 +1,7 @@
 import type { ConfigFault, EndpointEntry, StageEntry } from './config/types.js';
 import { nearest } from './config/nearest.js';
 import { isRecord } from './is-record.js';
-import { OptionError, type Need, type Shape, type Stage } from './pipeline.js';
+import { OptionError, type Money, type Need, type Shape, type Stage } from './pipeline.js';
 
 /**
  * The type checker for endpoints: every fact that a stage needs must be given by an earlier one,
@@ -108,12 +108,29 @@ function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry
   });
 }
 
+/** What must stand around a stage that does something with money. */
+const RULES: Partial<Record<Money, { before?: Money; after?: Money }>> = {
+  spends: { before: 'holds', after: 'settles' },
+  'hands-over': { before: 'holds' },
+  completes: { after: 'settles-task' },
+};
+
 function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFault[] {
-  const spends = steps.findIndex(({ shape }) => shape.money === 'spends');
-  const step = steps[spends];
-  if (!step) return [];
-  const before = steps.slice(0, spends).some(({ shape }) => shape.money === 'holds');
-  const after = steps.slice(spends).some(({ shape }) => shape.money === 'settles');
+  return steps.flatMap((step, at) => {
+    const { before, after } = RULES[step.shape.money ?? 'holds'] ?? {};
+    const does = (money: Money | undefined) => (one: Step) => one.shape.money === money;
+    return unguarded(step, endpoint, {
+      before: before === undefined || steps.slice(0, at).some(does(before)),
+      after: after === undefined || steps.slice(at).some(does(after)),
+    });
+  });
+}
+
+function unguarded(
+  step: Step,
+  endpoint: EndpointEntry,
+  { before, after }: { before: boolean; after: boolean },
+): ConfigFault[] {
   const who = `stage "${step.entry.name}" of endpoint "${endpoint.name}" can spend money`;
   const faults: ConfigFault[] = [];
   if (!before) {
@@ -121,8 +138,9 @@ function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFau
     faults.push(fault(step.entry, 'no_hold', message, 'put "balance" before it'));
   }
   if (!after) {
-    const message = `${who} without being charged: no stage "meter" stands after it`;
-    faults.push(fault(step.entry, 'no_meter', message, 'put "meter" after it'));
+    const meter = step.shape.money === 'completes' ? 'meter: once' : 'meter';
+    const message = `${who} without being charged: no stage "${meter}" stands after it`;
+    faults.push(fault(step.entry, 'no_meter', message, `put "${meter}" after it`));
   }
   return faults;
 }

@@ -2,8 +2,11 @@ import { firstAnswer } from './attempts.js';
 import { shownOf } from './chat/answer.js';
 import { chat } from './chat/operation.js';
 import type { Client } from './client.js';
-import { fact, type Context, type Reply, type Services, type Shape } from './pipeline.js';
+import { fact, workOf, type Context, type Reply, type Services, type Shape } from './pipeline.js';
 import type { RequestSchema } from './request/schemas.js';
+import { content } from './video/content.js';
+import { result, status } from './video/result.js';
+import { submit } from './video/submit.js';
 
 /** What `transform: NAME` does. It says what it needs, and what it does with money. */
 export interface GatewayOperation {
@@ -20,12 +23,33 @@ export const OPERATIONS: Readonly<Record<string, GatewayOperation>> = {
     schema: 'chat-completion',
     run: runChat,
   },
+  'video.submit': {
+    shape: {
+      needs: ['caller', 'model', 'upstreams', 'work:video', 'hold'],
+      gives: ['reply:document'],
+      money: 'hands-over',
+    },
+    schema: 'video-submission',
+    run: submit,
+  },
+  'video.status': {
+    shape: { needs: ['caller', 'task:task'], gives: ['reply:status'] },
+    run: (ctx, _client, services) => status(ctx, services),
+  },
+  'video.result': {
+    shape: { needs: ['caller', 'task:task'], gives: ['reply:task'], money: 'completes' },
+    run: (ctx, _client, services) => result(ctx, services),
+  },
+  'video.content': {
+    shape: { needs: ['caller', 'task:content'], gives: ['reply:content'] },
+    run: content,
+  },
 };
 
 async function runChat(ctx: Context, client: Client, services: Services): Promise<Reply> {
   const { configuration, network, now } = services;
   const model = fact(ctx, 'model');
-  const { call } = fact(ctx, 'work');
+  const { call } = workOf(ctx, 'chat');
   const attempt = {
     call,
     client,

@@ -6,15 +6,49 @@ import type { ChatWork } from './chat/call.js';
 import type { ChatAnswer, ChatStream } from './chat/operation.js';
 import type { Configuration, EndpointEntry } from './config/types.js';
 import type { ChatCompletionBody } from './schema-types/chat-completion.js';
+import type { VideoSubmissionBody } from './schema-types/video-submission.js';
+import type { Task } from './store/task-types.js';
 import type { Store } from './store/types.js';
 import type { Caller, Model, Upstream } from './types.js';
+import type { Control } from './upstream/control.js';
 import type { Network } from './upstream/types.js';
+import type { VideoWork } from './video/call.js';
+import type { Polls } from './video/poll.js';
 
 /** A checked request body, named by the schema whose promise it keeps. */
-export type Request = { schema: 'chat-completion'; body: ChatCompletionBody };
+export type Request =
+  | { schema: 'chat-completion'; body: ChatCompletionBody }
+  | { schema: 'video-submission'; body: VideoSubmissionBody };
 
 /** What the client gets: a document that costs nothing, or an upstream's answer. */
-export type Reply = { kind: 'document'; body: object } | ChatAnswer | ChatStream;
+export type Reply =
+  | { kind: 'document'; body: object; status?: number }
+  | ChatAnswer
+  | ChatStream
+  | TaskReply
+  // The body has gone out already, as it came.
+  | { kind: 'content' };
+
+/** The state of a video task; its body is made once it is known whether it was settled. */
+export interface TaskReply {
+  kind: 'task';
+  task: Task;
+  body(task: Task): object;
+}
+
+/** The request in the gateway's own words, by the capability that it was routed to. */
+export type Work = ChatWork | VideoWork;
+
+/** The task that a path names; of a content's path also which of its videos. */
+export type RoutedTask =
+  { kind: 'task'; task: Task } | { kind: 'content'; task: Task; index: number };
+
+/** What was charged for a task, at this request or at an earlier one. */
+export interface TaskBill {
+  kind: 'task';
+  task: Task;
+  cost_nano: bigint;
+}
 
 /** The facts of a request. Each is given by exactly one stage of its endpoint. */
 export interface Facts {
@@ -24,10 +58,11 @@ export interface Facts {
   /** Best first. */
   upstreams: readonly Upstream[];
   /** The request in the gateway's own words, fitted to the model. */
-  work: ChatWork;
+  work: Work;
+  task: RoutedTask;
   hold: Hold;
   reply: Reply;
-  receipt: Bill;
+  receipt: Bill | TaskBill;
 }
 
 export type Fact = keyof Facts;
@@ -48,6 +83,7 @@ export interface Services {
   configuration: Configuration;
   store: Store;
   network: Network;
+  control: Control;
   log: Logger;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -55,10 +91,15 @@ export interface Services {
   random: () => number;
   /** Requests under way, each with the means to end it. */
   inflight: Set<{ stop(reason: Error): void }>;
+  /** Questions about tasks that are on their way to an upstream. */
+  polls: Polls;
 }
 
-/** What a stage does with money: an endpoint that spends must hold before and settle after. */
-export type Money = 'holds' | 'spends' | 'settles';
+/**
+ * What a stage does with money: an endpoint that spends must hold before and settle after; one that
+ * hands its hold over to a task must hold before, and one that completes a task settle it after.
+ */
+export type Money = 'holds' | 'spends' | 'settles' | 'hands-over' | 'completes' | 'settles-task';
 
 /** What a stage promises for the option it is given. */
 export interface Shape {
@@ -93,6 +134,17 @@ export function fact<F extends Fact>(ctx: Context, name: F): Facts[F] {
   const value = ctx.state[name];
   if (value === undefined) throw new Error(`The fact ${name} is missing.`);
   return value as Facts[F];
+}
+
+/** The work of a request that was routed to that capability. */
+export function workOf<K extends Work['kind']>(ctx: Context, kind: K): Extract<Work, { kind: K }> {
+  const work = fact(ctx, 'work');
+  if (!isOfKind(work, kind)) throw new Error(`The work is ${work.kind}, not ${kind}.`);
+  return work;
+}
+
+function isOfKind<K extends Work['kind']>(work: Work, kind: K): work is Extract<Work, { kind: K }> {
+  return work.kind === kind;
 }
 
 /** The middleware of an endpoint, first to last, made once when a configuration is taken up. */

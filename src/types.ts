@@ -11,7 +11,7 @@ export interface Caller {
   account_id: string;
 }
 
-/** Prices in nano-dollars (1e-9 USD); token prices are per million tokens, so they stay integers. */
+/** Prices in nano-dollars (1e-9 USD); those of tokens are per million, so they stay integers. */
 export interface Price {
   free: boolean;
   input_nano_per_million: bigint;
@@ -119,7 +119,7 @@ export interface WireRequest {
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | undefined;
-  /** False keeps the provider's headers back. Another origin than the provider's never gets them. */
+  /** False keeps the provider's headers back. Another origin than its own never gets them. */
   credentials?: boolean;
 }
 

@@ -1,7 +1,9 @@
 import type { ChatWork } from '../chat/call.js';
 import type { TokenUsage } from '../chat/codec.js';
 import type { Model, Upstream } from '../types.js';
+import type { Work } from '../pipeline.js';
 import { dearestCost } from './price.js';
+import { videoBound } from './video.js';
 
 /** Tokens that a chat template adds around a prompt and around each message, and more than that. */
 const TEMPLATE_TOKENS = 64;
@@ -25,7 +27,13 @@ export function mostTokens({ size, call }: ChatWork, model: Model): TokenUsage {
   };
 }
 
-/** What must be held before the call leaves, in nano-dollars: at the dearest upstream tried. */
+/** What must be held before the work leaves, in nano-dollars: at the dearest upstream tried. */
+export function boundOf(work: Work, model: Model, upstreams: readonly Upstream[]): bigint {
+  if (work.kind === 'video') return videoBound(work.call, upstreams);
+  return chatBound(work, model, upstreams);
+}
+
+/** Of a chat call: the tokens that it can use at the most. */
 export function chatBound(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
   const prices = upstreams.map(({ price }) => price);
   return dearestCost(mostTokens(work, model), prices);

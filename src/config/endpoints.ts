@@ -24,6 +24,32 @@ export const STANDARD_ENDPOINTS: readonly Standard[] = [
       'meter',
     ],
   },
+  {
+    name: 'submit',
+    at: 'POST /v1/queue/{model}',
+    stages: [
+      'auth',
+      { validate: 'video-submission' },
+      { route: { capability: 'video' } },
+      'balance',
+      { transform: 'video.submit' },
+    ],
+  },
+  {
+    name: 'status',
+    at: 'GET /v1/queue/{model}/requests/{requestID}/status',
+    stages: ['auth', { route: 'task' }, { transform: 'video.status' }],
+  },
+  {
+    name: 'result',
+    at: 'GET /v1/queue/{model}/requests/{requestID}',
+    stages: ['auth', { route: 'task' }, { transform: 'video.result' }, { meter: 'once' }],
+  },
+  {
+    name: 'content',
+    at: 'GET /v1/queue/{model}/requests/{requestID}/content/{index}',
+    stages: ['auth', { route: 'content' }, { transform: 'video.content' }],
+  },
   { name: 'models', at: 'GET /v1/models', stages: ['auth', 'models'] },
 ];
 

@@ -1,4 +1,4 @@
-import { chatBound } from '../billing/bound.js';
+import { boundOf } from '../billing/bound.js';
 import { Hold } from '../billing/hold.js';
 import { formatDollars } from '../billing/money.js';
 import { GatewayError } from '../errors.js';
@@ -43,7 +43,7 @@ function isGate(option: unknown): boolean {
 async function takeHold(ctx: Context, services: Services): Promise<Hold> {
   const { store } = services;
   const { account_id } = fact(ctx, 'caller');
-  const bound = chatBound(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
+  const bound = boundOf(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
   const { request_id } = ctx.state;
   if (bound === 0n) return new Hold(store, request_id, account_id, null);
   const hold = new Hold(store, request_id, account_id, bound);

@@ -1,20 +1,39 @@
 import type { Bill, Terms } from '../billing/usage.js';
 import { carryStream, chargeAnswer } from '../chat/charge.js';
-import { fact, type Context, type Services, type Stage } from '../pipeline.js';
+import { fact, OptionError, workOf, type Context, type Services, type Stage } from '../pipeline.js';
 import type { Upstream } from '../types.js';
+import { settleTask } from '../video/result.js';
 
 /**
  * Charges an answer: the upstream's own usage at the model's price, or an estimate where there is
  * none to believe. The last byte of an answer goes out only after its charge is committed.
+ * `meter: once` charges a video task, at the first time that its result is fetched.
  */
 export const meter: Stage = {
   name: 'meter',
-  shape: {
-    needs: ['caller', 'model', 'work', 'hold', 'reply'],
-    gives: ['receipt'],
-    money: 'settles',
+  shape: (option) => {
+    if (isOnce(option)) {
+      return {
+        needs: ['caller', 'task', 'reply:task'],
+        gives: ['receipt'],
+        money: 'settles-task',
+      };
+    }
+    return {
+      needs: ['caller', 'model', 'work', 'hold', 'reply'],
+      gives: ['receipt'],
+      money: 'settles',
+    };
   },
-  create: (_option, services) => {
+  create: (option, services) => {
+    if (isOnce(option)) {
+      return async (ctx, next) => {
+        const reply = fact(ctx, 'reply');
+        const bill = reply.kind === 'task' ? await settleTask(reply, services) : undefined;
+        if (bill) ctx.state.receipt = bill;
+        await next();
+      };
+    }
     return async (ctx, next) => {
       const bill = await charge(ctx, services);
       if (bill) ctx.state.receipt = bill;
@@ -22,6 +41,12 @@ export const meter: Stage = {
     };
   },
 };
+
+function isOnce(option: unknown): boolean {
+  if (option === undefined) return false;
+  if (option === 'once') return true;
+  throw new OptionError('the only option of meter is "once"', ['once']);
+}
 
 async function charge(ctx: Context, services: Services): Promise<Bill | undefined> {
   const reply = fact(ctx, 'reply');
@@ -32,14 +57,14 @@ async function charge(ctx: Context, services: Services): Promise<Bill | undefine
       const terms = termsOf(ctx, reply.upstream);
       return carryStream(ctx, reply, terms, settling(ctx, reply.upstream), services);
     }
-    case 'document':
+    default:
       return undefined;
   }
 }
 
 function termsOf(ctx: Context, { price }: Upstream): Terms {
   const { amount_nano } = fact(ctx, 'hold');
-  return { work: fact(ctx, 'work'), model: fact(ctx, 'model'), price, hold_nano: amount_nano };
+  return { work: workOf(ctx, 'chat'), model: fact(ctx, 'model'), price, hold_nano: amount_nano };
 }
 
 function settling(ctx: Context, { provider }: Upstream): (bill: Bill) => Promise<void> {

@@ -1,19 +1,37 @@
 import { chatWork } from '../chat/call.js';
 import { ignoredHeader } from '../chat/ignored.js';
 import { GatewayError } from '../errors.js';
-import { fact, OptionError, type Services, type Stage } from '../pipeline.js';
+import { inWords } from '../option.js';
+import {
+  fact,
+  OptionError,
+  type Request,
+  type RoutedTask,
+  type Services,
+  type Stage,
+  type Work,
+} from '../pipeline.js';
+import type { RequestSchema } from '../request/schemas.js';
 import type { Capability, Model, Upstream } from '../types.js';
+import { modelIn } from '../video/address.js';
+import { fitting, videoWork } from '../video/call.js';
+import { findTask } from '../video/find.js';
 
 /** What each kind of work is asked for with, by the capability that an endpoint routes to. */
-const REQUESTS: Partial<Record<Capability, string>> = { chat: 'chat-completion' };
+const REQUESTS: Partial<Record<Capability, RequestSchema>> = {
+  chat: 'chat-completion',
+  video: 'video-submission',
+};
 
 /**
  * Finds the model, checks that it can do the work, puts its upstreams in order, and fits the
- * request to it (DESIGN: capabilities).
+ * request to it (DESIGN: capabilities). `route: task` and `route: content` find the video task that
+ * the path names.
  */
 export const route: Stage = {
   name: 'route',
   shape: (option) => {
+    if (isTask(option)) return { needs: ['caller'], gives: [`task:${option}`] };
     const capability = capabilityOf(option);
     return {
       needs: ['caller', `request:${REQUESTS[capability] ?? capability}`],
@@ -21,28 +39,42 @@ export const route: Stage = {
     };
   },
   create: (option, services) => {
+    if (isTask(option)) {
+      return async (ctx, next) => {
+        ctx.state.task = await findTask(ctx, services, option);
+        await next();
+      };
+    }
     const capability = capabilityOf(option);
     return async (ctx, next) => {
-      const { body } = fact(ctx, 'request');
-      const model = findModel(body.model, capability, services);
-      const work = chatWork(body, model);
+      const request = fact(ctx, 'request');
+      const id = request.schema === 'video-submission' ? modelIn(ctx) : request.body.model;
+      const model = findModel(id, capability, services);
+      const work = workFor(request, model);
       if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
-      Object.assign(ctx.state, {
-        model,
-        work,
-        upstreams: inOrder(model.upstreams, services.random),
-      });
+      const able = work.kind === 'video' ? fitting(work.call, model.upstreams) : model.upstreams;
+      Object.assign(ctx.state, { model, work, upstreams: inOrder(able, services.random) });
       await next();
     };
   },
 };
+
+/** The request in the gateway's own words, as that model takes it. */
+function workFor(request: Request, model: Model): Work {
+  if (request.schema === 'video-submission') return videoWork(request.body, model);
+  return chatWork(request.body, model);
+}
+
+function isTask(option: unknown): option is RoutedTask['kind'] {
+  return option === 'task' || option === 'content';
+}
 
 function capabilityOf(option: unknown): Capability {
   const names = Object.keys(REQUESTS);
   const asked = (option as { capability?: unknown } | null | undefined)?.capability;
   const found = names.find((name) => name === asked);
   if (found === undefined) {
-    throw new OptionError(`"${String(asked)}" is not a capability to route to`, names);
+    throw new OptionError(`${inWords(asked)} is not a capability to route to`, names);
   }
   return found as Capability;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { format } from '../../src/config/format.js';
+import { STANDARD_ENDPOINTS } from '../../src/config/endpoints.js';
 import { load } from '../../src/config/load.js';
 import type { Configuration } from '../../src/config/types.js';
 import { Unreadable } from '../../src/config/unreadable.js';
@@ -46,10 +47,9 @@ describe('load', () => {
       connections: 512,
       task_ms: 86_400_000,
     });
-    expect(configuration.endpoints.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
-      'POST /v1/chat/completions',
-      'GET /v1/models',
-    ]);
+    const addresses = configuration.endpoints.map(({ method, path }) => `${method} ${path}`);
+    expect(addresses).to.deep.equal(STANDARD_ENDPOINTS.map(({ at }) => at));
+    expect(addresses).to.include.members(['POST /v1/chat/completions', 'GET /v1/models']);
   });
 
   it('reads every setting', async () => {
@@ -180,7 +180,10 @@ describe('load', () => {
     const { endpoints, configuration } = await load(`${FIXTURES}endpoint-method.yaml.txt`, ENV);
     expect([endpoints.length, configuration]).to.deep.equal([0, undefined]);
     const broken = await load(`${FIXTURES}name-owner.yaml.txt`, ENV);
-    expect([broken.endpoints.length, broken.configuration]).to.deep.equal([2, undefined]);
+    expect([broken.endpoints.length, broken.configuration]).to.deep.equal([
+      STANDARD_ENDPOINTS.length,
+      undefined,
+    ]);
   });
 
   it('dates models by the file where they do not say', async () => {

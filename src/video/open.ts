@@ -1,0 +1,90 @@
+import { GatewayError } from '../errors.js';
+import type { Provider, WireAnswer } from '../types.js';
+import { UpstreamError } from '../upstream/fault.js';
+import type { Network } from '../upstream/types.js';
+import type { VideoPlace } from './codec.js';
+import { fetchVideo } from './fetch.js';
+import { slice, spanOf } from './range.js';
+
+/** A video that has begun to come: `length` and `size` in bytes, where they are known. */
+export interface OpenVideo {
+  body: AsyncIterable<Uint8Array>;
+  length: number | undefined;
+  /** `bytes 0-9/100` where a part of it was asked for and is what comes. */
+  content_range: string | undefined;
+}
+
+const DATA_URL = /^data:[^,]{0,200};base64,/u;
+const PACKET_BYTES = 64 * 1024;
+/** What an upstream says instead of a video. */
+const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
+
+/**
+ * Opens the bytes of a video where they are. Throws `GatewayError` (416) for a range past its end,
+ * `UpstreamError` for everything else.
+ */
+export async function openVideo(
+  { request }: VideoPlace,
+  provider: Provider,
+  range: string | undefined,
+  network: Network,
+  signal: AbortSignal,
+): Promise<OpenVideo> {
+  if (DATA_URL.test(request.path)) {
+    const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
+    return whole(packets(bytes), bytes.length, range);
+  }
+  const answer = await fetchVideo(request, provider, range, network, signal);
+  const { status, headers } = answer;
+  const content_range = headers['content-range'];
+  if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
+  if (NO_VIDEO.test(headers['content-type'] ?? '')) throw noVideo();
+  if (status === 206 && range !== undefined && isRange(content_range)) {
+    return { body: answer.body, length: lengthOf(answer), content_range };
+  }
+  if (status !== 200) throw noVideo();
+  return whole(answer.body, lengthOf(answer), range);
+}
+
+/** Not every upstream knows ranges; where the size is known, we can cut one out ourselves. */
+function whole(
+  body: AsyncIterable<Uint8Array>,
+  size: number | undefined,
+  range: string | undefined,
+): OpenVideo {
+  if (size === undefined || range === undefined) {
+    return { body, length: size, content_range: undefined };
+  }
+  const span = spanOf(range, size);
+  if (!span) throw unsatisfiable(`bytes */${size}`);
+  const { start, end } = span;
+  const content_range = `bytes ${start}-${end}/${size}`;
+  return { body: slice(body, span), length: end - start + 1, content_range };
+}
+
+/** A compressed body is inflated on its way, so its length is another one. */
+function lengthOf({ headers }: WireAnswer): number | undefined {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const text = headers['content-length'] ?? '';
+  return encoding === 'identity' && /^\d{1,15}$/u.test(text) ? Number(text) : undefined;
+}
+
+function isRange(content_range: string | undefined): content_range is string {
+  return /^bytes \d+-\d+\/(\d+|\*)$/u.test(content_range ?? '');
+}
+
+async function* packets(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PACKET_BYTES) {
+    yield bytes.subarray(at, at + PACKET_BYTES);
+  }
+}
+
+function noVideo(): UpstreamError {
+  return new UpstreamError('broken', 'The upstream does not give the video.');
+}
+
+function unsatisfiable(content_range: string | undefined): GatewayError {
+  const headers = content_range === undefined ? {} : { 'content-range': content_range };
+  const message = 'The video has no bytes in this range.';
+  return new GatewayError('range_not_satisfiable', message, { headers });
+}
