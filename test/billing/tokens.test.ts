@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { countTokens as countExactly } from 'gpt-tokenizer/encoding/o200k_base';
+import { countTokens, slicesOf } from '../../src/billing/tokens.js';
+
+const COUNTED = 20_000;
+const HOSTILE: [string, string][] = [
+  ['one letter', 'a'.repeat(300_000)],
+  ['spaces', ' '.repeat(300_000)],
+  ['line ends', '\n'.repeat(300_000)],
+  ['signs', '!?'.repeat(150_000)],
+  ['runs just below the limit', `${'ab'.repeat(64)} `.repeat(2_000)],
+  ['runs just above the limit', `${'ab'.repeat(65)}\t`.repeat(2_000)],
+  ['no-break spaces', '\u00a0'.repeat(300_000)],
+  ['halves of characters', '\ud83d'.repeat(300_000)],
+  ['astronauts', '👩‍🚀'.repeat(60_000)],
+];
+
+describe('countTokens', () => {
+  const KNOWN: [string, number][] = [
+    ['', 0],
+    ['Hello', 1],
+    ['one two three', 3],
+    ['今日は、世界', 3],
+    ['<|endoftext|>', 7],
+  ];
+  for (const [text, tokens] of KNOWN) {
+    it(`counts ${tokens} in ${JSON.stringify(text)}`, async () => {
+      expect(await countTokens(text)).to.equal(tokens);
+    });
+  }
+
+  it('counts as the tokenizer does where no run is long', async () => {
+    const words = fc.array(fc.string({ unit: 'grapheme', maxLength: 20 }), { maxLength: 50 });
+    await fc.assert(
+      fc.asyncProperty(words, async (parts) => {
+        const text = parts.join(' ');
+        fc.pre(!/\S{129}|\s{129}/u.test(text));
+        expect(await countTokens(text)).to.equal(
+          countExactly(text, { disallowedSpecial: new Set() }),
+        );
+      }),
+    );
+  });
+
+  it('goes on in proportion past what it reads', async () => {
+    const once = await countTokens('The fox jumps. '.repeat(1_000));
+    const often = await countTokens('The fox jumps. '.repeat(100_000));
+    expect(often / once).to.be.within(99, 101);
+  });
+
+  it('is never above the bytes of a text', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 3_000 }), async (text) => {
+        expect(await countTokens(text)).to.be.at.most(Buffer.byteLength(text));
+      }),
+    );
+  });
+
+  for (const [name, text] of HOSTILE) {
+    it(`shows the tokenizer little, and no long run, of a text of ${name}`, async () => {
+      const slices = [...slicesOf(text)];
+      expect(slices.join('')).to.equal(text.slice(0, COUNTED));
+      expect(slices.filter((slice) => /\S{129}|\s{129}/u.test(slice))).to.deep.equal([]);
+      const tokens = await countTokens(text);
+      expect(tokens).to.be.greaterThan(0).and.at.most(Buffer.byteLength(text));
+    });
+  }
+
+  it('lets others run between the long texts of one answer', async () => {
+    const text = 'The fox jumps. '.repeat(1_000);
+    let turns = 0;
+    let ticking = setImmediate(function tick() {
+      turns += 1;
+      ticking = setImmediate(tick);
+    });
+    for (let choice = 0; choice < 20; choice += 1) await countTokens(text);
+    clearImmediate(ticking);
+    expect(turns).to.be.at.least(19);
+  });
+});
