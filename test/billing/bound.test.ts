@@ -8,7 +8,7 @@ import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import type { Price } from '../../src/types.js';
 import { FREE, modelAt, PRICE } from './helpers/terms.js';
 
-/** What templates put around a prompt and a message: at most a few tokens at the providers known. */
+/** What templates put around a prompt and a message: a few tokens at the providers known. */
 const AROUND = 12;
 const AROUND_MESSAGE = 8;
 

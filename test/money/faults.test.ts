@@ -88,7 +88,7 @@ describe('a store that fails once', () => {
   const open = houses();
 
   for (const mode of ['before', 'after'] as const) {
-    it(`loses no charge and keeps no hold, at whichever act it fails ${mode} doing it`, async () => {
+    it(`loses no charge and keeps no hold, failing ${mode} any act`, async () => {
       const house = await open(async ({ json }, response) => {
         const { messages } = json as { messages: { content: string }[] };
         await play(SCRIPTS[messages[0]?.content ?? ''] ?? {}, response);

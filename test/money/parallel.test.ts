@@ -72,7 +72,7 @@ async function expectBooks(
   await house.settled();
   const charges = await house.charges();
   const charged = charges.map(({ reference }) => reference).toSorted();
-  const ids = served.map(({ text }) => /"id":"chatcmpl-([^"]+)"/u.exec(text)?.[1]);
+  const ids = served.map(({ text }) => /"id":"chatcmpl-([^"]+)"/u.exec(text)?.[1] ?? '');
   expect(charged).to.deep.equal(ids.toSorted());
   const entries = await store.ledger(house.account.id, { limit: 1_000 });
   const sum = entries.reduce((total, { amount_nano }) => total + amount_nano, 0n);

@@ -98,9 +98,9 @@ export async function openHouse(
   return { ...gateway, upstream, upstreams, post, charges, settled: () => settled(gateway) };
 }
 
-export async function closeHouse({ upstreams, close }: House): Promise<void> {
-  for (const upstream of Object.values(upstreams)) await upstream.close();
-  await close();
+export async function closeHouse(house: House): Promise<void> {
+  for (const upstream of Object.values(house.upstreams)) await upstream.close();
+  await house.close();
 }
 
 function yaml(upstreams: Record<string, FakeUpstream>, options: HouseOptions): string {

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { openStore } from '../../src/store/open.js';
+import { chatJson } from '../helpers/upstream.js';
+import { closeHouse, HELLO, houses, onlyCharge, openHouse } from './helpers/house.js';
+import {
+  askAndLeave,
+  closedWhole,
+  DELIVERED_NANO,
+  delta,
+  DRAIN,
+  ENDING,
+  gate,
+  never,
+  readAndLeave,
+  STREAM,
+  talking,
+  TRUE_NANO,
+} from './helpers/leaving.js';
+
+describe('who pays when the client leaves', () => {
+  const open = houses();
+
+  describe('an upstream that bills on', () => {
+    it('is heard out, and its true usage charged', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await open(talking([promise, delta(' three'), ...ENDING]), { provider: DRAIN });
+      await readAndLeave(house);
+      goOn();
+      const { amount_nano, estimated } = await onlyCharge(house);
+      expect({ amount_nano, estimated }).to.deep.equal({
+        amount_nano: TRUE_NANO,
+        estimated: false,
+      });
+    });
+
+    it('is heard out when the client left before the first word', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await open({ ...talking(ENDING), hold: promise }, { provider: DRAIN });
+      await askAndLeave(house, STREAM);
+      goOn();
+      expect((await onlyCharge(house)).amount_nano).to.equal(TRUE_NANO);
+    });
+
+    it('is heard out when it works on a JSON answer', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await open({ ...chatJson('one'), hold: promise }, { provider: DRAIN });
+      await askAndLeave(house, HELLO);
+      goOn();
+      expect((await onlyCharge(house)).amount_nano).to.equal(-4350n);
+    });
+
+    it('is heard out through a silence longer than the keep-alive', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await open(talking([promise, ...ENDING]), {
+        provider: DRAIN,
+        settings: 'keep_alive: 100ms',
+      });
+      await readAndLeave(house);
+      // The comments that another client gets tell how much time has passed.
+      const other = await house.post(STREAM);
+      let text = '';
+      for await (const chunk of other.body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.split(': keep-alive').length === 4) goOn();
+      }
+      await house.settled();
+      const amounts = (await house.charges()).map(({ amount_nano }) => amount_nano);
+      expect(amounts).to.deep.equal([TRUE_NANO, TRUE_NANO]);
+    });
+
+    it('is left after the limit in time, and what was delivered is charged', async () => {
+      const settings = 'limits: { drain: 50ms }';
+      const house = await open(talking([never]), { provider: DRAIN, settings });
+      await readAndLeave(house);
+      expect(await closedWhole(house)).to.equal(false);
+      const { amount_nano, estimated } = await onlyCharge(house);
+      expect({ amount_nano, estimated }).to.deep.equal({
+        amount_nano: DELIVERED_NANO,
+        estimated: true,
+      });
+    });
+
+    const long = 'x'.repeat(1_000);
+    const FLOODS: [string, object][] = [
+      ['text', delta(long)],
+      ['hidden reasoning', { choices: [{ index: 0, delta: { reasoning_content: long } }] }],
+      [
+        'tool calls',
+        { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: long } }] } }] },
+      ],
+    ];
+    for (const [name, flood] of FLOODS) {
+      it(`is left after the limit in bytes of ${name}`, async () => {
+        const { promise, open: goOn } = gate();
+        const packet = `data: ${JSON.stringify(flood)}\n\n`;
+        const house = await open(
+          async (_, response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            for (const word of ['one', ' two']) {
+              response.write(`data: ${JSON.stringify(delta(word))}\n\n`);
+            }
+            await promise;
+            while (!response.destroyed) {
+              response.write(packet);
+              await new Promise(setImmediate);
+            }
+          },
+          { provider: DRAIN, settings: 'limits: { drain_bytes: 16kb, drain: 1h }' },
+        );
+        await readAndLeave(house);
+        goOn();
+        expect(await closedWhole(house)).to.equal(false);
+        expect((await onlyCharge(house)).estimated).to.equal(true);
+      });
+    }
+
+    it('charges what was delivered if it breaks after the client left', async () => {
+      const { promise, open: goOn } = gate();
+      const script = { ...talking([promise, delta(' three')]), destroyAfter: 3 };
+      const house = await open(script, { provider: DRAIN });
+      await readAndLeave(house);
+      goOn();
+      const { amount_nano, estimated } = await onlyCharge(house);
+      expect(estimated).to.equal(true);
+      expect([DELIVERED_NANO, DELIVERED_NANO - 600n]).to.include(amount_nano);
+    });
+
+    it('is heard out before the gateway stops', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await openHouse(
+        { up: talking([promise, ...ENDING]) },
+        { provider: DRAIN, settings: '' },
+      );
+      try {
+        await readAndLeave(house);
+        const stopped = house.gateway.stop();
+        goOn();
+        await stopped;
+        const store = await openStore(house.gateway.configuration.store, { now: Date.now });
+        const entries = await store.ledger(house.account.id, { limit: 10 });
+        const { open_holds, faults } = await store.verify();
+        await store.close();
+        expect({ open_holds, faults }).to.deep.equal({ open_holds: 0, faults: [] });
+        expect(entries.map(({ amount_nano }) => amount_nano)).to.include(TRUE_NANO);
+      } finally {
+        await closeHouse(house).catch(() => undefined);
+      }
+    });
+  });
+});
