@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { ChatCodec } from '../chat/codec.js';
 import { isRecord } from '../is-record.js';
 import type { LocalUpstream } from '../types.js';
+import type { VideoCodec } from '../video/codec.js';
 import { nameHint } from './nearest.js';
 import { quote, type Source } from './source.js';
 
@@ -67,6 +68,20 @@ export async function importCodec(
   return undefined;
 }
 
+/** The video codec of an adapter, or undefined and a fault. */
+export async function importVideo(
+  source: Source,
+  pointer: string,
+  name: string,
+  manifest: string,
+): Promise<VideoCodec | undefined> {
+  const adapter = await importAdapter(source, pointer, name, manifest);
+  if (!adapter) return undefined;
+  if (isVideoCodec(adapter['video'])) return adapter['video'];
+  lacking(source, pointer, 'video');
+  return undefined;
+}
+
 /** The `answer` function of an adapter that is its own upstream, or undefined and a fault. */
 export async function importAnswer(
   source: Source,
@@ -88,6 +103,11 @@ function lacking(source: Source, pointer: string, wanted: string): void {
 
 function isCodec(value: unknown): value is ChatCodec {
   const parts = ['encode', 'decode', 'decodeStream'];
+  return isRecord(value) && parts.every((part) => typeof value[part] === 'function');
+}
+
+function isVideoCodec(value: unknown): value is VideoCodec {
+  const parts = ['submit', 'submitted', 'poll', 'polled'];
   return isRecord(value) && parts.every((part) => typeof value[part] === 'function');
 }
 

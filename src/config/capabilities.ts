@@ -2,14 +2,17 @@ import type { Capability } from '../types.js';
 import { pointer as join, quote, type Source } from './source.js';
 import type { ReadUpstream } from './upstreams.js';
 
-/** What a provider must be able to do before a model can offer a capability through it. */
-const NEEDS: Record<Capability, readonly string[]> = {
-  chat: ['chat'],
-  vision: ['chat'],
-  audio: ['chat'],
-  tools: ['chat'],
-  image: ['image'],
-  video: ['video.submit', 'video.status', 'video.result', 'video.content'],
+/**
+ * What a provider must be able to do before a model can offer a capability through it: all the
+ * operations of one of the lists.
+ */
+const NEEDS: Record<Capability, readonly (readonly string[])[]> = {
+  chat: [['chat']],
+  vision: [['chat']],
+  audio: [['chat']],
+  tools: [['chat']],
+  image: [['image']],
+  video: [['video'], ['video.submit', 'video.status', 'video.result', 'video.content']],
 };
 
 const REFINE_CHAT: readonly Capability[] = ['vision', 'audio', 'tools'];
@@ -42,7 +45,7 @@ function checkServed(
 ): void {
   // Operations with faults of their own say nothing about what the provider can do.
   const has = (operation: string) => manifest.source.marks.has(`/operations${join(operation)}`);
-  if (!manifest.data.operations || NEEDS[capability].every(has)) return;
+  if (!manifest.data.operations || NEEDS[capability].some((list) => list.every(has))) return;
   const served = Object.keys(manifest.data.operations).join(', ');
   const who = `the provider ${quote(provider.name)}`;
   const message = `${who} cannot serve the capability ${quote(capability)}`;

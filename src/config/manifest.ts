@@ -4,7 +4,8 @@ import type { ChatCodec } from '../chat/codec.js';
 import { packageRoot } from '../paths.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { LocalUpstream } from '../types.js';
-import { importAnswer, importCodec } from './adapter.js';
+import type { VideoCodec } from '../video/codec.js';
+import { importAnswer, importCodec, importVideo } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import { nameHint } from './nearest.js';
 import { parse } from './parse.js';
@@ -16,6 +17,7 @@ export interface Manifest {
   source: Source;
   data: Draft<ProviderManifest>;
   chat: ChatCodec | undefined;
+  video: VideoCodec | undefined;
   answer: LocalUpstream['answer'] | undefined;
 }
 
@@ -81,17 +83,21 @@ export class Manifests {
   async #load(file: string, text: string): Promise<Manifest> {
     const directory = dirname(resolve(file));
     const source = parse(file, text, this.#source.report, { env: this.#env, directory });
-    if (!source.readable) return { source, data: {}, chat: undefined, answer: undefined };
+    if (!source.readable)
+      return { source, data: {}, chat: undefined, video: undefined, answer: undefined };
     const data = validate(source, 'provider');
     checkPassthrough(source, '/passthrough', data.passthrough ?? []);
     checkChanges(source, '', { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} });
     const codec = data.operations?.chat?.codec;
     const place = '/operations/chat/codec';
+    const video = data.operations?.video?.codec;
+    const film = '/operations/video/codec';
     const local = data.in_process;
     return {
       source,
       data,
       chat: codec === undefined ? undefined : await importCodec(source, place, codec, file),
+      video: video === undefined ? undefined : await importVideo(source, film, video, file),
       answer:
         local === undefined ? undefined : await importAnswer(source, '/in_process', local, file),
     };

@@ -50,7 +50,7 @@ async function findManifest(
 }
 
 function readProvider(source: Source, name: string, entry: Entry, manifest: Manifest): Provider {
-  const { data, answer } = manifest;
+  const { data, answer, video } = manifest;
   const pointer = `/providers${join(name)}`;
   if (data.in_process === undefined && source.marks.has(`${pointer}/settings`)) {
     const message = `settings are not used: ${manifest.source.file} does not answer in process`;
@@ -63,6 +63,7 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     base_url: readBaseUrl(source, pointer, entry, manifest),
     headers: readHeaders(source, pointer, entry, manifest),
     operations: readOperations(manifest),
+    ...(video && { video: { codec: video, most: data.operations?.video?.most ?? 1 } }),
     timeouts: readTimeouts(source, pointer, entry, manifest),
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
     on_abort: entry.on_abort ?? data.on_abort ?? 'drain',

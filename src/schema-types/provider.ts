@@ -30,6 +30,7 @@ export interface ProviderManifest {
   operations: {
     chat?: OperationBlock;
     image?: OperationBlock;
+    video?: VideoBlock;
     'video.submit'?: OperationBlock;
     'video.status'?: OperationBlock;
     'video.result'?: OperationBlock;
@@ -58,6 +59,12 @@ export interface OperationBlock {
   path: string;
   /** a codec's name or ./path.js */
   codec: string;
+}
+export interface VideoBlock {
+  /** a codec's name or ./path.js */
+  codec: string;
+  /** a whole number of videos a call, 1 to 4 */
+  most?: number;
 }
 export interface ManifestTimeout {
   connect?: Duration;
