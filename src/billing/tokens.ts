@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 type Encode = (text: string) => number;
 
-/** Past this many characters the count goes on in proportion: a long text must not stop the loop. */
+/** Past this many characters the count goes on in proportion, so as not to stop the loop. */
 const COUNTED_CHARACTERS = 20_000;
 /** Counting more than this takes milliseconds, which others must not wait for many times over. */
 const QUICK_CHARACTERS = 1_000;
