@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../errors.js';
+import { withoutOption } from '../option.js';
 import type { Context, Stage } from '../pipeline.js';
-import { withoutOption } from '../without-option.js';
 
 /** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
 export const auth: Stage = {

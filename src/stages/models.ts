@@ -1,5 +1,5 @@
+import { withoutOption } from '../option.js';
 import type { Stage } from '../pipeline.js';
-import { withoutOption } from '../without-option.js';
 
 /** The list of models (specification 2.11 and 4.7): made once, as it changes with the file only. */
 export const models: Stage = {

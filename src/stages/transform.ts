@@ -1,5 +1,6 @@
 import { Client, ClientGone } from '../client.js';
 import { OPERATIONS, type GatewayOperation } from '../operations.js';
+import { inWords } from '../option.js';
 import { OptionError, type Stage } from '../pipeline.js';
 
 /** Does the work that its option names, at the upstreams. */
@@ -30,6 +31,6 @@ export const transform: Stage = {
 function operation(option: unknown): GatewayOperation {
   const names = Object.keys(OPERATIONS);
   const found = names.includes(String(option)) ? OPERATIONS[String(option)] : undefined;
-  if (!found) throw new OptionError(`"${String(option)}" is not an operation`, names);
+  if (!found) throw new OptionError(`${inWords(option)} is not an operation`, names);
   return found;
 }

@@ -1,5 +1,6 @@
 import type { EndpointEntry } from '../config/types.js';
 import { OPERATIONS } from '../operations.js';
+import { inWords } from '../option.js';
 import { OptionError, type Request, type Stage } from '../pipeline.js';
 import { readJsonBody } from '../request/body.js';
 import {
@@ -40,7 +41,7 @@ function isPath(option: unknown): option is string {
 function schemaOf(option: unknown, endpoint: EndpointEntry): RequestSchema {
   const shipped = REQUEST_SCHEMAS.find((name) => name === option);
   if (shipped) return shipped;
-  const message = `"${String(option)}" is neither a schema nor a path that begins with "./"`;
+  const message = `${inWords(option)} is neither a schema nor a path that begins with "./"`;
   if (!isPath(option)) throw new OptionError(message, REQUEST_SCHEMAS);
   const operation = endpoint.stages.find(({ name }) => name === 'transform')?.option;
   const schema = typeof operation === 'string' ? OPERATIONS[operation]?.schema : undefined;

@@ -7,3 +7,8 @@ export function withoutOption(shape: Shape): (option: unknown) => Shape {
     throw new OptionError('it takes no option');
   };
 }
+
+/** An option as a message shows it. */
+export function inWords(option: unknown): string {
+  return option === undefined ? 'nothing' : JSON.stringify(option);
+}
