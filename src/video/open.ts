@@ -1,6 +1,8 @@
 import { GatewayError } from '../errors.js';
 import type { Provider, WireAnswer } from '../types.js';
+import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
+import { readText } from '../upstream/read.js';
 import type { Network } from '../upstream/types.js';
 import type { VideoPlace } from './codec.js';
 import { fetchVideo } from './fetch.js';
@@ -15,6 +17,7 @@ export interface OpenVideo {
 }
 
 const DATA_URL = /^data:[^,]{0,200};base64,/u;
+const ERROR_BYTES = 8 * 1024;
 const PACKET_BYTES = 64 * 1024;
 /** What an upstream says instead of a video. */
 const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
@@ -38,6 +41,9 @@ export async function openVideo(
   const { status, headers } = answer;
   const content_range = headers['content-range'];
   if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
+  if (status >= 400) {
+    throw failure(status, headers, await readText(answer, ERROR_BYTES), provider);
+  }
   if (NO_VIDEO.test(headers['content-type'] ?? '')) throw noVideo();
   if (status === 206 && range !== undefined && isRange(content_range)) {
     return { body: answer.body, length: lengthOf(answer), content_range };
