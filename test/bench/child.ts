@@ -36,7 +36,7 @@ export function start(
   options: StartOptions,
 ): ChildProcess {
   const core = String(options.side === 'system' ? cores[0] : cores[1]);
-  const [file = command, ...rest] = pinned
+  const [file, ...rest]: [string, ...string[]] = pinned
     ? ['taskset', '-c', core, command, ...args]
     : [command, ...args];
   const child = spawn(file, rest, {
