@@ -10,6 +10,7 @@ import { keyCommand } from './key.js';
 import { ledgerCommand } from './ledger.js';
 import { migrateCommand } from './migrate.js';
 import { serveCommand } from './serve.js';
+import { taskCommand } from './task.js';
 import { verifyCommand } from './verify.js';
 
 const { version, description } = JSON.parse(
@@ -25,6 +26,7 @@ for (const make of [
   creditCommand,
   keyCommand,
   ledgerCommand,
+  taskCommand,
   verifyCommand,
   migrateCommand,
 ]) {

@@ -29,6 +29,7 @@ function command(args: readonly string[]): ChildProcess {
 /** A `tollgate serve` of its own process, to be killed at any moment. */
 export interface Victim {
   url: string;
+  pid: number;
   /** Sends SIGKILL at once; resolves when the process is gone. */
   kill(): Promise<void>;
 }
@@ -44,7 +45,7 @@ export async function serve(config: string): Promise<Victim> {
   if (!child.stdout) throw new Error('The process has no output.');
   for await (const line of createInterface(child.stdout)) {
     const url = /serving .* on (http:\S+)/u.exec(line)?.[1];
-    if (url !== undefined) return { url, kill };
+    if (url !== undefined) return { url, pid: child.pid ?? 0, kill };
   }
   throw new Error('The gateway never came to serve.');
 }

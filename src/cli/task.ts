@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { formatDollars } from '../billing/money.js';
+import type { Task } from '../store/task-types.js';
+import { acting, command, UsageError, withConfig } from './command.js';
+import { printJson, printLine, printRows, time } from './print.js';
+import { accountCalled, withStore } from './store.js';
+
+interface ListOptions {
+  config: string;
+  account?: string;
+  limit: string;
+  json?: boolean;
+}
+
+const MOST_ROWS = 100_000;
+
+/** `tollgate task list [--account NAME] [--limit N] | show ID` */
+export function taskCommand(): Command {
+  const list = command('list', 'show the video tasks, newest first', 'tollgate task list')
+    .option('--account <account>', "only this account's, by name or id")
+    .option('--limit <n>', 'at most so many', '100')
+    .option('--json', 'print one JSON document')
+    .action(acting(listTasks));
+  const show = command('show', 'show all that is known of a task', 'tollgate task show ID')
+    .argument('<id>', 'its request_id, or the content ID of its videos')
+    .option('--json', 'print one JSON document')
+    .action(acting(showTask));
+  return command('task', 'look at video tasks', 'tollgate task list')
+    .addCommand(withConfig(list))
+    .addCommand(withConfig(show));
+}
+
+async function listTasks({ config, account, limit, json }: ListOptions): Promise<void> {
+  const most = Number(limit);
+  if (!Number.isInteger(most) || most < 1 || most > MOST_ROWS) {
+    throw new UsageError(`"${limit}" is not a number of rows from 1 to ${MOST_ROWS}`);
+  }
+  await withStore(config, async (store) => {
+    const account_id = account === undefined ? {} : { account_id: await idOf(store, account) };
+    const tasks = await store.tasks.list({ ...account_id, limit: most });
+    printRows(tasks.map(row), json, 'There is no task.');
+  });
+}
+
+async function idOf(store: Parameters<typeof accountCalled>[0], name: string): Promise<string> {
+  return (await accountCalled(store, name)).id;
+}
+
+async function showTask(
+  id: string,
+  { config, json }: { config: string; json?: boolean },
+): Promise<void> {
+  await withStore(config, async (store) => {
+    const task = (await store.tasks.task(id)) ?? (await store.tasks.taskByContent(id));
+    if (!task) throw new UsageError(`there is no task "${id}"; "tollgate task list" shows them`);
+    const all = details(task);
+    if (json) return printJson(all);
+    for (const [name, value] of Object.entries(all)) {
+      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+      printLine(`${name.padEnd(15)} ${text ?? '-'}`);
+    }
+  });
+}
+
+function row(task: Task) {
+  return {
+    id: task.id,
+    status: task.status,
+    model: task.model,
+    provider: task.provider,
+    hold: formatDollars(task.hold_nano),
+    charge: task.charge_nano === null ? null : formatDollars(task.charge_nano),
+    created: time(task.created_ms),
+    account: task.account_id,
+    error: task.error,
+  };
+}
+
+function details(task: Task) {
+  const { error, ...rest } = row(task);
+  return {
+    ...rest,
+    key: task.key_id,
+    upstream_model: task.upstream_model,
+    price: formatDollars(task.price_nano),
+    videos: task.videos,
+    content_id: task.content_id,
+    updated: time(task.updated_ms),
+    polled: time(task.polled_ms === 0 ? null : task.polled_ms),
+    due: time(task.due_ms),
+    call: task.call,
+    jobs: task.jobs,
+    error,
+  };
+}
