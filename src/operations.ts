@@ -13,7 +13,7 @@ export interface GatewayOperation {
   shape: Shape;
   /** What the request body must satisfy, where there is one. */
   schema?: RequestSchema;
-  run(ctx: Context, client: Client, services: Services): Promise<Reply>;
+  run: (ctx: Context, client: Client, services: Services) => Promise<Reply>;
 }
 
 /** The operations that an endpoint may name in `transform`. */
@@ -25,7 +25,7 @@ export const OPERATIONS: Readonly<Record<string, GatewayOperation>> = {
   },
   'video.submit': {
     shape: {
-      needs: ['caller', 'model', 'upstreams', 'work:video', 'hold'],
+      needs: ['caller', 'model', 'upstreams', 'work:video'],
       gives: ['reply:document'],
       money: 'hands-over',
     },

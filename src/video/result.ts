@@ -44,10 +44,12 @@ export async function settleTask(
   { store }: Services,
 ): Promise<TaskBill | undefined> {
   if (task.status !== 'COMPLETED') return undefined;
-  const settled =
-    task.content_id === null ? await store.tasks.settle(task.id, settlementOf(task)) : task;
-  const isFirst = task.content_id === null;
-  return { kind: 'task', task: settled, cost_nano: isFirst ? (settled.charge_nano ?? 0n) : 0n };
+  if (task.content_id !== null) return { kind: 'task', task, cost_nano: 0n };
+  const settlement = settlementOf(task);
+  const settled = await store.tasks.settle(task.id, settlement);
+  // Another request may have been first, and then ours has cost nothing.
+  const isFirst = settled.content_id === settlement.content_id;
+  return { kind: 'task', task: settled, cost_nano: isFirst ? settlement.cost_nano : 0n };
 }
 
 function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle']>[1] {

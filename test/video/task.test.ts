@@ -116,7 +116,7 @@ describe('a video task', () => {
           return ((await response.json()) as { status: string }).status;
         });
         const seen = new Set(await Promise.all(polls));
-        expect([...seen].filter((one) => one !== 'IN_QUEUE' && one !== 'IN_PROGRESS')).to.be.empty;
+        expect(['IN_QUEUE', 'IN_PROGRESS']).to.include.members([...seen]);
         studio.now_ms += POLL_MS / 4;
       }
     } finally {
@@ -211,7 +211,7 @@ describe('a video task', () => {
       2,
       undefined,
     ]);
-    expect([...studio.lab.asked.values()].toSorted()).to.deep.equal([1, 1, 2]);
+    expect([...studio.lab.asked.values()]).to.have.members([1, 1, 2]);
     // The films stand in the order that they were asked for, whichever was done first.
     const reels = [];
     for (const { url } of data ?? []) {

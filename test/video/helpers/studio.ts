@@ -54,7 +54,7 @@ export interface TaskBody {
 
 const PRICE = '{ per_video_second: { 720p: { silent: 0.10, audio: 0.20 }, 1080p: 0.30 } }';
 
-function yamlOf(lab: Lab, options: StudioOptions): string {
+export function yamlOf(lab: Lab, options: StudioOptions): string {
   const at = `uses: ./lab.yaml, base_url: "${lab.url}", api_key: ${UPSTREAM_KEY}`;
   const video = 'owner: studio, capabilities: [video]';
   const upstreams = options.upstreams ?? '{ provider: lab, model: film-one }';
