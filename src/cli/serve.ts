@@ -2,8 +2,6 @@ import cluster from 'node:cluster';
 import { InvalidArgumentError, type Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
 import type { ServeOptions } from './load.js';
-import { serveHere } from './serve-here.js';
-import { superviseWorkers } from './supervise.js';
 
 /** `tollgate serve [--config gateway.yaml] [--listen host:port] [--workers n]` */
 export function serveCommand(): Command {
@@ -22,6 +20,12 @@ function workers(text: string): number {
 }
 
 async function serve(options: ServeOptions & { workers: number }): Promise<void> {
-  if (options.workers > 1 && cluster.isPrimary) await superviseWorkers(options);
-  else await serveHere(options);
+  // The gateway is loaded only here, so that the other commands start at once.
+  if (options.workers > 1 && cluster.isPrimary) {
+    const { superviseWorkers } = await import('./supervise.js');
+    await superviseWorkers(options);
+  } else {
+    const { serveHere } = await import('./serve-here.js');
+    await serveHere(options);
+  }
 }

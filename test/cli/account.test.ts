@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { chat, completionOf } from '../helpers/ask.js';
+import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+
+interface Entry {
+  id: number;
+  time: string;
+  kind: string;
+  amount: string;
+  model: string | null;
+  provider: string | null;
+  usage: { prompt_tokens: number; completion_tokens: number } | null;
+  estimated: boolean;
+  key: string | null;
+  reference: string;
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
+
+/** Every command here runs beside a gateway that serves on the same store. */
+describe('accounts, keys and money on the command line, beside a running gateway', () => {
+  let place: Place;
+  let serving: Running;
+  let url: string;
+
+  before(async function () {
+    this.timeout(60_000);
+    place = await makePlace(SIMULATED);
+    serving = place.start('serve');
+    url = await serving.url();
+    await place.json('account', 'create', 'alice', '--credit', '10.00');
+  });
+  after(() => place.close());
+
+  const messages = [{ role: 'user', content: 'Hello!' }];
+
+  it('walks from an account to a charged answer and back', async function () {
+    this.timeout(60_000);
+    const account = await place.json<{ id: string }>('account', 'create', 'bob', '--credit', '0.5');
+    expect(account).to.deep.equal({ id: account.id, name: 'bob', balance: '0.50' });
+
+    const key = await place.json<{ id: string; secret: string }>(
+      ...['key', 'create', 'bob', '--name', "bob's laptop"],
+    );
+    expect(key).to.deep.equal({ id: key.id, name: "bob's laptop", secret: key.secret });
+    expect(key.secret).to.match(/^tg-[0-9A-Za-z]{20,}$/u);
+
+    const at = { url, secret: key.secret };
+    const { usage } = completionOf(await chat(at, { model: 'sim', messages }));
+
+    const [credit, charge, ...others] = await place.json<Entry[]>('ledger', 'bob');
+    expect(others).to.deep.equal([]);
+    expect(credit).to.include({ kind: 'credit', amount: '0.50', model: null, estimated: false });
+    expect(charge?.time).to.match(MOMENT);
+    const { total_tokens, ...tokens } = usage;
+    const cost = (total_tokens / 1_000_000).toFixed(6).replace(/(\.\d\d.*?)0+$/u, '$1');
+    expect(charge).to.deep.include({
+      kind: 'charge',
+      amount: `-${cost}`,
+      model: 'sim',
+      provider: 'simulator',
+      usage: tokens,
+      estimated: false,
+      key: key.id,
+    });
+
+    const keys = await place.json<{ last_used: string }[]>('key', 'list', 'bob');
+    expect(JSON.stringify(keys)).not.to.include(key.secret);
+    expect(keys).to.have.length(1);
+    expect(keys[0]).to.include({ id: key.id, name: "bob's laptop", revoked: null });
+    expect(keys[0]?.last_used).to.match(MOMENT);
+
+    expect(await place.json('key', 'revoke', key.id)).to.deep.equal({ id: key.id, revoked: true });
+    expect((await chat(at, { model: 'sim', messages })).status).to.equal(401);
+    const again = await place.tollgate('key', 'revoke', key.id);
+    expect(again).to.include({ status: 1, stdout: '' });
+    expect(again.stderr).to.include(`"${key.id}"`);
+
+    const { balance } = (
+      await place.json<{ name: string; balance: string }[]>('account', 'list')
+    ).find(({ name }) => name === 'bob') ?? { balance: '' };
+    expect(Number(balance)).to.equal(0.5 - total_tokens / 1_000_000);
+  });
+
+  it('credits once for one reference, for an account by name or by id', async function () {
+    this.timeout(60_000);
+    const [{ id } = { id: '' }] = await place.json<{ id: string }[]>('account', 'list');
+    const credit = ['credit', 'alice', '5', '--reference', 'invoice-1'];
+    const done = { account: id, reference: 'invoice-1', amount: '5.00', balance: '15.00' };
+    expect(await place.json(...credit)).to.deep.equal(done);
+    expect(await place.json('credit', id, '5.000', '--reference', 'invoice-1')).to.deep.equal(done);
+    const { stdout } = await place.tollgate(...credit);
+    expect(stdout).to.include('"invoice-1" has credited $5.00 before');
+
+    const other = await place.tollgate('credit', 'alice', '6', '--reference', 'invoice-1');
+    expect(other).to.include({ status: 1, stdout: '' });
+    expect(other.stderr).to.include('"invoice-1"').and.include('5.00');
+
+    const back = await place.tollgate('credit', 'alice', '-4.000000001');
+    expect(back.stdout).to.equal(
+      'Took back $4.000000001 from alice: the balance is $10.999999999.\n',
+    );
+    const rows = await place.json<Entry[]>('ledger', 'alice');
+    expect(rows.map(({ amount }) => amount)).to.deep.equal(['10.00', '5.00', '-4.000000001']);
+  });
+
+  it('proves that all adds up', async function () {
+    this.timeout(60_000);
+    const report = await place.json<{ accounts: number }>('verify');
+    expect(report).to.deep.include({ faults: [], open_holds: 0 });
+    const { status, stdout } = await place.tollgate('verify');
+    expect(status).to.equal(0);
+    expect(stdout).to.match(/^All adds up: \d accounts?, \d ledger entries, 0 open holds\.\n$/u);
+  });
+
+  it('migrates a store that is up to date to nothing new', async function () {
+    this.timeout(60_000);
+    expect(await place.json('migrate')).to.deep.equal({ applied: [] });
+    expect((await place.tollgate('migrate')).stdout).to.equal('The store is up to date.\n');
+  });
+
+  it('shows people tables whose lines have no loose ends', async function () {
+    this.timeout(60_000);
+    for (const args of [
+      ['account', 'list'],
+      ['key', 'list', 'bob'],
+      ['ledger', 'bob'],
+    ]) {
+      const { status, stdout } = await place.tollgate(...args);
+      expect(status).to.equal(0);
+      expect(stdout.split('\n').length).to.be.at.least(3);
+      expect(stdout)
+        .to.match(/^ *id +/u)
+        .and.not.match(/[ \t]$|\u001b|[│─{}]/mu);
+    }
+  });
+});
+
+describe('a store that is new', () => {
+  it('is made by the first command that needs it', async function () {
+    this.timeout(60_000);
+    const place = await makePlace(SIMULATED);
+    expect((await place.tollgate('account', 'list')).stdout).to.include('no account yet');
+    expect(await place.json('account', 'list')).to.deep.equal([]);
+    await place.close();
+  });
+});

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
+
+const COMMANDS = [
+  [],
+  ['serve'],
+  ['check'],
+  ['account'],
+  ['account', 'create'],
+  ['account', 'list'],
+  ['credit'],
+  ['key'],
+  ['key', 'create'],
+  ['key', 'list'],
+  ['key', 'revoke'],
+  ['ledger'],
+  ['verify'],
+  ['migrate'],
+];
+/** Processes at a time: each has to start anew. */
+const ABREAST = 4;
+
+/** What a person may type wrong, and what the answer must hold. */
+const MISTAKES: [string[], ...string[]][] = [
+  [['serv'], 'serv', 'Did you mean serve?'],
+  [['acount', 'list'], 'Did you mean account?'],
+  [['account', 'lst'], 'Did you mean list?'],
+  [['account', 'create'], 'name'],
+  [['account', 'create', 'x', '--credit', '1x'], '"1x" is not an amount'],
+  [['account', 'create', 'x', '--credit', '-1'], 'less than zero'],
+  [['account', 'create', ' '], 'name'],
+  [['account', 'list', '--josn'], 'Did you mean --json?'],
+  [['key', 'create', 'nobody', '--name', 'x'], 'no account "nobody"', 'account list'],
+  [['key', 'create', 'nobody'], '--name'],
+  [['key', 'list', 'nobody'], '"nobody"'],
+  [['key', 'revoke', 'key_none'], '"key_none"'],
+  [['credit', 'nobody', '1'], '"nobody"'],
+  [['credit', 'nobody', 'much'], '"much" is not an amount'],
+  [['credit', 'nobody', '1', '--refrence', 'x'], 'Did you mean --reference?'],
+  [['ledger', 'nobody'], '"nobody"'],
+  [['ledger'], 'account'],
+  [['verify', 'all'], 'too many arguments'],
+  [['serve', '--workers', '0'], '1 to 256'],
+  [['serve', '--workers', 'two'], '1 to 256'],
+  [['serve', '--listen', 'everywhere'], '"everywhere" is not an address'],
+  [['serve', '--listen', '127.0.0.1:65536'], '127.0.0.1:65536'],
+  [['serve', '--workers', '2', '--listen', 'everywhere'], '"everywhere" is not an address'],
+];
+
+const UNREADABLE: [string[], string][] = [
+  [['account', 'list', '--config', 'none.yaml'], 'does not exist'],
+  [['serve', '--config', 'none.yaml'], 'does not exist'],
+  [['serve', '--workers', '2', '--config', 'none.yaml'], 'does not exist'],
+  [['verify', '--config', '.'], 'is a folder'],
+];
+
+describe('the command line', () => {
+  let place: Place;
+  const outcomes = new Map<string, Outcome>();
+
+  /** What became of a command that `before` has run. */
+  function outcome(args: string[]): Outcome {
+    const found = outcomes.get(args.join(' '));
+    if (!found) throw new Error(`It was not run: ${args.join(' ')}`);
+    return found;
+  }
+
+  before(async function () {
+    this.timeout(120_000);
+    place = await makePlace(SIMULATED);
+    await place.tollgate('migrate');
+    const waiting = [
+      ...COMMANDS.map((command) => [...command, '--help']),
+      ...[...MISTAKES, ...UNREADABLE].map(([args]) => args),
+    ];
+    const runner = async (): Promise<void> => {
+      for (let args = waiting.pop(); args; args = waiting.pop()) {
+        outcomes.set(args.join(' '), await place.tollgate(...args));
+      }
+    };
+    await Promise.all(Array.from({ length: ABREAST }, runner));
+  });
+  after(() => place.close());
+
+  for (const command of COMMANDS) {
+    const name = ['tollgate', ...command].join(' ');
+    it(`helps with ${name}, by an example`, () => {
+      const { status, stdout } = outcome([...command, '--help']);
+      expect(status).to.equal(0);
+      expect(stdout).to.match(new RegExp(`^Usage: ${name}\\b`, 'u'));
+      expect(stdout).to.match(new RegExp(`\\nExample:\\n  \\$ ${name}\\b`, 'u'));
+    });
+  }
+
+  it('says its version', async () => {
+    expect((await place.tollgate('--version')).stdout).to.equal(`${version}\n`);
+  });
+
+  for (const [args, ...words] of MISTAKES) {
+    it(`says what is wrong with "${args.join(' ')}"`, () => {
+      const { status, stdout, stderr } = outcome(args);
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.match(/^tollgate: [^\n]+\n/u);
+      expect(stderr).not.to.match(/^ +at |node:|\.js:\d|undefined|\[object/mu);
+      expect(stderr.split('\n').length, stderr).to.be.at.most(4);
+      for (const word of words) expect(stderr).to.include(word);
+    });
+  }
+
+  for (const [args, reason] of UNREADABLE) {
+    it(`says of "${args.join(' ')}" that the file ${reason}`, () => {
+      const { status, stderr, stdout } = outcome(args);
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.equal(`tollgate: ${args.at(-1)} ${reason}\n`);
+    });
+  }
+
+  it('minds no reader that stops early', async function () {
+    this.timeout(60_000);
+    const main = `${root}dist/src/cli/main.js`;
+    const script = `"${process.execPath}" "${main}" account list --json | true; echo "$?" >&2`;
+    const shell = spawn('sh', ['-c', script], { cwd: place.folder });
+    let stderr = '';
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    await once(shell, 'close');
+    expect(stderr).to.equal('0\n');
+  });
+});

@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+/** Built by `npm test` before the tests begin. */
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+/** A process starts slowly on a busy machine. */
+const START_MS = 30_000;
+
+export interface Outcome {
+  status: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A folder with a gateway.yaml, where commands are run; everything in it goes when it is closed. */
+export interface Place {
+  folder: string;
+  file: string;
+  /** Runs a command to its end. */
+  tollgate(...args: string[]): Promise<Outcome>;
+  /** Runs a command whose `--json` document is wanted; fails if it printed anything else. */
+  json<T>(...args: string[]): Promise<T>;
+  /** Starts a command that stays, such as `serve`. */
+  start(...args: string[]): Running;
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A command under way. */
+export class Running {
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Outcome>;
+
+  constructor(readonly child: ChildProcess) {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.ended = once(child, 'close').then(([status, signal]) => {
+      const { stdout, stderr } = this;
+      return { status, signal, stdout, stderr } as Outcome;
+    });
+  }
+
+  /** The address of a `serve` that is up. */
+  async url(): Promise<string> {
+    const said = (): string | undefined => / on (http:\S+)\n/u.exec(this.stdout)?.[1];
+    const { child } = this;
+    const over = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    await until(() => said() !== undefined || over(), 'it serves', START_MS);
+    const url = said();
+    if (url === undefined) throw new Error(`It ended:\n${this.stdout}${this.stderr}`);
+    return url;
+  }
+
+  /** Resolves when standard error holds such a text; the log is written with a delay. */
+  says(text: string): Promise<void> {
+    return until(() => this.stderr.includes(text), `it says "${text}"`, START_MS);
+  }
+
+  kill(signal: NodeJS.Signals): Promise<Outcome> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-cli-'));
+  const file = join(folder, 'gateway.yaml');
+  const started: Running[] = [];
+  const write = (text: string): Promise<void> => writeFile(file, text);
+  const start = (...args: string[]): Running => {
+    const { PATH } = process.env;
+    const options = { cwd: folder, env: { PATH, ...env } };
+    const running = new Running(spawn(process.execPath, [MAIN, ...args], options));
+    started.push(running);
+    return running;
+  };
+  const tollgate = (...args: string[]): Promise<Outcome> => start(...args).ended;
+  await write(yaml);
+  return {
+    folder,
+    file,
+    start,
+    tollgate,
+    write,
+    async json<T>(...args: string[]) {
+      const { status, stdout, stderr } = await tollgate(...args, '--json');
+      if (status !== 0 || stderr !== '') throw new Error(`${status}: ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+    async close() {
+      for (const { child, ended } of started) {
+        if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+        await ended;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A gateway.yaml whose one model the simulator answers, at a price that is easy to reckon with. */
+export const SIMULATED = `listen: 127.0.0.1:0
+store: sqlite:data/tollgate.db
+owners: { me: { name: Me } }
+providers: { simulator: {} }
+models:
+  sim: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: { input_per_million: 1, output_per_million: 1 } }
+`;
