@@ -1,23 +1,28 @@
+import { Stream } from 'node:stream';
 import type { Logger } from 'pino';
 import { completion } from './chat/answer.js';
 import { ClientGone } from './client.js';
 import { GatewayError } from './errors.js';
-import { fact, type Context, type StageMiddleware } from './pipeline.js';
+import type { Health } from './health.js';
+import { fact, type Context, type Services, type StageMiddleware } from './pipeline.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
  * and logs one line. No error leaves it.
  */
-export function answering(log: Logger, draining: () => boolean): StageMiddleware {
+export function answering({ log, configuration }: Services, state: Health): StageMiddleware {
+  const { client_ms } = configuration.limits;
   return async (ctx, next) => {
     const started = performance.now();
     try {
-      if (draining()) throw drainingError();
+      if (state.draining) throw drainingError();
       await next();
       writeReply(ctx);
     } catch (error) {
       writeError(ctx, error, log);
     }
+    // What is written whole is not waited for by anyone: a client that does not take it is let go.
+    if (ctx.respond !== false && !(ctx.body instanceof Stream)) ctx.res.setTimeout(client_ms);
     logRequest(ctx, log, performance.now() - started);
   };
 }

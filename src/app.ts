@@ -1,11 +1,11 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answering } from './answer.js';
 import type { EndpointEntry } from './config/types.js';
 import { GatewayError } from './errors.js';
 import { health, PROBES, type Health } from './health.js';
+import { requestId } from './request-id.js';
 import { build, type Context, type Services, type Stage, type State } from './pipeline.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
@@ -24,19 +24,21 @@ export function createApp(
     const { method, name } = endpoint;
     router.register(routerPath(endpoint), [method], [label(name), ...middleware, end]);
   }
-  app.use(identify);
+  app.use(identifying(services.now));
   app.use(health(state, services.store));
-  app.use(answering(services.log, () => state.draining));
+  app.use(answering(services, state));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   return app.callback();
 }
 
 /** Even a probe has an id, by which its client and the log can speak of it. */
-function identify(ctx: Context, next: Koa.Next): Promise<unknown> {
-  ctx.state.request_id = randomUUID();
-  ctx.set('x-request-id', ctx.state.request_id);
-  return next();
+function identifying(now: () => number): Koa.Middleware<State> {
+  return (ctx, next) => {
+    ctx.state.request_id = requestId(now());
+    ctx.set('x-request-id', ctx.state.request_id);
+    return next();
+  };
 }
 
 function label(name: string): Koa.Middleware<State> {

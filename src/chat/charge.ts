@@ -47,7 +47,7 @@ export async function carryStream(
   const { keep_alive_ms, limits } = services.configuration;
   const framer = new Framer(stream.heading, stream.shown);
   ctx.respond = false;
-  const sink = new Sink(ctx.res, STREAM_HEADERS, keep_alive_ms);
+  const sink = new Sink(ctx.res, STREAM_HEADERS, keep_alive_ms, limits.client_ms);
   try {
     const ending = await pump(stream, framer, sink, limits.drain_bytes);
     const bill = await streamBill(ending, framer, terms);

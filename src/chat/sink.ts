@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
-/** A client that takes none of what waits for it for this long is let go. */
-const PATIENCE_MS = 60_000;
 
 /**
  * The client's end of a stream. The head goes out with the first text. While nothing is written for
@@ -17,7 +15,7 @@ export class Sink {
     res: ServerResponse,
     headers: Record<string, string>,
     keep_alive_ms: number,
-    patience_ms = PATIENCE_MS,
+    patience_ms: number,
   ) {
     this.#res = res;
     this.#patience_ms = patience_ms;
@@ -41,7 +39,9 @@ export class Sink {
 
   end(text: string): void {
     clearInterval(this.#timer);
-    if (!this.#res.destroyed) this.#res.end(text);
+    if (this.#res.destroyed) return;
+    this.#res.setTimeout(this.#patience_ms);
+    this.#res.end(text);
   }
 
   #drained(): Promise<void> {

@@ -23,6 +23,7 @@ const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
 /** No timer runs for it, so it may be longer than those that need one. */
 const TASK = { standard: 24 * HOUR_MS, least: 60_000, most: 720 * HOUR_MS };
+const CLIENT = { standard: 60_000, least: 100 };
 const STANDARD_LISTEN = '127.0.0.1:8080';
 export const STANDARD_STORE = 'sqlite:data/tollgate.db';
 
@@ -60,6 +61,7 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     drain_ms: readDuration(source, '/limits/drain', limits.drain, drain),
     drain_bytes: size('drain_bytes', 16 * MB, 0),
     connections: limits.connections ?? 512,
+    client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
     task_ms: readDuration(source, '/limits/task', limits.task, TASK),
   };
 }

@@ -86,6 +86,7 @@ export interface LimitsBlock {
   event?: Size;
   drain?: Duration;
   drain_bytes?: Size;
+  client?: Duration;
   task?: Duration;
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
