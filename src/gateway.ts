@@ -77,9 +77,16 @@ export class Gateway {
     const { configuration } = checked;
     const store = await openStore(configuration.store, { now: options.now });
     const network = createNetwork({ connections: configuration.limits.connections });
-    const gateway = new Gateway(checked, store, network, options);
-    await gateway.#recover();
-    return gateway;
+    try {
+      const gateway = new Gateway(checked, store, network, options);
+      await gateway.#recover();
+      return gateway;
+    } catch (error) {
+      // A stage may refuse to be made; what is open by then would keep the process alive.
+      await network.close();
+      await store.close();
+      throw error;
+    }
   }
 
   get configuration(): Configuration {

@@ -13,6 +13,15 @@ import { welcome } from './welcome.js';
 
 /** Runs one gateway in this process, until a signal stops it. */
 export async function serveHere(options: ServeOptions): Promise<void> {
+  try {
+    await serveUntilStopped(options);
+  } finally {
+    // A worker that is connected to its parent does not end.
+    cluster.worker?.disconnect();
+  }
+}
+
+async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const stopped = untilStopped();
   const checked = await load(options);
   const log = createLog(checked.configuration.log_level);
@@ -28,7 +37,6 @@ export async function serveHere(options: ServeOptions): Promise<void> {
   log.info('stopping: no new requests, running answers finish');
   await gateway.stop();
   log.flush();
-  cluster.worker?.disconnect();
 }
 
 async function listen(gateway: Gateway): Promise<Address> {
@@ -36,7 +44,6 @@ async function listen(gateway: Gateway): Promise<Address> {
     return await gateway.listen();
   } catch (error) {
     await gateway.stop();
-    cluster.worker?.disconnect();
     throw listenFault(error, gateway.configuration.listen);
   }
 }

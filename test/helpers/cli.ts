@@ -69,6 +69,14 @@ export class Running {
   }
 }
 
+/** Asks again and again, one at a time, until the answer is yes. */
+export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + START_MS;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`It never came to this: ${what}.`);
+  }
+}
+
 export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-cli-'));
   const file = join(folder, 'gateway.yaml');

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
+
+const BROKEN = SIMULATED.replace('owner: me', 'owner: you').replace('capabilities', 'capabilites');
+const DOUBTFUL = SIMULATED.replace('me: { name: Me }', 'me: { name: Me }, you: { name: You }');
+const SECRET = 'sk-very-secret-value';
+
+interface Document {
+  faults: Record<string, string | number>[];
+}
+
+describe('tollgate check', () => {
+  let place: Place;
+
+  const check = async (yaml: string, ...args: string[]): Promise<Outcome> => {
+    await place.write(yaml);
+    return place.tollgate('check', ...args);
+  };
+
+  beforeEach(async () => {
+    place = await makePlace(SIMULATED, { API_KEY: SECRET });
+  });
+  afterEach(async () => {
+    const left = (await readdir(place.folder)).filter((name) => !/^(gateway|other)/u.test(name));
+    await place.close();
+    expect(left, 'it writes nothing').to.deep.equal([]);
+  });
+
+  it('finds a sound file sound, in each format', async () => {
+    const text = await check(SIMULATED);
+    expect(text).to.include({ status: 0, stdout: 'gateway.yaml is sound.\n', stderr: '' });
+    const json = await check(SIMULATED, '--format', 'json');
+    expect(json).to.include({ status: 0, stderr: '' });
+    expect(JSON.parse(json.stdout)).to.deep.equal({ faults: [] });
+    const github = await check(SIMULATED, '--format', 'github');
+    expect(github).to.include({ status: 0, stdout: '', stderr: '' });
+  });
+
+  it('finds the shipped file sound', async () => {
+    const shipped = fileURLToPath(new URL('../../gateway.yaml', import.meta.url));
+    const { status, stdout, stderr } = await place.tollgate('check', shipped);
+    expect({ status, stdout, stderr }).to.deep.equal({
+      status: 0,
+      stdout: `${shipped} is sound.\n`,
+      stderr: '',
+    });
+  });
+
+  it('tells all faults as text, each on a line that begins with its place', async () => {
+    const { status, stdout, stderr } = await check(BROKEN);
+    expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).to.be.at.least(2);
+    for (const line of lines) expect(line).to.match(/^gateway\.yaml:6:\d+: (error|warning): /u);
+    expect(stdout).to.include('"capabilites"').and.include('"capabilities"');
+    expect(stdout).to.include('"you"').and.not.include('is sound');
+  });
+
+  it('tells them as one JSON document', async () => {
+    const { status, stdout, stderr } = await check(BROKEN, 'gateway.yaml', '--format', 'json');
+    expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
+    const { faults } = JSON.parse(stdout) as Document;
+    const keys = ['severity', 'code', 'file', 'line', 'column', 'message', 'hint'];
+    for (const fault of faults) expect(fault).to.have.all.keys(keys);
+    const unknown = faults.find(({ code }) => code === 'unknown_key');
+    const column = BROKEN.split('\n')[5]?.indexOf('capabilites') ?? 0;
+    expect(unknown).to.include({ severity: 'error', file: 'gateway.yaml', line: 6 });
+    expect(unknown).to.include({ column: column + 1, hint: 'did you mean "capabilities"?' });
+  });
+
+  it('tells them as workflow commands', async () => {
+    const { status, stdout } = await check(BROKEN, '--format', 'github');
+    expect(status).to.equal(1);
+    for (const line of stdout.trimEnd().split('\n')) {
+      expect(line).to.match(/^::(error|warning) file=gateway\.yaml,line=6,col=\d+::\S/u);
+    }
+  });
+
+  it('counts a doubt as sound, and says both', async () => {
+    const { status, stdout } = await check(DOUBTFUL);
+    expect(status).to.equal(0);
+    expect(stdout).to.match(
+      /^gateway\.yaml:3:\d+: warning: .*"you".*\ngateway\.yaml is sound\.\n$/u,
+    );
+  });
+
+  it('reads another file by argument or by option, and names faults after it', async () => {
+    await mkdir(join(place.folder, 'other'));
+    const file = 'other/broken.yaml';
+    await place.write(SIMULATED);
+    for (const args of [[file], ['--config', file], ['gateway.yaml', '--config', file]]) {
+      const { status, stderr } = await place.tollgate('check', ...args);
+      expect(status).to.equal(args[0] === 'gateway.yaml' ? 0 : 2);
+      if (status === 2) expect(stderr).to.equal(`tollgate: ${file} does not exist\n`);
+    }
+  });
+
+  const unreadable = [
+    ['none.yaml', 'does not exist'],
+    ['.', 'is a folder'],
+  ];
+  for (const [file = '', reason] of unreadable) {
+    for (const format of ['text', 'json', 'github']) {
+      it(`ends with status 2 where ${file} ${reason}, as ${format}`, async () => {
+        const outcome = await place.tollgate('check', file, '--format', format);
+        expect(outcome).to.include({ status: 2, stdout: '' });
+        expect(outcome.stderr).to.equal(`tollgate: ${file} ${reason}\n`);
+      });
+    }
+  }
+
+  const unparsed = ['', '# nothing\n', '[]\n', 'models: [\n', 'a: 1\na: 2\n', '\t- x\n', '"'];
+  it('counts what is no gateway.yaml at all among the faults, with a place', async function () {
+    this.timeout(60_000);
+    for (const yaml of unparsed) {
+      const { status, stdout, stderr } = await check(yaml, '--format', 'json');
+      expect({ status, stderr }, JSON.stringify(yaml)).to.deep.equal({ status: 1, stderr: '' });
+      const [fault] = (JSON.parse(stdout) as Document).faults;
+      expect(fault?.['line']).to.be.at.least(1);
+      expect(fault?.['column']).to.be.at.least(1);
+    }
+  });
+
+  it('refuses an unknown format', async () => {
+    const { status, stdout, stderr } = await check(SIMULATED, '--format', 'xml');
+    expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+    expect(stderr).to.include('text, json, github');
+  });
+
+  it('shows no secret that the file reads from the environment', async () => {
+    const yaml = SIMULATED.replace('simulator: {}', 'simulator: { uses: "${API_KEY}" }');
+    for (const format of ['text', 'json', 'github']) {
+      const { status, stdout, stderr } = await check(yaml, '--format', format);
+      expect(status).to.equal(1);
+      expect(stdout + stderr).not.to.include(SECRET);
+    }
+  });
+});

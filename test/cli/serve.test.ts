@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { ask, chat, completionOf } from '../helpers/ask.js';
+import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+
+const FIRST = `${SIMULATED}first_start: { account: "ann's", credit: 2.50 }\n`;
+const BOOM = `export default {
+  name: 'boom',
+  shape: { needs: [], gives: [] },
+  create() { throw new Error('Boom is not set up'); },
+};`;
+const SECRET = /tg-[0-9A-Za-z]{20,}/gu;
+
+describe('tollgate serve', function () {
+  this.timeout(60_000);
+  let place: Place;
+
+  beforeEach(async () => {
+    place = await makePlace(SIMULATED);
+  });
+  afterEach(() => place.close());
+
+  for (const workers of ['1', '2']) {
+    it(`greets a newcomer once, with a command that works, ${workers} at work`, async () => {
+      await place.write(FIRST);
+      const first = place.start('serve', '--workers', workers);
+      const url = await first.url();
+      const { stdout } = first;
+      expect(stdout)
+        .to.match(/account "ann's"/u)
+        .and.include('$2.50');
+      expect(new Set(stdout.match(SECRET))).to.have.property('size', 1);
+      const [, command = ''] = /\n(  curl [\s\S]+?[^\\])\n\n/u.exec(stdout) ?? [];
+      const shell = spawn('sh', ['-c', `${command} --silent --show-error`]);
+      let answer = '';
+      shell.stdout.setEncoding('utf8').on('data', (text: string) => (answer += text));
+      const [status] = (await once(shell, 'close')) as [number];
+      expect(status).to.equal(0);
+      completionOf({ status: 200, headers: new Headers(), text: answer });
+
+      const [secret = ''] = stdout.match(SECRET) ?? [];
+      expect((await ask({ url, secret }, '/v1/models')).status).to.equal(200);
+      expect(await first.kill('SIGTERM')).to.include({ status: 0, signal: null });
+
+      const second = place.start('serve');
+      await second.url();
+      expect(second.stdout).not.to.match(SECRET).and.not.include('curl');
+      expect(second.stdout).to.match(/^Tollgate is serving 1 model on http:\S+\n$/u);
+      expect(second.stderr).not.to.match(SECRET);
+    });
+  }
+
+  it('greets nobody where there is an account already', async () => {
+    await place.write(FIRST);
+    await place.json('account', 'create', 'bob');
+    const serving = place.start('serve');
+    await serving.url();
+    expect(serving.stdout).not.to.match(SECRET);
+  });
+
+  it('listens where the command line says', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const url = await place.start('serve', '--listen', `127.0.0.1:${port}`).url();
+    expect(url).to.equal(`http://127.0.0.1:${port}`);
+    expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+  });
+
+  for (const workers of ['1', '2']) {
+    it(`says in a sentence that a port is taken, ${workers} at work, and loses no key`, async () => {
+      await place.write(FIRST);
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const args = ['serve', '--listen', address, '--workers', workers];
+      const { status, stdout, stderr } = await place.tollgate(...args);
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.match(/^tollgate: cannot listen on \S+: something else [^\n]+\n$/u);
+      expect(stderr).to.include(address);
+      server.close();
+      expect(await place.json('account', 'list')).to.deep.equal([]);
+    });
+
+    it(`says in a sentence that the store cannot be opened, ${workers} at work`, async () => {
+      await place.write(SIMULATED.replace('sqlite:data/tollgate.db', 'sqlite:gateway.yaml'));
+      const { status, stdout, stderr } = await place.tollgate('serve', '--workers', workers);
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.match(/^tollgate: the store cannot be opened: [^\n]+\n$/u);
+    });
+
+    it(`says in a sentence that a stage cannot be made, ${workers} at work`, async () => {
+      await writeFile(join(place.folder, 'boom.mjs'), BOOM);
+      await place.write(`${SIMULATED}endpoints: { x: { at: GET /x, stages: [./boom.mjs] } }\n`);
+      const { status, stdout, stderr } = await place.tollgate('serve', '--workers', workers);
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.equal('tollgate: boom is not set up\n');
+    });
+
+    it(`prints the faults of a broken file, ${workers} at work`, async () => {
+      await place.write(SIMULATED.replace('owner: me', 'owner: you'));
+      const serve = await place.tollgate('serve', '--workers', workers);
+      const check = await place.tollgate('check');
+      expect(serve).to.include({ status: 1, stdout: '' });
+      expect(serve.stderr).to.equal(check.stdout);
+      expect(serve.stderr).to.match(/^gateway\.yaml:6:\d+: error: .*"you"/u);
+    });
+  }
+
+  it('takes keys and revocations of other processes at once', async () => {
+    const url = await place.start('serve').url();
+    await place.json('account', 'create', 'bob', '--credit', '1');
+    const { id, secret } = await place.json<{ id: string; secret: string }>(
+      ...['key', 'create', 'bob', '--name', 'k'],
+    );
+    const body = { model: 'sim', messages: [{ role: 'user', content: 'Hello!' }] };
+    completionOf(await chat({ url, secret }, body));
+    await place.json('key', 'revoke', id);
+    expect((await chat({ url, secret }, body)).status).to.equal(401);
+  });
+
+  it('logs one line of JSON for a request, without keys or prompts', async () => {
+    await place.write(FIRST);
+    const serving = place.start('serve');
+    const url = await serving.url();
+    const [secret = ''] = serving.stdout.match(SECRET) ?? [];
+    const messages = [{ role: 'user', content: 'My secret thought.' }];
+    const answer = await chat({ url, secret }, { model: 'sim', messages });
+    const id = answer.headers.get('x-request-id') ?? '';
+    await serving.says(id);
+    const lines = serving.stderr.trimEnd().split('\n');
+    const [line] = lines
+      .map((text) => JSON.parse(text) as object)
+      .filter((one) => 'took_ms' in one);
+    expect(line).to.include({ request_id: id, endpoint: 'chat', status: 200, model: 'sim' });
+    expect(serving.stderr).not.to.match(SECRET).and.not.include('thought');
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { readFile, readdir } from 'node:fs/promises';
+import { eventually, makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { ask } from '../helpers/ask.js';
+import { until } from '../helpers/until.js';
+
+describe('tollgate serve --workers', function () {
+  this.timeout(60_000);
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  let place: Place;
+  let serving: Running;
+  let at: { url: string; secret: string };
+
+  beforeEach(async () => {
+    place = await makePlace(SIMULATED);
+    await place.json('account', 'create', 'ann', '--credit', '1');
+    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    serving = place.start('serve', '--workers', '2');
+    at = { url: await serving.url(), secret };
+  });
+  afterEach(() => place.close());
+
+  const answers = async (): Promise<boolean> => {
+    try {
+      return (await ask(at, '/v1/models', { headers: { connection: 'close' } })).status === 200;
+    } catch {
+      return false;
+    }
+  };
+
+  it('replaces a worker that dies, and serves on', async () => {
+    const [victim = 0] = await workersOf(serving);
+    process.kill(victim, 'SIGKILL');
+    await serving.says('another one takes its place');
+    let good = 0;
+    while (good < 10) good = (await answers()) ? good + 1 : 0;
+    await eventually('two workers are there again', async () => {
+      const workers = await workersOf(serving);
+      return workers.length === 2 && !workers.includes(victim);
+    });
+    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
+  });
+
+  it('leaves no worker behind, also when a worker has just died', async () => {
+    const workers = await workersOf(serving);
+    process.kill(workers[0] ?? 0, 'SIGKILL');
+    await serving.says('another one takes its place');
+    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
+    for (const pid of workers) expect(() => process.kill(pid, 0)).to.throw('ESRCH');
+    expect(await answers()).to.equal(false);
+  });
+
+  it('leaves no worker behind when it is killed itself', async () => {
+    const workers = await workersOf(serving);
+    expect(workers).to.have.length(2);
+    await serving.kill('SIGKILL');
+    await until(() => !workers.some(lives), 'the workers are gone');
+  });
+
+  it('passes SIGHUP on to all', async () => {
+    await place.write(SIMULATED.replace('  sim:', '  other:'));
+    serving.child.kill('SIGHUP');
+    const taken = (): number =>
+      serving.stderr.split('took up the changed configuration').length - 1;
+    await until(() => taken() >= 2, 'both take it up', 30_000);
+    for (let call = 0; call < 6; call += 1) {
+      expect((await ask(at, '/v1/models', { headers: { connection: 'close' } })).text).to.include(
+        '"other"',
+      );
+    }
+  });
+});
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The processes whose parent is this one, as Linux tells them. */
+async function workersOf({ child }: Running): Promise<number[]> {
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
+  const stats = processes.map(async (pid) => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { pid: Number(pid), parent: Number(parent), state };
+  });
+  const workers = (await Promise.all(stats)).filter(({ parent }) => parent === child.pid);
+  return workers.filter(({ state }) => state !== 'Z').map(({ pid }) => pid);
+}
