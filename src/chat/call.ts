@@ -7,6 +7,8 @@ import { readMessages } from './messages.js';
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
 const DEFAULT_MAX_TOKENS = 4096;
+/** Levels of objects and lists in a field that is sent on as it is. */
+const NESTING = 200;
 
 /** Fields of specification 2.1 that travel as they are. */
 const SAMPLING = new Set([
@@ -74,12 +76,25 @@ function travelling(
     if (OWN.has(name)) continue;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
+      refuseDeep(name, value);
       fields[name] = value;
       // Tools and schemas are read by the model too, so they count as prompt.
       size.text_bytes += Buffer.byteLength(JSON.stringify(value));
     } else ignored.add(headerSafe(name));
   }
   return fields;
+}
+
+/** A value that no one could write down again must not come as far as the wire. */
+function refuseDeep(param: string, value: unknown): void {
+  if (!isDeeper(value, NESTING)) return;
+  const message = `${param} must not be nested more than ${NESTING} levels deep.`;
+  throw new GatewayError('invalid_request', message, { param });
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import type { ChatMessage, ContentPart } from '../schema-types/chat-completion.js';
+import type { ChatMessage, ContentPart, ToolCallPart } from '../schema-types/chat-completion.js';
 import type { Capability } from '../types.js';
 import type { PromptSize } from './call.js';
 import { headerSafe } from './ignored.js';
@@ -8,6 +8,7 @@ type Capabilities = ReadonlySet<Capability>;
 
 const PLAIN_KEYS = new Set(['role', 'content', 'name']);
 const IMAGE_KEYS = new Set(['url']);
+const CALL_KEYS = new Set(['id', 'type', 'function']);
 const TOOL_KEYS = new Set([...PLAIN_KEYS, 'tool_calls', 'tool_call_id']);
 
 /**
@@ -115,13 +116,19 @@ function clean(
   };
   if (message.name !== undefined) cleaned.name = measured(message.name, size);
   if (tools && message.tool_calls) {
-    cleaned.tool_calls = message.tool_calls;
-    size.text_bytes += Buffer.byteLength(JSON.stringify(message.tool_calls));
+    cleaned.tool_calls = message.tool_calls.map((call) => cleanCall(call, ignored));
+    size.text_bytes += Buffer.byteLength(JSON.stringify(cleaned.tool_calls));
   }
   if (tools && message.tool_call_id !== undefined) {
     cleaned.tool_call_id = measured(message.tool_call_id, size);
   }
   return cleaned;
+}
+
+function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
+  const { id, type, function: asked } = call;
+  noteExtras(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
+  return { id, type, function: { name: asked.name, arguments: asked.arguments } };
 }
 
 function noteExtras(

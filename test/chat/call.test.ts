@@ -122,6 +122,20 @@ describe('a chat request as its upstream gets it', () => {
     });
   }
 
+  for (const [levels, status] of [
+    [200, 200],
+    [201, 400],
+    [100_000, 400],
+  ] as const) {
+    it(`answers ${status} to a field of ${levels} levels`, async () => {
+      const nested = '['.repeat(levels) + ']'.repeat(levels);
+      const fields = `"model":"acme-chat","messages":${JSON.stringify(messages)}`;
+      const answer = await chat(acme, `{${fields},"metadata":${nested},"unknown":${nested}}`);
+      expect(answer.status).to.equal(status);
+      if (status === 400) expect(errorOf(answer).param).to.equal('metadata');
+    });
+  }
+
   it('names dropped fields in a header that no field name can break', async () => {
     const answer = await chat(acme, {
       model: 'acme-chat',

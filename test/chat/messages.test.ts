@@ -88,6 +88,16 @@ describe('messages and what a model can take', () => {
     expect(acme.sent()['messages']).to.deep.equal([{ role: 'assistant', content: 'Hello!' }]);
   });
 
+  it('drops and names what a tool call may not carry', async () => {
+    const [call] = toolCalls;
+    const messages = [{ role: 'assistant', tool_calls: [{ ...call, extra: { deep: [[]] } }] }];
+    const answer = await chat(acme, { model: 'works', messages });
+    expect(answer.headers.get('tollgate-ignored')).to.equal('messages[].tool_calls[].extra');
+    expect(acme.sent()['messages']).to.deep.equal([
+      { role: 'assistant', content: null, tool_calls: toolCalls },
+    ]);
+  });
+
   it('drops and names what an image part may not carry', async () => {
     const dear = {
       type: 'image_url',

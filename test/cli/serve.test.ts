@@ -117,7 +117,11 @@ describe('tollgate serve', function () {
     const url = await place.start('serve').url();
     await place.json('account', 'create', 'bob', '--credit', '1');
     const { id, secret } = await place.json<{ id: string; secret: string }>(
-      ...['key', 'create', 'bob', '--name', 'k'],
+      'key',
+      'create',
+      'bob',
+      '--name',
+      'k',
     );
     const body = { model: 'sim', messages: [{ role: 'user', content: 'Hello!' }] };
     completionOf(await chat({ url, secret }, body));

@@ -59,7 +59,7 @@ describe('the order of upstreams', () => {
         const groups = all.map((_, at) =>
           all.slice(0, at + 1).findLastIndex((w) => w === undefined),
         );
-        expect([...order].sort()).to.deep.equal([...all.keys()]);
+        expect([...order].sort((a, b) => a - b)).to.deep.equal([...all.keys()]);
         expect(order.map((name) => groups[name])).to.deep.equal(groups);
       }),
     );
