@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ChatCodec } from '../chat/codec.js';
+import type { ImageCodec } from '../image/codec.js';
 import { isRecord } from '../is-record.js';
 import type { LocalUpstream } from '../types.js';
 import type { VideoCodec } from '../video/codec.js';
@@ -54,63 +55,39 @@ async function builtIn(): Promise<string[]> {
   return [...new Set(names)];
 }
 
-/** The chat codec of an adapter, or undefined and a fault. */
-export async function importCodec(
-  source: Source,
-  pointer: string,
-  name: string,
-  manifest: string,
-): Promise<ChatCodec | undefined> {
-  const adapter = await importAdapter(source, pointer, name, manifest);
-  if (!adapter) return undefined;
-  if (isCodec(adapter['chat'])) return adapter['chat'];
-  lacking(source, pointer, 'chat');
-  return undefined;
+/** What an adapter may export, and how it is known to be what it says. */
+interface Exports {
+  chat: ChatCodec;
+  image: ImageCodec;
+  video: VideoCodec;
+  answer: LocalUpstream['answer'];
 }
 
-/** The video codec of an adapter, or undefined and a fault. */
-export async function importVideo(
+const KNOWN: { [Name in keyof Exports]: (value: unknown) => value is Exports[Name] } = {
+  chat: (value): value is ChatCodec => hasAll(value, ['encode', 'decode', 'decodeStream']),
+  image: (value): value is ImageCodec => hasAll(value, ['encode', 'decode']),
+  video: (value): value is VideoCodec => hasAll(value, ['submit', 'submitted', 'poll', 'polled']),
+  answer: (value): value is LocalUpstream['answer'] => typeof value === 'function',
+};
+
+/** The part of an adapter that is wanted of it, or undefined and a fault. */
+export async function importPart<Name extends keyof Exports>(
   source: Source,
   pointer: string,
-  name: string,
+  name: string | undefined,
   manifest: string,
-): Promise<VideoCodec | undefined> {
+  wanted: Name,
+): Promise<Exports[Name] | undefined> {
+  if (name === undefined) return undefined;
   const adapter = await importAdapter(source, pointer, name, manifest);
   if (!adapter) return undefined;
-  if (isVideoCodec(adapter['video'])) return adapter['video'];
-  lacking(source, pointer, 'video');
-  return undefined;
-}
-
-/** The `answer` function of an adapter that is its own upstream, or undefined and a fault. */
-export async function importAnswer(
-  source: Source,
-  pointer: string,
-  name: string,
-  manifest: string,
-): Promise<LocalUpstream['answer'] | undefined> {
-  const adapter = await importAdapter(source, pointer, name, manifest);
-  if (!adapter) return undefined;
-  if (isAnswer(adapter['answer'])) return adapter['answer'];
-  lacking(source, pointer, 'answer');
-  return undefined;
-}
-
-function lacking(source: Source, pointer: string, wanted: string): void {
+  const part = adapter[wanted];
+  if (KNOWN[wanted](part)) return part;
   const message = `the adapter ${source.word(pointer)} exports no ${quote(wanted)}`;
   source.fault(pointer, { code: 'broken_adapter', message });
+  return undefined;
 }
 
-function isCodec(value: unknown): value is ChatCodec {
-  const parts = ['encode', 'decode', 'decodeStream'];
+function hasAll(value: unknown, parts: readonly string[]): boolean {
   return isRecord(value) && parts.every((part) => typeof value[part] === 'function');
-}
-
-function isVideoCodec(value: unknown): value is VideoCodec {
-  const parts = ['submit', 'submitted', 'poll', 'polled'];
-  return isRecord(value) && parts.every((part) => typeof value[part] === 'function');
-}
-
-function isAnswer(value: unknown): value is LocalUpstream['answer'] {
-  return typeof value === 'function';
 }

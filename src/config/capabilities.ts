@@ -12,7 +12,7 @@ const NEEDS: Record<Capability, readonly (readonly string[])[]> = {
   audio: [['chat']],
   tools: [['chat']],
   image: [['image']],
-  video: [['video'], ['video.submit', 'video.status', 'video.result', 'video.content']],
+  video: [['video'], ['video.submit', 'video.status']],
 };
 
 const REFINE_CHAT: readonly Capability[] = ['vision', 'audio', 'tools'];

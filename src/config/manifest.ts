@@ -1,11 +1,12 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { ChatCodec } from '../chat/codec.js';
+import type { ImageCodec } from '../image/codec.js';
 import { packageRoot } from '../paths.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { LocalUpstream } from '../types.js';
 import type { VideoCodec } from '../video/codec.js';
-import { importAnswer, importCodec, importVideo } from './adapter.js';
+import { importPart } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import { nameHint } from './nearest.js';
 import { parse } from './parse.js';
@@ -17,9 +18,12 @@ export interface Manifest {
   source: Source;
   data: Draft<ProviderManifest>;
   chat: ChatCodec | undefined;
+  image: ImageCodec | undefined;
   video: VideoCodec | undefined;
   answer: LocalUpstream['answer'] | undefined;
 }
+
+const NOTHING = { chat: undefined, image: undefined, video: undefined, answer: undefined };
 
 type Found = { content: string } | 'missing' | 'unreadable';
 
@@ -83,23 +87,19 @@ export class Manifests {
   async #load(file: string, text: string): Promise<Manifest> {
     const directory = dirname(resolve(file));
     const source = parse(file, text, this.#source.report, { env: this.#env, directory });
-    if (!source.readable)
-      return { source, data: {}, chat: undefined, video: undefined, answer: undefined };
+    if (!source.readable) return { source, data: {}, ...NOTHING };
     const data = validate(source, 'provider');
     checkPassthrough(source, '/passthrough', data.passthrough ?? []);
     checkChanges(source, '', { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} });
-    const codec = data.operations?.chat?.codec;
-    const place = '/operations/chat/codec';
-    const video = data.operations?.video?.codec;
-    const film = '/operations/video/codec';
-    const local = data.in_process;
+    const { chat, image, video } = data.operations ?? {};
+    const codecAt = (operation: string) => `/operations/${operation}/codec`;
     return {
       source,
       data,
-      chat: codec === undefined ? undefined : await importCodec(source, place, codec, file),
-      video: video === undefined ? undefined : await importVideo(source, film, video, file),
-      answer:
-        local === undefined ? undefined : await importAnswer(source, '/in_process', local, file),
+      chat: await importPart(source, codecAt('chat'), chat?.codec, file, 'chat'),
+      image: await importPart(source, codecAt('image'), image?.codec, file, 'image'),
+      video: await importPart(source, codecAt('video'), video?.codec, file, 'video'),
+      answer: await importPart(source, '/in_process', data.in_process, file, 'answer'),
     };
   }
 

@@ -50,7 +50,7 @@ async function findManifest(
 }
 
 function readProvider(source: Source, name: string, entry: Entry, manifest: Manifest): Provider {
-  const { data, answer, video } = manifest;
+  const { data, answer } = manifest;
   const pointer = `/providers${join(name)}`;
   if (data.in_process === undefined && source.marks.has(`${pointer}/settings`)) {
     const message = `settings are not used: ${manifest.source.file} does not answer in process`;
@@ -63,7 +63,7 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     base_url: readBaseUrl(source, pointer, entry, manifest),
     headers: readHeaders(source, pointer, entry, manifest),
     operations: readOperations(manifest),
-    ...(video && { video: { codec: video, most: data.operations?.video?.most ?? 1 } }),
+    ...readMedia(manifest),
     timeouts: readTimeouts(source, pointer, entry, manifest),
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
     on_abort: entry.on_abort ?? data.on_abort ?? 'drain',
@@ -86,11 +86,19 @@ function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Ma
   return '';
 }
 
-/** Only chat has codecs so far; the other operations count for what a model may offer. */
 function readOperations({ data, chat }: Manifest): Map<string, Operation> {
   const path = data.operations?.chat?.path;
   if (chat === undefined || path === undefined) return new Map();
   return new Map([['chat', { name: 'chat', path, codec: chat }]]);
+}
+
+function readMedia({ data, image, video }: Manifest): Pick<Provider, 'image' | 'video'> {
+  const { operations = {} } = data;
+  const path = operations.image?.path ?? '';
+  return {
+    ...(image && { image: { path, codec: image, most: operations.image?.most ?? 1 } }),
+    ...(video && { video: { codec: video, most: operations.video?.most ?? 1 } }),
+  };
 }
 
 function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {

@@ -29,7 +29,7 @@ export interface ProviderManifest {
   };
   operations: {
     chat?: OperationBlock;
-    image?: OperationBlock;
+    image?: ImageBlock;
     video?: VideoBlock;
     'video.submit'?: OperationBlock;
     'video.status'?: OperationBlock;
@@ -59,6 +59,14 @@ export interface OperationBlock {
   path: string;
   /** a codec's name or ./path.js */
   codec: string;
+}
+export interface ImageBlock {
+  /** a path such as /images/generations */
+  path: string;
+  /** a codec's name or ./path.js */
+  codec: string;
+  /** a whole number of pictures a call, 1 to 10 */
+  most?: number;
 }
 export interface VideoBlock {
   /** a codec's name or ./path.js */
