@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import { isBusy } from './database.js';
+import { Disk } from './disk.js';
 import { ATTEMPTS, wait_ms } from './patience.js';
 
 /** More members than this go into the next transaction, so that the loop is never held for long. */
@@ -9,15 +10,18 @@ interface Member {
   /** Does the work inside the transaction; what it answers is called after the commit. */
   work: () => () => void;
   reject: (error: unknown) => void;
+  /** Whether its caller must hear only when the disk has it. */
+  durable: boolean;
 }
 
 /**
- * Group commit: what one turn of the event loop asks for is written in one transaction, because
- * the wait for the disk costs far more than the writes. Callers are answered after the commit.
+ * Group commit: what one turn of the event loop asks for is written in one transaction. Callers are
+ * answered after the commit, and those whose writing is durable once the disk has it as well.
  */
 export class Group {
   readonly #database: Sqlite.Database;
   readonly #prelude: () => void;
+  readonly #disk: Disk;
   readonly #sql: Record<'begin' | 'commit' | 'rollback' | 'mark' | 'keep' | 'undo', () => void>;
   #waiting: Member[] = [];
   /** How many of those waiting were undone because one among them failed. */
@@ -27,6 +31,7 @@ export class Group {
 
   /** The prelude runs first in every transaction. */
   constructor(database: Sqlite.Database, prelude: () => void) {
+    this.#disk = new Disk(`${database.name}-wal`);
     const prepare = (sql: string) => {
       const statement = database.prepare(sql);
       return () => void statement.run();
@@ -45,6 +50,15 @@ export class Group {
 
   /** Rejects with what `work` throws, which then has changed nothing; else answers its value. */
   add<T>(work: () => T): Promise<T> {
+    return this.#join(work, false);
+  }
+
+  /** Like `add`, but answers only when what was written would survive a loss of power. */
+  addDurably<T>(work: () => T): Promise<T> {
+    return this.#join(work, true);
+  }
+
+  #join<T>(work: () => T, durable: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         work: () => {
@@ -52,6 +66,7 @@ export class Group {
           return () => resolve(value);
         },
         reject,
+        durable,
       });
       this.#schedule();
     });
@@ -60,6 +75,7 @@ export class Group {
   /** Resolves when all that was added before is written or refused. */
   async idle(): Promise<void> {
     if (this.#waiting.length > 0) await this.add(() => undefined);
+    await this.#disk.close();
   }
 
   #schedule(wait?: number): void {
@@ -151,7 +167,21 @@ export class Group {
       for (const member of members) member.reject(error);
       return;
     }
-    for (const answer of answers) answer();
+    const late: (() => void)[] = [];
+    members.forEach(({ durable }, at) => {
+      const answer = answers[at];
+      if (!answer) return;
+      if (durable) late.push(answer);
+      else answer();
+    });
+    if (late.length > 0) this.#answerDurable(members, late);
+  }
+
+  #answerDurable(members: Member[], answers: (() => void)[]): void {
+    this.#disk.after((error) => {
+      if (!error) for (const answer of answers) answer();
+      else for (const member of members) if (member.durable) member.reject(error);
+    });
   }
 
   #rollback(): void {

@@ -4,6 +4,7 @@ import { isBusy, prepareSqlite } from './database.js';
 import { Group } from './group.js';
 import { checkCharge, checkHold, noAccount, tooLowBalance, TOUCH_EVERY_MS } from './hot.js';
 import type { Hot } from './hot.js';
+import { Lookups } from './lookups.js';
 import { MAX_NANO, MIN_NANO } from './nano.js';
 import { patiently } from './patience.js';
 import type { Process } from './processes.js';
@@ -25,13 +26,17 @@ export class SqliteHot implements Hot {
   readonly #database: Sqlite.Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #group: Group;
+  readonly #lookups: Lookups<KeyRow>;
   readonly #self: Process;
   readonly #now: () => number;
 
   constructor(file: string, self: Process, now: () => number) {
     this.#database = new Sqlite(file);
     prepareSqlite(this.#database);
+    // The group waits for the disk itself, beside the event loop.
+    this.#database.pragma('synchronous = NORMAL');
     this.#statements = prepare(this.#database);
+    this.#lookups = new Lookups(this.#database, (sha256) => this.#statements.caller.get(sha256));
     this.#self = self;
     this.#now = now;
     this.#group = new Group(this.#database, () => {
@@ -41,7 +46,7 @@ export class SqliteHot implements Hot {
 
   /** Reads the file each time, so that a key that another process revoked is refused at once. */
   async caller(secret_sha256: string): Promise<Caller | undefined> {
-    const row = await patiently(isBusy, () => this.#statements.caller.get(secret_sha256));
+    const row = await this.#lookups.add(secret_sha256);
     if (!row) return undefined;
     const { key_id, account_id, last_used_ms } = row;
     const now_ms = this.#now();
@@ -72,7 +77,7 @@ export class SqliteHot implements Hot {
 
   async settle(charge: Charge): Promise<boolean> {
     checkCharge(charge);
-    return this.#group.add(() => this.#settle(charge));
+    return this.#group.addDurably(() => this.#settle(charge));
   }
 
   #settle(charge: Charge): boolean {

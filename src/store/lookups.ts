@@ -1,0 +1,55 @@
+import type Sqlite from 'better-sqlite3';
+import { isBusy } from './database.js';
+import { patiently } from './patience.js';
+
+interface Question<Row> {
+  key: string;
+  resolve: (row: Row | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Looks up what one turn of the event loop asks for under one lock of the file: taking the lock
+ * costs more than the look-up. Nothing is remembered, so each answer is what the file says now.
+ */
+export class Lookups<Row> {
+  readonly #get: (key: string) => Row | undefined;
+  readonly #begin: () => void;
+  readonly #commit: () => void;
+  #waiting: Question<Row>[] = [];
+
+  constructor(database: Sqlite.Database, get: (key: string) => Row | undefined) {
+    const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
+    this.#get = get;
+    this.#begin = () => void begin.run();
+    this.#commit = () => void commit.run();
+  }
+
+  add(key: string): Promise<Row | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ key, resolve, reject }) === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const shared = waiting.length > 1;
+    if (shared) this.#begin();
+    const alone = waiting.filter((question) => !this.#answered(question));
+    if (shared) this.#commit();
+    for (const { key, resolve, reject } of alone) {
+      patiently(isBusy, () => this.#get(key)).then(resolve, reject);
+    }
+  }
+
+  /** False where another connection was in the way: then it is asked again by itself. */
+  #answered({ key, resolve }: Question<Row>): boolean {
+    try {
+      resolve(this.#get(key));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
