@@ -90,6 +90,8 @@ export interface ModelLimits {
   context: number | undefined;
   /** The most prompt tokens that one image part is taken to cost. */
   image_tokens: number;
+  /** The most pictures that one request may ask for; 10 where the file leaves it out. */
+  images?: number;
   /** What the file narrows of the bounds of specification 2.8. */
   video?: VideoLimits;
 }
@@ -119,6 +121,8 @@ export interface WireRequest {
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | undefined;
+  /** True for an address that an upstream chose: refused unless it is on the public Internet. */
+  public_only?: boolean;
   /** False keeps the provider's headers back. Another origin than its own never gets them. */
   credentials?: boolean;
 }

@@ -110,7 +110,14 @@ function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Mo
     source.fault(place, { code: 'out_of_range', message, hint });
   }
   const video = readVideoLimits(limits);
-  return { max_tokens, context, image_tokens, ...(video && { video }) };
+  const { images } = limits;
+  return {
+    max_tokens,
+    context,
+    image_tokens,
+    ...(images !== undefined && { images }),
+    ...(video && { video }),
+  };
 }
 
 function readVideoLimits(limits: NonNullable<Entry['limits']>): VideoLimits | undefined {

@@ -5,17 +5,20 @@ import { isRecord } from '../is-record.js';
 import { label } from './explain.js';
 import { pointer as join, quote, type Source } from './source.js';
 import type { Draft } from './validate.js';
+import { readImagePrices } from './image-prices.js';
 import { readVideoPrices } from './video-prices.js';
 
 const MOST_NANO = parseDollars('1e9');
 
 /** Which capabilities each unit of a price pays for. A unit that is wanted must be there. */
 const UNITS: Record<string, readonly Capability[]> = {
-  input_per_million: ['chat', 'vision', 'audio', 'tools'],
-  output_per_million: ['chat', 'vision', 'audio', 'tools'],
+  input_per_million: ['chat', 'vision', 'audio', 'tools', 'image'],
+  output_per_million: ['chat', 'vision', 'audio', 'tools', 'image'],
   per_image: ['image'],
   per_video_second: ['video'],
 };
+
+const TOKEN_UNITS = ['input_per_million', 'output_per_million'];
 
 /** A price in nano-dollars, from the file's own digits. */
 export function readPrice(source: Source, pointer: string, entry: Draft<PriceEntry>): Price {
@@ -23,12 +26,15 @@ export function readPrice(source: Source, pointer: string, entry: Draft<PriceEnt
   readLeaves(source, pointer, amounts);
   const nano = (unit: 'input_per_million' | 'output_per_million') =>
     amounts[unit] === undefined ? 0n : readDollars(source, pointer + join(unit));
-  const place = pointer + join('per_video_second');
-  const per_video_second = readVideoPrices(source, place, amounts.per_video_second);
+  const place = (unit: keyof typeof amounts) => pointer + join(unit);
+  const per_image = readImagePrices(source, place('per_image'), amounts.per_image);
+  const seconds = place('per_video_second');
+  const per_video_second = readVideoPrices(source, seconds, amounts.per_video_second);
   return {
     free: entry === 'free',
     input_nano_per_million: nano('input_per_million'),
     output_nano_per_million: nano('output_per_million'),
+    ...(per_image && { per_image }),
     ...(per_video_second && { per_video_second }),
   };
 }
@@ -44,11 +50,12 @@ export function checkUnits(
   const given = source.keys(pointer) ?? [];
   // A key that is no unit at all is told already, and may well be the one that seems to be missing.
   const complete = given.every((key) => Object.hasOwn(UNITS, key));
+  const listed = [...capabilities].join(', ');
   for (const [unit, pays] of Object.entries(UNITS)) {
-    const paid = pays.find((capability) => capabilities.has(capability));
-    if (paid === undefined && given.includes(unit)) {
-      const has = [...capabilities].join(', ');
-      const message = `the price ${quote(unit)} fits none of the capabilities: ${has}`;
+    const has = pays.filter((capability) => capabilities.has(capability));
+    const paid = has.find((capability) => capability !== 'image' || isWanted(unit, given));
+    if (has.length === 0 && given.includes(unit)) {
+      const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
       const hint = `it pays for ${pays.join(', ')}`;
       source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
     }
@@ -57,6 +64,11 @@ export function checkUnits(
       source.fault(pointer, { code: 'missing_price', message, hint: `add ${unit}` });
     }
   }
+}
+
+/** Pictures are paid for one by one, or by their tokens, or by both. */
+function isWanted(unit: string, given: readonly string[]): boolean {
+  return TOKEN_UNITS.includes(unit) === TOKEN_UNITS.some((one) => given.includes(one));
 }
 
 /** Nano-dollars of one amount in the file. Too fine, negative or absurd amounts are faults. */

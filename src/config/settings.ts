@@ -22,8 +22,9 @@ type Settings = Pick<
 const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
 /** No timer runs for it, so it may be longer than those that need one. */
-const TASK = { standard: 24 * HOUR_MS, least: 60_000, most: 720 * HOUR_MS };
+const TASK = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
 const CLIENT = { standard: 60_000, least: 100 };
+const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
 const STANDARD_LISTEN = '127.0.0.1:8080';
 export const STANDARD_STORE = 'sqlite:data/tollgate.db';
 
@@ -49,7 +50,8 @@ export function readSettings(
 }
 
 function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {
-  type Size = 'body' | 'answer' | 'stream' | 'event' | 'drain_bytes';
+  type Size =
+    'body' | 'answer' | 'stream' | 'event' | 'drain_bytes' | 'image_bytes' | 'images_total';
   const size = (key: Size, standard: number, least = 1024) =>
     readSize(source, `/limits/${key}`, limits[key], { standard, least });
   const drain = { standard: 30_000, least: 0 };
@@ -63,6 +65,9 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     connections: limits.connections ?? 512,
     client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
     task_ms: readDuration(source, '/limits/task', limits.task, TASK),
+    image_bytes: size('image_bytes', 32 * MB),
+    images_total_bytes: size('images_total', 1024 * MB),
+    image_ttl_ms: readDuration(source, '/limits/image_ttl', limits.image_ttl, IMAGE),
   };
 }
 

@@ -61,6 +61,11 @@ export interface Configuration {
     client_ms: number;
     /** How long a video task may take, and then how long it is kept. */
     task_ms: number;
+    /** The most that one picture may weigh. */
+    image_bytes: number;
+    /** The most that all pictures kept for their clients may weigh together, and for how long. */
+    images_total_bytes: number;
+    image_ttl_ms: number;
   };
   keep_alive_ms: number;
   log_level: string;

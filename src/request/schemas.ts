@@ -7,7 +7,7 @@ import { OptionError } from '../pipeline.js';
 import { explain } from './explain.js';
 
 /** The shipped schemas of request bodies: `schemas/NAME.schema.json`. */
-export const REQUEST_SCHEMAS = ['chat-completion', 'video-submission'] as const;
+export const REQUEST_SCHEMAS = ['chat-completion', 'image-generation', 'video-submission'] as const;
 export type RequestSchema = (typeof REQUEST_SCHEMAS)[number];
 
 /** Throws `GatewayError` (400, naming the field) for a body that breaks its schema. */

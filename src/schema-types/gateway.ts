@@ -88,6 +88,9 @@ export interface LimitsBlock {
   drain_bytes?: Size;
   client?: Duration;
   task?: Duration;
+  image_bytes?: Size;
+  images_total?: Size;
+  image_ttl?: Duration;
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
 }
@@ -156,6 +159,8 @@ export interface ModelLimitsBlock {
   max_tokens?: Tokens;
   context?: Tokens;
   image_tokens?: Tokens;
+  /** a whole number of images, 1 to 64 */
+  images?: number;
   /** a whole number of seconds, 1 to 8 */
   duration_seconds?: number;
   /** a whole number of videos, 1 to 4 */

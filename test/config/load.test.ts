@@ -44,8 +44,12 @@ describe('load', () => {
       event_bytes: 8_388_608,
       drain_ms: 30_000,
       drain_bytes: 16_777_216,
+      client_ms: 60_000,
       connections: 512,
       task_ms: 86_400_000,
+      image_bytes: 33_554_432,
+      images_total_bytes: 1_073_741_824,
+      image_ttl_ms: 3_600_000,
     });
     const addresses = configuration.endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(addresses).to.deep.equal(STANDARD_ENDPOINTS.map(({ at }) => at));
@@ -70,8 +74,12 @@ describe('load', () => {
       event_bytes: 65_536,
       drain_ms: 0,
       drain_bytes: 0,
+      client_ms: 60_000,
       connections: 8,
       task_ms: 5_400_000,
+      image_bytes: 1_048_576,
+      images_total_bytes: 8_388_608,
+      image_ttl_ms: 120_000,
     });
   });
 

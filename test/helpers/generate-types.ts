@@ -6,7 +6,13 @@ import { format } from 'prettier';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The schemas whose data the source reads by name; each has its types in `src/schema-types/`. */
-export const TYPED_SCHEMAS = ['chat-completion', 'gateway', 'provider', 'video-submission'];
+export const TYPED_SCHEMAS = [
+  'chat-completion',
+  'gateway',
+  'image-generation',
+  'provider',
+  'video-submission',
+];
 
 /** The TypeScript text of one schema, as it must stand in `src/schema-types/NAME.ts`. */
 export async function typesOf(name: string): Promise<string> {

@@ -1,0 +1,17 @@
+// Made by `npm run types` from schemas/image-generation.schema.json.
+
+/**
+ * Body of POST /v1/images/generations: service specification 2.6. Other fields are let in here and
+ * dropped later unless the model passes them through.
+ */
+export interface ImageGenerationBody {
+  model: string;
+  prompt: string;
+  n?: number;
+  /** width and height in pixels, such as 1024x1024 */
+  size?: string;
+  quality?: 'standard' | 'hd';
+  response_format?: 'url' | 'b64_json';
+  style?: 'natural' | 'vivid';
+  [k: string]: unknown;
+}
