@@ -50,7 +50,8 @@ export async function estimatedBill(texts: readonly string[], terms: Terms): Pro
   return { usage, cost_nano: capped, estimated: true };
 }
 
-function readUsage(usage: unknown): TokenUsage | undefined {
+/** Token counts, if they are counts at all. */
+export function readUsage(usage: unknown): TokenUsage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const { prompt_tokens, completion_tokens } = usage as Record<string, unknown>;
   if (!isCount(prompt_tokens) || !isCount(completion_tokens)) return undefined;
