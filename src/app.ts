@@ -6,7 +6,14 @@ import type { EndpointEntry } from './config/types.js';
 import { GatewayError } from './errors.js';
 import { health, PROBES, type Health } from './health.js';
 import { requestId } from './request-id.js';
-import { build, type Context, type Services, type Stage, type State } from './pipeline.js';
+import {
+  build,
+  type Context,
+  type Services,
+  type Stage,
+  type StageMiddleware,
+  type State,
+} from './pipeline.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
@@ -19,14 +26,18 @@ export function createApp(
   const app = new Koa<State>();
   app.silent = true;
   const router = new Router<State>();
+  // Most calls go to a path without parameters, which needs no pattern to be found by.
+  const exact = new Map<string, StageMiddleware>();
   for (const endpoint of services.configuration.endpoints) {
-    const middleware = build(endpoint, stages, services);
-    const { method, name } = endpoint;
-    router.register(routerPath(endpoint), [method], [label(name), ...middleware, end]);
+    const { method, path } = endpoint;
+    const walk = build(endpoint, stages, services);
+    if (!path.includes('{')) exact.set(`${method} ${path}`, walk);
+    router.register(routerPath(endpoint), [method], [walk]);
   }
   app.use(identifying(services.now));
   app.use(health(state, services.store));
   app.use(answering(services, state));
+  app.use((ctx, next) => (exact.get(`${ctx.method} ${ctx.path}`) ?? next)(ctx, next));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   return app.callback();
@@ -40,16 +51,6 @@ function identifying(now: () => number): Koa.Middleware<State> {
     return next();
   };
 }
-
-function label(name: string): Koa.Middleware<State> {
-  return (ctx, next) => {
-    ctx.state.endpoint = name;
-    return next();
-  };
-}
-
-/** A request that has walked its stages goes no further: what follows is for unknown paths. */
-function end(): void {}
 
 /** `{model}` may hold slashes, so it takes all it can get; other parameters are one segment. */
 function routerPath({ path }: EndpointEntry): string {

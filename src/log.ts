@@ -1,7 +1,7 @@
 import { destination, pino, type Logger } from 'pino';
 
 const FLUSH_MS = 1_000;
-const BUFFER_BYTES = 4_096;
+const BUFFER_BYTES = 16_000;
 
 /** JSON lines on standard error, written in the background. Holds neither keys nor prompts. */
 export function createLog(level: string): Logger {

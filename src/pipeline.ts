@@ -147,15 +147,29 @@ function isOfKind<K extends Work['kind']>(work: Work, kind: K): work is Extract<
   return work.kind === kind;
 }
 
-/** The middleware of an endpoint, first to last, made once when a configuration is taken up. */
+/** What an endpoint does with a request: its stages in a row, made once for a configuration. */
 export function build(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
   services: Services,
-): StageMiddleware[] {
-  return endpoint.stages.map(({ name, option }) => {
+): StageMiddleware {
+  const row = endpoint.stages.map(({ name, option }) => {
     const stage = stages.get(name);
     if (!stage) throw new Error(`No stage is called ${name}.`);
     return stage.create(option, services, endpoint);
+  });
+  return (ctx) => {
+    ctx.state.endpoint = endpoint.name;
+    return walk(row, 0, ctx);
+  };
+}
+
+/** Runs the stages from one on. A stage that calls `next` twice is at fault, and is told so. */
+async function walk(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
+  let gone = false;
+  await row[at]?.(ctx, () => {
+    if (gone) return Promise.reject(new Error('A stage called next() twice.'));
+    gone = true;
+    return walk(row, at + 1, ctx);
   });
 }
