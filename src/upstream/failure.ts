@@ -24,7 +24,9 @@ const POLICY = anyOf(
   'content_?filter',
   'content management policy',
   'moderation_blocked',
-  'responsibleaipolicyviolation',
+  'responsible ?ai',
+  'usage guidelines',
+  'support codes?:',
 );
 const CREDENTIALS = anyOf(
   'api_key_invalid',

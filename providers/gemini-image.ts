@@ -1,0 +1,110 @@
+import type { Encoded } from '../src/chat/codec.js';
+import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/image/codec.js';
+import type { Upstream } from '../src/types.js';
+import { UpstreamError } from '../src/upstream/fault.js';
+import {
+  answerIn,
+  broken,
+  countIn,
+  listIn,
+  modelOf,
+  objectIn,
+  textIn,
+  type Fields,
+} from './gemini-wire.js';
+
+/** Width to height, of the shapes that every image model makes. */
+const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '21:9'] as const;
+
+/** Ends that mean the rules were broken, by the prompt or by the picture. */
+const AGAINST_THE_RULES =
+  /^(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_(SAFETY|PROHIBITED_CONTENT|RECITATION))$/u;
+
+const SAID_CHARACTERS = 300;
+
+/** Pictures from Gemini's image models, whose calls go to `pathOf` of the model: one at a time. */
+export function imageCodec(pathOf: (model: string) => string): ImageCodec {
+  return {
+    encode: (call, upstream) => encode(call, upstream, pathOf(modelOf(upstream.model))),
+    decode,
+  };
+}
+
+function encode(call: ImageCall, { model, set }: Upstream, path: string): Encoded {
+  const wanted = call.size && imageConfig(call.size, model);
+  return {
+    path: `${path}:generateContent`,
+    body: {
+      ...set,
+      contents: [{ role: 'user', parts: [{ text: call.prompt }] }],
+      generationConfig: {
+        ...call.fields,
+        responseModalities: ['TEXT', 'IMAGE'],
+        ...(wanted && { imageConfig: wanted }),
+      },
+    },
+  };
+}
+
+function imageConfig({ width, height }: { width: number; height: number }, model: string): Fields {
+  const longest = Math.max(width, height);
+  const larger = longest <= 2_048 ? '2K' : '4K';
+  // The older family makes pictures of one size, and refuses to be told which.
+  const isSized = longest > 1_024 && !/gemini-2/u.test(model);
+  return { aspectRatio: nearestRatio(width / height), ...(isSized && { imageSize: larger }) };
+}
+
+function nearestRatio(wanted: number): string {
+  const distance = (ratio: string): number => {
+    const [width = 1, height = 1] = ratio.split(':').map(Number);
+    return Math.abs(Math.log(width / height / wanted));
+  };
+  return RATIOS.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
+}
+
+function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply {
+  const answer = answerIn(body, provider);
+  const candidates = listIn(answer, 'candidates');
+  // Drafts stand among the thoughts, and are not what was asked for.
+  const parts = candidates
+    .flatMap((candidate) => listIn(objectIn(candidate, 'content'), 'parts'))
+    .filter((part) => part['thought'] !== true);
+  const pictures = parts.flatMap(pictureIn);
+  if (pictures.length === 0) throw noPicture(answer, candidates, parts);
+  return { pictures, usage: usageIn(answer) };
+}
+
+function pictureIn(part: Fields): Picture[] {
+  const data = objectIn(part, 'inlineData');
+  const b64_json = textIn(data, 'data');
+  const isImage = (textIn(data, 'mimeType') ?? 'image/png').startsWith('image/');
+  return b64_json !== undefined && isImage ? [{ b64_json }] : [];
+}
+
+function noPicture(answer: Fields, candidates: Fields[], parts: Fields[]): UpstreamError {
+  const feedback = objectIn(answer, 'promptFeedback');
+  const reasons = candidates.map((candidate) => textIn(candidate, 'finishReason') ?? '');
+  const said = [
+    textIn(feedback, 'blockReasonMessage'),
+    ...candidates.map((candidate) => textIn(candidate, 'finishMessage')),
+    ...parts.map((part) => textIn(part, 'text')),
+  ].find((text) => text !== undefined);
+  const words = said === undefined ? '' : ` ${said.trim().slice(0, SAID_CHARACTERS)}`;
+  const blocked = textIn(feedback, 'blockReason');
+  const reason = blocked ?? reasons.find((word) => AGAINST_THE_RULES.test(word));
+  if (reason !== undefined) {
+    return new UpstreamError('policy', `The upstream refused the prompt (${reason}).${words}`);
+  }
+  return broken(`The upstream gave no picture.${words}`);
+}
+
+function usageIn(answer: Fields): Fields | undefined {
+  const usage = answer['usageMetadata'];
+  if (usage === undefined) return undefined;
+  const counts = objectIn(answer, 'usageMetadata');
+  return {
+    prompt_tokens: countIn(counts, 'promptTokenCount') + countIn(counts, 'toolUsePromptTokenCount'),
+    completion_tokens:
+      countIn(counts, 'candidatesTokenCount') + countIn(counts, 'thoughtsTokenCount'),
+  };
+}

@@ -1,0 +1,52 @@
+import { isRecord } from '../src/is-record.js';
+import { failureInside } from '../src/upstream/failure.js';
+import { UpstreamError } from '../src/upstream/fault.js';
+import type { Provider } from '../src/types.js';
+
+export type Fields = Record<string, unknown>;
+
+/** Only these are safe within a path that we build. */
+const MODEL = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/u;
+
+/** A model's ID without the `models/` that some write before it. */
+export function modelOf(model: string): string {
+  const id = model.replace(/^models\//u, '');
+  if (MODEL.test(id)) return id;
+  throw new UpstreamError('missing', 'The upstream does not serve this model.');
+}
+
+/** The answer to a call, which some paths wrap in a list. Throws the error that it may be. */
+export function answerIn(body: unknown, provider: Provider): Fields {
+  const answer: unknown = Array.isArray(body) ? body[0] : body;
+  if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
+  if (isRecord(answer['error'])) throw failureInside(answer, provider);
+  return answer;
+}
+
+export function broken(message: string): UpstreamError {
+  return new UpstreamError('broken', message);
+}
+
+/** A part of an object that is an object itself; an empty one where there is none. */
+export function objectIn(fields: Fields, name: string): Fields {
+  const value = fields[name];
+  return isRecord(value) ? value : {};
+}
+
+/** The objects of a list; none where it is no list. */
+export function listIn(fields: Fields, name: string): Fields[] {
+  const value = fields[name];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/** A text that says something; undefined where there is none. */
+export function textIn(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** A count; 0 where there is none. */
+export function countIn(fields: Fields, name: string): number {
+  const value = fields[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+}

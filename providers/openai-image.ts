@@ -1,0 +1,98 @@
+import type { Encoded } from '../src/chat/codec.js';
+import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/image/codec.js';
+import type { Upstream } from '../src/types.js';
+import { UpstreamError } from '../src/upstream/fault.js';
+import { broken, checked, recordsIn } from './openai-answer.js';
+
+/** What the gateway decides, because it is priced or because an answer would be unreadable. */
+const FIXED = ['model', 'prompt', 'n', 'stream', 'partial_images', 'response_format'];
+
+/** The sizes of the GPT image models; others have none that is shaped alike. */
+const SQUARE = '1024x1024';
+const LYING = '1536x1024';
+const STANDING = '1024x1536';
+
+/**
+ * The images wire. It speaks to GPT image models, which answer base64 alone and take neither
+ * `response_format` nor `style`; a manifest's `wire` tells of others: `image_wire: dall-e` for the
+ * older fields, `free_sizes` where any size may be asked for.
+ */
+export const image: ImageCodec = { encode, decode };
+
+function encode(call: ImageCall, upstream: Upstream): Encoded {
+  const { wire } = upstream.provider;
+  const body: Record<string, unknown> = {
+    ...allowed(call.fields),
+    ...(call.size && { size: sizeOf(call.size, wire) }),
+    ...(wire['image_wire'] === 'dall-e' ? olderFields(call) : newerFields(call)),
+  };
+  for (const name of upstream.drop) delete body[name];
+  for (const [from, to] of Object.entries(upstream.rename)) {
+    if (!Object.hasOwn(body, from)) continue;
+    body[to] = body[from];
+    delete body[from];
+  }
+  Object.assign(body, allowed(upstream.set), {
+    model: upstream.model,
+    prompt: call.prompt,
+    n: call.n,
+  });
+  return { path: '', body };
+}
+
+function allowed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !FIXED.includes(name)));
+}
+
+function olderFields({ quality, style }: ImageCall): Record<string, unknown> {
+  return {
+    ...(quality && { quality }),
+    ...(style && { style }),
+    // Whatever the client wants to see: an address would have to be fetched again.
+    response_format: 'b64_json',
+  };
+}
+
+function newerFields({ quality }: ImageCall): Record<string, unknown> {
+  return quality ? { quality: quality === 'hd' ? 'high' : 'medium' } : {};
+}
+
+function sizeOf(
+  { width, height }: { width: number; height: number },
+  wire: Upstream['provider']['wire'],
+): string {
+  if (wire['free_sizes'] === true || wire['image_wire'] === 'dall-e') return `${width}x${height}`;
+  if (width === height) return SQUARE;
+  return width > height ? LYING : STANDING;
+}
+
+function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply {
+  const answer = checked(body, provider);
+  const pictures = recordsIn(answer['data']).flatMap(pictureIn);
+  if (pictures.length === 0) throw broken('The upstream gave no picture.');
+  return { pictures, usage: usageIn(answer['usage']) };
+}
+
+function pictureIn({ b64_json, url, revised_prompt }: Record<string, unknown>): Picture[] {
+  const revised = isText(revised_prompt) ? { revised_prompt } : {};
+  if (isText(b64_json)) return [{ b64_json, ...revised }];
+  if (!isText(url)) return [];
+  if (!/^https?:\/\//iu.test(url)) {
+    throw new UpstreamError('broken', 'The upstream says of a picture where no picture can be.');
+  }
+  return [{ url, ...revised }];
+}
+
+/** In the contract's words; some upstreams use them already. */
+function usageIn(said: unknown): Record<string, unknown> | undefined {
+  const [usage] = recordsIn([said]);
+  if (!usage) return undefined;
+  return {
+    prompt_tokens: usage['input_tokens'] ?? usage['prompt_tokens'],
+    completion_tokens: usage['output_tokens'] ?? usage['completion_tokens'],
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,88 @@
+import type { Upstream } from '../src/types.js';
+import type { JsonObject, VideoCodec, VideoPlace } from '../src/video/codec.js';
+import { imageCodec } from './gemini-image.js';
+import { broken, countIn, listIn, textIn, type Fields } from './gemini-wire.js';
+import {
+  isVeo2,
+  operationIn,
+  refuseVeo,
+  stateText,
+  textsIn,
+  veoBody,
+  veoPath,
+  veoProgress,
+  type Outcome,
+} from './veo.js';
+
+const MODELS = '/publishers/google/models';
+const STORAGE = 'https://storage.googleapis.com';
+
+/** Pictures of Vertex AI, made by Gemini's image models. */
+export const image = imageCodec((model) => `${MODELS}/${model}`);
+
+/**
+ * Videos of Vertex AI, made by Veo: up to four a call. They come within the answer to a poll,
+ * unless the model's upstream says `set: { storageUri: gs://BUCKET/FOLDER/ }`; what is asked for
+ * again when the video is fetched is then the bucket. A manifest's `wire.storage_url` stands in for
+ * Google's storage.
+ */
+export const video: VideoCodec = {
+  refuse: (call, { model }) => refuseVeo(call, model),
+
+  submit: (call, upstream) => ({
+    method: 'POST',
+    path: veoPath(MODELS, upstream.model),
+    body: veoBody(call, upstream, {
+      sampleCount: call.sample_count,
+      ...(!isVeo2(upstream.model) && { generateAudio: call.generate_audio }),
+    }),
+    credentials: true,
+  }),
+
+  submitted: (body, _, upstream) => ({ name: operationIn(body, upstream) }),
+
+  poll: (state) => ({
+    method: 'POST',
+    path: `${pathOf(state)}:fetchPredictOperation`,
+    body: { operationName: stateText(state, 'name') },
+    credentials: true,
+  }),
+
+  polled: (answer, state, upstream) =>
+    veoProgress(answer, upstream, (response) => outcome(response, state, upstream)),
+};
+
+/** Of the model that the operation is one of, which is where it must be asked for. */
+function pathOf(state: JsonObject): string {
+  const name = stateText(state, 'name');
+  const model = /\/publishers\/google\/models\/([^/]+)\/operations\//u.exec(name)?.[1];
+  if (model === undefined) throw broken('The upstream began no video.');
+  return `${MODELS}/${model}`;
+}
+
+function outcome(response: Fields, state: JsonObject, upstream: Upstream): Outcome {
+  return {
+    videos: listIn(response, 'videos').map((film, i) => {
+      const uri = textIn(film, 'gcsUri');
+      if (uri !== undefined) return stored(uri, upstream);
+      if (textIn(film, 'bytesBase64Encoded') === undefined) {
+        throw broken('The upstream does not say where the video is.');
+      }
+      const base64_at = ['response', 'videos', i, 'bytesBase64Encoded'];
+      return { request: video.poll(state, upstream), base64_at };
+    }),
+    reasons: textsIn(response, 'raiMediaFilteredReasons'),
+    held_back: countIn(response, 'raiMediaFilteredCount'),
+  };
+}
+
+function stored(uri: string, { provider }: Upstream): VideoPlace {
+  const [, bucket, object] = /^gs:\/\/([a-z0-9][a-z0-9._-]*)\/(.+)$/u.exec(uri) ?? [];
+  if (bucket === undefined || object === undefined) {
+    throw broken('The upstream does not say where the video is.');
+  }
+  const { storage_url } = provider.wire;
+  const origin = typeof storage_url === 'string' ? storage_url : STORAGE;
+  const path = `${origin}/storage/v1/b/${bucket}/o/${encodeURIComponent(object)}?alt=media`;
+  return { request: { method: 'GET', path, credentials: true } };
+}
