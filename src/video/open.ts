@@ -1,9 +1,10 @@
 import { GatewayError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import type { Services } from '../pipeline.js';
 import type { Provider, WireAnswer } from '../types.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
-import { readText } from '../upstream/read.js';
-import type { Network } from '../upstream/types.js';
+import { readJson, readText } from '../upstream/read.js';
 import type { VideoPlace } from './codec.js';
 import { fetchVideo } from './fetch.js';
 import { slice, spanOf } from './range.js';
@@ -27,22 +28,27 @@ const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
  * `UpstreamError` for everything else.
  */
 export async function openVideo(
-  { request }: VideoPlace,
+  { request, base64_at }: VideoPlace,
   provider: Provider,
   range: string | undefined,
-  network: Network,
+  { network, configuration }: Pick<Services, 'network' | 'configuration'>,
   signal: AbortSignal,
 ): Promise<OpenVideo> {
   if (DATA_URL.test(request.path)) {
     const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
     return whole(packets(bytes), bytes.length, range);
   }
-  const answer = await fetchVideo(request, provider, range, network, signal);
+  const asked = base64_at ? undefined : range;
+  const answer = await fetchVideo(request, provider, asked, network, signal);
   const { status, headers } = answer;
   const content_range = headers['content-range'];
   if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
   if (status >= 400) {
     throw failure(status, headers, await readText(answer, ERROR_BYTES), provider);
+  }
+  if (base64_at) {
+    const bytes = bytesAt(base64_at, await readJson(answer, configuration.limits.answer_bytes));
+    return whole(packets(bytes), bytes.length, range);
   }
   if (NO_VIDEO.test(headers['content-type'] ?? '')) throw noVideo();
   if (status === 206 && range !== undefined && isRange(content_range)) {
@@ -50,6 +56,16 @@ export async function openVideo(
   }
   if (status !== 200) throw noVideo();
   return whole(answer.body, lengthOf(answer), range);
+}
+
+/** A video that stands as base64 within an answer. */
+function bytesAt(way: readonly (string | number)[], answer: unknown): Buffer {
+  const found = way.reduce<unknown>((at, step) => {
+    if (typeof step === 'number') return Array.isArray(at) ? at[step] : undefined;
+    return isRecord(at) ? at[step] : undefined;
+  }, answer);
+  if (typeof found !== 'string' || found === '') throw noVideo();
+  return Buffer.from(found, 'base64');
 }
 
 /** Not every upstream knows ranges; where the size is known, we can cut one out ourselves. */
