@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Store } from '../../src/store/types.js';
 import type { TaskStore } from '../../src/store/task-types.js';
 import { ask } from '../helpers/ask.js';
+import { onEachStore } from '../store/helpers/ground.js';
 import { dollars, MODEL, startStudio, submitTo, type Studio } from './helpers/studio.js';
 
 const STORE = ['hold', 'settle', 'release'] as const;
@@ -84,22 +85,23 @@ async function life(at: { url: string; secret: string }, known?: string): Promis
   return { id, contents };
 }
 
-describe('a video task whose gateway dies', function () {
-  this.timeout(120_000);
+onEachStore('a video task whose gateway dies', (ground) => {
   let studio: Studio;
-  before(async () => {
-    studio = await startStudio({ credit: '1000' });
-  });
-  after(() => studio.close());
-
   for (const moment of ['before', 'after'] as const) {
-    it(`is neither lost nor charged twice, ${moment} every act`, async () => {
+    it(`is neither lost nor charged twice, ${moment} every act`, async function () {
+      this.timeout(120_000);
       const deaths = new Set<string>();
-      for (let nth = 1; ; nth += 1) {
-        const death = new Death(nth, moment);
-        await dieAndLiveOn(death);
-        if (!death.hasCome) break;
-        deaths.add(death.acts.at(-1) ?? '');
+      studio = await startStudio({ credit: '1000', store: `"${ground.place.url}"` });
+      try {
+        for (let nth = 1; ; nth += 1) {
+          const death = new Death(nth, moment);
+          await dieAndLiveOn(death);
+          if (!death.hasCome) break;
+          deaths.add(death.acts.at(-1) ?? '');
+        }
+      } finally {
+        // Before the database is gone.
+        await studio.close();
       }
       // Not every act, but each of those that a task cannot do without.
       expect([...deaths]).to.include.members([
