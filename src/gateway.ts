@@ -13,6 +13,7 @@ import type { Services } from './pipeline.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/types.js';
 import { createControl, type Control } from './upstream/control.js';
+import { controlWithTokens, createGoogle, withTokens } from './upstream/google.js';
 import { createNetwork } from './upstream/network.js';
 import type { Network } from './upstream/types.js';
 import { tellSwept } from './video/sweep.js';
@@ -58,11 +59,13 @@ export class Gateway {
   private constructor(
     checked: Sound,
     readonly store: Store,
-    private readonly network: Network,
+    private network: Network,
     private readonly options: GatewayOptions,
   ) {
     this.#configuration = checked.configuration;
-    this.#control = createControl(network);
+    const google = createGoogle(options.now);
+    this.network = withTokens(network, google);
+    this.#control = controlWithTokens(createControl(network), google);
     this.#handler = this.#compose(checked);
     const handle: RequestListener = (req, res) => void this.#handler(req, res);
     this.#server = createServer(SERVER_OPTIONS, handle)

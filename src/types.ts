@@ -1,5 +1,6 @@
 import type { ChatCodec } from './chat/codec.js';
 import type { ImageCodec } from './image/codec.js';
+import type { ErrorReader } from './upstream/error-body.js';
 import type { Resolution, VideoCodec } from './video/codec.js';
 
 export const CAPABILITIES = ['chat', 'vision', 'audio', 'tools', 'image', 'video'] as const;
@@ -52,6 +53,15 @@ export interface VideoOperation {
   most: number;
 }
 
+/** What signs requests for access tokens, from the key file that a cloud gives out. */
+export interface ServiceAccount {
+  client_email: string;
+  /** PEM. */
+  private_key: string;
+  /** Where tokens are given out. */
+  token_url: string;
+}
+
 /** A provider entry of gateway.yaml joined with its manifest, ready to be called. */
 export interface Provider {
   name: string;
@@ -59,9 +69,13 @@ export interface Provider {
   base_url: string;
   /** Headers of every call, credentials included: never to be logged. */
   headers: Readonly<Record<string, string>>;
+  /** Whose access tokens go with every call: never to be logged. */
+  service_account?: ServiceAccount;
   operations: ReadonlyMap<string, Operation>;
   image?: ImageOperation;
   video?: VideoOperation;
+  /** How its errors are read, where its manifest says so. */
+  read_error?: ErrorReader;
   timeouts: Timeouts;
   /** The least time between two polls of one task. */
   poll_interval_ms: number;

@@ -51,12 +51,13 @@ function credentials(
   const place = `${pointer}/api_key`;
   const auth = readAuth(manifest.data.auth);
   const given = source.marks.has(place);
+  const isSigned = source.marks.has(`${pointer}/service_account`);
   if (!auth) {
     const silent = manifest.source.marks.has('/auth') && manifest.data.auth === undefined;
     if (given && !silent) tellUnused(source, place, manifest);
     return {};
   }
-  if (auth.required && !given && !source.misspells(pointer, 'api_key')) {
+  if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
     const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "api_key"`;
     const hint = 'write api_key: "${NAME}" with the name of an environment variable';
     source.fault(pointer, { code: 'missing_api_key', message, hint });

@@ -2,6 +2,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { Operation, Provider, Timeouts } from '../types.js';
 import { readHeaders } from './headers.js';
 import type { Manifest, Manifests } from './manifest.js';
+import { readServiceAccount } from './service-account.js';
 import { pointer as join, quote, segments, type Source } from './source.js';
 import { readDuration } from './units.js';
 import { readUrl } from './urls.js';
@@ -57,13 +58,15 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     const place = `${pointer}/settings`;
     source.fault(place, { code: 'unused_settings', message, at: 'key', severity: 'warning' });
   }
+  const service_account = readServiceAccount(source, pointer, entry);
   return {
     name,
     manifest: entry.uses ?? name,
     base_url: readBaseUrl(source, pointer, entry, manifest),
     headers: readHeaders(source, pointer, entry, manifest),
+    ...(service_account && { service_account }),
     operations: readOperations(manifest),
-    ...readMedia(manifest),
+    ...manifest.media,
     timeouts: readTimeouts(source, pointer, entry, manifest),
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
     on_abort: entry.on_abort ?? data.on_abort ?? 'drain',
@@ -90,15 +93,6 @@ function readOperations({ data, chat }: Manifest): Map<string, Operation> {
   const path = data.operations?.chat?.path;
   if (chat === undefined || path === undefined) return new Map();
   return new Map([['chat', { name: 'chat', path, codec: chat }]]);
-}
-
-function readMedia({ data, image, video }: Manifest): Pick<Provider, 'image' | 'video'> {
-  const { operations = {} } = data;
-  const path = operations.image?.path ?? '';
-  return {
-    ...(image && { image: { path, codec: image, most: operations.image?.most ?? 1 } }),
-    ...(video && { video: { codec: video, most: operations.video?.most ?? 1 } }),
-  };
 }
 
 function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {

@@ -109,6 +109,10 @@ export interface ProviderEntry {
   uses?: string;
   /** text */
   api_key?: string;
+  /** a key file's text, such as ${file:key.json} */
+  service_account?: string;
+  /** a URL */
+  token_url?: string;
   /** a URL */
   base_url?: string;
   headers?: {

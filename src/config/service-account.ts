@@ -1,0 +1,69 @@
+import { createPrivateKey } from 'node:crypto';
+import { isRecord } from '../is-record.js';
+import type { ProviderEntry } from '../schema-types/gateway.js';
+import type { ServiceAccount } from '../types.js';
+import type { Source } from './source.js';
+import { readUrl } from './urls.js';
+import type { Draft } from './validate.js';
+
+/** Where tokens are given out, for key files that do not say. */
+const STANDARD_TOKEN_URL = 'https://oauth2.googleapis.com/token';
+
+/**
+ * The service account of a provider entry, from the text of its key file. A key file may come from
+ * anyone, so its own `token_uri` is believed only where it is Google's; `token_url` of the entry is
+ * the operator's word. Faults never show anything of the key.
+ */
+export function readServiceAccount(
+  source: Source,
+  pointer: string,
+  { service_account: text, token_url, api_key }: Draft<ProviderEntry>,
+): ServiceAccount | undefined {
+  const place = `${pointer}/service_account`;
+  const fault = (message: string, hint = 'write service_account: ${file:key.json}') => {
+    source.fault(place, {
+      code: 'bad_service_account',
+      message: `service_account ${message}`,
+      hint,
+    });
+    return undefined;
+  };
+  if (text === undefined) return undefined;
+  if (api_key !== undefined) return fault('stands beside api_key', 'remove one of them');
+  const key = keyIn(text);
+  if (!key) return fault('is not the JSON of a key file');
+  const { client_email, private_key, token_uri = STANDARD_TOKEN_URL } = key;
+  if (typeof client_email !== 'string' || client_email === '') return fault('lacks client_email');
+  if (!isPrivateKey(private_key)) return fault('has no private_key that can be read');
+  if (token_url !== undefined) {
+    const own = readUrl(source, `${pointer}/token_url`, token_url);
+    return own === undefined ? undefined : { client_email, private_key, token_url: own };
+  }
+  if (!isTokenUrl(token_uri)) {
+    return fault('has a token_uri that is not at googleapis.com', 'set token_url to trust it');
+  }
+  return { client_email, private_key, token_url: token_uri };
+}
+
+function keyIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const key: unknown = JSON.parse(text);
+    return isRecord(key) ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPrivateKey(pem: unknown): pem is string {
+  try {
+    return typeof pem === 'string' && createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
+
+function isTokenUrl(text: unknown): text is string {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' && /(^|\.)googleapis\.com$/u.test(hostname);
+}
