@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Stop, type StopSignal } from './stop.js';
 
 /** Thrown where the client has left and nobody waits for an answer any more. */
 export class ClientGone extends Error {
@@ -17,7 +18,7 @@ export class Client {
   gone = false;
   /** What happens to the call under way when the client leaves. */
   on_leave: 'abort' | 'drain' = 'abort';
-  readonly #controller = new AbortController();
+  readonly #stop = new Stop();
   readonly #res: ServerResponse;
   readonly #left: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -30,13 +31,13 @@ export class Client {
   }
 
   /** Ends upstream calls when aborted. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): StopSignal {
+    return this.#stop;
   }
 
   /** Ends the call under way with an error that the client is told. */
   stop(reason: Error): void {
-    this.#controller.abort(reason);
+    this.#stop.abort(reason);
   }
 
   /** To be called when the request is over. */
@@ -47,7 +48,7 @@ export class Client {
 
   #leave(drain_ms: number): void {
     this.gone = true;
-    if (this.on_leave === 'abort') this.#controller.abort(new ClientGone());
-    else this.#timer = setTimeout(() => this.#controller.abort(new ClientGone()), drain_ms);
+    if (this.on_leave === 'abort') this.#stop.abort(new ClientGone());
+    else this.#timer = setTimeout(() => this.#stop.abort(new ClientGone()), drain_ms);
   }
 }

@@ -1,5 +1,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 
+const GATHER_MS = 1;
+
 /** Called once what was written is on the disk, or with what went wrong. */
 export type Reached = (error: NodeJS.ErrnoException | null) => void;
 
@@ -45,9 +47,15 @@ export class Disk {
     fdatasync(this.#descriptor, (error) => this.#done(waiting, error));
   }
 
+  /** Who has come meanwhile is not alone, so that a moment more gathers more for one flush. */
+  #flushSoon(): void {
+    this.#flushing = true;
+    setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
   #done(waiting: readonly Reached[], error: NodeJS.ErrnoException | null): void {
     this.#flushing = false;
-    if (this.#waiting.length > 0) this.#flush();
+    if (this.#waiting.length > 0) this.#flushSoon();
     for (const reached of waiting) reached(error);
   }
 }

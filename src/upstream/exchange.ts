@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { StopListener, StopSignal } from '../stop.js';
 import type { Timeouts, WireAnswer } from '../types.js';
 import { AnswerBody, type BodySource } from './body.js';
 import { UpstreamError } from './fault.js';
@@ -26,9 +27,9 @@ const LEFT_BYTES = 16 * 1024;
  * One call on its way: hears from the dispatcher, keeps the time of each phase, and hands over the
  * answer. It ends exactly once: completed, failed, late, or aborted.
  */
-export class Exchange implements Dispatcher.DispatchHandler, BodySource {
+export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopListener {
   readonly #timeouts: Timeouts;
-  readonly #signal: AbortSignal;
+  readonly #signal: StopSignal;
   readonly #resolve: (answer: WireAnswer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #total: NodeJS.Timeout;
@@ -42,7 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   constructor(
     timeouts: Timeouts,
-    signal: AbortSignal,
+    signal: StopSignal,
     resolve: (answer: WireAnswer) => void,
     reject: (error: unknown) => void,
   ) {

@@ -1,3 +1,4 @@
+import type { StopSignal } from '../stop.js';
 import type { Provider, WireAnswer, WireRequest } from '../types.js';
 
 /** The only way to an upstream. */
@@ -8,6 +9,6 @@ export interface Network {
    * body can reject the same way. Aborting `signal` closes the connection at once, at any moment.
    * A body that is left unread must be cancelled through `signal`, or by ending its iteration.
    */
-  send(provider: Provider, request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
+  send(provider: Provider, request: WireRequest, signal: StopSignal): Promise<WireAnswer>;
   close(): Promise<void>;
 }

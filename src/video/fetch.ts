@@ -5,6 +5,7 @@ import { readText } from '../upstream/read.js';
 import type { Network } from '../upstream/types.js';
 import type { VideoRequest } from './codec.js';
 import { wireOf } from './jobs.js';
+import type { StopSignal } from '../stop.js';
 
 const REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
@@ -22,7 +23,7 @@ export async function fetchVideo(
   provider: Provider,
   range: string | undefined,
   network: Network,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<WireAnswer> {
   const patient = { ...provider, timeouts: { ...provider.timeouts, total_ms: DOWNLOAD_MS } };
   const wanted = range === undefined ? {} : { range };

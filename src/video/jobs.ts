@@ -5,6 +5,7 @@ import { UpstreamError } from '../upstream/fault.js';
 import { readJson, readText } from '../upstream/read.js';
 import type { Network } from '../upstream/types.js';
 import type { JsonObject, VideoCall, VideoRequest } from './codec.js';
+import type { StopSignal } from '../stop.js';
 
 /** What the client is told where an upstream may or may not have begun. */
 export const UNSURE = 'The gateway stopped while submitting; the upstream may have taken the task.';
@@ -23,7 +24,7 @@ export async function submitJobs(
   upstream: Upstream,
   network: Network,
   limits: SubmitLimits,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<TaskJob[]> {
   const counts = shares(call.sample_count, videoOf(upstream).most);
   const outcomes = await Promise.allSettled(
@@ -71,7 +72,7 @@ async function submitJob(
   upstream: Upstream,
   network: Network,
   limits: SubmitLimits,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<JsonObject> {
   const { provider } = upstream;
   const { codec } = videoOf(upstream);

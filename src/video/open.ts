@@ -8,6 +8,7 @@ import { readJson, readText } from '../upstream/read.js';
 import type { VideoPlace } from './codec.js';
 import { fetchVideo } from './fetch.js';
 import { slice, spanOf } from './range.js';
+import type { StopSignal } from '../stop.js';
 
 /** A video that has begun to come: `length` and `size` in bytes, where they are known. */
 export interface OpenVideo {
@@ -32,7 +33,7 @@ export async function openVideo(
   provider: Provider,
   range: string | undefined,
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<OpenVideo> {
   if (DATA_URL.test(request.path)) {
     const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
