@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { completion } from './chat/answer.js';
 import { ClientGone } from './client.js';
 import { GatewayError } from './errors.js';
+import { imagesBody } from './image/answer.js';
 import type { Health } from './health.js';
 import { fact, type Context, type Services, type StageMiddleware } from './pipeline.js';
 
@@ -55,6 +56,10 @@ function bodyOf(ctx: Context): object | undefined {
     case 'chat': {
       const bill = fact(ctx, 'receipt');
       return 'usage' in bill ? completion(reply.heading, reply.reply, bill.usage) : undefined;
+    }
+    case 'image': {
+      const bill = fact(ctx, 'receipt');
+      return 'usage' in bill ? imagesBody(reply, bill.usage) : undefined;
     }
     case 'task':
       return reply.body(receipt && 'task' in receipt ? receipt.task : reply.task);

@@ -151,6 +151,7 @@ export class Gateway {
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
       const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);
       for (const one of swept) tellSwept(one, log);
+      await this.store.pictures.sweep();
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
     }

@@ -2,6 +2,7 @@ import { firstAnswer } from './attempts.js';
 import { shownOf } from './chat/answer.js';
 import { chat } from './chat/operation.js';
 import type { Client } from './client.js';
+import { images } from './image/operation.js';
 import { fact, workOf, type Context, type Reply, type Services, type Shape } from './pipeline.js';
 import type { RequestSchema } from './request/schemas.js';
 import { content } from './video/content.js';
@@ -22,6 +23,11 @@ export const OPERATIONS: Readonly<Record<string, GatewayOperation>> = {
     shape: { needs: ['model', 'upstreams', 'work:chat'], gives: ['reply'], money: 'spends' },
     schema: 'chat-completion',
     run: runChat,
+  },
+  image: {
+    shape: { needs: ['model', 'upstreams', 'work:image'], gives: ['reply'], money: 'spends' },
+    schema: 'image-generation',
+    run: runImage,
   },
   'video.submit': {
     shape: {
@@ -62,4 +68,9 @@ async function runChat(ctx: Context, client: Client, services: Services): Promis
     limits: configuration.limits,
   };
   return firstAnswer(ctx, client, services, (upstream) => chat({ ...attempt, upstream }, network));
+}
+
+async function runImage(ctx: Context, client: Client, services: Services): Promise<Reply> {
+  const { call } = workOf(ctx, 'image');
+  return firstAnswer(ctx, client, services, (upstream) => images(call, upstream, client, services));
 }

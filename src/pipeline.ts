@@ -5,7 +5,10 @@ import type { Hold } from './billing/hold.js';
 import type { ChatWork } from './chat/call.js';
 import type { ChatAnswer, ChatStream } from './chat/operation.js';
 import type { Configuration, EndpointEntry } from './config/types.js';
+import type { ImageWork } from './image/call.js';
+import type { ImageAnswer } from './image/operation.js';
 import type { ChatCompletionBody } from './schema-types/chat-completion.js';
+import type { ImageGenerationBody } from './schema-types/image-generation.js';
 import type { VideoSubmissionBody } from './schema-types/video-submission.js';
 import type { Task } from './store/task-types.js';
 import type { Store } from './store/types.js';
@@ -18,6 +21,7 @@ import type { Polls } from './video/poll.js';
 /** A checked request body, named by the schema whose promise it keeps. */
 export type Request =
   | { schema: 'chat-completion'; body: ChatCompletionBody }
+  | { schema: 'image-generation'; body: ImageGenerationBody }
   | { schema: 'video-submission'; body: VideoSubmissionBody };
 
 /** What the client gets: a document that costs nothing, or an upstream's answer. */
@@ -25,8 +29,9 @@ export type Reply =
   | { kind: 'document'; body: object; status?: number }
   | ChatAnswer
   | ChatStream
+  | ImageAnswer
   | TaskReply
-  // The body has gone out already, as it came.
+  // The body has gone out already, or is there in its own bytes.
   | { kind: 'content' };
 
 /** The state of a video task; its body is made once it is known whether it was settled. */

@@ -2,6 +2,7 @@ import type { ChatWork } from '../chat/call.js';
 import type { TokenUsage } from '../chat/codec.js';
 import type { Model, Upstream } from '../types.js';
 import type { Work } from '../pipeline.js';
+import { imageBound } from './image.js';
 import { dearestCost } from './price.js';
 import { videoBound } from './video.js';
 
@@ -30,6 +31,7 @@ export function mostTokens({ size, call }: ChatWork, model: Model): TokenUsage {
 /** What must be held before the work leaves, in nano-dollars: at the dearest upstream tried. */
 export function boundOf(work: Work, model: Model, upstreams: readonly Upstream[]): bigint {
   if (work.kind === 'video') return videoBound(work.call, upstreams);
+  if (work.kind === 'image') return imageBound(work.call, model, upstreams);
   return chatBound(work, model, upstreams);
 }
 

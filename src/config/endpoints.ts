@@ -25,6 +25,19 @@ export const STANDARD_ENDPOINTS: readonly Standard[] = [
     ],
   },
   {
+    name: 'images',
+    at: 'POST /v1/images/generations',
+    stages: [
+      'auth',
+      { validate: 'image-generation' },
+      { route: { capability: 'image' } },
+      'balance',
+      { transform: 'image' },
+      'meter',
+    ],
+  },
+  { name: 'pictures', at: 'GET /images/{id}', stages: ['picture'] },
+  {
     name: 'submit',
     at: 'POST /v1/queue/{model}',
     stages: [

@@ -1,5 +1,7 @@
+import { imageBill } from '../billing/image.js';
 import type { Bill, Terms } from '../billing/usage.js';
 import { carryStream, chargeAnswer } from '../chat/charge.js';
+import type { ImageAnswer } from '../image/operation.js';
 import { fact, OptionError, workOf, type Context, type Services, type Stage } from '../pipeline.js';
 import type { Upstream } from '../types.js';
 import { settleTask } from '../video/result.js';
@@ -57,9 +59,25 @@ async function charge(ctx: Context, services: Services): Promise<Bill | undefine
       const terms = termsOf(ctx, reply.upstream);
       return carryStream(ctx, reply, terms, settling(ctx, reply.upstream), services);
     }
+    case 'image':
+      return chargeImages(ctx, reply);
     default:
       return undefined;
   }
+}
+
+async function chargeImages(ctx: Context, reply: ImageAnswer): Promise<Bill> {
+  const { price } = reply.upstream;
+  const { call } = workOf(ctx, 'image');
+  const terms = {
+    call,
+    model: fact(ctx, 'model'),
+    price,
+    hold_nano: fact(ctx, 'hold').amount_nano,
+  };
+  const bill = await imageBill(reply.usages, reply.delivered, terms);
+  await settling(ctx, reply.upstream)(bill);
+  return bill;
 }
 
 function termsOf(ctx: Context, { price }: Upstream): Terms {

@@ -1,6 +1,7 @@
 import { chatWork } from '../chat/call.js';
 import { ignoredHeader } from '../chat/ignored.js';
 import { GatewayError } from '../errors.js';
+import { imageWork, priced } from '../image/call.js';
 import { inWords } from '../option.js';
 import {
   fact,
@@ -20,6 +21,7 @@ import { findTask } from '../video/find.js';
 /** What each kind of work is asked for with, by the capability that an endpoint routes to. */
 const REQUESTS: Partial<Record<Capability, RequestSchema>> = {
   chat: 'chat-completion',
+  image: 'image-generation',
   video: 'video-submission',
 };
 
@@ -52,8 +54,8 @@ export const route: Stage = {
       const model = findModel(id, capability, services);
       const work = workFor(request, model);
       if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
-      const able = work.kind === 'video' ? fitting(work.call, model.upstreams) : model.upstreams;
-      Object.assign(ctx.state, { model, work, upstreams: inOrder(able, services.random) });
+      const upstreams = inOrder(ableOf(work, model), services.random);
+      Object.assign(ctx.state, { model, work, upstreams });
       await next();
     };
   },
@@ -62,7 +64,15 @@ export const route: Stage = {
 /** The request in the gateway's own words, as that model takes it. */
 function workFor(request: Request, model: Model): Work {
   if (request.schema === 'video-submission') return videoWork(request.body, model);
+  if (request.schema === 'image-generation') return imageWork(request.body, model);
   return chatWork(request.body, model);
+}
+
+/** Those of the upstreams that can do the work. */
+function ableOf(work: Work, { upstreams }: Model): readonly Upstream[] {
+  if (work.kind === 'video') return fitting(work.call, upstreams);
+  if (work.kind === 'image') return priced(work.call, upstreams);
+  return upstreams;
 }
 
 function isTask(option: unknown): option is RoutedTask['kind'] {

@@ -10,6 +10,7 @@ interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { name: '001-accounts', up: createAccounts },
   { name: '002-tasks', up: createTasks },
+  { name: '003-pictures', up: createPictures },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -110,5 +111,15 @@ async function createTasks(trx: Knex): Promise<void> {
     table.integer('position').notNullable();
     table.text('place').notNullable();
     table.primary(['task_id', 'position']);
+  });
+}
+
+/** SQLite keeps the bytes beside itself, so `data` is for the other one. */
+async function createPictures(trx: Knex): Promise<void> {
+  await trx.schema.createTable('pictures', (table) => {
+    table.text('id').notNullable().primary();
+    table.bigInteger('size_bytes').notNullable();
+    table.bigInteger('due_ms').notNullable().index();
+    table.binary('data');
   });
 }

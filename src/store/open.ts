@@ -6,6 +6,7 @@ import { createKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
 import { enter, leave, recover, type Process } from './processes.js';
+import { openPictures } from './pictures.js';
 import { openTasks } from './tasks.js';
 import type { Store } from './types.js';
 import { verify } from './verify.js';
@@ -55,6 +56,7 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
     settle: (charge) => hot.settle(charge),
     release: (request_id, account_id) => hot.release(request_id, account_id),
     tasks: openTasks(database, self, now),
+    pictures: openPictures(database, now),
     createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
     accounts: () => accounts(database),
     account: (id_or_name) => account(database, id_or_name),

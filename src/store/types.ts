@@ -1,4 +1,5 @@
 import type { Caller } from '../types.js';
+import type { PictureStore } from './pictures.js';
 import type { TaskStore } from './task-types.js';
 
 export interface Account {
@@ -82,6 +83,9 @@ export interface Store {
 
   /** Video tasks: their holds and charges live with them, not with a process. */
   readonly tasks: TaskStore;
+
+  /** Pictures that are kept for a while for their clients. */
+  readonly pictures: PictureStore;
 
   // The rest.
   createAccount(name: string, credit_nano: bigint): Promise<Account>;

@@ -3,6 +3,7 @@ import type { Provider, WireRequest } from '../types.js';
 import { Exchange } from './exchange.js';
 import { isAbsolute } from './address.js';
 import { dispatchLocally } from './local.js';
+import { lookupPublic, refusePrivate } from './outside.js';
 import type { Network } from './types.js';
 
 export interface NetworkOptions {
@@ -25,15 +26,20 @@ const IDENTITY = { 'accept-encoding': 'identity' };
 
 /** The sockets to all upstreams. One is made for the life of the process. */
 export function createNetwork({ connections }: NetworkOptions): Network {
-  const agent = new Agent({
+  const sockets = {
     connections,
     // One call at a time on a socket: aborting a call may then close it, and harms no other.
     pipelining: 1,
     allowH2: false,
-    connect: { timeout: CONNECT_MS },
     // An exchange keeps its own time, by phases the operator can set.
     headersTimeout: 0,
     bodyTimeout: 0,
+  };
+  const agent = new Agent({ ...sockets, connect: { timeout: CONNECT_MS } });
+  // A socket of the one is never used by the other, whose addresses upstreams choose.
+  const outside = new Agent({
+    ...sockets,
+    connect: { timeout: CONNECT_MS, lookup: lookupPublic },
   });
   const bases = new WeakMap<Provider, Base>();
 
@@ -49,11 +55,17 @@ export function createNetwork({ connections }: NetworkOptions): Network {
     send: (provider, request, signal) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
+        if (request.public_only) refusePrivate(request.path);
         const exchange = new Exchange(provider.timeouts, signal, resolve, reject);
         if (provider.local) void dispatchLocally(provider.local, request, exchange);
-        else dispatch(agent, baseFor(provider), request, exchange);
+        else {
+          const by = request.public_only ? outside : agent;
+          dispatch(by, baseFor(provider), request, exchange);
+        }
       }),
-    close: () => agent.destroy(),
+    close: async () => {
+      await Promise.all([agent.destroy(), outside.destroy()]);
+    },
   };
 }
 

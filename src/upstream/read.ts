@@ -36,7 +36,8 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
   return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
 }
 
-async function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
+/** The whole body. Throws `UpstreamError` (broken) for one that is larger than the limit. */
+export async function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
   if (body instanceof AnswerBody) return body.readAll(limit_bytes);
   const chunks: Uint8Array[] = [];
   let bytes = 0;

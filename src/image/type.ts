@@ -1,0 +1,17 @@
+/** The first bytes of each format, and where they stand. */
+const MARKS: readonly { type: string; at: number; mark: string }[] = [
+  { type: 'image/png', at: 0, mark: '\x89PNG\r\n\x1a\n' },
+  { type: 'image/jpeg', at: 0, mark: '\xff\xd8\xff' },
+  { type: 'image/gif', at: 0, mark: 'GIF8' },
+  { type: 'image/webp', at: 8, mark: 'WEBP' },
+  { type: 'image/avif', at: 4, mark: 'ftypavif' },
+  { type: 'image/avif', at: 4, mark: 'ftypavis' },
+];
+
+/** What kind of picture the bytes are. What is none goes as bytes that no browser shows or runs. */
+export function pictureType(bytes: Buffer): string {
+  const found = MARKS.find(
+    ({ at, mark }) => bytes.toString('latin1', at, at + mark.length) === mark,
+  );
+  return found?.type ?? 'application/octet-stream';
+}

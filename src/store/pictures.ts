@@ -1,0 +1,140 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import type { Database } from './database.js';
+
+/** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
+export interface PictureTerms {
+  due_ms: number;
+  total_bytes: number;
+}
+
+export interface KeptPicture {
+  bytes: Buffer;
+  due_ms: number;
+}
+
+/** Pictures that are kept for a while, so that their clients can fetch them by a URL. */
+export interface PictureStore {
+  /** Makes room for the newest by giving up those that would be given up next. */
+  keep(id: string, bytes: Uint8Array, terms: PictureTerms): Promise<void>;
+  /** Undefined for one that is not kept, or not any more. */
+  picture(id: string): Promise<KeptPicture | undefined>;
+  /** Removes those whose time is up; answers how many. */
+  sweep(): Promise<number>;
+}
+
+/** Where the bytes are; the rest is in the table, whichever database it is. */
+interface Shelf {
+  put(id: string, bytes: Uint8Array): Promise<void>;
+  get(id: string): Promise<Buffer | undefined>;
+  remove(ids: readonly string[]): Promise<void>;
+}
+
+/**
+ * The pictures of a database. Beside SQLite the bytes are files of their own: a commit of megabytes
+ * would stop all others. PostgreSQL holds them itself, so that every process can serve them.
+ */
+export function openPictures(database: Database, now: () => number): PictureStore {
+  const shelf = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
+  return {
+    keep: async (id, bytes, terms) => {
+      // The row comes first, so that whatever happens later the sweep knows what to remove.
+      const given_up = await database.write((trx) => enter(trx, id, bytes.length, terms));
+      await shelf.remove(given_up);
+      await shelf.put(id, bytes);
+    },
+    picture: async (id) => {
+      const row = await database.read<Row | undefined>((knex) =>
+        knex('pictures').where({ id }).first('id', 'size_bytes', 'due_ms'),
+      );
+      if (!row || Number(row.due_ms) <= now()) return undefined;
+      const bytes = await shelf.get(id);
+      // One that was not written to its end is none.
+      const isWhole = bytes?.length === Number(row.size_bytes);
+      return isWhole ? { bytes, due_ms: Number(row.due_ms) } : undefined;
+    },
+    sweep: async () => {
+      const ids = await database.read<Row[]>((knex) =>
+        knex('pictures').where('due_ms', '<=', now()).select('id'),
+      );
+      return removeAll(database, shelf, ids);
+    },
+  };
+}
+
+interface Row {
+  id: string;
+  size_bytes: bigint;
+  due_ms: bigint;
+}
+
+/** Answers the IDs of those that had to go. */
+async function enter(
+  trx: Knex.Transaction,
+  id: string,
+  size_bytes: number,
+  { due_ms, total_bytes }: PictureTerms,
+): Promise<string[]> {
+  const sum = await trx('pictures').sum({ bytes: 'size_bytes' }).first<{ bytes: unknown }>();
+  let excess = Number(sum.bytes ?? 0) + size_bytes - total_bytes;
+  const given_up: string[] = [];
+  if (excess > 0) {
+    const rows = await trx<Row>('pictures').orderBy(['due_ms', 'id']).select('id', 'size_bytes');
+    for (const row of rows) {
+      if (excess <= 0) break;
+      excess -= Number(row.size_bytes);
+      given_up.push(row.id);
+    }
+    for (const one of given_up) await trx('pictures').where({ id: one }).delete();
+  }
+  await trx('pictures').insert({ id, size_bytes, due_ms });
+  return given_up;
+}
+
+/** The bytes go first: a row that is left is swept again, a file that is left would stay. */
+async function removeAll(database: Database, shelf: Shelf, rows: readonly Row[]): Promise<number> {
+  if (rows.length === 0) return 0;
+  const ids = rows.map(({ id }) => id);
+  await shelf.remove(ids);
+  await database.write(async (trx) => {
+    for (const id of ids) await trx('pictures').where({ id }).delete();
+  });
+  return ids.length;
+}
+
+function inFolder({ location }: Database): Shelf {
+  const folder = `${location}-pictures`;
+  return {
+    put: async (id, bytes) => {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, id), bytes);
+    },
+    get: (id) => readFile(join(folder, id)).catch(unlessMissing),
+    remove: async (ids) => {
+      for (const id of ids) await rm(join(folder, id), { force: true });
+    },
+  };
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}
+
+function inTable(database: Database): Shelf {
+  return {
+    put: async (id, bytes) => {
+      const data = Buffer.from(bytes);
+      await database.read((knex) => knex('pictures').where({ id }).update({ data }));
+    },
+    get: async (id) => {
+      const row = await database.read<{ data: Buffer | null } | undefined>((knex) =>
+        knex('pictures').where({ id }).first('data'),
+      );
+      return row?.data ?? undefined;
+    },
+    // They leave with their rows.
+    remove: () => Promise.resolve(),
+  };
+}
