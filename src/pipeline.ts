@@ -42,7 +42,7 @@ export interface TaskReply {
 }
 
 /** The request in the gateway's own words, by the capability that it was routed to. */
-export type Work = ChatWork | VideoWork;
+export type Work = ChatWork | ImageWork | VideoWork;
 
 /** The task that a path names; of a content's path also which of its videos. */
 export type RoutedTask =
