@@ -17,6 +17,9 @@ const FIXED = [
   'numberOfVideos',
 ];
 
+/** Only such a name may become a part of a path. */
+const OPERATION = /^\w[\w.:@-]*(\/\w[\w.:@-]*)*\/operations\/\w[\w.-]*$/u;
+
 /** gRPC codes for which the upstream's own words may tell of the gateway's account. */
 const CREDENTIAL_CODES: readonly unknown[] = [7, 16];
 
@@ -90,7 +93,7 @@ export function veoPath(prefix: string, model: string): string {
 /** The name of the operation that a submission began. */
 export function operationIn(body: unknown, { provider }: Upstream): string {
   const name = textIn(answerIn(body, provider), 'name');
-  if (name !== undefined && /^[\w.@-]+(\/[\w.@-]+)*\/operations\/[\w.-]+$/u.test(name)) return name;
+  if (name !== undefined && OPERATION.test(name)) return name;
   throw broken('The upstream began no video.');
 }
 

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import { image } from '../../providers/openai-image.js';
+import type { ImageCall, ImageReply } from '../../src/image/codec.js';
+import type { Provider, Upstream } from '../../src/types.js';
+import { failure } from '../../src/upstream/failure.js';
+import { UpstreamError } from '../../src/upstream/fault.js';
+import { providerAt, upstreamAt } from '../helpers/upstream.js';
+
+const CALL: ImageCall = {
+  prompt: 'a kite',
+  n: 2,
+  size: undefined,
+  quality: undefined,
+  style: undefined,
+  response_format: 'url',
+  fields: {},
+};
+const GONE = 'https://upstream.example.com';
+
+function at(wire: Provider['wire'] = {}, more: Partial<Upstream> = {}): Upstream {
+  return upstreamAt(providerAt(GONE, { wire }), { model: 'gpt-image-2', ...more });
+}
+
+function encoded(call: Partial<ImageCall>, upstream = at()): Record<string, unknown> {
+  return image.encode({ ...CALL, ...call }, upstream).body;
+}
+
+function decoded(body: unknown): ImageReply {
+  return image.decode(body, CALL, at());
+}
+
+function faultOf(body: unknown): string {
+  try {
+    decoded(body);
+  } catch (error) {
+    if (error instanceof UpstreamError) return error.fault;
+    throw error;
+  }
+  throw new Error('There was no fault.');
+}
+
+const sized = (size: string): { width: number; height: number } => {
+  const [width = 0, height = 0] = size.split('x').map(Number);
+  return { width, height };
+};
+
+describe('a picture asked for over the images wire', () => {
+  it('is asked for by model, prompt and count alone, without response_format or style', () => {
+    const body = encoded({ style: 'vivid', response_format: 'b64_json' });
+    expect(body).to.deep.equal({ model: 'gpt-image-2', prompt: 'a kite', n: 2 });
+    expect(image.encode(CALL, at()).path).to.equal('');
+  });
+
+  for (const [ours, theirs] of [
+    ['standard', 'medium'],
+    ['hd', 'high'],
+  ] as const) {
+    it(`is of quality ${theirs} for ${ours}`, () => {
+      expect(encoded({ quality: ours })['quality']).to.equal(theirs);
+      expect(encoded({ quality: ours }, at({ image_wire: 'dall-e' }))['quality']).to.equal(ours);
+    });
+  }
+
+  for (const [ours, theirs] of [
+    ['1024x1024', '1024x1024'],
+    ['256x256', '1024x1024'],
+    ['512x512', '1024x1024'],
+    ['1792x1024', '1536x1024'],
+    ['1024x1792', '1024x1536'],
+    ['1536x1024', '1536x1024'],
+    ['1024x1536', '1024x1536'],
+  ] as const) {
+    it(`is of ${theirs} for ${ours}, unless sizes are free`, () => {
+      const size = sized(ours);
+      expect(encoded({ size })['size']).to.equal(theirs);
+      expect(encoded({ size }, at({ free_sizes: true }))['size']).to.equal(ours);
+      expect(encoded({ size }, at({ image_wire: 'dall-e' }))['size']).to.equal(ours);
+    });
+  }
+
+  it('is asked for with the older fields where the manifest says so', () => {
+    const body = encoded({ style: 'vivid', n: 1 }, at({ image_wire: 'dall-e' }));
+    expect(body).to.deep.equal({
+      model: 'gpt-image-2',
+      prompt: 'a kite',
+      n: 1,
+      style: 'vivid',
+      response_format: 'b64_json',
+    });
+  });
+
+  it('carries what may pass, is dropped, renamed or set, but nothing that is fixed', () => {
+    const fields = { background: 'opaque', output_format: 'webp', user: 'me', stream: true, n: 9 };
+    const upstream = at(
+      {},
+      {
+        drop: ['user'],
+        rename: { output_format: 'format' },
+        set: { moderation: 'low', n: 10, response_format: 'url', model: 'dearer' },
+      },
+    );
+    expect(encoded({ fields }, upstream)).to.deep.equal({
+      model: 'gpt-image-2',
+      prompt: 'a kite',
+      n: 2,
+      background: 'opaque',
+      format: 'webp',
+      moderation: 'low',
+    });
+  });
+});
+
+describe('a picture that comes over the images wire', () => {
+  it('is base64 or an address, with a revised prompt where there is one', () => {
+    const data = [
+      { b64_json: 'QUJD', revised_prompt: 'a red kite' },
+      { url: 'https://pictures.example.com/1.png', b64_json: null },
+    ];
+    expect(decoded({ created: 1, data }).pictures).to.deep.equal([
+      { b64_json: 'QUJD', revised_prompt: 'a red kite' },
+      { url: 'https://pictures.example.com/1.png' },
+    ]);
+  });
+
+  for (const [usage, told] of [
+    [
+      { input_tokens: 9, output_tokens: 1_056, total_tokens: 1_065 },
+      { prompt_tokens: 9, completion_tokens: 1_056 },
+    ],
+    [
+      { prompt_tokens: 3, completion_tokens: 4 },
+      { prompt_tokens: 3, completion_tokens: 4 },
+    ],
+    [undefined, undefined],
+  ] as const) {
+    it(`costs ${JSON.stringify(told)} for ${JSON.stringify(usage)}`, () => {
+      expect(decoded({ data: [{ b64_json: 'QUJD' }], usage }).usage).to.deep.equal(told);
+    });
+  }
+
+  for (const [body, fault] of [
+    [{ data: [] }, 'broken'],
+    [{}, 'broken'],
+    ['text', 'broken'],
+    [{ data: [{ b64_json: '' }] }, 'broken'],
+    [{ data: [{ url: 'file:///etc/passwd' }] }, 'broken'],
+    [{ error: { message: 'No.', code: 'moderation_blocked' } }, 'policy'],
+  ] as const) {
+    it(`is ${fault} in ${JSON.stringify(body)}`, () => {
+      expect(faultOf(body)).to.equal(fault);
+    });
+  }
+
+  for (const [error, fault] of [
+    [{ type: 'image_generation_user_error', code: 'moderation_blocked' }, 'policy'],
+    [{ type: 'invalid_request_error', code: 'content_policy_violation' }, 'policy'],
+    [{ type: 'image_generation_user_error', code: 'invalid_image_file' }, 'rejected'],
+    [{ type: 'invalid_request_error', code: 'unknown_parameter' }, 'rejected'],
+  ] as const) {
+    it(`is missed as ${fault} where the code is ${error.code}`, () => {
+      const body = JSON.stringify({ error: { message: 'No.', param: null, ...error } });
+      expect(failure(400, {}, body).fault).to.equal(fault);
+    });
+  }
+});
