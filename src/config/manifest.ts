@@ -1,13 +1,12 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { ChatCodec } from '../chat/codec.js';
-import type { ImageCodec } from '../image/codec.js';
 import { packageRoot } from '../paths.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { LocalUpstream } from '../types.js';
-import type { VideoCodec } from '../video/codec.js';
 import { importPart } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
+import { readMedia, type Media } from './media.js';
 import { nameHint } from './nearest.js';
 import { parse } from './parse.js';
 import { quote, type Source } from './source.js';
@@ -18,12 +17,11 @@ export interface Manifest {
   source: Source;
   data: Draft<ProviderManifest>;
   chat: ChatCodec | undefined;
-  image: ImageCodec | undefined;
-  video: VideoCodec | undefined;
+  media: Media;
   answer: LocalUpstream['answer'] | undefined;
 }
 
-const NOTHING = { chat: undefined, image: undefined, video: undefined, answer: undefined };
+const NOTHING = { chat: undefined, media: {}, answer: undefined };
 
 type Found = { content: string } | 'missing' | 'unreadable';
 
@@ -91,14 +89,12 @@ export class Manifests {
     const data = validate(source, 'provider');
     checkPassthrough(source, '/passthrough', data.passthrough ?? []);
     checkChanges(source, '', { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} });
-    const { chat, image, video } = data.operations ?? {};
-    const codecAt = (operation: string) => `/operations/${operation}/codec`;
+    const chat = data.operations?.chat?.codec;
     return {
       source,
       data,
-      chat: await importPart(source, codecAt('chat'), chat?.codec, file, 'chat'),
-      image: await importPart(source, codecAt('image'), image?.codec, file, 'image'),
-      video: await importPart(source, codecAt('video'), video?.codec, file, 'video'),
+      chat: await importPart(source, '/operations/chat/codec', chat, file, 'chat'),
+      media: await readMedia(source, data, file),
       answer: await importPart(source, '/in_process', data.in_process, file, 'answer'),
     };
   }

@@ -11,6 +11,15 @@ export type AuthBlock =
       /** true or false */
       required?: boolean;
     };
+/** a path such as /images or /models/{model}, or a template of one */
+export type Address = string | {};
+/**
+ * a list of words
+ *
+ *
+ * Items: a word of three letters or more
+ */
+export type Words = string[];
 /** Items: a field's name */
 export type Fields = string[];
 /** a duration such as 500ms, 30s, 2m or 1h */
@@ -31,11 +40,12 @@ export interface ProviderManifest {
     chat?: OperationBlock;
     image?: ImageBlock;
     video?: VideoBlock;
-    'video.submit'?: OperationBlock;
-    'video.status'?: OperationBlock;
-    'video.result'?: OperationBlock;
-    'video.content'?: OperationBlock;
+    'video.submit'?: SubmitBlock;
+    'video.status'?: StatusBlock;
+    'video.result'?: ResultBlock;
+    'video.content'?: ContentBlock;
   };
+  errors?: ErrorsBlock;
   /** a module's name or ./path.js */
   in_process?: string;
   settings?: {
@@ -61,18 +71,111 @@ export interface OperationBlock {
   codec: string;
 }
 export interface ImageBlock {
-  /** a path such as /images/generations */
-  path: string;
+  path: Address;
   /** a codec's name or ./path.js */
-  codec: string;
+  codec?: string;
   /** a whole number of pictures a call, 1 to 10 */
   most?: number;
+  headers?: Headers;
+  accepts?: ImageAccepts;
+  request?: Template;
+  response?: ImageResponse;
+}
+export interface Headers {
+  /** text */
+  [k: string]: string;
+}
+export interface ImageAccepts {
+  /**
+   * a list of sizes
+   *
+   *
+   * Items: a size such as 1024x1024
+   */
+  size?: string[];
+  quality?: ('standard' | 'hd')[];
+  style?: ('natural' | 'vivid')[];
+}
+/**
+ * a template: in requests $ is the call, in responses the body; also $call, $model, $body, $state,
+ * $status
+ */
+export interface Template {
+  [k: string]: unknown;
+}
+export interface ImageResponse {
+  pictures: Template;
+  usage?: Template;
+  error?: Template;
 }
 export interface VideoBlock {
   /** a codec's name or ./path.js */
   codec: string;
   /** a whole number of videos a call, 1 to 4 */
   most?: number;
+}
+export interface SubmitBlock {
+  path: Address;
+  /** a whole number of videos a task, 1 to 4 */
+  most?: number;
+  headers?: Headers;
+  accepts?: VideoAccepts;
+  request: Template;
+  response: SubmitResponse;
+}
+export interface VideoAccepts {
+  aspect_ratio?: ('16:9' | '9:16')[];
+  resolution?: ('720p' | '1080p' | '4k')[];
+  /**
+   *
+   * Items: a whole number of seconds
+   */
+  duration_seconds?: number[];
+  /**
+   *
+   * Items: true or false
+   */
+  generate_audio?: boolean[];
+}
+export interface SubmitResponse {
+  /** a block of templates: what is remembered of a task */
+  state: {};
+}
+export interface StatusBlock {
+  path: Address;
+  headers?: Headers;
+  response: StatusResponse;
+}
+export interface StatusResponse {
+  status: Template;
+  error?: Template;
+  videos?: Template;
+}
+export interface ResultBlock {
+  path: Address;
+  headers?: Headers;
+  response: ResultResponse;
+}
+export interface ResultResponse {
+  videos: Template;
+  error?: Template;
+}
+export interface ContentBlock {
+  /** true or false */
+  credentials?: boolean;
+}
+export interface ErrorsBlock {
+  message?: Template;
+  code?: Template;
+  policy?: Words;
+  rejected?: Words;
+  context?: Words;
+  credentials?: Words;
+  missing?: Words;
+  rate_limited?: Words;
+  quota?: Words;
+  overloaded?: Words;
+  timeout?: Words;
 }
 export interface ManifestTimeout {
   connect?: Duration;

@@ -1,4 +1,5 @@
 import { isRecord } from '../is-record.js';
+import type { Fault } from './fault.js';
 
 /** What an upstream's error says, whichever of the many shapes it came in. Absent parts are ''. */
 export interface ErrorWords {
@@ -10,6 +11,13 @@ export interface ErrorWords {
   /** Seconds, such as Google's `retryDelay` of "34.4s". */
   retry_seconds: number | undefined;
 }
+
+/** Reads an error's words anew from its body: the parsed JSON, or its text. */
+export type ErrorReader = (
+  body: unknown,
+  status: number | undefined,
+  said: ErrorWords,
+) => ErrorWords & { fault?: Fault };
 
 const UNPARSED_CHARACTERS = 300;
 
@@ -33,7 +41,26 @@ export function readErrorBody(body: unknown): ErrorWords {
   if (isRecord(error)) return words({ ...error, outer: body['code'] }, innerMessage(error));
   if (typeof error === 'string') return words(body, error);
   if (typeof body['message'] === 'string') return words(body, body['message']);
-  return words(body, detailText(detail));
+  return words({ ...body, details: detail ?? body['details'] }, detailText(detail));
+}
+
+/** The words of a body as `reader` has them, where a manifest says how errors are to be read. */
+export function reread(
+  body: unknown,
+  status: number | undefined,
+  said: ErrorWords,
+  reader: ErrorReader | undefined,
+): ReturnType<ErrorReader> {
+  if (!reader) return said;
+  return reader(typeof body === 'string' ? parsed(body) : body, status, said);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function words(error: Record<string, unknown>, message: string): ErrorWords {
@@ -43,7 +70,7 @@ function words(error: Record<string, unknown>, message: string): ErrorWords {
   const delays = details.map((detail) => parseFloat(textOf(detail['retryDelay'])));
   return {
     message,
-    marks: [...marks, ...details.map((detail) => detail['reason'])]
+    marks: [...marks, ...details.flatMap((detail) => [detail['reason'], detail['type']])]
       .map(textOf)
       .filter((mark) => mark !== '')
       .join(' ')

@@ -1,10 +1,10 @@
 import type { Provider } from '../types.js';
-import { readErrorBody, readErrorText, type ErrorWords } from './error-body.js';
+import { readErrorBody, readErrorText, reread, type ErrorWords } from './error-body.js';
 import { UpstreamError, type Fault } from './fault.js';
 
 type Headers = Readonly<Record<string, string>>;
 /** The headers of the call, whose credentials an upstream may repeat in its error. */
-type Caller = Pick<Provider, 'headers'>;
+type Caller = Pick<Provider, 'headers' | 'read_error'>;
 
 const MESSAGE_CHARACTERS = 1_000;
 const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
@@ -76,8 +76,9 @@ export function failure(
   text: string,
   caller?: Caller,
 ): UpstreamError {
-  const words = readErrorText(text);
-  return toError(faultOf(status, words), words, retryAfter(headers, words), caller, status);
+  const words = reread(text, status, readErrorText(text), caller?.read_error);
+  const fault = words.fault ?? faultOf(status, words);
+  return toError(fault, words, retryAfter(headers, words), caller, status);
 }
 
 /**
@@ -85,8 +86,10 @@ export function failure(
  * its JSON, or its text. The status it names decides, else its code and type.
  */
 export function failureInside(body: unknown, caller?: Caller): UpstreamError {
-  const words = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
-  const fault = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
+  const said = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
+  const words = reread(body, said.status, said, caller?.read_error);
+  const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
+  const fault = words.fault ?? byWords;
   return toError(fault, words, retryAfter({}, words), caller, words.status);
 }
 

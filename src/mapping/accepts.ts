@@ -1,0 +1,30 @@
+type Allowed = Readonly<Record<string, readonly unknown[] | undefined>>;
+
+export interface Unaccepted {
+  field: string;
+  message: string;
+}
+
+/**
+ * What a call asks for beyond the values that a manifest's `accepts` lists: the first such field,
+ * and a sentence on it. What a call does not ask for is accepted.
+ */
+export function unaccepted(
+  call: Readonly<Record<string, unknown>>,
+  accepts: Allowed | undefined,
+  prefix: string,
+): Unaccepted | undefined {
+  for (const [field, values] of Object.entries(accepts ?? {})) {
+    const asked = call[field];
+    if (!values || asked === undefined || values.includes(asked)) continue;
+    return { field: prefix + field, message: `${prefix}${field} must be ${choice(values)} here.` };
+  }
+  return undefined;
+}
+
+/** `4, 6 or 8` */
+function choice(values: readonly unknown[]): string {
+  const words = values.map(String);
+  const last = words.pop() ?? '';
+  return words.length === 0 ? last : `${words.join(', ')} or ${last}`;
+}

@@ -1,0 +1,46 @@
+import { UpstreamError } from '../upstream/fault.js';
+import type { PathFault } from './path.js';
+import type { Template } from './scope.js';
+
+const PLACEHOLDER = /\{([^{}]*)\}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Text of an address, such as `/models/{model}/run` or `/jobs/{$state.id}`: each value is encoded,
+ * and the slashes of a model stay. Absent as soon as one of its values is.
+ */
+export function compileText(
+  text: string,
+  compilePath: (path: string) => Template | PathFault,
+): Template | PathFault {
+  const parts: Template[] = [];
+  for (const [at, part] of text.split(PLACEHOLDER).entries()) {
+    // Every other part is what stood between braces.
+    if (at % 2 === 0) parts.push(() => part);
+    else {
+      const path = compilePath(part === 'model' ? '$model' : part);
+      if (typeof path !== 'function') return path;
+      parts.push((scope) => encoded(path(scope), part === 'model'));
+    }
+  }
+  return (scope) => {
+    const values = parts.map((part) => part(scope));
+    return values.includes(undefined) ? undefined : values.join('');
+  };
+}
+
+/** Throws `UpstreamError` for `..`, which would climb out of the path however it is written. */
+function encoded(value: unknown, keepsSlashes: boolean): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const segments = keepsSlashes ? String(value).split('/') : [String(value)];
+  if (segments.some((segment) => /^\.{0,2}$/u.test(segment) || LONE_SURROGATE.test(segment))) {
+    throw new UpstreamError('broken', 'The upstream gave an address that leads nowhere.');
+  }
+  return segments.map(encodeURIComponent).join('/');
+}
+
+/** The address that a template makes. Throws `UpstreamError` where it makes none. */
+export function addressFrom(value: unknown): string {
+  if (typeof value === 'string' && /^(\/(?!\/)|https?:\/\/)[^\s\\]*$/iu.test(value)) return value;
+  throw new UpstreamError('broken', 'The upstream gave no address to go on with.');
+}

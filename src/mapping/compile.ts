@@ -1,0 +1,157 @@
+import { nearest, nameHint } from '../config/nearest.js';
+import { pointer as join, quote, type Source } from '../config/source.js';
+import { isRecord } from '../is-record.js';
+import { compileText } from './address.js';
+import { OPERATORS, type Parts } from './operators.js';
+import { compilePath } from './path.js';
+import type { Place } from './place.js';
+import type { Template } from './scope.js';
+
+/** What a template is compiled against. */
+export interface Surroundings {
+  source: Source;
+  place: Place;
+  /** True where text is an address, with `{model}` and `{$state.id}` in it. */
+  address?: boolean;
+  /** True inside `do`, where `$` is an item of a list. */
+  within?: boolean;
+  depth?: number;
+}
+
+const MOST_DEPTH = 32;
+const ABSENT: Template = () => undefined;
+const WORDS = new Map(
+  [...OPERATORS].flatMap(([name, { may }]) => may.map((word) => [word, name] as const)),
+);
+
+/**
+ * Compiles the template at `pointer` once, into closures. The language is closed: paths, lists,
+ * blocks and the operators of `OPERATORS`; nothing in it loops but over what it is given. Faults go
+ * to the source's report, and what is at fault is absent.
+ */
+export function compile(value: unknown, pointer: string, around: Surroundings): Template {
+  const { source, depth = 0 } = around;
+  if (depth > MOST_DEPTH) {
+    return fault(source, pointer, `a template is at most ${MOST_DEPTH} levels deep`);
+  }
+  const deeper = { ...around, depth: depth + 1 };
+  if (typeof value === 'string') return compileString(value, pointer, around);
+  if (Array.isArray(value)) return compileList(value, pointer, deeper);
+  if (!isRecord(value)) return () => value;
+  const keys = Object.keys(value);
+  const operator = keys.find((key) => OPERATORS.has(key));
+  if (operator !== undefined) return compileOperator(operator, value, pointer, deeper);
+  const stray = keys.find((key) => WORDS.has(key));
+  return stray === undefined
+    ? compileBlock(value, pointer, deeper)
+    : compileStray(stray, keys, pointer, source);
+}
+
+function compileString(text: string, pointer: string, around: Surroundings): Template {
+  const { source, place, address = false, within = false } = around;
+  const path = (one: string) => compilePath(one, place, within);
+  const compiled = text.startsWith('$') || !address ? undefined : compileText(text, path);
+  const result = compiled ?? (text.startsWith('$') ? path(text) : () => text);
+  if (typeof result === 'function') return result;
+  // What comes from the environment is not to be shown, not even in part.
+  if (source.hides(pointer)) return fault(source, pointer, `${source.word(pointer)} is not a path`);
+  return fault(source, pointer, result.message, result.hint);
+}
+
+function compileList(items: readonly unknown[], pointer: string, around: Surroundings): Template {
+  const templates = items.map((item, i) => compile(item, pointer + join(i), around));
+  return (scope) => {
+    scope.budget.take(templates.length);
+    return templates.map((template) => template(scope)).filter((value) => value !== undefined);
+  };
+}
+
+function compileBlock(
+  block: Record<string, unknown>,
+  pointer: string,
+  around: Surroundings,
+): Template {
+  const templates = Object.entries(block).map(
+    ([key, value]) => [key, compile(value, pointer + join(key), around)] as const,
+  );
+  return (scope) => {
+    scope.budget.take(templates.length);
+    const made: Record<string, unknown> = {};
+    for (const [key, template] of templates) {
+      const value = template(scope);
+      if (value !== undefined) made[key] = value;
+    }
+    return made;
+  };
+}
+
+function compileOperator(
+  name: string,
+  block: Record<string, unknown>,
+  pointer: string,
+  around: Surroundings,
+): Template {
+  const { source } = around;
+  const operator = OPERATORS.get(name);
+  if (!operator) return ABSENT;
+  const words = [name, ...operator.needs, ...operator.may];
+  for (const key of Object.keys(block)) {
+    if (words.includes(key)) continue;
+    const near = nearest(key, words);
+    const hint = near === undefined ? escapeHint(name) : `did you mean ${quote(near)}?`;
+    const message = `unknown key ${quote(key)} beside ${quote(name)}`;
+    source.fault(pointer + join(key), { code: 'bad_template', message, hint, at: 'key' });
+  }
+  const missing = operator.needs.find((need) => !Object.hasOwn(block, need));
+  if (missing !== undefined) {
+    return fault(source, pointer, `${quote(name)} lacks ${quote(missing)}`, escapeHint(name));
+  }
+  return operator.compile(partsOf(block, pointer, around));
+}
+
+function partsOf(block: Record<string, unknown>, pointer: string, around: Surroundings): Parts {
+  const at = (key: string) => pointer + join(key);
+  const item = { ...around, within: true };
+  return {
+    has: (key) => Object.hasOwn(block, key),
+    raw: (key) => block[key],
+    template: (key) => compile(block[key], at(key), around),
+    itemTemplate: (key) => compile(block[key], at(key), item),
+    list: (key) => {
+      const value = block[key];
+      if (Array.isArray(value) && value.length > 0) {
+        return value.map((one, i) => compile(one, at(key) + join(i), around));
+      }
+      fault(around.source, at(key), `${quote(key)} is not a list of templates`);
+      return [];
+    },
+    block: (key) => {
+      const value = block[key];
+      if (isRecord(value)) return compileBlock(value, at(key), around);
+      return fault(around.source, at(key), `${quote(key)} is not a block of keys`);
+    },
+    fault: (key, message, hint) => fault(around.source, at(key), message, hint),
+  };
+}
+
+function compileStray(word: string, keys: string[], pointer: string, source: Source): Template {
+  const owners = [...OPERATORS].filter(([, { may }]) => may.includes(word)).map(([name]) => name);
+  const wrong = keys.find((key) => key !== word && nearest(key, owners) !== undefined);
+  const hint =
+    wrong === undefined
+      ? escapeHint(word)
+      : nameHint(wrong, owners).replace('?', ` for "${wrong}"?`);
+  const message = `${quote(word)} stands without ${owners.map(quote).join(' or ')}`;
+  const code = 'bad_template';
+  source.fault(pointer + join(wrong ?? word), { code, message, hint, at: 'key' });
+  return ABSENT;
+}
+
+function escapeHint(name: string): string {
+  return `for a field called ${quote(name)} write { object: { ${name}: ... } }`;
+}
+
+function fault(source: Source, pointer: string, message: string, hint = ''): Template {
+  source.fault(pointer, { code: 'bad_template', message, hint });
+  return ABSENT;
+}

@@ -1,0 +1,61 @@
+import type { Source } from '../config/source.js';
+import type { Draft } from '../config/validate.js';
+import type { ErrorsBlock } from '../schema-types/provider.js';
+import type { ErrorReader, ErrorWords } from '../upstream/error-body.js';
+import type { Fault } from '../upstream/fault.js';
+import { compile } from './compile.js';
+import { PLACES } from './place.js';
+import { evaluate, type Template } from './scope.js';
+
+/** In this order, since an error may hold the words of several. */
+const FAULTS = [
+  'policy',
+  'context',
+  'quota',
+  'rate_limited',
+  'credentials',
+  'missing',
+  'overloaded',
+  'timeout',
+  'rejected',
+] as const satisfies readonly Fault[];
+
+/**
+ * How a manifest says its upstream's errors are to be read: where the message and the code are, and
+ * the words in them that tell what kind of error it is. Undefined where it leaves that to the
+ * gateway.
+ */
+export function compileErrors(
+  source: Source,
+  block: Draft<ErrorsBlock> | undefined,
+): ErrorReader | undefined {
+  if (!block) return undefined;
+  const around = { source, place: PLACES.error };
+  const message = compile(block.message, '/errors/message', around);
+  const code = compile(block.code, '/errors/code', around);
+  const words = FAULTS.flatMap((fault) =>
+    (block[fault] ?? []).flatMap((word) => (word === undefined ? [] : { fault, word })),
+  ).map(({ fault, word }) => ({ fault, word: word.toLowerCase() }));
+  return (body, status, said) => {
+    const read = { ...said, ...textAt('message', message, body, status) };
+    const marks = textAt('marks', code, body, status).marks?.toLowerCase() ?? said.marks;
+    const text = `${marks} ${read.message}`.toLowerCase();
+    const fault = words.find(({ word }) => text.includes(word))?.fault;
+    return { ...read, marks, ...(fault && { fault }) };
+  };
+}
+
+function textAt(
+  name: 'message' | 'marks',
+  template: Template,
+  body: unknown,
+  status: number | undefined,
+): Partial<Pick<ErrorWords, 'message' | 'marks'>> {
+  try {
+    const text = evaluate(template, body, { body, status });
+    return typeof text === 'string' && text !== '' ? { [name]: text } : {};
+  } catch {
+    // An error that cannot be read is told by its status.
+    return {};
+  }
+}

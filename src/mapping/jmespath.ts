@@ -1,0 +1,108 @@
+import { compile, TreeInterpreter, type JSONValue } from '@jmespath-community/jmespath';
+import { nameHint } from '../config/nearest.js';
+import { quote } from '../config/source.js';
+import { isRecord } from '../is-record.js';
+import { UpstreamError } from '../upstream/fault.js';
+import type { PathFault } from './path.js';
+import type { Template } from './scope.js';
+
+const MOST_CHARACTERS = 500;
+/** How many times over an expression may repeat what it is given. */
+const MOST_COPIES = 500;
+
+/** None of them makes more than it is given. */
+const FUNCTIONS = [
+  'abs',
+  'ceil',
+  'contains',
+  'ends_with',
+  'floor',
+  'keys',
+  'length',
+  'lower',
+  'map',
+  'max',
+  'max_by',
+  'min',
+  'min_by',
+  'not_null',
+  'reverse',
+  'sort',
+  'sort_by',
+  'starts_with',
+  'sum',
+  'to_array',
+  'to_number',
+  'type',
+  'upper',
+  'values',
+];
+
+/**
+ * A JMESPath expression over `$`, for what paths cannot say. Its syntax tree is walked once: only
+ * functions that cannot make more than they are given are let in, and neither `$` nor `let`, by
+ * which it could go through one list inside another.
+ */
+export function compileJmespath(text: unknown): Template | PathFault {
+  if (typeof text !== 'string') return { message: '"jmespath" is not text', hint: '' };
+  if (text.length > MOST_CHARACTERS) {
+    return { message: `a JMESPath has at most ${MOST_CHARACTERS} characters`, hint: '' };
+  }
+  let tree: ReturnType<typeof compile>;
+  try {
+    tree = compile(text);
+  } catch {
+    return { message: `${quote(text)} is not JMESPath`, hint: '' };
+  }
+  const fault = faultIn(tree) ?? (copies(tree) > MOST_COPIES ? tooMany() : undefined);
+  return fault ?? ((scope) => search(tree, scope.at));
+}
+
+function search(tree: ReturnType<typeof compile>, at: unknown): unknown {
+  try {
+    // Null is how JMESPath says that there is nothing.
+    return TreeInterpreter.search(tree, (at ?? null) as JSONValue) ?? undefined;
+  } catch (cause) {
+    const message = "The upstream's answer has another shape than expected.";
+    throw new UpstreamError('broken', message, undefined, { cause });
+  }
+}
+
+function faultIn(node: unknown): PathFault | undefined {
+  if (Array.isArray(node)) return firstFault(node);
+  if (!isRecord(node)) return undefined;
+  const { type, name } = node;
+  if (type === 'Function' && !FUNCTIONS.includes(String(name))) {
+    const hint = nameHint(String(name), FUNCTIONS);
+    return { message: `JMESPath: the function ${quote(String(name))} is not available`, hint };
+  }
+  if (type === 'Root' || type === 'LetExpression' || type === 'Variable') {
+    return { message: 'JMESPath: neither "$" nor "let" is available', hint: '' };
+  }
+  if (name === '__proto__' || Object.hasOwn(node, '__proto__')) {
+    return { message: '"__proto__" cannot be a key', hint: '' };
+  }
+  return firstFault(Object.values(node));
+}
+
+function firstFault(nodes: readonly unknown[]): PathFault | undefined {
+  for (const node of nodes) {
+    const fault = faultIn(node);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** Lists and blocks of expressions multiply what passes through them, one after another. */
+function copies(node: unknown): number {
+  if (Array.isArray(node)) return node.reduce<number>((all, one) => all * copies(one), 1);
+  if (!isRecord(node)) return 1;
+  const { type, children } = node;
+  const own =
+    type === 'MultiSelectList' || type === 'MultiSelectHash' ? [children].flat().length : 1;
+  return own * copies(Object.values(node));
+}
+
+function tooMany(): PathFault {
+  return { message: 'JMESPath: too many lists and blocks of expressions', hint: '' };
+}

@@ -1,0 +1,79 @@
+import { nameHint } from '../config/nearest.js';
+import { quote } from '../config/source.js';
+import type { Fields, Place } from './place.js';
+import type { Scope, Template } from './scope.js';
+
+type Step = string | number | typeof INDEX;
+
+const INDEX = Symbol('index');
+const PATH = /^\$([a-z_]*)((?:\.[A-Za-z_][\w-]*|\[(?:-?\d{1,6}|'[^']*'|\$index)\])*)$/u;
+const STEP = /\.([A-Za-z_][\w-]*)|\[(-?\d+)\]|\['([^']*)'\]|\[\$index\]/gu;
+
+export interface PathFault {
+  message: string;
+  hint: string;
+}
+
+/**
+ * Reads `$.images[0].url`: `$` is the value at hand, `$name` one with a name, and steps follow by
+ * key, `.url` or `['any key']`, and by index, `[0]`, `[-1]` from the end or `[$index]`. Own keys
+ * only are found. `within` says that `$` is an item of a list, of which nothing is known.
+ */
+export function compilePath(text: string, place: Place, within: boolean): Template | PathFault {
+  const [, name = '', rest = ''] = PATH.exec(text) ?? [];
+  if (!PATH.test(text)) {
+    const hint = 'write $.key, $.list[0] or $name.key; other text with $ in front is { const: }';
+    return { message: `${quote(text)} is not a path`, hint };
+  }
+  const steps = stepsOf(rest);
+  if (steps.includes('__proto__')) return { message: `"__proto__" cannot be a key`, hint: '' };
+  const usesIndex = name === 'index' || steps.includes(INDEX);
+  if (usesIndex && !within) return { message: '"$index" is known only inside "do"', hint: '' };
+  if (name === 'index') return ({ index }) => index;
+  if (name !== '' && !Object.hasOwn(place.names, name)) {
+    const known = Object.keys(place.names).map((one) => `$${one}`);
+    return { message: `nothing is called "$${name}" here`, hint: nameHint(`$${name}`, known) };
+  }
+  const fields = name === '' && within ? undefined : place.names[name || place.at];
+  const fault = misstep(steps, fields);
+  if (fault) return fault;
+  return (scope) => follow(name === '' ? scope.at : scope.names[name], steps, scope);
+}
+
+function stepsOf(rest: string): Step[] {
+  return [...rest.matchAll(STEP)].map(([, key, index, quoted]) => {
+    if (index !== undefined) return Number(index);
+    return key ?? quoted ?? INDEX;
+  });
+}
+
+function misstep(steps: readonly Step[], start: Fields | undefined): PathFault | undefined {
+  let fields = start;
+  for (const step of steps) {
+    if (!fields) return undefined;
+    const word = step === INDEX ? '[$index]' : String(step);
+    if (typeof step !== 'string' || !Object.hasOwn(fields, step)) {
+      return { message: `nothing is called ${quote(word)} here`, hint: hintFor(word, fields) };
+    }
+    fields = fields[step];
+  }
+  return undefined;
+}
+
+function hintFor(word: string, fields: Fields): string {
+  const names = Object.keys(fields);
+  return names.length === 0 ? 'it has no parts' : nameHint(word, names);
+}
+
+function follow(start: unknown, steps: readonly Step[], { index }: Scope): unknown {
+  let value = start;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    const key = step === INDEX ? index : step;
+    if (typeof key === 'number') {
+      value = Array.isArray(value) ? (value as unknown[]).at(key) : undefined;
+    } else if (key === undefined || Array.isArray(value)) return undefined;
+    else value = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  }
+  return value;
+}

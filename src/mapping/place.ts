@@ -1,0 +1,52 @@
+/** The parts of a value that a template may name; undefined where anything may be there. */
+export interface Fields {
+  readonly [name: string]: Fields | undefined;
+}
+
+/** Where a template stands: what it may name there, and which of the names `$` is short for. */
+export interface Place {
+  names: Fields;
+  at: string;
+}
+
+const IMAGE_CALL: Fields = {
+  prompt: {},
+  n: {},
+  size: { width: {}, height: {} },
+  quality: {},
+  style: {},
+  response_format: {},
+  fields: undefined,
+};
+
+const VIDEO_CALL: Fields = {
+  prompt: {},
+  aspect_ratio: {},
+  resolution: {},
+  duration_seconds: {},
+  generate_audio: {},
+  sample_count: {},
+  negative_prompt: {},
+  image: { base64: {}, mime_type: {} },
+};
+
+const ANSWER: Fields = { body: undefined, status: {}, model: {} };
+
+/** The places of templates in a manifest. In a request `$` is the call, in an answer its body. */
+export const PLACES = {
+  image_request: { names: { call: IMAGE_CALL, model: {} }, at: 'call' },
+  image_response: { names: { call: IMAGE_CALL, body: undefined, model: {} }, at: 'body' },
+  submit_request: { names: { call: VIDEO_CALL, model: {} }, at: 'call' },
+  submit_response: { names: { call: VIDEO_CALL, body: undefined, model: {} }, at: 'body' },
+  error: { names: { body: undefined, status: {} }, at: 'body' },
+} satisfies Record<string, Place>;
+
+/** Where a task is asked about: `$` is its state. */
+export function questionPlace(state: Fields): Place {
+  return { names: { state, model: {} }, at: 'state' };
+}
+
+/** Where an answer about a task is read: `$` is the body of the answer. */
+export function progressPlace(state: Fields): Place {
+  return { names: { ...ANSWER, state }, at: 'body' };
+}

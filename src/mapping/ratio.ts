@@ -1,0 +1,24 @@
+import { isRecord } from '../is-record.js';
+
+/**
+ * Chooses, for a `{ width, height }`, the nearest of some ratios such as `16:9`; undefined where
+ * `words` is no list of them.
+ */
+export function nearestRatio(words: unknown): ((size: unknown) => string | undefined) | undefined {
+  if (!Array.isArray(words) || words.length === 0) return undefined;
+  const ratios = words.map(ratioOf);
+  if (!ratios.every((ratio) => ratio !== undefined)) return undefined;
+  return (size) => {
+    const { width, height } = isRecord(size) ? size : {};
+    if (typeof width !== 'number' || typeof height !== 'number') return undefined;
+    // By logarithms, so that twice as wide is as far off as half as wide.
+    const farness = ({ shape }: { shape: number }) => Math.abs(shape - Math.log(width / height));
+    return ratios.reduce((best, one) => (farness(one) < farness(best) ? one : best)).word;
+  };
+}
+
+function ratioOf(word: unknown): { word: string; shape: number } | undefined {
+  const [, width, height] = /^(\d{1,4}):(\d{1,4})$/u.exec(String(word)) ?? [];
+  if (!Number(width) || !Number(height)) return undefined;
+  return { word: String(word), shape: Math.log(Number(width) / Number(height)) };
+}

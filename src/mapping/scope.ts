@@ -1,0 +1,62 @@
+import { UpstreamError } from '../upstream/fault.js';
+
+/** What a template reads: the value that `$` stands for, and those that have names of their own. */
+export interface Scope {
+  at: unknown;
+  names: Readonly<Record<string, unknown>>;
+  /** The place of `$` in the list that the nearest `each` goes through. */
+  index: number | undefined;
+  budget: Budget;
+}
+
+/** A compiled template: undefined is an absent value, whose key or place is left out. */
+export type Template = (scope: Scope) => unknown;
+
+const MOST_VALUES = 100_000;
+const MOST_CHARACTERS = 128 * 1024 * 1024;
+const MOST_DEPTH = 64;
+
+/** What one evaluation may make, so that no answer of an upstream costs more than its size. */
+export class Budget {
+  #values = MOST_VALUES;
+  #characters = MOST_CHARACTERS;
+
+  /** Throws `UpstreamError` where too many values, or too much text, have been made. */
+  take(values: number, characters = 0): void {
+    this.#values -= values;
+    this.#characters -= characters;
+    if (this.#values < 0 || this.#characters < 0) throw tooLarge();
+  }
+}
+
+/**
+ * What a template makes of what it may read. Throws `UpstreamError` where that is too large or too
+ * deep: one value may stand in many places, so the result is measured as it will be written.
+ */
+export function evaluate(
+  template: Template,
+  at: unknown,
+  names: Readonly<Record<string, unknown>>,
+): unknown {
+  const value = template({ at, names, index: undefined, budget: new Budget() });
+  measure(value, new Budget(), 0);
+  return value;
+}
+
+function measure(value: unknown, budget: Budget, depth: number): void {
+  if (depth > MOST_DEPTH) throw tooLarge();
+  if (typeof value === 'string') budget.take(1, value.length);
+  else if (Array.isArray(value)) {
+    budget.take(1);
+    for (const item of value as unknown[]) measure(item, budget, depth + 1);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      budget.take(1, key.length);
+      measure(item, budget, depth + 1);
+    }
+  } else budget.take(1);
+}
+
+function tooLarge(): UpstreamError {
+  return new UpstreamError('broken', 'What the upstream says is too large to be read.');
+}
