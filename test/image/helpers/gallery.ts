@@ -178,6 +178,10 @@ async function settled({ gateway: { store }, account }: Gallery): Promise<void> 
 }
 
 /** The bytes behind a URL, fetched as a browser does: with no key. */
-export function browse({ url: at }: Gallery, url: string, init: RequestInit = {}): Promise<Response> {
+export function browse(
+  { url: at }: Gallery,
+  url: string,
+  init: RequestInit = {},
+): Promise<Response> {
   return fetch(new URL(new URL(url).pathname, at), init);
 }
