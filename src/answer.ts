@@ -76,11 +76,27 @@ function writeError(ctx: Context, error: unknown, log: Logger): void {
     if (!ctx.res.writableEnded) ctx.res.destroy();
     return;
   }
-  const shown = error instanceof GatewayError ? error : internal();
-  if (shown !== error) log.error({ request_id, err: error }, 'a request failed inside');
-  ctx.status = shown.status;
+  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
+  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
+  ctx.status = shownStatus(error, shown);
   ctx.set(shown.headers);
   ctx.body = shown.toJSON();
+}
+
+/** An operator's own stage refuses as in any Koa application, by `ctx.throw(403, message)`. */
+function refusal(error: unknown): GatewayError | undefined {
+  if (!isRefusal(error)) return undefined;
+  return new GatewayError('invalid_request', error.message, { cause: error });
+}
+
+function shownStatus(error: unknown, shown: GatewayError): number {
+  return isRefusal(error) ? error.status : shown.status;
+}
+
+function isRefusal(error: unknown): error is Error & { status: number } {
+  if (!(error instanceof Error) || error instanceof GatewayError) return false;
+  const { status, expose } = error as { status?: unknown; expose?: unknown };
+  return expose === true && typeof status === 'number' && status >= 400 && status <= 499;
 }
 
 function internal(): GatewayError {

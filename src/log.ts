@@ -11,5 +11,12 @@ export function createLog(level: string): Logger {
     minLength: BUFFER_BYTES,
     periodicFlush: FLUSH_MS,
   });
-  return pino({ level, base: null, redact: ['*.headers.authorization'] }, out);
+  return pino({ level, base: null, serializers: { err: plainError } }, out);
+}
+
+/** Errors carry their calls with them, headers and keys too, so only these parts are written. */
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  return { name, message, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
 }

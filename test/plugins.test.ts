@@ -55,6 +55,14 @@ describe("an operator's own stage", () => {
     expect(account).to.include({ balance_nano: 10_000_000_000n, held_nano: 0n });
   });
 
+  it('refuses as in any Koa application, in the one error shape', async () => {
+    const own = `export default { ...${STAGE}, create: () => (ctx) => ctx.throw(403, 'Not today.') };`;
+    acme = await startAcme({ yaml: endpointWith('./no.mjs') }, { files: { 'no.mjs': own } });
+    const answer = await say('Hello!');
+    expect(answer.status).to.equal(403);
+    expect(errorOf(answer)).to.include({ code: 'invalid_request', message: 'Not today.' });
+  });
+
   it('may answer by itself', async () => {
     const own = `export default { ...${STAGE}, create: (greeting) => (ctx) => { ctx.body = { greeting }; } };`;
     const yaml = endpointWith('"./own.mjs": Hi');

@@ -1,7 +1,7 @@
 /**
  * The right word for a wrong one: the candidate with the fewest slips of the keyboard, if there are
- * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and a part may stand
- * for the whole: `apiKey` and `key` find `api_key`, `input` finds `input_per_million`.
+ * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and a part may
+ * stand for the whole: `apiKey` and `key` find `api_key`, `input` finds `input_per_million`.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wrong = plain(word);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isRecord } from '../is-record.js';
 import { FaultyConfiguration } from './faulty.js';
 import { parse } from './parse.js';
 import { Report } from './report.js';
@@ -18,7 +19,7 @@ export async function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<str
   const report = new Report();
   const directory = dirname(resolve(file));
   const source = parse(file, text, report, { env, directory });
-  const written = (source.value as { store?: unknown }).store;
+  const written = isRecord(source.value) ? source.value['store'] : undefined;
   const store = readStoreUrl(
     source,
     typeof written === 'string' ? written : STANDARD_STORE,

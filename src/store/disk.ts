@@ -1,6 +1,8 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 
-const GATHER_MS = 1;
+/** A flush costs the processor as much as several requests, so a busy gateway shares it more. */
+const GATHER_MS_EACH = 0.25;
+const GATHER_MS_MOST = 5;
 
 /** Called once what was written is on the disk, or with what went wrong. */
 export type Reached = (error: NodeJS.ErrnoException | null) => void;
@@ -47,15 +49,15 @@ export class Disk {
     fdatasync(this.#descriptor, (error) => this.#done(waiting, error));
   }
 
-  /** Who has come meanwhile is not alone, so that a moment more gathers more for one flush. */
-  #flushSoon(): void {
+  /** The more came together last time, the longer it pays to gather for the next flush. */
+  #flushSoon(last: number): void {
     this.#flushing = true;
-    setTimeout(() => this.#flush(), GATHER_MS);
+    setTimeout(() => this.#flush(), Math.min(GATHER_MS_MOST, last * GATHER_MS_EACH));
   }
 
   #done(waiting: readonly Reached[], error: NodeJS.ErrnoException | null): void {
     this.#flushing = false;
-    if (this.#waiting.length > 0) this.#flushSoon();
+    if (this.#waiting.length > 0) this.#flushSoon(waiting.length);
     for (const reached of waiting) reached(error);
   }
 }
