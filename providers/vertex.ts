@@ -48,6 +48,8 @@ export const video: VideoCodec = {
     credentials: true,
   }),
 
+  too_large: 'The videos are too large for one answer: the upstream entry needs a storageUri.',
+
   polled: (answer, state, upstream) =>
     veoProgress(answer, upstream, (response) => outcome(response, state, upstream)),
 };

@@ -23,6 +23,13 @@ export interface Control {
   close(): void;
 }
 
+/** Asked again, the question would have the same answer. */
+export class AnswerTooLarge extends UpstreamError {
+  constructor(limit_bytes: number) {
+    super('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
+  }
+}
+
 /** The most that such a question may take, however patient the provider's own timeouts are. */
 const TOTAL_MS = 60_000;
 
@@ -79,7 +86,7 @@ async function askFar(
     const { statusCode, headers, body } = await asking;
     return { status: statusCode, headers: plain(headers), text: body };
   } catch (error) {
-    throw abort.signal.aborted ? tooLarge(limit_bytes) : faultOf(error);
+    throw abort.signal.aborted ? new AnswerTooLarge(limit_bytes) : faultOf(error);
   }
 }
 
@@ -113,10 +120,6 @@ function faultOf(error: unknown): UpstreamError {
     ? (['unreachable', 'The upstream is unreachable.'] as const)
     : (['broken', 'The upstream failed.'] as const);
   return new UpstreamError(fault, message, undefined, { cause: error });
-}
-
-function tooLarge(limit_bytes: number): UpstreamError {
-  return new UpstreamError('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
 }
 
 function plain(raw: Record<string, string | string[] | undefined>): Record<string, string> {

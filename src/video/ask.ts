@@ -1,6 +1,6 @@
 import type { TaskJob } from '../store/task-types.js';
 import type { Upstream } from '../types.js';
-import type { Control, ControlAnswer } from '../upstream/control.js';
+import { AnswerTooLarge, type Control, type ControlAnswer } from '../upstream/control.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
 import type { JsonObject, VideoPlace, VideoProgress } from './codec.js';
@@ -21,6 +21,21 @@ const PASSING = new Set([401, 403, 408, 429]);
 
 /** Asks how far an upstream task is. Throws `UpstreamError` where that could not be learned. */
 export async function askJob(
+  job: TaskJob,
+  upstream: Upstream,
+  control: Control,
+  limit_bytes: number,
+): Promise<JobAnswer> {
+  try {
+    return await askOn(job, upstream, control, limit_bytes);
+  } catch (error) {
+    const { too_large } = videoOf(upstream).codec;
+    if (!(error instanceof AnswerTooLarge) || too_large === undefined) throw error;
+    return failed(job, too_large);
+  }
+}
+
+async function askOn(
   job: TaskJob,
   upstream: Upstream,
   control: Control,

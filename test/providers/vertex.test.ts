@@ -47,7 +47,8 @@ describe('videos of Vertex AI', () => {
     const video = 'owner: g, capabilities: [video], price: { per_video_second: 0.1 }';
     const model = 'provider: cloud, model: veo-3.1-generate-001';
     gateway = await startGateway(
-      `owners: { g: { name: G } }
+      `limits: { answer: 1mb }
+owners: { g: { name: G } }
 providers:
   cloud:
     uses: ./cloud.yaml
@@ -100,6 +101,13 @@ models:
     const result = await makeVideo(gateway, 'veo');
     veo.films = [done({})];
     expect((await fetchVideo(gateway, result)).status).to.equal(502);
+  });
+
+  it('are FAILED, with what to do about it, where they are too large for an answer', async () => {
+    veo.films = [done({ videos: [{ ...inline, bytesBase64Encoded: 'A'.repeat(2 * 1024 ** 2) }] })];
+    const result = await makeVideo(gateway, 'veo');
+    expect(result.status).to.equal('FAILED');
+    expect(result.error).to.include('storageUri');
   });
 
   it('are as many as were not filtered', async () => {
