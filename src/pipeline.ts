@@ -169,10 +169,14 @@ export function build(
   };
 }
 
+const DONE = Promise.resolve();
+
 /** Runs the stages from one on. A stage that calls `next` twice is at fault, and is told so. */
-async function walk(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
+function walk(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
+  const stage = row[at];
+  if (!stage) return DONE;
   let gone = false;
-  await row[at]?.(ctx, () => {
+  return stage(ctx, () => {
     if (gone) return Promise.reject(new Error('A stage called next() twice.'));
     gone = true;
     return walk(row, at + 1, ctx);

@@ -32,10 +32,14 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
   readonly #signal: StopSignal;
   readonly #resolve: (answer: WireAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #total: NodeJS.Timeout;
+  /** Times are those of `performance.now()`. */
+  readonly #total_at: number;
   #phase: Phase = 'connect';
   #phase_ms: number;
+  #phase_at: number;
+  /** One timer serves all phases: it looks when it rings, and most calls are over before that. */
   #timer: NodeJS.Timeout;
+  #rings_at: number;
   #controller: Dispatcher.DispatchController | undefined;
   #body: AnswerBody | undefined;
   #left_bytes = LEFT_BYTES;
@@ -51,9 +55,12 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
+    const now = performance.now();
     this.#phase_ms = timeouts.connect_ms;
-    this.#timer = setTimeout(expire, timeouts.connect_ms, this);
-    this.#total = setTimeout(expire, timeouts.total_ms, this, 'total');
+    this.#phase_at = now + timeouts.connect_ms;
+    this.#total_at = now + timeouts.total_ms;
+    this.#rings_at = Math.min(this.#phase_at, this.#total_at);
+    this.#timer = setTimeout(look, this.#rings_at - now, this);
     // The exchange itself is the listener, so that a call makes no closure.
     signal.addEventListener('abort', this);
   }
@@ -86,7 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
       if (this.#left_bytes < 0) this.#fail(new Error('No one reads on.'));
       return;
     }
-    if (this.#phase === 'idle') this.#timer.refresh();
+    if (this.#phase === 'idle') this.#phase_at = performance.now() + this.#phase_ms;
     else this.#enter('idle', this.#timeouts.idle_ms);
     if (this.#body && !this.#body.push(chunk)) controller.pause();
   }
@@ -107,7 +114,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
 
   resume(): void {
     if (this.#over || !this.#controller?.paused) return;
-    this.#timer.refresh();
+    this.#phase_at = performance.now() + this.#phase_ms;
     this.#controller.resume();
   }
 
@@ -117,27 +124,38 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
     this.#controller?.resume();
   }
 
-  expire(phase: Phase = this.#phase): void {
+  /** Gives the call up if its time has run out; else looks again when it could have. */
+  look(): void {
+    const now = performance.now();
+    if (now >= this.#total_at) return this.#late('total', this.#timeouts.total_ms);
     // A paused upstream is not silent: we do not listen.
-    if (phase === 'idle' && this.#controller?.paused) {
-      this.#timer.refresh();
-      return;
-    }
-    const ms = phase === 'total' ? this.#timeouts.total_ms : this.#phase_ms;
+    if (this.#phase === 'idle' && this.#controller?.paused) this.#phase_at = now + this.#phase_ms;
+    if (now >= this.#phase_at) return this.#late(this.#phase, this.#phase_ms);
+    this.#ring(now);
+  }
+
+  #late(phase: Phase, ms: number): void {
     this.#fail(new UpstreamError('timeout', `${LATE[phase]} within ${ms} ms (${phase}).`));
   }
 
   #enter(phase: Phase, ms: number): void {
-    clearTimeout(this.#timer);
+    const now = performance.now();
     this.#phase = phase;
     this.#phase_ms = ms;
-    this.#timer = setTimeout(expire, ms, this);
+    this.#phase_at = now + ms;
+    if (this.#phase_at < this.#rings_at) this.#ring(now);
+  }
+
+  #ring(now: number): void {
+    clearTimeout(this.#timer);
+    this.#rings_at = Math.min(this.#phase_at, this.#total_at);
+    // Timers may ring up to a millisecond early, and must not ring again for that.
+    this.#timer = setTimeout(look, Math.ceil(this.#rings_at - now) + 1, this);
   }
 
   #finish(): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#total);
     this.#signal.removeEventListener('abort', this);
   }
 
@@ -163,8 +181,8 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
   }
 }
 
-function expire(exchange: Exchange, phase?: Phase): void {
-  exchange.expire(phase);
+function look(exchange: Exchange): void {
+  exchange.look();
 }
 
 function plain(raw: Headers): Record<string, string> {
