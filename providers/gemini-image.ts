@@ -18,7 +18,7 @@ const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '21:9'] as co
 
 /** Ends that mean the rules were broken, by the prompt or by the picture. */
 const AGAINST_THE_RULES =
-  /^(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_(SAFETY|PROHIBITED_CONTENT|RECITATION))$/u;
+  /^((IMAGE_)?(SAFETY|PROHIBITED_CONTENT|RECITATION)|LANGUAGE|BLOCKLIST|SPII)$/u;
 
 const SAID_CHARACTERS = 300;
 

@@ -61,7 +61,7 @@ export interface VideoCodec {
   submit(call: VideoCall, upstream: Upstream): VideoRequest;
   /** The state of a task from the answer to its submission (a 2xx). */
   submitted(body: unknown, call: VideoCall, upstream: Upstream): JsonObject;
-  /** Ends a task whose answer is larger than `limits.answer`, and says why; left out, it goes on. */
+  /** Why a task ends whose answer is larger than `limits.answer`; left out, it is asked again. */
   too_large?: string;
   /** The next question about a task: some upstreams want a second one once it is done. */
   poll(state: JsonObject, upstream: Upstream): VideoRequest;
