@@ -1,8 +1,11 @@
+import { nearest } from '../config/nearest.js';
+import { quote } from '../config/source.js';
 import { UpstreamError } from '../upstream/fault.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 
 const PLACEHOLDER = /\{([^{}]*)\}/u;
+const HINT = 'write {model} or {$name.key}';
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -18,7 +21,8 @@ export function compileText(
     // Every other part is what stood between braces.
     if (at % 2 === 0) parts.push(() => part);
     else {
-      const path = compilePath(part === 'model' ? '$model' : part);
+      const path =
+        part === 'model' || part.startsWith('$') ? compilePath(pathOf(part)) : stray(part);
       if (typeof path !== 'function') return path;
       parts.push((scope) => encoded(path(scope), part === 'model'));
     }
@@ -27,6 +31,15 @@ export function compileText(
     const values = parts.map((part) => part(scope));
     return values.includes(undefined) ? undefined : values.join('');
   };
+}
+
+function pathOf(part: string): string {
+  return part === 'model' ? '$model' : part;
+}
+
+function stray(part: string): PathFault {
+  const near = nearest(part, ['model']) && 'did you mean "{model}"?';
+  return { message: `nothing is called ${quote(`{${part}}`)} here`, hint: near ?? HINT };
 }
 
 /** Throws `UpstreamError` for `..`, which would climb out of the path however it is written. */
