@@ -70,8 +70,16 @@ export function compileProgress(
 }
 
 function refusal(status: number, body: unknown, provider: Provider): UpstreamError {
-  const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
-  return failure(status, {}, text, provider);
+  return failure(status, {}, typeof body === 'string' ? body : written(body), provider);
+}
+
+/** What is nested too deep to be written says nothing anyone could read. */
+function written(body: unknown): string {
+  try {
+    return JSON.stringify(body) ?? '';
+  } catch {
+    return '';
+  }
 }
 
 function textOf(value: unknown): string | undefined {

@@ -13,7 +13,7 @@ export interface Scope {
 export type Template = (scope: Scope) => unknown;
 
 const MOST_VALUES = 100_000;
-const MOST_CHARACTERS = 128 * 1024 * 1024;
+const MOST_CHARACTERS = 80 * 1024 * 1024;
 const MOST_DEPTH = 64;
 
 /** What one evaluation may make, so that no answer of an upstream costs more than its size. */

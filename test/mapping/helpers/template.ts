@@ -1,0 +1,27 @@
+import { parse } from '../../../src/config/parse.js';
+import { Report } from '../../../src/config/report.js';
+import type { ConfigFault } from '../../../src/config/types.js';
+import { compile } from '../../../src/mapping/compile.js';
+import { PLACES, type Place } from '../../../src/mapping/place.js';
+import { evaluate, type Template } from '../../../src/mapping/scope.js';
+
+export interface Compiled {
+  template: Template;
+  faults: ConfigFault[];
+}
+
+/** Compiles a template of YAML as it would stand in a manifest. */
+export function compiled(yaml: string, place: Place = PLACES.image_response): Compiled {
+  const report = new Report();
+  const source = parse('m.yaml', `t: ${yaml}\n`, report, { env: {}, directory: '/' });
+  const value: unknown = source.value;
+  const template = compile((value as { t?: unknown }).t, '/t', { source, place });
+  return { template, faults: report.sorted('m.yaml') };
+}
+
+/** What a sound template makes of a body. */
+export function made(yaml: string, body: unknown): unknown {
+  const { template, faults } = compiled(yaml);
+  if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join('; '));
+  return evaluate(template, body, { body, call: { n: 2 }, model: 'a/b' });
+}
