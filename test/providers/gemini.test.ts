@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { image } from '../../providers/gemini.js';
 import type { ImageCall } from '../../src/image/codec.js';
 import { UpstreamError } from '../../src/upstream/fault.js';
+import { ask } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import { providerAt, startUpstream, upstreamAt, type FakeUpstream } from '../helpers/upstream.js';
 import { MP4, startGeminiVeo, type Film, type VeoServer } from '../helpers/veo-server.js';
@@ -231,4 +232,36 @@ describe("pictures of Gemini's image models", () => {
       expect(message).to.include(said);
     });
   }
+
+  it('are made by as many calls as there are pictures', async () => {
+    const parts = [{ inlineData: { mimeType: 'image/png', data: PNG } }];
+    const usageMetadata = { promptTokenCount: 4, candidatesTokenCount: 1_290 };
+    const body = JSON.stringify({ candidates: [{ content: { parts } }], usageMetadata });
+    const upstream = await startUpstream({ headers: { 'content-type': 'application/json' }, body });
+    const gateway = await startGateway(`owners: { g: { name: G } }
+providers: { gemini: { api_key: ${KEY}, base_url: "${upstream.url}/v1beta" } }
+models:
+  painter:
+    owner: g
+    capabilities: [image]
+    upstreams: [{ provider: gemini, model: gemini-3-pro-image }]
+    price: { per_image: 0.04 }
+`);
+    const { status, text } = await ask(gateway, '/v1/images/generations', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'painter', prompt: 'a kite', n: 2, size: '1024x1792' }),
+    });
+    await gateway.close();
+    await upstream.close();
+    expect(status, text).to.equal(200);
+    const { data, usage } = JSON.parse(text) as { data: object[]; usage: object };
+    expect(data).to.have.length(2);
+    expect(usage).to.deep.include({ prompt_tokens: 8, completion_tokens: 2_580 });
+    expect(
+      upstream.requests.map(({ path, headers }) => [path, headers['x-goog-api-key']]),
+    ).to.deep.equal(
+      Array.from({ length: 2 }, () => ['/v1beta/models/gemini-3-pro-image:generateContent', KEY]),
+    );
+  });
 });

@@ -1,10 +1,21 @@
 import { expect } from 'chai';
+import type { ServerResponse } from 'node:http';
 import { image } from '../../providers/openai-image.js';
 import type { ImageCall, ImageReply } from '../../src/image/codec.js';
+import { isRecord } from '../../src/is-record.js';
 import type { Provider, Upstream } from '../../src/types.js';
 import { failure } from '../../src/upstream/failure.js';
 import { UpstreamError } from '../../src/upstream/fault.js';
-import { providerAt, upstreamAt } from '../helpers/upstream.js';
+import { ask } from '../helpers/ask.js';
+import { startGateway, type TestGateway } from '../helpers/gateway.js';
+import {
+  play,
+  providerAt,
+  startUpstream,
+  upstreamAt,
+  type FakeUpstream,
+  type Received,
+} from '../helpers/upstream.js';
 
 const CALL: ImageCall = {
   prompt: 'a kite',
@@ -15,6 +26,8 @@ const CALL: ImageCall = {
   response_format: 'url',
   fields: {},
 };
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const GONE = 'https://upstream.example.com';
 
 function at(wire: Provider['wire'] = {}, more: Partial<Upstream> = {}): Upstream {
@@ -160,6 +173,58 @@ describe('a picture that comes over the images wire', () => {
     it(`is missed as ${fault} where the code is ${error.code}`, () => {
       const body = JSON.stringify({ error: { message: 'No.', param: null, ...error } });
       expect(failure(400, {}, body).fault).to.equal(fault);
+    });
+  }
+});
+
+/** Answers as GPT image models do, and refuses the fields that they refuse. */
+function gptImages(received: Received, response: ServerResponse): Promise<void> {
+  const body = isRecord(received.json) ? received.json : {};
+  const banned = ['response_format', 'style'].find((name) => name in body);
+  const headers = { 'content-type': 'application/json' };
+  if (banned !== undefined) {
+    const error = { message: `Unknown parameter: '${banned}'.`, code: 'unknown_parameter' };
+    return play({ status: 400, headers, body: JSON.stringify({ error }) }, response);
+  }
+  const data = Array.from({ length: Number(body['n']) }, () => ({ b64_json: PIXEL }));
+  const usage = { input_tokens: 9, output_tokens: 100, total_tokens: 109 };
+  return play({ headers, body: JSON.stringify({ created: 1, data, usage }) }, response);
+}
+
+describe('pictures of a GPT image model', () => {
+  let upstream: FakeUpstream;
+  let gateway: TestGateway;
+  beforeEach(async () => {
+    upstream = await startUpstream(gptImages);
+    gateway = await startGateway(`owners: { o: { name: O } }
+providers: { openai: { api_key: sk-test-0123456789, base_url: "${upstream.url}/v1" } }
+models:
+  painter:
+    owner: o
+    capabilities: [image]
+    upstreams: [{ provider: openai, model: gpt-image-2 }]
+    price: { per_image: 0.04 }
+`);
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  for (const response_format of ['url', 'b64_json'] as const) {
+    it(`come as ${response_format} where that is asked for`, async () => {
+      const wanted = { model: 'painter', prompt: 'a kite', n: 2, style: 'vivid', response_format };
+      const { status, text } = await ask(gateway, '/v1/images/generations', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(wanted),
+      });
+      expect(status, text).to.equal(200);
+      const { data, usage } = JSON.parse(text) as { data: Record<string, string>[]; usage: object };
+      expect(data).to.have.length(2);
+      for (const one of data) expect(one).to.have.all.keys(response_format, 'revised_prompt');
+      expect(usage).to.include({ prompt_tokens: 9, completion_tokens: 100, total_tokens: 109 });
+      expect(upstream.requests.map(({ path }) => path)).to.deep.equal(['/v1/images/generations']);
     });
   }
 });
