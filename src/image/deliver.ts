@@ -2,6 +2,7 @@ import type { Services } from '../pipeline.js';
 import type { StopSignal } from '../stop.js';
 import type { Upstream } from '../types.js';
 import { UpstreamError } from '../upstream/fault.js';
+import { refusePrivate } from '../upstream/outside.js';
 import type { ImageCall, Picture } from './codec.js';
 import { fetchPicture, isInside } from './fetch.js';
 import { keptUrl } from './keep.js';
@@ -36,7 +37,10 @@ export async function deliver(
     throw new UpstreamError('broken', 'The upstream gave a picture without an address.');
   }
   const isUrl = call.response_format === 'url';
-  if (inline === undefined && isUrl && !isInside(url, provider)) return { url, revised_prompt };
+  if (inline === undefined && isUrl && !isInside(url, provider)) {
+    refusePrivate(url);
+    return { url, revised_prompt };
+  }
   const bytes =
     inline === undefined
       ? await fetchPicture(url, provider, image_bytes, services.network, signal)

@@ -41,6 +41,8 @@ export async function images(
   const created = Math.floor(services.now() / 1_000);
   // The upstream was heard out only to learn what it made: nobody is there to take it.
   if (client.gone) return { ...answer, created, data: [], delivered: pictures.length };
+  // What is made is paid for, also by a client that leaves now.
+  client.on_leave = 'drain';
   const data = await good(
     pictures.map((picture) => deliver(picture, call, upstream, client.signal, services)),
   );

@@ -47,10 +47,14 @@ export function isPublic(address: string): boolean {
   }
 }
 
-/** Throws `UpstreamError` for a URL whose host is written as an address that is not public. */
+/** Names that mean nothing to the public, whatever they lead to. */
+const NOT_PUBLIC_NAME = /(^|\.)(localhost|local|internal|home\.arpa)\.?$/u;
+
+/** Throws `UpstreamError` for a URL whose host is not public, as far as its words tell. */
 export function refusePrivate(url: string): void {
   const host = new URL(url).hostname.replace(/^\[|\]$/gu, '');
-  if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
+  const isAddress = isIP(host) !== 0;
+  if (isAddress ? !isPublic(host) : NOT_PUBLIC_NAME.test(host)) throw notPublic();
 }
 
 /**

@@ -95,7 +95,11 @@ describe('a picture in the form that is asked for', () => {
     const before = (await gallery.charges()).length;
     const urls = [stranger.url, stranger.url.replace('127.0.0.1', 'localhost')];
     for (const url of urls) {
-      expect(refusal(await ask(given({ url: `${url}/1.png` })))[0]).to.equal(502);
+      for (const form of ['url', 'b64_json']) {
+        const answer = await ask(given({ url: `${url}/1.png` }), form);
+        expect(refusal(answer)[0]).to.equal(502);
+        expect(answer.text).not.to.include(url);
+      }
     }
     serve = () => ({ status: 302, headers: { location: `${stranger.url}/1.png` } });
     expect(refusal(await ask(given({ url: `${files.url}/1.png` })))[0]).to.equal(502);

@@ -44,6 +44,8 @@ const WRITTEN = [
   'http://[::1]/',
   'http://[::ffff:127.0.0.1]/',
   'http://169.254.169.254/latest/meta-data',
+  'http://localhost/',
+  'http://db.internal./',
 ];
 
 describe('addresses outside', () => {

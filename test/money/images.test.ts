@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import {
+  imagesOf,
+  painted,
+  refusal,
+  startGallery,
+  type Gallery,
+} from '../image/helpers/gallery.js';
+import { until } from '../helpers/until.js';
+
+const at = (id: string, price: string, upstreams = '{ provider: first }'): string =>
+  `  ${id}: { owner: acme, capabilities: [image], upstreams: [${upstreams}], price: ${price} }`;
+
+const MODELS = [
+  at('flat', '{ per_image: 0.04 }'),
+  at('fine', '{ per_image: 0.000000001 }'),
+  at('quality', '{ per_image: { standard: 0.04, hd: 0.08 } }'),
+  at('size', '{ per_image: { 1024x1024: 0.04, 512x512: 0.02 } }'),
+  at('tokens', '{ input_per_million: 5, output_per_million: 30 }'),
+  at('both', '{ per_image: 0.01, input_per_million: 5, output_per_million: 30 }'),
+  at('gift', 'free'),
+  at(
+    'own',
+    '{ per_image: 0.04 }',
+    '{ provider: first, price: { per_image: 0.03 } }, { provider: second, price: { per_image: { 64x64: 0.50 } } }',
+  ),
+].join('\n');
+
+const USAGE = { usage: { input_tokens: 10, output_tokens: 1_000 } };
+
+/** [model, what is asked for, how many the upstream makes, cost in nano-dollars] */
+const ROWS: [string, object, number, bigint][] = [
+  ['flat', {}, 1, 40_000_000n],
+  ['flat', { n: 3 }, 3, 120_000_000n],
+  ['flat', { n: 3 }, 2, 80_000_000n],
+  ['flat', { n: 2 }, 5, 80_000_000n],
+  ['fine', { n: 7 }, 7, 7n],
+  ['quality', {}, 1, 40_000_000n],
+  ['quality', { quality: 'standard' }, 1, 40_000_000n],
+  ['quality', { quality: 'hd', n: 2 }, 2, 160_000_000n],
+  ['size', {}, 1, 40_000_000n],
+  ['size', { size: '512x512', quality: 'hd' }, 1, 20_000_000n],
+  ['tokens', {}, 1, 10n * 5_000n + 1_000n * 30_000n],
+  ['both', { n: 2 }, 2, 20_000_000n + 10n * 5_000n + 1_000n * 30_000n],
+  ['own', {}, 1, 30_000_000n],
+  ['own', { size: '64x64' }, 1, 30_000_000n],
+];
+
+describe('the charge for pictures', () => {
+  let gallery: Gallery;
+  beforeEach(async () => {
+    gallery = await startGallery({ models: MODELS });
+  });
+  afterEach(async () => {
+    await gallery.settled();
+    await gallery.close();
+  });
+
+  const post = (model: string, body: object = {}) =>
+    gallery.post({ model, prompt: 'A cat', response_format: 'b64_json', ...body });
+
+  for (const [model, body, made, nano] of ROWS) {
+    it(`of ${model} is ${nano} for ${JSON.stringify(body)} where ${made} came`, async () => {
+      gallery.paint = () => painted(made, USAGE);
+      imagesOf(await post(model, body));
+      await gallery.settled();
+      const charges = await gallery.charges();
+      expect(charges).to.have.length(1);
+      expect(charges[0]).to.include({ amount_nano: -nano, estimated: false, provider: 'first' });
+      const usage = JSON.parse(charges[0]?.usage ?? '') as object;
+      expect(usage).to.deep.equal({ prompt_tokens: 10, completion_tokens: 1_000 });
+    });
+  }
+
+  it('is an estimate where tokens cost and the upstream does not say how many', async () => {
+    gallery.paint = () => painted(2);
+    const { usage } = imagesOf(await post('tokens', { n: 2 }));
+    expect(usage.completion_tokens).to.equal(2_112);
+    const [charge] = await gallery.charges();
+    expect(charge).to.include({ estimated: true });
+    expect(charge?.amount_nano).to.equal(-BigInt(usage.prompt_tokens * 5_000 + 2_112 * 30_000));
+  });
+
+  it('is not there for a free model, even with no balance', async () => {
+    const poor = await startGallery({ models: MODELS, credit: '0' });
+    try {
+      imagesOf(await poor.post({ model: 'gift', prompt: 'A cat' }));
+      expect(await poor.charges()).to.deep.equal([]);
+    } finally {
+      await poor.close();
+    }
+  });
+
+  it('is held at the most while the upstream paints, at the dearest price for it', async () => {
+    let open = (): void => undefined;
+    const hold = new Promise<void>((resolve) => (open = resolve));
+    gallery.paint = () => ({ ...painted(2), hold });
+    const asking = post('own', { n: 2, size: '64x64' });
+    await until(() => gallery.first.requests.length === 1, 'the upstream was asked');
+    const account = await gallery.gateway.store.account(gallery.account.id);
+    expect(account?.held_nano).to.equal(1_000_000_000n);
+    open();
+    imagesOf(await asking);
+  });
+
+  it('stands before the answer is given', async () => {
+    imagesOf(await post('flat'));
+    expect(await gallery.charges()).to.have.length(1);
+  });
+
+  it('is one for each answer of many at once, and no more than the balance pays', async () => {
+    const few = await startGallery({ models: MODELS, credit: '0.20' });
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          few.post({ model: 'flat', prompt: 'A cat', response_format: 'b64_json' }),
+        ),
+      );
+      const paid = answers.filter(({ status }) => status === 200);
+      expect(paid.length).to.be.within(1, 5);
+      for (const answer of answers) {
+        if (answer.status !== 200) expect(refusal(answer)[1]).to.equal('insufficient_balance');
+      }
+      await few.settled();
+      expect(await few.charges()).to.have.length(paid.length);
+      expect(few.first.requests).to.have.length(paid.length);
+    } finally {
+      await few.close();
+    }
+  });
+
+  it('is not made where the books fail, and nothing is given', async () => {
+    const { store } = gallery.gateway;
+    const settle = store.settle.bind(store);
+    store.settle = () => Promise.reject(new Error('The disk is full.'));
+    const answer = await post('flat');
+    store.settle = settle;
+    expect(refusal(answer)).to.deep.equal([500, 'internal_error', null]);
+    expect(answer.text).not.to.include('disk');
+    await gallery.settled();
+    expect(await gallery.charges()).to.deep.equal([]);
+  });
+
+  it('is not made for pictures that could not be kept', async () => {
+    const { pictures } = gallery.gateway.store;
+    const keep = pictures.keep.bind(pictures);
+    pictures.keep = () => Promise.reject(new Error('The disk is full.'));
+    const answer = await post('flat', { response_format: 'url' });
+    pictures.keep = keep;
+    expect(refusal(answer)).to.deep.equal([500, 'internal_error', null]);
+    await gallery.settled();
+    expect(await gallery.charges()).to.deep.equal([]);
+  });
+});
