@@ -97,8 +97,8 @@ export interface ImageAccepts {
   style?: ('natural' | 'vivid')[];
 }
 /**
- * a template: in requests $ is the call, in responses the body; also $call, $model, $body, $state,
- * $status
+ * a template: text that starts with $ is a path such as $.size.width; blocks and lists are
+ * templates of their parts, and what is absent is left out. $ is the call in requests, the state in paths of questions, the body in responses, the item inside do; $call, $body, $state, $status and $model have names where they are known. Operators: const, object, default, each/where/do, when/then/else, map/from/else, concat, join/with, merge, equals, starts/with, not, all, any, nearest_ratio/of, jmespath
  */
 export interface Template {
   [k: string]: unknown;

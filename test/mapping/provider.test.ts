@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PNG, refusal, startMedia, type MediaHouse } from './helpers/media.js';
+import { MP4, PNG, refusal, startMedia, videosIn, type MediaHouse } from './helpers/media.js';
 
 /** A provider that nobody has heard of: all that the gateway knows of it is this file. */
 const MANIFEST = `name: Easel
@@ -132,4 +132,97 @@ describe('a provider that is one new YAML file', () => {
       expect(error.message).to.include(words);
     });
   }
+});
+
+/** Its videos: two a task, found by a second question, and shown to those with the key only. */
+const REEL = `name: Reel
+base_url: http://127.0.0.1:9
+auth: { header: X-Reel-Token }
+operations:
+  video.submit:
+    path: /v2/films
+    most: 2
+    headers: { X-Reel-Version: '2' }
+    accepts: { aspect_ratio: ['16:9'] }
+    request: { scene: $.prompt, takes: $.sample_count, model: $model }
+    response: { state: { film: $.film.number } }
+  video.status:
+    path: '/v2/films/{$.film}'
+    response:
+      status: { map: { waiting: IN_QUEUE, developed: COMPLETED, torn: FAILED }, from: $.is }
+      error: $.why
+  video.result:
+    path: '/v2/films/{$state.film}/reels'
+    response:
+      videos: { each: $.reels, do: { url: { concat: [/v2/reels/, $] } } }
+      error: { when: { equals: [$status, 410] }, then: The reels are gone. }
+  video.content: { credentials: true }
+`;
+
+describe('a provider of videos that is one new YAML file', () => {
+  let house: MediaHouse;
+  let told: object;
+  let reels: { status?: number; json: unknown };
+  beforeEach(async () => {
+    told = { is: 'waiting' };
+    reels = { json: { reels: ['a', 'b', 'c'] } };
+    house = await startMedia({
+      provider: 'uses: ./reel.yaml',
+      model: 'celluloid',
+      files: { 'reel.yaml': REEL },
+      script: ({ method, path }) => {
+        if (method === 'POST') return { json: { film: { number: 77 } } };
+        if (path.startsWith('/v2/reels/')) return { bytes: MP4 };
+        return path.endsWith('/reels') ? reels : { json: told };
+      },
+      capability: 'video',
+    });
+  });
+  afterEach(() => house.close());
+
+  it('is submitted to, asked, and asked once more for the videos', async () => {
+    const task = await house.begin({ sample_count: 2 });
+    expect(house.upstream.requests[0]).to.deep.include({
+      path: '/v2/films',
+      json: { scene: 'a cat', takes: 2, model: 'celluloid' },
+    });
+    expect(house.upstream.requests[0]?.headers).to.include({ 'x-reel-version': '2' });
+    expect(await house.later(task.status_url)).to.include({ status: 'IN_QUEUE' });
+    told = { is: 'developed' };
+    const result = await house.later(task.response_url);
+    const [first = '', second = ''] = videosIn(result);
+    expect(videosIn(result)).to.have.length(2);
+    for (const address of [first, second]) {
+      const { status } = await house.get(new URL(address, house.url).pathname);
+      expect(status).to.equal(200);
+    }
+    const paths = house.upstream.requests.slice(1).map(({ path }) => path);
+    expect(paths).to.deep.equal([
+      '/v2/films/77',
+      '/v2/films/77',
+      '/v2/films/77/reels',
+      '/v2/reels/a',
+      '/v2/reels/b',
+    ]);
+    for (const { headers } of house.upstream.requests) {
+      expect(headers).to.have.property('x-reel-token');
+    }
+  });
+
+  it('tells a failure by its status or by its result', async () => {
+    const torn = await house.begin();
+    told = { is: 'torn', why: 'The film is torn.' };
+    expect(await house.later(torn.status_url)).to.include({ error: 'The film is torn.' });
+    const gone = await house.begin();
+    told = { is: 'developed' };
+    reels = { status: 410, json: {} };
+    expect(await house.later(gone.status_url)).to.include({ error: 'The reels are gone.' });
+  });
+
+  it('refuses what it does not accept', async () => {
+    const parameters = { aspect_ratio: '9:16' };
+    const error = refusal(await house.submit({ prompt: 'a cat', parameters }));
+    expect(error).to.include({ status: 400, param: 'parameters.aspect_ratio' });
+    expect(error.message).to.equal('parameters.aspect_ratio must be 16:9 here.');
+  });
 });
