@@ -10,6 +10,7 @@ describe('failure', () => {
     [400, error({ code: 'unsupported_value' }), 'rejected'],
     [413, 'Request Entity Too Large', 'rejected'],
     [422, json({ detail: [{ loc: ['body'], msg: 'bad n' }] }), 'rejected'],
+    [422, json({ detail: [{ msg: 'No.', type: 'content_policy_violation' }] }), 'policy'],
     [400, error({ code: 'context_length_exceeded' }), 'context'],
     [400, error({ message: "This model's maximum context length is 9 tokens." }), 'context'],
     [400, error({ type: 'exceed_context_size_error', code: 400 }), 'context'],
