@@ -140,6 +140,16 @@ describe('the manifest of fal, its queue', () => {
     expect(seen).to.deep.equal(['IN_QUEUE', 'IN_QUEUE', 'COMPLETED']);
   });
 
+  it('asks again for a result that it asked for too early', async () => {
+    const early = { status: 400, json: { detail: 'Request is still in progress' } };
+    const task = await begin([{ json: DONE }], early);
+    expect(await house.later(task.status_url)).to.include({ status: 'IN_QUEUE' });
+    const refused = { status: 400, json: { detail: 'Image too small' } };
+    house.script = ({ path }) => (path.endsWith('/status') ? { json: DONE } : refused);
+    const told = await house.later(task.status_url);
+    expect(told).to.include({ status: 'FAILED', error: 'Image too small' });
+  });
+
   it('asks about a task at the provider only', async () => {
     house.script = () => ({
       json: { status_url: 'http://169.254.169.254/a', response_url: 'http://169.254.169.254/b' },
