@@ -84,7 +84,19 @@ export function readEndpoints(
     checkTaken(source, endpoint, read);
     read.push(endpoint);
   }
-  return read;
+  return withPictures(source, read);
+}
+
+/** Images that are asked for by URL need a place to be had from, also where the file has none. */
+function withPictures(source: Source, read: EndpointEntry[]): EndpointEntry[] {
+  const has = (name: string, option?: string): boolean =>
+    read.some(({ stages }) =>
+      stages.some((stage) => stage.name === name && (!option || stage.option === option)),
+    );
+  const pictures = STANDARD_ENDPOINTS.find(({ name }) => name === 'pictures');
+  const taken = read.some(({ name }) => name === 'pictures');
+  if (!pictures || taken || has('picture') || !has('transform', 'image')) return read;
+  return [...read, standard(source, pictures)];
 }
 
 function readEndpoint(

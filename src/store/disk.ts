@@ -2,7 +2,7 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 
 /** A flush costs the processor as much as several requests, so a busy gateway shares it more. */
 const GATHER_MS_EACH = 0.25;
-const GATHER_MS_MOST = 5;
+const GATHER_MS_MOST = 10;
 
 /** Called once what was written is on the disk, or with what went wrong. */
 export type Reached = (error: NodeJS.ErrnoException | null) => void;
