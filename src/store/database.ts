@@ -52,6 +52,19 @@ export function isConflict(error: unknown): boolean {
   return TRY_AGAIN.has(codeOf(error));
 }
 
+const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
+
+/** PostgreSQL went away or is starting. Whether the statement was done is not known. */
+function isOutage(error: unknown): boolean {
+  if (OUTAGE.test(codeOf(error))) return true;
+  return error instanceof Error && error.message.startsWith('Connection terminated');
+}
+
+/** For what may be done twice without harm: reading above all. */
+export function isPassing(error: unknown): boolean {
+  return isConflict(error) || isOutage(error);
+}
+
 function openSqlite(file: string): Database {
   mkdirSync(dirname(file), { recursive: true });
   const knex = knexOf({
@@ -104,8 +117,8 @@ function openPostgres(url: string): Database {
   return {
     dialect: 'postgres',
     location: url,
-    read: (work) => patiently(isConflict, () => work(knex)),
-    snapshot: (work) => patiently(isConflict, () => knex.transaction(work, snapshot)),
+    read: (work) => patiently(isPassing, () => work(knex)),
+    snapshot: (work) => patiently(isPassing, () => knex.transaction(work, snapshot)),
     write: (work) => patiently(isConflict, () => knex.transaction(work)),
     close: () => knex.destroy(),
   };

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Caller } from '../types.js';
-import { isConflict } from './database.js';
+import { isConflict, isPassing } from './database.js';
 import { checkCharge, checkHold, noAccount, tooLowBalance, TOUCH_EVERY_MS } from './hot.js';
 import type { Hot } from './hot.js';
 import { MAX_NANO } from './nano.js';
@@ -117,7 +117,7 @@ export class PostgresHot implements Hot {
 
   async beat(): Promise<void> {
     const { id, place, pid, started_ms } = this.#self;
-    await this.#run('beat', [id, place, pid, started_ms, this.#now()]);
+    await this.#insist('beat', [id, place, pid, started_ms, this.#now()]);
   }
 
   async ping(): Promise<void> {
@@ -127,7 +127,7 @@ export class PostgresHot implements Hot {
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay);
     try {
-      await this.#run('leave', [this.#self.id]);
+      await this.#insist('leave', [this.#self.id]);
     } finally {
       await this.#pool.end();
     }
@@ -148,21 +148,10 @@ export class PostgresHot implements Hot {
   }
 
   #insist<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
-    return patiently(
-      (error) => isConflict(error) || isOutage(error),
-      () => this.#query<Row>(name, values),
-    );
+    return patiently(isPassing, () => this.#query<Row>(name, values));
   }
 
   #query<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
     return this.#pool.query<Row>({ name, text: SQL[name], values });
   }
-}
-
-const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
-
-/** The server went away or is starting. Whether the statement was done is not known. */
-function isOutage(error: unknown): boolean {
-  if (OUTAGE.test(codeOf(error))) return true;
-  return error instanceof Error && error.message.startsWith('Connection terminated');
 }

@@ -114,7 +114,7 @@ endpoints:
     }
   });
 
-  it('is the picture itself where the file has no endpoint for it', async () => {
+  it('is the usual one where the file has no endpoint for it', async () => {
     const stages =
       'auth, validate: image-generation, route: { capability: image }, balance, transform: image, meter';
     const gallery = await startGallery({
@@ -122,7 +122,10 @@ endpoints:
     });
     try {
       const { data } = await gallery.images({});
-      expect(data[0]?.url).to.equal(`data:image/png;base64,${PNG.toString('base64')}`);
+      const { pathname } = new URL(data[0]?.url ?? '');
+      expect(pathname).to.match(/^\/images\/[\w-]{32}$/u);
+      const kept = await fetch(gallery.url + pathname);
+      expect(Buffer.from(await kept.arrayBuffer()).equals(PNG)).to.equal(true);
     } finally {
       await gallery.close();
     }
