@@ -30,13 +30,12 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   dropFields(body, upstream.drop);
   // What is priced and held comes after the drops, so that none of it can be lost.
   const idLength = wire['tool_id_length'];
-  Object.assign(body, {
-    model: upstream.model,
-    messages: typeof idLength === 'number' ? shortIds(call.messages, idLength) : call.messages,
-    stream: call.stream,
-    ...(call.n > 1 && { n: call.n }),
-    ...(call.max_tokens !== undefined && { max_tokens: call.max_tokens }),
-  });
+  body['model'] = upstream.model;
+  body['messages'] =
+    typeof idLength === 'number' ? shortIds(call.messages, idLength) : call.messages;
+  body['stream'] = call.stream;
+  if (call.n > 1) body['n'] = call.n;
+  if (call.max_tokens !== undefined) body['max_tokens'] = call.max_tokens;
   const fixed = renameFields(body, upstream.rename);
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;
@@ -52,20 +51,24 @@ function dropFields(body: Record<string, unknown>, names: readonly string[]): vo
   }
 }
 
+const PRICED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'stream',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+]);
+
 /** Renames in place, and answers the names that `set` may not touch, whatever they are now. */
 function renameFields(
   body: Record<string, unknown>,
   rename: Readonly<Record<string, string>>,
 ): ReadonlySet<string> {
-  const fixed = new Set([
-    'model',
-    'messages',
-    'stream',
-    'n',
-    'max_tokens',
-    'max_completion_tokens',
-  ]);
-  for (const [from, to] of Object.entries(rename)) {
+  const renames = Object.entries(rename);
+  if (renames.length === 0) return PRICED;
+  const fixed = new Set(PRICED);
+  for (const [from, to] of renames) {
     const isPriced = from === 'n' || from === 'max_tokens';
     if (!Object.hasOwn(body, from) || (fixed.has(to) && !isPriced)) continue;
     body[to] = body[from];
