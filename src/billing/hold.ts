@@ -21,7 +21,7 @@ export class Hold {
   async settle(charge: Omit<Charge, 'request_id' | 'account_id'>): Promise<void> {
     if (!this.#open) return;
     const { request_id, account_id } = this;
-    await this.store.settle({ ...charge, request_id, account_id });
+    await this.store.settle(Object.assign({ request_id, account_id }, charge));
     this.#open = false;
   }
 

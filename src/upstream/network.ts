@@ -79,7 +79,7 @@ function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: Exch
       path,
       method: request.method,
       // The operator's headers stand last, so that no codec can replace a credential.
-      headers: { ...request.headers, ...(open ? IDENTITY : base.headers) },
+      headers: Object.assign({}, request.headers, open ? IDENTITY : base.headers),
       body: request.body ?? null,
     },
     exchange,
