@@ -119,11 +119,11 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatPiece {
     spoken.reasoning += split.reasoning;
   }
   const tool_calls = fragmentsIn(delta['tool_calls'], choice.calls);
-  return {
-    ...(spoken.content && { content: spoken.content }),
-    ...(spoken.reasoning && { reasoning_content: spoken.reasoning }),
-    ...(tool_calls.length > 0 && { tool_calls }),
-  };
+  const piece: ChatPiece = {};
+  if (spoken.content) piece.content = spoken.content;
+  if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;
+  if (tool_calls.length > 0) piece.tool_calls = tool_calls;
+  return piece;
 }
 
 /** The last pieces of a stream. Throws where it ended without saying that it is complete. */

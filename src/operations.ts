@@ -67,7 +67,9 @@ async function runChat(ctx: Context, client: Client, services: Services): Promis
     shown: shownOf(model, call),
     limits: configuration.limits,
   };
-  return firstAnswer(ctx, client, services, (upstream) => chat(Object.assign({ upstream }, attempt), network));
+  return firstAnswer(ctx, client, services, (upstream) =>
+    chat(Object.assign({ upstream }, attempt), network),
+  );
 }
 
 async function runImage(ctx: Context, client: Client, services: Services): Promise<Reply> {

@@ -59,17 +59,16 @@ export function completion(heading: Heading, reply: ChatReply, usage: TokenUsage
 
 function choiceBody(choice: ChatChoice): object {
   const { index, content, tool_calls, reasoning_content, logprobs } = choice;
-  return {
-    index,
-    message: {
-      role: 'assistant',
-      content: content ?? (tool_calls ? null : ''),
-      ...(reasoning_content !== undefined && { reasoning_content }),
-      ...(tool_calls && { tool_calls }),
-    },
-    ...(logprobs !== undefined && { logprobs }),
-    finish_reason: finishReason(choice.finish_reason, tool_calls !== undefined),
+  const message: Omit<ChatChoice, 'index' | 'finish_reason'> & { role: 'assistant' } = {
+    role: 'assistant',
+    content: content ?? (tool_calls ? null : ''),
   };
+  if (reasoning_content !== undefined) message.reasoning_content = reasoning_content;
+  if (tool_calls) message.tool_calls = tool_calls;
+  const finish_reason = finishReason(choice.finish_reason, tool_calls !== undefined);
+  return logprobs === undefined
+    ? { index, message, finish_reason }
+    : { index, message, logprobs, finish_reason };
 }
 
 /** The text of a reply, choice by choice, for counting its tokens. */
