@@ -103,7 +103,8 @@ function readChoice(
   if (chunk['logprobs'] != null) piece.logprobs = chunk['logprobs'];
   if (Object.keys(piece).length === 0) return undefined;
   choice.hasSpoken = true;
-  return { index, ...piece };
+  piece.index = index;
+  return piece;
 }
 
 function newChoice({ wire }: Provider): Choice {
