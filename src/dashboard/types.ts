@@ -1,0 +1,34 @@
+import type { ParameterizedContext } from 'koa';
+import type { Logger } from 'pino';
+import type { Configuration } from '../config/types.js';
+import type { State } from '../pipeline.js';
+import type { Session } from '../store/people-types.js';
+import type { Store } from '../store/types.js';
+
+/** What the pages, the sign-in and the management API use. One value for each configuration. */
+export interface DashboardServices {
+  configuration: Configuration;
+  store: Store;
+  log: Logger;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
+
+/** Who asks. `operator` is settled: by the link, or by the address under the present file. */
+export interface Visitor {
+  session: Session;
+  operator: boolean;
+}
+
+export type DashboardContext = ParameterizedContext<State>;
+
+/** One route of the dashboard; what it answers, it puts on the context. */
+export interface Route {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** As @koa/router takes it: `/api/keys/:keyID`. */
+  path: string;
+  /** `anyone`, or who must be signed in: a 401 (API) or the sign-in page (pages) meets others. */
+  who: 'anyone' | 'visitor' | 'operator';
+  /** `visitor` is there unless `who` is `anyone` and nobody is signed in. */
+  answer(ctx: DashboardContext, visitor: Visitor | undefined): Promise<void> | void;
+}
