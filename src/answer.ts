@@ -4,7 +4,7 @@ import { ClientGone } from './client.js';
 import { GatewayError } from './errors.js';
 import { imagesBody } from './image/answer.js';
 import type { Health } from './health.js';
-import { fact, type Context, type Services, type StageMiddleware } from './pipeline.js';
+import { fact, type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
@@ -76,21 +76,28 @@ function writeError(ctx: Context, error: unknown, log: Logger): void {
     if (!ctx.res.writableEnded) ctx.res.destroy();
     return;
   }
-  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
-  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
-  ctx.status = shownStatus(error, shown);
+  const { shown, status } = toShow(ctx, error, log);
+  ctx.status = status;
   ctx.set(shown.headers);
   ctx.body = shown.toJSON();
+}
+
+/** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
+export function toShow(
+  { state }: { state: Pick<State, 'request_id'> },
+  error: unknown,
+  log: Logger,
+): { shown: GatewayError; status: number } {
+  const { request_id } = state;
+  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
+  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
+  return { shown, status: isRefusal(error) ? error.status : shown.status };
 }
 
 /** An operator's own stage refuses as in any Koa application, by `ctx.throw(403, message)`. */
 function refusal(error: unknown): GatewayError | undefined {
   if (!isRefusal(error)) return undefined;
   return new GatewayError('invalid_request', error.message, { cause: error });
-}
-
-function shownStatus(error: unknown, shown: GatewayError): number {
-  return isRefusal(error) ? error.status : shown.status;
 }
 
 function isRefusal(error: unknown): error is Error & { status: number } {

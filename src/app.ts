@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answering } from './answer.js';
 import type { EndpointEntry } from './config/types.js';
+import { createDashboard } from './dashboard/index.js';
 import { GatewayError } from './errors.js';
 import { health, PROBES, type Health } from './health.js';
 import { requestId } from './request-id.js';
@@ -38,6 +39,7 @@ export function createApp(
   app.use(health(state, services.store));
   app.use(answering(services, state));
   app.use((ctx, next) => (exact.get(`${ctx.method} ${ctx.path}`) ?? next)(ctx, next));
+  if (services.configuration.dashboard) app.use(createDashboard(services));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   return app.callback();

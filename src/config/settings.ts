@@ -16,6 +16,7 @@ type Settings = Pick<
   | 'keep_alive_ms'
   | 'limits'
   | 'log_level'
+  | 'dashboard'
   | 'first_start'
 >;
 
@@ -45,6 +46,7 @@ export function readSettings(
     keep_alive_ms: duration('keep_alive', 15_000, 100),
     limits: readLimits(source, gateway.limits ?? {}),
     log_level: gateway.log?.level ?? 'info',
+    dashboard: gateway.dashboard ?? true,
     first_start: readFirstStart(source, gateway.first_start),
   };
 }

@@ -69,6 +69,8 @@ export interface Configuration {
   };
   keep_alive_ms: number;
   log_level: string;
+  /** False where nothing but the endpoints is served. */
+  dashboard: boolean;
   first_start: { account: string; credit_nano: bigint } | undefined;
   owners: ReadonlyMap<string, { name: string }>;
   providers: ReadonlyMap<string, Provider>;

@@ -1,4 +1,4 @@
-import type { ParameterizedContext } from 'koa';
+import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/types.js';
 import type { State } from '../pipeline.js';
@@ -20,15 +20,20 @@ export interface Visitor {
   operator: boolean;
 }
 
-export type DashboardContext = ParameterizedContext<State>;
+/** What a path's parameters are, decoded. */
+export type Parameters = Readonly<Record<string, string>>;
 
-/** One route of the dashboard; what it answers, it puts on the context. */
+export type DashboardContext = ParameterizedContext<State, DefaultContext & { params: Parameters }>;
+
+/** One route of the dashboard; what it answers, it puts on the context. GET takes HEAD too. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
-  /** As @koa/router takes it: `/api/keys/:keyID`. */
+  /** `/api/keys/:keyID`, where a parameter is one segment; a last `*rest` takes all that follow. */
   path: string;
   /** `anyone`, or who must be signed in: a 401 (API) or the sign-in page (pages) meets others. */
   who: 'anyone' | 'visitor' | 'operator';
+  /** Lets the page style its elements inline, as makers of some ready-made pages want it. */
+  inline_styles?: boolean;
   /** `visitor` is there unless `who` is `anyone` and nobody is signed in. */
   answer(ctx: DashboardContext, visitor: Visitor | undefined): Promise<void> | void;
 }

@@ -63,6 +63,8 @@ export interface GatewayFile {
     level?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   };
   first_start?: FirstStart;
+  /** true or false */
+  dashboard?: boolean;
   sign_in?: {
     [k: string]: unknown;
   };

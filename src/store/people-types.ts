@@ -41,7 +41,7 @@ export interface PendingSignIn {
   return_to: string;
 }
 
-/** What the store keeps of people. Every secret is 32 random bytes (base64url), stored as SHA-256. */
+/** What the store keeps of people. Each secret is 32 random bytes, base64url, kept as SHA-256. */
 export interface PeopleStore {
   /**
    * The account of an identity. A new identity joins the account that is named by its address, or

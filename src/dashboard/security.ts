@@ -1,0 +1,35 @@
+import helmet from 'koa-helmet';
+import type { DashboardContext } from './types.js';
+
+const YEAR_S = 31_536_000;
+
+const POLICY = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'", 'data:', 'blob:'],
+  'media-src': ["'self'", 'blob:', 'data:'],
+  'connect-src': ["'self'"],
+  'form-action': ["'self'"],
+  'frame-ancestors': ["'none'"],
+  'base-uri': ["'none'"],
+};
+
+export type SecurityHeaders = (ctx: DashboardContext) => Promise<void>;
+
+/** The headers of every answer of the dashboard, errors too. */
+export function securityHeaders(https: boolean, inline_styles: boolean): SecurityHeaders {
+  const style = inline_styles ? { 'style-src': ["'self'", "'unsafe-inline'"] } : {};
+  const set = helmet({
+    contentSecurityPolicy: { useDefaults: false, directives: { ...POLICY, ...style } },
+    strictTransportSecurity: https && { maxAge: YEAR_S, includeSubDomains: false },
+    // Stricter than this, and a browser would hide from us where our own forms come from.
+    referrerPolicy: { policy: 'same-origin' },
+    xFrameOptions: { action: 'deny' },
+  });
+  return async (ctx) => {
+    await set(ctx, () => Promise.resolve());
+    // A route whose answer is nobody's own says otherwise.
+    ctx.set('cache-control', 'no-store');
+  };
+}
