@@ -15,8 +15,10 @@ describe('the body of a request', () => {
     return head + 'x'.repeat(bytes - head.length - tail.length) + tail;
   };
 
-  const post = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer>): Promise<Answer> =>
-    ask(acme, '/v1/chat/completions', { method: 'POST', headers, body });
+  const post = (
+    headers: Record<string, string>,
+    body: string | Uint8Array<ArrayBuffer>,
+  ): Promise<Answer> => ask(acme, '/v1/chat/completions', { method: 'POST', headers, body });
 
   before(async () => {
     acme = await startAcme({ yaml: `limits: { body: ${LIMIT_BYTES}b }` });
