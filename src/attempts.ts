@@ -12,20 +12,23 @@ import { mayFallBack, refusal } from './upstream/refusal.js';
 export async function firstAnswer<T>(
   ctx: Context,
   client: Client,
-  { log }: Services,
+  { log, outcomes }: Services,
   ask: (upstream: Upstream) => Promise<T>,
 ): Promise<T> {
   let failed: UpstreamError | undefined;
   for (const upstream of fact(ctx, 'upstreams')) {
     client.on_leave = upstream.provider.on_abort;
     try {
-      return await ask(upstream);
+      const answer = await ask(upstream);
+      outcomes.answered(upstream.provider.name);
+      return answer;
     } catch (error) {
       if (client.gone) throw new ClientGone();
       if (!(error instanceof UpstreamError)) throw error;
       failed = error;
       const { request_id } = ctx.state;
       const { name } = upstream.provider;
+      outcomes.failed(name, error);
       log.warn(
         { request_id, provider: name, fault: error.fault, err: error },
         'an upstream failed',

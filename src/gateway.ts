@@ -9,6 +9,7 @@ import type { Configuration } from './config/types.js';
 import { drain } from './drain.js';
 import { ERRORS } from './errors.js';
 import type { Health } from './health.js';
+import { Outcomes } from './outcomes.js';
 import type { Services } from './pipeline.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/types.js';
@@ -52,6 +53,7 @@ export class Gateway {
   readonly #inflight: Services['inflight'] = new Set();
   readonly #polls: Services['polls'] = new Map();
   readonly #control: Control;
+  readonly #outcomes: Outcomes;
   #configuration: Configuration;
   #handler: Handler;
   #beat: NodeJS.Timeout | undefined;
@@ -63,6 +65,7 @@ export class Gateway {
     private readonly options: GatewayOptions,
   ) {
     this.#configuration = checked.configuration;
+    this.#outcomes = new Outcomes(options.now);
     const google = createGoogle(options.now);
     this.network = withTokens(network, google);
     this.#control = controlWithTokens(createControl(network), google);
@@ -115,6 +118,7 @@ export class Gateway {
    */
   reload(checked: Sound): void {
     this.#configuration = checked.configuration;
+    this.#outcomes.keep(checked.configuration.providers);
     this.#handler = this.#compose(checked);
     this.#state.configuration_fault = undefined;
   }
@@ -138,7 +142,8 @@ export class Gateway {
     const { store, network, options } = this;
     const { log, now, random } = options;
     const inflight = this.#inflight;
-    const outlasting = { inflight, control: this.#control, polls: this.#polls };
+    const outcomes = this.#outcomes;
+    const outlasting = { inflight, control: this.#control, polls: this.#polls, outcomes };
     const services = { configuration, store, network, log, now, random, ...outlasting };
     return createApp(stages, services, this.#state);
   }

@@ -7,6 +7,7 @@ import type { ChatAnswer, ChatStream } from './chat/operation.js';
 import type { Configuration, EndpointEntry } from './config/types.js';
 import type { ImageWork } from './image/call.js';
 import type { ImageAnswer } from './image/operation.js';
+import type { Outcomes } from './outcomes.js';
 import type { ChatCompletionBody } from './schema-types/chat-completion.js';
 import type { ImageGenerationBody } from './schema-types/image-generation.js';
 import type { VideoSubmissionBody } from './schema-types/video-submission.js';
@@ -94,6 +95,8 @@ export interface Services {
   now: () => number;
   /** From 0 to 1, for sharing load. */
   random: () => number;
+  /** How the calls to each provider end. */
+  outcomes: Outcomes;
   /** Requests under way, each with the means to end it. */
   inflight: Set<{ stop(reason: Error): void }>;
   /** Questions about tasks that are on their way to an upstream. */

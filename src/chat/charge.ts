@@ -50,6 +50,7 @@ export async function carryStream(
   const sink = new Sink(ctx.res, STREAM_HEADERS, keep_alive_ms, limits.client_ms);
   try {
     const ending = await pump(stream, framer, sink, limits.drain_bytes);
+    if (ending.how === 'cut') services.outcomes.failed(stream.upstream.provider.name, ending.error);
     const bill = await streamBill(ending, framer, terms);
     await settle(bill);
     sink.end(lastWords(ending, framer, bill, services));

@@ -65,6 +65,7 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     drain_ms: readDuration(source, '/limits/drain', limits.drain, drain),
     drain_bytes: size('drain_bytes', 16 * MB, 0),
     connections: limits.connections ?? 512,
+    keys: limits.keys ?? 100,
     client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
     task_ms: readDuration(source, '/limits/task', limits.task, TASK),
     image_bytes: size('image_bytes', 32 * MB),

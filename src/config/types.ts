@@ -66,6 +66,8 @@ export interface Configuration {
     /** The most that all pictures kept for their clients may weigh together, and for how long. */
     images_total_bytes: number;
     image_ttl_ms: number;
+    /** How many active keys an account may make for itself. */
+    keys: number;
   };
   keep_alive_ms: number;
   log_level: string;

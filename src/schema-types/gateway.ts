@@ -93,6 +93,8 @@ export interface LimitsBlock {
   image_bytes?: Size;
   images_total?: Size;
   image_ttl?: Duration;
+  /** a whole number of keys, 1 to 100000 */
+  keys?: number;
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
 }

@@ -73,11 +73,15 @@ async function ask(
   upstream: Upstream,
   services: Services,
 ): Promise<JobAnswer> {
-  const { control, configuration, log } = services;
+  const { control, configuration, log, outcomes } = services;
+  const { name } = upstream.provider;
   if (hasEnded(job)) return { job, places: [] };
   try {
-    return await askJob(job, upstream, control, configuration.limits.answer_bytes);
+    const answer = await askJob(job, upstream, control, configuration.limits.answer_bytes);
+    outcomes.answered(name);
+    return answer;
   } catch (error) {
+    outcomes.failed(name, error);
     const known = { request_id: task.id, provider: task.provider };
     log.warn({ ...known, err: error }, 'an upstream could not be asked about a task');
     const fault =
