@@ -15,7 +15,7 @@ export async function firstStart(
   { first_start }: Configuration,
   store: Store,
 ): Promise<FirstStart | undefined> {
-  if (!first_start || (await store.accounts()).length > 0) return undefined;
+  if (!first_start || (await store.accounts({ limit: 1 })).length > 0) return undefined;
   const { account: name, credit_nano } = first_start;
   const account = await store.createAccount(name, credit_nano);
   const { secret } = await store.createKey(account.id, 'first key');

@@ -21,6 +21,8 @@ import { tellSwept } from './video/sweep.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
 const BEAT_MS = 10_000;
+/** How long somebody stays signed in, unused and at most. */
+const SESSION_LIMITS = { idle_ms: 12 * 3_600_000, lifetime_ms: 30 * 24 * 3_600_000 };
 /** A client must send its headers, and then its whole body, within these. */
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
@@ -157,6 +159,7 @@ export class Gateway {
       const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);
       for (const one of swept) tellSwept(one, log);
       await this.store.pictures.sweep();
+      await this.store.people.sweep(SESSION_LIMITS);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
     }

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import { enterCredit } from './ledger.js';
 import { bound, fitsColumn } from './nano.js';
@@ -24,25 +25,43 @@ export async function createAccount(
   checkName(name);
   if (credit_nano < 0n) throw new StoreError('An account cannot open with less than zero.');
   if (!fitsColumn(credit_nano)) throw new StoreError('The credit is more than a balance can hold.');
+  return database.write(async (trx) => {
+    const opening = { credit_nano, reference: 'opening credit' };
+    const made = await insertAccount(trx, now_ms, name, opening);
+    if (!made) throw new StoreError(`There is an account named "${name}" already.`);
+    return made;
+  });
+}
+
+/** Undefined where the name is taken. A credit above zero is entered under the reference. */
+export async function insertAccount(
+  trx: Knex.Transaction,
+  now_ms: number,
+  name: string,
+  { credit_nano, reference }: { credit_nano: bigint; reference: string },
+): Promise<Account | undefined> {
   const id = PREFIX + randomText(16);
   const made = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
-  await database.write(async (trx) => {
-    const rows: unknown[] = await trx('accounts')
-      .insert({ ...made, balance_nano: bound(credit_nano), held_nano: 0 })
-      .onConflict('name')
-      .ignore()
-      .returning('id');
-    if (rows.length === 0) throw new StoreError(`There is an account named "${name}" already.`);
-    if (credit_nano > 0n) await enterCredit(trx, now_ms, id, credit_nano, 'opening credit');
-  });
+  const rows: unknown[] = await trx('accounts')
+    .insert({ ...made, balance_nano: bound(credit_nano), held_nano: 0 })
+    .onConflict('name')
+    .ignore()
+    .returning('id');
+  if (rows.length === 0) return undefined;
+  if (credit_nano > 0n) await enterCredit(trx, now_ms, id, credit_nano, reference);
   return made;
 }
 
-/** All accounts, oldest first. */
-export async function accounts(database: Database): Promise<Account[]> {
-  const rows = await database.read<AccountRow[]>((knex) =>
-    knex('accounts').orderBy(['created_ms', 'name']),
-  );
+/** All accounts, oldest first, or a page of them by name. */
+export async function accounts(
+  database: Database,
+  page?: { after?: string; limit: number },
+): Promise<Account[]> {
+  const rows = await database.read<AccountRow[]>((knex) => {
+    if (!page) return knex('accounts').orderBy(['created_ms', 'name']);
+    const query = knex('accounts').orderBy('name').limit(page.limit);
+    return page.after === undefined ? query : query.where('name', '>', page.after);
+  });
   return rows.map(toAccount);
 }
 
@@ -56,14 +75,14 @@ export async function account(
   return row && toAccount(row);
 }
 
-/** A name that looked like an ID could be mistaken for another account's. */
+/** A name that looked like an ID could be mistaken for another account's. No ID has an `@`. */
 function checkName(name: string): void {
   if (name.trim() === '') throw new StoreError('An account needs a name.');
-  if (name.startsWith(PREFIX)) {
+  if (name.startsWith(PREFIX) && !name.includes('@')) {
     throw new StoreError(`The name of an account cannot begin with "${PREFIX}".`);
   }
 }
 
-function toAccount({ id, name, balance_nano, held_nano, created_ms }: AccountRow): Account {
+export function toAccount({ id, name, balance_nano, held_nano, created_ms }: AccountRow): Account {
   return { id, name, balance_nano, held_nano, created_ms: Number(created_ms) };
 }

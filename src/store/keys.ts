@@ -1,13 +1,17 @@
 import type { Database } from './database.js';
 import { noAccount } from './hot.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
-import { StoreError, type Key } from './types.js';
+import { bound, fitsColumn } from './nano.js';
+import { StoreError, type Key, type KeyTerms } from './types.js';
 
-type KeyRow = Omit<Key, 'created_ms' | 'last_used_ms' | 'revoked_ms'> & {
-  created_ms: bigint;
-  last_used_ms: bigint | null;
-  revoked_ms: bigint | null;
-};
+type Column<T> = T extends number ? bigint : T;
+type Plain = 'id' | 'account_id' | 'name' | 'prefix' | 'limit_nano' | 'spent_nano';
+type Times = 'created_ms' | 'last_used_ms' | 'revoked_ms' | 'expires_ms';
+
+/** The models are a JSON array in their column. */
+type KeyRow = Pick<Key, Plain> & { [T in Times]: Column<Key[T]> } & { models: string | null };
+
+const MOST_MODELS = 100;
 
 const COLUMNS = [
   'id',
@@ -17,16 +21,23 @@ const COLUMNS = [
   'created_ms',
   'last_used_ms',
   'revoked_ms',
+  'expires_ms',
+  'models',
+  'limit_nano',
+  'spent_nano',
 ] as const;
 
-/** Throws `StoreError` for an unknown account or an empty name. */
+/** Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing. */
 export async function createKey(
   database: Database,
   now_ms: number,
   account_id: string,
   name: string,
+  terms: KeyTerms = {},
 ): Promise<{ key: Key; secret: string }> {
   if (name.trim() === '') throw new StoreError('A key needs a name.');
+  const { expires_ms = null, models, limit_nano = null } = terms;
+  checkTerms(terms, now_ms);
   const secret = makeSecret();
   const key: Key = {
     id: 'key_' + randomText(16),
@@ -36,13 +47,35 @@ export async function createKey(
     created_ms: now_ms,
     last_used_ms: null,
     revoked_ms: null,
+    expires_ms,
+    models: models ? [...new Set(models)] : null,
+    limit_nano,
+    spent_nano: 0n,
   };
   await database.write(async (trx) => {
     const owner: unknown = await trx('accounts').where({ id: account_id }).first('id');
     if (!owner) throw noAccount(account_id);
-    await trx('keys').insert({ ...key, secret_sha256: sha256(secret) });
+    await trx('keys').insert({
+      ...key,
+      secret_sha256: sha256(secret),
+      models: key.models && JSON.stringify(key.models),
+      limit_nano: limit_nano && bound(limit_nano),
+      spent_nano: 0,
+    });
   });
   return { key, secret };
+}
+
+function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number): void {
+  if (expires_ms !== undefined && !(expires_ms > now_ms && Number.isSafeInteger(expires_ms))) {
+    throw new StoreError('A key must expire later than now.');
+  }
+  if (models && (models.length === 0 || models.length > MOST_MODELS)) {
+    throw new StoreError(`A list of models for a key has 1 to ${MOST_MODELS} of them.`);
+  }
+  if (limit_nano !== undefined && !(limit_nano > 0n && fitsColumn(limit_nano))) {
+    throw new StoreError('The spending limit of a key must be above zero, and fit a balance.');
+  }
 }
 
 /** All keys of the account, the revoked ones too, oldest first. */
@@ -60,19 +93,26 @@ export async function revokeKey(
   database: Database,
   now_ms: number,
   key_id: string,
+  account_id?: string,
 ): Promise<boolean> {
+  const which = account_id === undefined ? { id: key_id } : { id: key_id, account_id };
   const revoked = await database.write((trx) =>
-    trx('keys').where({ id: key_id, revoked_ms: null }).update({ revoked_ms: now_ms }),
+    trx('keys').where(which).whereNull('revoked_ms').update({ revoked_ms: now_ms }),
   );
   return revoked > 0;
 }
 
 function toKey(row: KeyRow): Key {
-  const { created_ms, last_used_ms, revoked_ms } = row;
   return {
     ...row,
-    created_ms: Number(created_ms),
-    last_used_ms: last_used_ms === null ? null : Number(last_used_ms),
-    revoked_ms: revoked_ms === null ? null : Number(revoked_ms),
+    created_ms: Number(row.created_ms),
+    last_used_ms: numberOf(row.last_used_ms),
+    revoked_ms: numberOf(row.revoked_ms),
+    expires_ms: numberOf(row.expires_ms),
+    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
   };
+}
+
+function numberOf(ms: bigint | null): number | null {
+  return ms === null ? null : Number(ms);
 }

@@ -3,7 +3,7 @@ import { formatDollars } from '../billing/money.js';
 import type { Database } from './database.js';
 import { noAccount } from './hot.js';
 import { bound, fitsColumn } from './nano.js';
-import { StoreError, type LedgerEntry } from './types.js';
+import { StoreError, type LedgerEntry, type LedgerPage } from './types.js';
 
 interface LedgerRow {
   id: bigint;
@@ -76,15 +76,20 @@ export async function enterCredit(
   return toEntry(entry);
 }
 
-/** The entries after the one of that ID, oldest first. */
+const KINDS: readonly LedgerEntry['kind'][] = ['credit', 'charge', 'refund'];
+
+/** See `LedgerPage`. The kinds are named so that a reference is found by the unique index. */
 export async function ledger(
   database: Database,
   account_id: string,
-  { after = 0, limit }: { after?: number; limit: number },
+  { after = 0, before, limit, reference }: LedgerPage,
 ): Promise<LedgerEntry[]> {
-  const rows = await database.read<LedgerRow[]>((knex) =>
-    knex('ledger').where({ account_id }).where('id', '>', after).orderBy('id').limit(limit),
-  );
+  const rows = await database.read<LedgerRow[]>((knex) => {
+    const query = knex('ledger').where({ account_id }).where('id', '>', after).limit(limit);
+    if (reference !== undefined) query.where({ reference }).whereIn('kind', KINDS);
+    if (before === undefined) return query.orderBy('id');
+    return query.where('id', '<', before).orderBy('id', 'desc');
+  });
   return rows.map(toEntry);
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { createPeople } from './people-tables.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -11,6 +12,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '001-accounts', up: createAccounts },
   { name: '002-tasks', up: createTasks },
   { name: '003-pictures', up: createPictures },
+  { name: '004-people', up: createPeople },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

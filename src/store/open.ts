@@ -6,9 +6,11 @@ import { createKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
 import { enter, leave, recover, type Process } from './processes.js';
+import { openPeople } from './people.js';
 import { openPictures } from './pictures.js';
 import { openTasks } from './tasks.js';
 import type { Store } from './types.js';
+import { usage } from './usage.js';
 import { verify } from './verify.js';
 
 export interface StoreOptions {
@@ -57,15 +59,17 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
     release: (request_id, account_id) => hot.release(request_id, account_id),
     tasks: openTasks(database, self, now),
     pictures: openPictures(database, now),
+    people: openPeople(database, now),
     createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
-    accounts: () => accounts(database),
+    accounts: (page) => accounts(database, page),
     account: (id_or_name) => account(database, id_or_name),
     credit: (account_id, amount_nano, reference) =>
       credit(database, now(), account_id, amount_nano, reference),
-    createKey: (account_id, name) => createKey(database, now(), account_id, name),
+    createKey: (account_id, name, terms) => createKey(database, now(), account_id, name, terms),
     keys: (account_id) => keys(database, account_id),
-    revokeKey: (key_id) => revokeKey(database, now(), key_id),
+    revokeKey: (key_id, account_id) => revokeKey(database, now(), key_id, account_id),
     ledger: (account_id, page) => ledger(database, account_id, page),
+    usage: (account_id, range) => usage(database, account_id, range),
     verify: () => verify(database),
     beat: () => hot.beat(),
     recover: () => recover(database, self, now),

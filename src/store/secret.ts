@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto';
+import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -33,6 +33,12 @@ export function isWellFormed(secret: string): boolean {
 /** The SHA-256 of the secret as 64 hexadecimal digits, the only form of it that is stored. */
 export function sha256(secret: string): string {
   return hash('sha256', secret);
+}
+
+/** A secret of 32 random bytes (base64url) for a browser, and the form of it that is stored. */
+export function makeTicket(): { secret: string; secret_sha256: string } {
+  const secret = randomBytes(32).toString('base64url');
+  return { secret, secret_sha256: sha256(secret) };
 }
 
 function checksum(text: string): string {

@@ -1,4 +1,5 @@
 import type { Caller } from '../types.js';
+import type { PeopleStore } from './people-types.js';
 import type { PictureStore } from './pictures.js';
 import type { TaskStore } from './task-types.js';
 
@@ -19,6 +20,21 @@ export interface Key {
   created_ms: number;
   last_used_ms: number | null;
   revoked_ms: number | null;
+  /** From when on it is refused; null for one that does not expire. */
+  expires_ms: number | null;
+  /** The only models that it may use; null for all. */
+  models: string[] | null;
+  /** What it may spend in all its life; null for no limit of its own. */
+  limit_nano: bigint | null;
+  /** What it has spent, if it has a limit; those without one are not counted. */
+  spent_nano: bigint;
+}
+
+/** What a key may do, beside what its account may. Whatever is left out is not limited. */
+export interface KeyTerms {
+  expires_ms?: number;
+  models?: readonly string[];
+  limit_nano?: bigint;
 }
 
 /** What one paid answer did, as it goes into the ledger. */
@@ -50,6 +66,32 @@ export interface LedgerEntry {
   usage: string | null;
   estimated: boolean;
   created_ms: number;
+}
+
+/**
+ * A page of the ledger: the oldest entries after the one of that ID, oldest first, or the newest
+ * before it, newest first (`before: Number.MAX_SAFE_INTEGER` begins with the newest of all).
+ */
+export interface LedgerPage {
+  after?: number;
+  before?: number;
+  limit: number;
+  /** Only what was entered under it. */
+  reference?: string;
+}
+
+/** What was used and charged on a day, by model and key. */
+export interface UsageRow {
+  /** `YYYY-MM-DD`, of UTC. */
+  day: string;
+  model: string;
+  key_id: string | null;
+  calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  images: number;
+  video_seconds: number;
+  cost_nano: bigint;
 }
 
 /** What `hold` answers: admitted, or the figures that explain a 402. */
@@ -87,20 +129,35 @@ export interface Store {
   /** Pictures that are kept for a while for their clients. */
   readonly pictures: PictureStore;
 
+  /** Who signs in, and how they are known afterwards. */
+  readonly people: PeopleStore;
+
   // The rest.
   createAccount(name: string, credit_nano: bigint): Promise<Account>;
-  accounts(): Promise<Account[]>;
+  /** All of them, oldest first; or a page by name, after the name that was seen last. */
+  accounts(page?: { after?: string; limit: number }): Promise<Account[]>;
   /** By id or by name. */
   account(id_or_name: string): Promise<Account | undefined>;
   /** The same reference twice credits once; with another amount it throws `StoreError`. */
   credit(account_id: string, amount_nano: bigint, reference: string): Promise<LedgerEntry>;
-  /** The secret is in the answer and nowhere else. */
-  createKey(account_id: string, name: string): Promise<{ key: Key; secret: string }>;
+  /** The secret is in the answer and nowhere else. Throws `StoreError` for impossible terms. */
+  createKey(
+    account_id: string,
+    name: string,
+    terms?: KeyTerms,
+  ): Promise<{ key: Key; secret: string }>;
   keys(account_id: string): Promise<Key[]>;
-  /** False for an unknown key or one that is revoked already. In force when it resolves. */
-  revokeKey(key_id: string): Promise<boolean>;
-  /** Newest last. `after` is the id of the last entry seen. */
-  ledger(account_id: string, page: { after?: number; limit: number }): Promise<LedgerEntry[]>;
+  /**
+   * False for an unknown key, one that is revoked already, or another account's where one is named.
+   * In force when it resolves.
+   */
+  revokeKey(key_id: string, account_id?: string): Promise<boolean>;
+  ledger(account_id: string, page: LedgerPage): Promise<LedgerEntry[]>;
+  /**
+   * From one time up to another, which is not part of it. Throws `StoreError` for more than 366
+   * days. By day, model and key.
+   */
+  usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
   verify(): Promise<VerifyReport>;
 
   /** Says that this process lives, so that its holds are left alone. */

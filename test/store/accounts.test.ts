@@ -73,4 +73,13 @@ onEachStore('accounts', (ground) => {
     const report = await stores[0].verify();
     expect(report).to.deep.equal({ accounts: 1, entries: 1, open_holds: 0, faults: [] });
   });
+
+  it('are read in pages by name', async () => {
+    const store = await ground.open();
+    for (const name of ['cleo', 'ann', 'ben']) await store.createAccount(name, 0n);
+    const first = await store.accounts({ limit: 2 });
+    const rest = await store.accounts({ after: 'ben', limit: 2 });
+    expect(first.map(({ name }) => name)).to.deep.equal(['ann', 'ben']);
+    expect(rest.map(({ name }) => name)).to.deep.equal(['cleo']);
+  });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { isWellFormed, sha256 } from '../../src/store/secret.js';
+import type { KeyTerms } from '../../src/store/types.js';
 import { onEachStore, refusal } from './helpers/ground.js';
 
 onEachStore('keys', (ground) => {
@@ -16,6 +17,10 @@ onEachStore('keys', (ground) => {
       created_ms: ground.now_ms,
       last_used_ms: null,
       revoked_ms: null,
+      expires_ms: null,
+      models: null,
+      limit_nano: null,
+      spent_nano: 0n,
     });
     expect(await store.keys(id)).to.deep.equal([key]);
     const rows = JSON.stringify(await ground.place.sql('select id, secret_sha256 from keys'));
@@ -82,6 +87,49 @@ onEachStore('keys', (ground) => {
     }
     expect((await store.keys(ann.id)).map(({ name }) => name)).to.deep.equal(['z', 'm', 'a']);
     expect(await store.keys(ben.id)).to.deep.equal([]);
+  });
+
+  it('keeps the terms of a key', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const terms = {
+      expires_ms: ground.now_ms + 1,
+      models: ['gpt-4o-mini', 'google/veo-3.1', 'gpt-4o-mini'],
+      limit_nano: 2n ** 63n - 1n,
+    };
+    const { key } = await store.createKey(id, 'laptop', terms);
+    const models = ['gpt-4o-mini', 'google/veo-3.1'];
+    expect(key).to.deep.include({ ...terms, models, spent_nano: 0n });
+    expect(await store.keys(id)).to.deep.equal([key]);
+  });
+
+  const impossible: [string, (now_ms: number) => KeyTerms, RegExp][] = [
+    ['that has expired', (now_ms) => ({ expires_ms: now_ms }), /later than now/],
+    ['that never began', () => ({ expires_ms: Number.NaN }), /later than now/],
+    ['for no model', () => ({ models: [] }), /1 to 100/],
+    ['for too many models', () => ({ models: Array<string>(101).fill('m') }), /1 to 100/],
+    ['that may spend nothing', () => ({ limit_nano: 0n }), /above zero/],
+    ['that may spend more than there is', () => ({ limit_nano: 2n ** 63n }), /fit a balance/],
+  ];
+  for (const [what, terms, message] of impossible) {
+    it(`refuses a key ${what}`, async () => {
+      const store = await ground.open();
+      const { id } = await store.createAccount('ann', 0n);
+      expect(await refusal(store.createKey(id, 'x', terms(ground.now_ms)))).to.match(message);
+      expect(await store.keys(id)).to.deep.equal([]);
+    });
+  }
+
+  it('revokes for an account its own key alone', async () => {
+    const store = await ground.open();
+    const ann = await store.createAccount('ann', 0n);
+    const ben = await store.createAccount('ben', 0n);
+    const { key, secret } = await store.createKey(ann.id, 'laptop');
+    expect(await store.revokeKey(key.id, ben.id)).to.equal(false);
+    expect(await store.caller(sha256(secret))).not.to.equal(undefined);
+    expect(await store.revokeKey(key.id, ann.id)).to.equal(true);
+    expect(await store.revokeKey(key.id, ann.id)).to.equal(false);
+    expect(await store.caller(sha256(secret))).to.equal(undefined);
   });
 
   it('refuses a key without an account or a name', async () => {

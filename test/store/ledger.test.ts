@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { LedgerEntry } from '../../src/store/types.js';
 import { chargeOf, dollars, onEachStore, refusal } from './helpers/ground.js';
 
 const MOST = 2n ** 63n - 1n;
@@ -119,5 +120,22 @@ onEachStore('ledger', (ground) => {
     expect(first.map(({ reference }) => reference)).to.deep.equal(['c1', 'c2', 'c3']);
     expect(rest.map(({ reference }) => reference)).to.deep.equal(['c4', 'c5']);
     expect(await store.ledger(ben.id, { limit: 9 })).to.have.length(1);
+  });
+
+  it('is read backwards, and by reference', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const ben = await store.createAccount('ben', 0n);
+    for (let at = 1; at <= 5; at++) await store.credit(id, BigInt(at), `c${at}`);
+    await store.credit(ben.id, 1n, 'c4');
+    await store.settle(chargeOf('c4', id, 1n));
+    const first = await store.ledger(id, { before: Number.MAX_SAFE_INTEGER, limit: 3 });
+    const rest = await store.ledger(id, { before: first[2]?.id ?? 0, limit: 9 });
+    const referencesOf = (entries: LedgerEntry[]) => entries.map(({ reference }) => reference);
+    expect(referencesOf(first)).to.deep.equal(['c4', 'c5', 'c4']);
+    expect(referencesOf(rest)).to.deep.equal(['c3', 'c2', 'c1']);
+    const found = await store.ledger(id, { reference: 'c4', limit: 9 });
+    expect(found.map(({ kind }) => kind)).to.deep.equal(['credit', 'charge']);
+    expect(await store.ledger(id, { reference: 'none', limit: 9 })).to.deep.equal([]);
   });
 });
