@@ -86,8 +86,8 @@ onEachStore('a fault at the nth write', (ground) => {
       await store.hold('r1', id, 10n);
       await ground.place.sql(
         `insert into processes values ('ghost', 'elsewhere', 1, 0, 0);
-         insert into holds values ('g1', '${id}', 'ghost', 3, 0);
-         insert into holds values ('g2', '${id}', 'ghost', 4, 0);
+         insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
+           values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
          update accounts set held_nano = held_nano + 7`,
       );
       const before = await ground.place.sql(trace);

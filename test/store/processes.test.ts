@@ -14,8 +14,8 @@ onEachStore('recovery', (ground) => {
   async function haunt(id: string, place: string, pid: number, seen_ms: number): Promise<void> {
     await ground.place.sql(
       `insert into processes values ('ghost', '${place}', ${pid}, 0, ${seen_ms});
-       insert into holds values ('g1', '${id}', 'ghost', 3, 0);
-       insert into holds values ('g2', '${id}', 'ghost', 4, 0);
+       insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
+           values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
        update accounts set held_nano = held_nano + 7`,
     );
   }
