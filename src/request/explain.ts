@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-function complaint({ keyword, params, message }: ErrorObject): string {
+function complaint({ keyword, params, message, parentSchema }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is required';
@@ -56,6 +56,8 @@ function complaint({ keyword, params, message }: ErrorObject): string {
       return `must have at most ${params['limit']} entries`;
     case 'maxLength':
       return `must have at most ${params['limit']} characters`;
+    case 'pattern':
+      return patternOf(parentSchema) ?? message ?? 'is not valid';
     case 'discriminator':
       return 'must be one of text, image_url, input_audio';
     case 'additionalProperties':
@@ -63,6 +65,12 @@ function complaint({ keyword, params, message }: ErrorObject): string {
     default:
       return message ?? 'is not valid';
   }
+}
+
+/** What the schema says that the text should be, as far as its first semicolon. */
+function patternOf(schema: ErrorObject['parentSchema']): string | undefined {
+  const description: unknown = schema?.['description'];
+  return typeof description === 'string' ? `must be ${description.split(';')[0]}` : undefined;
 }
 
 function kind(type: unknown): string {

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  Ajv2020,
+  type AnySchema,
+  type AnySchemaObject,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
 import { GatewayError } from '../errors.js';
 import { packageRoot } from '../paths.js';
 import { OptionError } from '../pipeline.js';
@@ -17,11 +22,16 @@ export type Check = (body: unknown) => void;
 const ajv = new Ajv2020({ discriminator: true, allowUnionTypes: true });
 const shipped = new Map<RequestSchema, Check>();
 
+/** The JSON of `schemas/NAME.schema.json`. */
+export function readShippedSchema(name: string): AnySchemaObject {
+  const text = readFileSync(join(packageRoot, 'schemas', `${name}.schema.json`), 'utf8');
+  return JSON.parse(text) as AnySchemaObject;
+}
+
 export function compileShippedSchema(name: RequestSchema): Check {
   let check = shipped.get(name);
   if (!check) {
-    const text = readFileSync(join(packageRoot, 'schemas', `${name}.schema.json`), 'utf8');
-    check = checking(ajv.compile(JSON.parse(text) as AnySchema));
+    check = checking(ajv.compile(readShippedSchema(name)));
     shipped.set(name, check);
   }
   return check;
@@ -45,7 +55,8 @@ function reason(error: unknown): string {
   return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
 }
 
-function checking(valid: ValidateFunction): Check {
+/** What refuses data that a compiled schema does not take. */
+export function checking(valid: ValidateFunction): Check {
   return (body) => {
     if (valid(body)) return;
     const { message, param } = explain(valid.errors ?? []);

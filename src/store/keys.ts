@@ -1,8 +1,9 @@
+import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import { noAccount } from './hot.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { bound, fitsColumn } from './nano.js';
-import { StoreError, type Key, type KeyTerms } from './types.js';
+import { StoreError, TooManyKeys, type Key, type KeyTerms } from './types.js';
 
 type Column<T> = T extends number ? bigint : T;
 type Plain = 'id' | 'account_id' | 'name' | 'prefix' | 'limit_nano' | 'spent_nano';
@@ -36,7 +37,7 @@ export async function createKey(
   terms: KeyTerms = {},
 ): Promise<{ key: Key; secret: string }> {
   if (name.trim() === '') throw new StoreError('A key needs a name.');
-  const { expires_ms = null, models, limit_nano = null } = terms;
+  const { expires_ms = null, models, limit_nano = null, most_active } = terms;
   checkTerms(terms, now_ms);
   const secret = makeSecret();
   const key: Key = {
@@ -53,8 +54,13 @@ export async function createKey(
     spent_nano: 0n,
   };
   await database.write(async (trx) => {
-    const owner: unknown = await trx('accounts').where({ id: account_id }).first('id');
+    const owners = trx('accounts').where({ id: account_id });
+    // Who counts keys must not do so beside another one.
+    const owner: unknown = await (most_active === undefined ? owners : owners.forUpdate()).first(
+      'id',
+    );
     if (!owner) throw noAccount(account_id);
+    if (most_active !== undefined) await checkRoom(trx, account_id, most_active, now_ms);
     await trx('keys').insert({
       ...key,
       secret_sha256: sha256(secret),
@@ -64,6 +70,21 @@ export async function createKey(
     });
   });
   return { key, secret };
+}
+
+async function checkRoom(
+  trx: Knex.Transaction,
+  account_id: string,
+  most_active: number,
+  now_ms: number,
+): Promise<void> {
+  const active: unknown[] = await trx('keys')
+    .where({ account_id, revoked_ms: null })
+    .andWhere((not) => not.whereNull('expires_ms').orWhere('expires_ms', '>', now_ms))
+    .limit(most_active)
+    .select('id');
+  if (active.length < most_active) return;
+  throw new TooManyKeys(`The account has ${most_active} active keys, and may not have more.`);
 }
 
 function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number): void {

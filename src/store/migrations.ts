@@ -13,6 +13,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '002-tasks', up: createTasks },
   { name: '003-pictures', up: createPictures },
   { name: '004-people', up: createPeople },
+  { name: '005-operator', up: letOperatorsSee },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -123,5 +124,15 @@ async function createPictures(trx: Knex): Promise<void> {
     table.bigInteger('size_bytes').notNullable();
     table.bigInteger('due_ms').notNullable().index();
     table.binary('data');
+  });
+}
+
+/** What the processes tell of themselves, and the tasks of all accounts in the order of time. */
+async function letOperatorsSee(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('processes', (table) => {
+    table.text('note');
+  });
+  await trx.schema.alterTable('tasks', (table) => {
+    table.index(['created_ms', 'id']);
   });
 }

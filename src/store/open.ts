@@ -5,7 +5,7 @@ import type { Hot } from './hot.js';
 import { createKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
-import { enter, leave, recover, type Process } from './processes.js';
+import { enter, leave, notes, recover, type Process } from './processes.js';
 import { openPeople } from './people.js';
 import { openPictures } from './pictures.js';
 import { openTasks } from './tasks.js';
@@ -71,7 +71,8 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
     ledger: (account_id, page) => ledger(database, account_id, page),
     usage: (account_id, range) => usage(database, account_id, range),
     verify: () => verify(database),
-    beat: () => hot.beat(),
+    beat: (note) => hot.beat(note),
+    notes: () => notes(database, now()),
     recover: () => recover(database, self, now),
     ping: () => hot.ping(),
     close: async () => {

@@ -115,9 +115,9 @@ export class PostgresHot implements Hot {
     await this.#track(this.#insist('release', [account_id, request_id]));
   }
 
-  async beat(): Promise<void> {
+  async beat(note?: string): Promise<void> {
     const { id, place, pid, started_ms } = this.#self;
-    await this.#insist('beat', [id, place, pid, started_ms, this.#now()]);
+    await this.#insist('beat', [id, place, pid, started_ms, this.#now(), note ?? null]);
   }
 
   async ping(): Promise<void> {

@@ -39,9 +39,10 @@ export const SQL = {
     update accounts set held_nano = held_nano - (select amount_nano from ended)
     where id = $1 and exists (select from ended)`,
   beat: `
-    insert into processes (id, place, pid, started_ms, seen_ms)
-    values ($1, $2, $3::bigint, $4::bigint, $5::bigint)
-    on conflict (id) do update set seen_ms = excluded.seen_ms`,
+    insert into processes (id, place, pid, started_ms, seen_ms, note)
+    values ($1, $2, $3::bigint, $4::bigint, $5::bigint, $6)
+    on conflict (id) do update set
+      seen_ms = excluded.seen_ms, note = coalesce(excluded.note, processes.note)`,
   leave: `
     delete from processes
     where id = $1 and not exists (select from holds where process_id = $1)`,

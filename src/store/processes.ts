@@ -64,6 +64,17 @@ export async function recover(
   return released;
 }
 
+/** What the processes that were seen of late have told, in no order. */
+export async function notes(database: Database, now_ms: number): Promise<string[]> {
+  const rows = await database.read<{ note: string }[]>((knex) =>
+    knex('processes')
+      .where('seen_ms', '>=', now_ms - LEASE_MS)
+      .whereNotNull('note')
+      .select('note'),
+  );
+  return rows.map(({ note }) => note);
+}
+
 function isGone(row: ProcessRow, self: Process, now_ms: number): boolean {
   if (ours.has(row.id)) return false;
   if (now_ms - Number(row.seen_ms) > LEASE_MS) return true;

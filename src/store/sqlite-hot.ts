@@ -117,8 +117,9 @@ export class SqliteHot implements Hot {
     return this.#statements.pay.run(spent_nano, freed_nano, account_id, least_nano);
   }
 
-  async beat(): Promise<void> {
-    await this.#group.add(() => this.#statements.beat.run(this.#now(), this.#self.id));
+  async beat(note?: string): Promise<void> {
+    const { id } = this.#self;
+    await this.#group.add(() => this.#statements.beat.run(this.#now(), note ?? null, id));
   }
 
   async ping(): Promise<void> {
@@ -174,7 +175,7 @@ function prepare(database: Sqlite.Database) {
       `insert into processes (id, place, pid, started_ms, seen_ms)
        values (?, ?, ?, ?, ?) on conflict (id) do nothing`,
     ),
-    beat: database.prepare('update processes set seen_ms = ? where id = ?'),
+    beat: database.prepare('update processes set seen_ms = ?, note = ifnull(?, note) where id = ?'),
     leave: database.prepare<[id: string]>(
       `delete from processes where id = ? and not exists
          (select 1 from holds where holds.process_id = processes.id)`,

@@ -92,6 +92,14 @@ export interface SweptTask {
   did: 'failed' | 'removed';
 }
 
+export interface TaskFilter {
+  account_id?: string;
+  status?: TaskStatus;
+  /** Only those that come after this one. */
+  before?: Pick<Task, 'created_ms' | 'id'>;
+  limit: number;
+}
+
 /** The tasks of a store. Each write is one transaction, committed when it resolves. */
 export interface TaskStore {
   /**
@@ -118,8 +126,8 @@ export interface TaskStore {
   settle(id: string, settlement: TaskSettlement): Promise<Task>;
   /** The place of one video of a task, counted from 0. */
   place(id: string, index: number): Promise<VideoPlace | undefined>;
-  /** Newest first. */
-  list(filter: { account_id?: string; limit: number }): Promise<Task[]>;
+  /** Newest first, of those made at once the one of the greatest ID. */
+  list(filter: TaskFilter): Promise<Task[]>;
   /**
    * Fails what is not done in time or was left behind by a process that is gone, and removes what
    * has been kept long enough. `keep_ms` is how long a failed task stays.

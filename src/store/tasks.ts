@@ -6,7 +6,7 @@ import { register, type Process } from './processes.js';
 import { readTasks } from './task-rows.js';
 import { endHold, failTask, settleTask } from './task-ends.js';
 import { sweep } from './task-sweep.js';
-import type { Task, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
+import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
 import { StoreError } from './types.js';
 
 /** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
@@ -134,12 +134,15 @@ async function place(
 
 function list(
   database: Database,
-  { account_id, limit }: { account_id?: string; limit: number },
+  { account_id, status, before, limit }: TaskFilter,
 ): Promise<Task[]> {
   return database.read((knex) =>
     readTasks(knex, (query) => {
       if (account_id !== undefined) query.where({ account_id });
-      return query.orderBy([{ column: 'created_ms', order: 'desc' }, 'id']).limit(limit);
+      if (status !== undefined) query.where({ status });
+      if (before) query.whereRaw('(created_ms, id) < (?, ?)', [before.created_ms, before.id]);
+      const newest = ['created_ms', 'id'].map((column) => ({ column, order: 'desc' }));
+      return query.orderBy(newest).limit(limit);
     }),
   );
 }

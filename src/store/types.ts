@@ -35,6 +35,8 @@ export interface KeyTerms {
   expires_ms?: number;
   models?: readonly string[];
   limit_nano?: bigint;
+  /** Throws `TooManyKeys` where the account has as many active keys already. */
+  most_active?: number;
 }
 
 /** What one paid answer did, as it goes into the ledger. */
@@ -160,8 +162,10 @@ export interface Store {
   usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
   verify(): Promise<VerifyReport>;
 
-  /** Says that this process lives, so that its holds are left alone. */
-  beat(): Promise<void>;
+  /** Says that this process lives, so that its holds are left alone; and what it has to tell. */
+  beat(note?: string): Promise<void>;
+  /** What the living processes last had to tell, each for itself. */
+  notes(): Promise<string[]>;
   /** Releases the holds of processes that are gone; answers how many. */
   recover(): Promise<number>;
   ping(): Promise<void>;
@@ -171,4 +175,9 @@ export interface Store {
 /** A refusal in words fit for the person at the command line. */
 export class StoreError extends Error {
   override name = 'StoreError';
+}
+
+/** The account has as many active keys as it may have. */
+export class TooManyKeys extends StoreError {
+  override name = 'TooManyKeys';
 }

@@ -7,10 +7,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The schemas whose data the source reads by name; each has its types in `src/schema-types/`. */
 export const TYPED_SCHEMAS = [
+  'account-creation',
+  'account-credit',
+  'account-query',
   'chat-completion',
   'gateway',
   'image-generation',
+  'key-creation',
+  'ledger-query',
   'provider',
+  'task-query',
+  'usage-query',
   'video-submission',
 ];
 

@@ -85,9 +85,10 @@ onEachStore('a fault at the nth write', (ground) => {
       const { id } = await store.createAccount('ann', dollars(1));
       await store.hold('r1', id, 10n);
       await ground.place.sql(
-        `insert into processes values ('ghost', 'elsewhere', 1, 0, 0);
+        `insert into processes (id, place, pid, started_ms, seen_ms)
+         values ('ghost', 'elsewhere', 1, 0, 0);
          insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
-           values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
+         values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
          update accounts set held_nano = held_nano + 7`,
       );
       const before = await ground.place.sql(trace);

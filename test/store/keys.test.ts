@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isWellFormed, sha256 } from '../../src/store/secret.js';
-import type { KeyTerms } from '../../src/store/types.js';
+import { TooManyKeys, type KeyTerms } from '../../src/store/types.js';
 import { onEachStore, refusal } from './helpers/ground.js';
 
 onEachStore('keys', (ground) => {
@@ -139,5 +139,27 @@ onEachStore('keys', (ground) => {
       'StoreError: There is no account acc_none.',
     );
     expect(await refusal(store.createKey(id, ' '))).to.equal('StoreError: A key needs a name.');
+  });
+
+  it('keeps an account from more active keys than it may have, however many ask at once', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    const { id } = await store.createAccount('ann', 0n);
+    const made = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) =>
+        (i % 2 === 0 ? store : other).createKey(id, `k${i}`, { most_active: 3 }),
+      ),
+    );
+    expect(made.filter(({ status }) => status === 'fulfilled')).to.have.length(3);
+    const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    for (const reason of refused) expect(reason).to.be.instanceOf(TooManyKeys);
+    const [key] = await store.keys(id);
+    await store.revokeKey(key?.id ?? '');
+    await store.createKey(id, 'late', { most_active: 3, expires_ms: ground.now_ms + 10 });
+    ground.now_ms += 10;
+    await store.createKey(id, 'in place of the expired one', { most_active: 3 });
+    const over = refusal(store.createKey(id, 'one too many', { most_active: 3 }));
+    expect(await over).to.equal(
+      'TooManyKeys: The account has 3 active keys, and may not have more.',
+    );
   });
 });

@@ -13,9 +13,10 @@ onEachStore('recovery', (ground) => {
   /** Writes down another process that holds 3 and 4 nano-dollars of the account. */
   async function haunt(id: string, place: string, pid: number, seen_ms: number): Promise<void> {
     await ground.place.sql(
-      `insert into processes values ('ghost', '${place}', ${pid}, 0, ${seen_ms});
+      `insert into processes (id, place, pid, started_ms, seen_ms)
+         values ('ghost', '${place}', ${pid}, 0, ${seen_ms});
        insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
-           values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
+         values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
        update accounts set held_nano = held_nano + 7`,
     );
   }
@@ -137,6 +138,21 @@ onEachStore('recovery', (ground) => {
     expect(rows.map((row) => Object.values(row).map(Number))).to.deep.equal([
       [ground.now_ms - 10_000, ground.now_ms, process.pid],
     ]);
+  });
+
+  it('hands on what each living process has told last', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    expect(await store.notes()).to.deep.equal([]);
+    await store.beat('{"a":1}');
+    await other.beat('{"b":1}');
+    await store.beat('{"a":2}');
+    await store.beat();
+    expect((await other.notes()).toSorted()).to.deep.equal(['{"a":2}', '{"b":1}']);
+    ground.now_ms += 60_001;
+    await other.beat();
+    expect(await store.notes()).to.deep.equal(['{"b":1}']);
+    await ground.close(other);
+    expect(await store.notes()).to.deep.equal([]);
   });
 
   it('takes itself off the list when it closes, unless it still holds', async () => {

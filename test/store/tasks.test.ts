@@ -269,6 +269,25 @@ onEachStore('tasks', (ground) => {
     expect(await ids({ account_id, limit: 10 })).to.deep.equal(['t1']);
   });
 
+  it('are listed page by page and by state, also those that were made at once', async () => {
+    const { store, account_id } = await begun(ground);
+    for (const id of ['t2', 't3', 't4']) {
+      await store.tasks.begin(intentOf(account_id, { id, hold_nano: 0n }));
+    }
+    await store.tasks.fail('t3', 'no', ground.now_ms + 1_000);
+    const seen: string[] = [];
+    let before: { created_ms: number; id: string } | undefined;
+    for (;;) {
+      const [task] = await store.tasks.list(before ? { before, limit: 1 } : { limit: 1 });
+      if (!task) break;
+      seen.push(task.id);
+      before = task;
+    }
+    expect(seen).to.deep.equal(['t4', 't3', 't2', 't1']);
+    const failed = await store.tasks.list({ status: 'FAILED', limit: 10 });
+    expect(failed.map(({ id }) => id)).to.deep.equal(['t3']);
+  });
+
   const lies = [
     { what: 'a charge that went missing', sql: "delete from ledger where kind = 'charge'" },
     { what: 'a task that forgot its charge', sql: 'update tasks set charge_nano = null' },

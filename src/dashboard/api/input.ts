@@ -1,0 +1,37 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { GatewayError } from '../../errors.js';
+import { readJsonBody } from '../../request/body.js';
+import { checking, readShippedSchema } from '../../request/schemas.js';
+import type { DashboardContext } from '../types.js';
+
+const BODY_BYTES = 64 * 1024;
+
+const bodies = new Ajv2020({ verbose: true });
+/** The values of a query are text, of which numbers are made where a schema wants them. */
+const queries = new Ajv2020({ verbose: true, coerceTypes: true });
+
+/** Reads bodies that keep the promise of `schemas/NAME.schema.json`; refuses others (400, 413). */
+export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<T> {
+  const check = checking(bodies.compile(readShippedSchema(name)));
+  return async (ctx) => {
+    const body = await readJsonBody(ctx.req, BODY_BYTES);
+    check(body);
+    return body as T;
+  };
+}
+
+/** Reads queries likewise. An empty value, as forms send it, counts as left out. */
+export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
+  const check = checking(queries.compile(readShippedSchema(name)));
+  return (ctx) => {
+    const given = Object.entries(ctx.query).filter(([, value]) => value !== '');
+    const query = Object.fromEntries(given);
+    check(query);
+    return query as T;
+  };
+}
+
+/** The same for words from outside that the schema of the whole cannot judge. */
+export function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param });
+}

@@ -1,0 +1,89 @@
+import { parseDollars } from '../../billing/money.js';
+import { GatewayError } from '../../errors.js';
+import type { KeyCreation } from '../../schema-types/key-creation.js';
+import { TooManyKeys, type Key, type KeyTerms } from '../../store/types.js';
+import type { DashboardServices } from '../types.js';
+import { startOf } from './days.js';
+
+const NAME_CHARACTERS = 100;
+const SHOWN_REVOKED = 100;
+
+/**
+ * Makes a key as somebody asks for it, by the API or by a form. Throws `GatewayError` (400, naming
+ * the field) for a name, a time, a model or an amount that no key can have, and for a key too many.
+ */
+export async function makeKey(
+  { store, configuration, now }: DashboardServices,
+  account_id: string,
+  asked: KeyCreation,
+): Promise<{ key: Key; secret: string }> {
+  const name = asked.name.trim();
+  if (name === '') throw invalid('name', 'name must not be empty.');
+  if (Array.from(name).length > NAME_CHARACTERS) {
+    throw invalid('name', `name must have at most ${NAME_CHARACTERS} characters.`);
+  }
+  const most_active = configuration.limits.keys;
+  const terms: KeyTerms = Object.assign(termsOf(asked, configuration, now()), { most_active });
+  try {
+    return await store.createKey(account_id, name, terms);
+  } catch (error) {
+    if (!(error instanceof TooManyKeys)) throw error;
+    const message = `An account has at most ${most_active} active keys: revoke one first.`;
+    throw new GatewayError('invalid_request', message, { cause: error });
+  }
+}
+
+/** Newest first: all that are not revoked, and of those that are the last 100. */
+export function shownKeys(keys: readonly Key[]): Key[] {
+  const revoked = keys.filter(({ revoked_ms }) => revoked_ms !== null);
+  const shown = new Set(
+    revoked.toSorted((a, b) => Number(b.revoked_ms) - Number(a.revoked_ms)).slice(0, SHOWN_REVOKED),
+  );
+  return keys.filter((key) => key.revoked_ms === null || shown.has(key)).toReversed();
+}
+
+/** True for a key that calls can be made with now, as far as its time goes. */
+export function isActive({ revoked_ms, expires_ms }: Key, now_ms: number): boolean {
+  return revoked_ms === null && (expires_ms === null || expires_ms > now_ms);
+}
+
+function termsOf(
+  asked: KeyCreation,
+  { models }: DashboardServices['configuration'],
+  now_ms: number,
+): KeyTerms {
+  const terms: KeyTerms = {};
+  const expires_ms = expiryOf(asked, now_ms);
+  if (expires_ms !== undefined) terms.expires_ms = expires_ms;
+  if (asked.models) {
+    asked.models.forEach((id, at) => {
+      if (models.has(id)) return;
+      const param = `models[${at}]`;
+      throw new GatewayError('model_not_found', `${param} is no model here.`, { param });
+    });
+    terms.models = asked.models;
+  }
+  if (asked.limit !== undefined) {
+    terms.limit_nano = parseDollars(asked.limit);
+    if (terms.limit_nano <= 0n) throw invalid('limit', 'limit must be above zero.');
+  }
+  return terms;
+}
+
+function expiryOf({ expires, expires_in_s }: KeyCreation, now_ms: number): number | undefined {
+  if (expires_in_s !== undefined) {
+    if (expires === undefined) return now_ms + expires_in_s * 1_000;
+    throw invalid('expires', 'expires and expires_in_s say the same; send one of them.');
+  }
+  if (expires === undefined) return undefined;
+  const expires_ms = Date.parse(expires);
+  if (Number.isNaN(expires_ms) || startOf(expires.slice(0, 10)) === undefined) {
+    throw invalid('expires', 'expires must be a time such as 2026-12-31T23:59:59Z.');
+  }
+  if (expires_ms <= now_ms) throw invalid('expires', 'expires must be later than now.');
+  return expires_ms;
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param });
+}

@@ -1,0 +1,135 @@
+import { GatewayError } from '../../errors.js';
+import type { UsageRow } from '../../store/types.js';
+import { DAY_MS, dayName, startOf } from './days.js';
+
+export const GROUPINGS = ['day', 'model', 'key'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+export interface UsageFigures {
+  calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  images: number;
+  video_seconds: number;
+  cost_nano: bigint;
+}
+
+/** What one day, model or key has used. */
+export interface UsageGroup extends UsageFigures {
+  /** The day (`YYYY-MM-DD`, UTC), the model's ID, or the key's; null for what no key has used. */
+  group: string | null;
+}
+
+export interface Usage {
+  /** Days in their order; models and keys dearest first. Groups without a call are not there. */
+  groups: UsageGroup[];
+  totals: UsageFigures;
+}
+
+/** Days of UTC, both included. */
+export interface UsageRange {
+  /** `YYYY-MM-DD` */
+  from: string;
+  to: string;
+  from_ms: number;
+  /** Not part of it any more: where the day after `to` begins. */
+  to_ms: number;
+}
+
+const STANDARD_DAYS = 30;
+export const MOST_DAYS = 366;
+
+/**
+ * The days that are asked for; without words the last 30, today among them. Throws `GatewayError`
+ * (400, naming `from` or `to`) for what is no day, an end before its beginning, and a range of more
+ * than 366 days.
+ */
+export function usageRange(
+  asked: { from?: string | undefined; to?: string | undefined },
+  now_ms: number,
+): UsageRange {
+  const last_ms = asked.to === undefined ? startOfDay(now_ms) : dayOf('to', asked.to);
+  const standard_ms = last_ms - (STANDARD_DAYS - 1) * DAY_MS;
+  const from_ms = asked.from === undefined ? standard_ms : dayOf('from', asked.from);
+  const days = (last_ms - from_ms) / DAY_MS + 1;
+  if (days < 1) throw invalid('from', 'from must not be after to.');
+  if (days > MOST_DAYS)
+    throw invalid('from', `At most ${MOST_DAYS} days can be asked for at once.`);
+  return { from: dayName(from_ms), to: dayName(last_ms), from_ms, to_ms: last_ms + DAY_MS };
+}
+
+/** Sums rows by one of their names, those of other models or keys than the ones asked for apart. */
+export function groupUsage(
+  rows: readonly UsageRow[],
+  by: Grouping,
+  only: { model?: string | undefined; key_id?: string | undefined } = {},
+): Usage {
+  const totals = nothing();
+  const groups = new Map<string | null, UsageGroup>();
+  for (const row of rows) {
+    if (only.model !== undefined && row.model !== only.model) continue;
+    if (only.key_id !== undefined && row.key_id !== only.key_id) continue;
+    const name = by === 'key' ? row.key_id : row[by];
+    const group = groups.get(name) ?? Object.assign(nothing(), { group: name });
+    groups.set(name, group);
+    add(group, row);
+    add(totals, row);
+  }
+  return { groups: [...groups.values()].toSorted(by === 'day' ? byDay : byCost), totals };
+}
+
+/** A group for each day of the range, also for those on which nothing was used; for charts. */
+export function everyDay({ groups }: Usage, { from_ms, to_ms }: UsageRange): UsageGroup[] {
+  const known = new Map(groups.map((group) => [group.group, group]));
+  return Array.from({ length: (to_ms - from_ms) / DAY_MS }, (_, i) => {
+    const group = dayName(from_ms + i * DAY_MS);
+    return known.get(group) ?? Object.assign(nothing(), { group });
+  });
+}
+
+function nothing(): UsageFigures {
+  return {
+    calls: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    images: 0,
+    video_seconds: 0,
+    cost_nano: 0n,
+  };
+}
+
+function add(sum: UsageFigures, row: UsageFigures): void {
+  sum.calls += row.calls;
+  sum.prompt_tokens += row.prompt_tokens;
+  sum.completion_tokens += row.completion_tokens;
+  sum.images += row.images;
+  sum.video_seconds += row.video_seconds;
+  sum.cost_nano += row.cost_nano;
+}
+
+function byDay(a: UsageGroup, b: UsageGroup): number {
+  return compare(a.group ?? '', b.group ?? '');
+}
+
+function byCost(a: UsageGroup, b: UsageGroup): number {
+  return compare(b.cost_nano, a.cost_nano) || b.calls - a.calls || byDay(a, b);
+}
+
+function compare<T extends string | bigint>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function startOfDay(ms: number): number {
+  return Math.floor(ms / DAY_MS) * DAY_MS;
+}
+
+function dayOf(param: string, text: string): number {
+  const ms = startOf(text);
+  if (ms === undefined) throw invalid(param, `${param} must be a day such as 2026-11-21.`);
+  return ms;
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param });
+}
