@@ -1,4 +1,6 @@
 import { readDollars } from './prices.js';
+import { readNetworks } from './networks.js';
+import { readSignIn } from './sign-in.js';
 import type { Source } from './source.js';
 import { readStoreUrl } from './store-url.js';
 import type { Configuration } from './types.js';
@@ -17,6 +19,8 @@ type Settings = Pick<
   | 'limits'
   | 'log_level'
   | 'dashboard'
+  | 'sign_in'
+  | 'trusted_proxies'
   | 'first_start'
 >;
 
@@ -47,6 +51,8 @@ export function readSettings(
     limits: readLimits(source, gateway.limits ?? {}),
     log_level: gateway.log?.level ?? 'info',
     dashboard: gateway.dashboard ?? true,
+    sign_in: readSignIn(source, gateway.sign_in ?? {}),
+    trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
     first_start: readFirstStart(source, gateway.first_start),
   };
 }
@@ -71,6 +77,8 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     image_bytes: size('image_bytes', 32 * MB),
     images_total_bytes: size('images_total', 1024 * MB),
     image_ttl_ms: readDuration(source, '/limits/image_ttl', limits.image_ttl, IMAGE),
+    failed_keys: limits.failed_keys ?? 300,
+    sign_ins: limits.sign_ins ?? 30,
   };
 }
 

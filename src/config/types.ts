@@ -1,3 +1,4 @@
+import type { SessionLimits } from '../store/people-types.js';
 import type { Model, Provider } from '../types.js';
 
 /** Something wrong (or doubtful) in gateway.yaml or a manifest, with its place; both from 1. */
@@ -37,6 +38,44 @@ export interface EndpointEntry {
   place: Place;
 }
 
+/** A third party that says who somebody is. */
+export type IdentityProvider = OpenIdProvider | GithubProvider;
+
+interface IdentityClient {
+  /** Its entry's name in the file, which stands in paths. */
+  name: string;
+  /** What people know it by. */
+  title: string;
+  client_id: string;
+  /** A public client has none. */
+  client_secret: string | undefined;
+  scopes: readonly string[];
+}
+
+export interface OpenIdProvider extends IdentityClient {
+  kind: 'openid';
+  /** Exactly as written: https, or http to this machine. */
+  issuer: string;
+}
+
+export interface GithubProvider extends IdentityClient {
+  kind: 'github';
+  /** Where people sign in, and where a program asks who they are; without a closing slash. */
+  base_url: string;
+  api_url: string;
+}
+
+/** Who may come in, and as what. Addresses are in lower case. */
+export interface SignIn {
+  providers: ReadonlyMap<string, IdentityProvider>;
+  /** Addresses, domains with an `@` before them, or `*`. */
+  allow: readonly string[];
+  operators: readonly string[];
+  /** What a newcomer's account begins with. */
+  credit_nano: bigint;
+  session: SessionLimits;
+}
+
 /** gateway.yaml, checked, joined with its manifests, frozen. Durations in ms, sizes in bytes. */
 export interface Configuration {
   file: string;
@@ -68,11 +107,17 @@ export interface Configuration {
     image_ttl_ms: number;
     /** How many active keys an account may make for itself. */
     keys: number;
+    /** How many of each one address may have in a minute. */
+    failed_keys: number;
+    sign_ins: number;
   };
   keep_alive_ms: number;
   log_level: string;
   /** False where nothing but the endpoints is served. */
   dashboard: boolean;
+  sign_in: SignIn;
+  /** Networks, such as `10.0.0.0/8`, whose word about a client's address is believed. */
+  trusted_proxies: readonly string[];
   first_start: { account: string; credit_nano: bigint } | undefined;
   owners: ReadonlyMap<string, { name: string }>;
   providers: ReadonlyMap<string, Provider>;

@@ -1,7 +1,7 @@
 import { label } from './explain.js';
 import type { Source } from './source.js';
 
-const MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 /** Timers count in 31 bits; a day is more than any of them needs. */
 const LONGEST_MS = 86_400_000;
@@ -13,9 +13,9 @@ export interface Bounds {
   most?: number;
 }
 
-/** Milliseconds of `500ms`, `30s`, `2m` or `1h`; undefined for anything else. */
+/** Milliseconds of `500ms`, `30s`, `2m`, `1h` or `30d`; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   return number === undefined ? undefined : Math.round(Number(number) * (MS[unit] ?? NaN));
 }
 

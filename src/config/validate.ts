@@ -81,9 +81,12 @@ function plainValue(text: string, types: readonly unknown[]): number | boolean |
 /** Faults that lie in what is absent or repeated leave nothing to cut. */
 const NOTHING_TO_CUT = new Set(['required', 'minItems', 'uniqueItems']);
 
-function cut(value: unknown, { keyword, instancePath, params }: ErrorObject): unknown {
+function cut(value: unknown, error: ErrorObject): unknown {
+  const { keyword, instancePath, params, propertyName } = error;
   const extra: unknown = params['additionalProperty'] ?? params['propertyName'];
-  if (NOTHING_TO_CUT.has(keyword)) return value;
+  // What is wrong about a name is told twice; only the telling that names it cuts it out.
+  const inner = propertyName !== undefined && keyword !== 'propertyNames';
+  if (NOTHING_TO_CUT.has(keyword) || inner) return value;
   if (typeof extra === 'string') remove(at(value, segments(instancePath)), extra);
   else if (instancePath === '') return {};
   else replace(value, instancePath, undefined);

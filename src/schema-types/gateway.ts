@@ -4,8 +4,12 @@
 export type Duration = string;
 /** a size such as 64kb, 20mb or 1gb */
 export type Size = string;
+/** a whole number of times a minute, 1 or more */
+export type Attempts = number;
 /** Items: a field's name */
 export type Fields = string[];
+/** an address such as ada@example.org */
+export type Email = string;
 /** a field's name */
 export type Field = string;
 /** free, or prices such as { input_per_million: 0.15, output_per_million: 0.60 } */
@@ -65,9 +69,12 @@ export interface GatewayFile {
   first_start?: FirstStart;
   /** true or false */
   dashboard?: boolean;
-  sign_in?: {
-    [k: string]: unknown;
-  };
+  sign_in?: SignInBlock;
+  /**
+   *
+   * Items: a network such as 10.0.0.0/8
+   */
+  trusted_proxies?: string[];
   owners: {
     [k: string]: OwnerEntry;
   };
@@ -97,12 +104,44 @@ export interface LimitsBlock {
   keys?: number;
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
+  failed_keys?: Attempts;
+  sign_ins?: Attempts;
 }
 export interface FirstStart {
   /** a name */
   account: string;
   /** an amount such as 10.00 */
   credit?: string | number;
+}
+export interface SignInBlock {
+  providers?: {
+    [k: string]: IdentityProviderEntry;
+  };
+  allow?: string[];
+  operators?: Email[];
+  /** an amount such as 1.00 */
+  credit?: string | number;
+  session?: SessionBlock;
+}
+export interface IdentityProviderEntry {
+  kind?: 'openid' | 'github';
+  /** a name */
+  name?: string;
+  /** a URL */
+  issuer?: string;
+  /** text */
+  client_id: string;
+  /** text */
+  client_secret?: string;
+  scopes?: Fields;
+  /** a URL */
+  base_url?: string;
+  /** a URL */
+  api_url?: string;
+}
+export interface SessionBlock {
+  idle?: Duration;
+  lifetime?: Duration;
 }
 export interface OwnerEntry {
   /** a name */

@@ -51,6 +51,8 @@ describe('load', () => {
       image_bytes: 33_554_432,
       images_total_bytes: 1_073_741_824,
       image_ttl_ms: 3_600_000,
+      failed_keys: 300,
+      sign_ins: 30,
     });
     const addresses = configuration.endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(addresses).to.deep.equal(STANDARD_ENDPOINTS.map(({ at }) => at));
@@ -82,7 +84,58 @@ describe('load', () => {
       image_bytes: 1_048_576,
       images_total_bytes: 8_388_608,
       image_ttl_ms: 120_000,
+      failed_keys: 100,
+      sign_ins: 10,
     });
+  });
+
+  it('reads who may come in', async () => {
+    const { sign_in, trusted_proxies } = await sound('sound-everything');
+    const { providers, ...rest } = sign_in;
+    expect(rest).to.deep.equal({
+      allow: ['@example.org', 'ada@example.com'],
+      operators: ['ada@example.com'],
+      credit_nano: 1_000_000_000n,
+      session: { idle_ms: 43_200_000, lifetime_ms: 2_592_000_000 },
+    });
+    expect(Object.fromEntries(providers)).to.deep.equal({
+      google: {
+        name: 'google',
+        title: 'Google',
+        kind: 'openid',
+        issuer: 'https://accounts.google.com',
+        client_id: 'me',
+        client_secret: ENV.SECRET,
+        scopes: ['openid', 'email'],
+      },
+      'lab-1': {
+        name: 'lab-1',
+        title: 'Lab-1',
+        kind: 'openid',
+        issuer: 'http://127.0.0.1:9090/realms/lab/',
+        client_id: 'public',
+        client_secret: undefined,
+        scopes: ['openid', 'email'],
+      },
+      hub: {
+        name: 'hub',
+        title: 'Hub',
+        kind: 'github',
+        base_url: 'https://git.example.org',
+        api_url: 'https://git.example.org/api/v3',
+        client_id: 'me',
+        client_secret: 'key-from-a-file',
+        scopes: ['read:user', 'user:email'],
+      },
+    });
+    expect(trusted_proxies).to.deep.equal(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
+  });
+
+  it('lets nobody in by a third party where the file names none', async () => {
+    const { sign_in, dashboard } = await sound('sound-smallest');
+    expect(dashboard).to.equal(true);
+    expect(sign_in.providers.size).to.equal(0);
+    expect(sign_in.session).to.deep.equal({ idle_ms: 43_200_000, lifetime_ms: 2_592_000_000 });
   });
 
   it('joins a provider with its manifest', async () => {
@@ -181,7 +234,7 @@ describe('load', () => {
       ['transform', 'chat'],
       ['meter', undefined],
     ]);
-    expect(chat?.stages[2]?.place).to.deep.include({ line: 43, column: 47 });
+    expect(chat?.stages[2]?.place).to.deep.include({ line: 53, column: 47 });
     expect(own).to.deep.include({ method: 'PUT', path: '/v2/{model}/things/{id}' });
     expect(own?.stages[0]?.name).to.equal('./plugins/own.js');
   });

@@ -9,7 +9,8 @@ describe('units', () => {
     ['1m', 60_000],
     ['1h', 3_600_000],
     ['2', undefined],
-    ['2d', undefined],
+    ['30d', 2_592_000_000],
+    ['2w', undefined],
     ['-2s', undefined],
     ['', undefined],
   ];

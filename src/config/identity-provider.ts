@@ -1,0 +1,102 @@
+import type { IdentityProviderEntry } from '../schema-types/gateway.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { IdentityProvider } from './types.js';
+import { readUrl } from './urls.js';
+import type { Draft } from './validate.js';
+
+type Entry = Draft<IdentityProviderEntry>;
+type Key = keyof IdentityProviderEntry;
+
+/** Words that have another meaning where a provider's name stands in a path. */
+const TAKEN = ['link'];
+
+/** What only one kind of provider has. */
+const OWN: Record<IdentityProvider['kind'], readonly Key[]> = {
+  openid: ['issuer'],
+  github: ['base_url', 'api_url'],
+};
+
+/** One entry of `sign_in.providers`; undefined where it lacks what it cannot do without. */
+export function readIdentityProvider(
+  source: Source,
+  name: string,
+  entry: Entry,
+): IdentityProvider | undefined {
+  const place = `/sign_in/providers${join(name)}`;
+  if (TAKEN.includes(name)) {
+    const message = `${quote(name)} cannot be a provider's name: it is a page of the sign-in`;
+    source.fault(place, { code: 'bad_name', message, hint: 'choose another', at: 'key' });
+  }
+  const kind = entry.kind ?? 'openid';
+  refuseForeign(source, place, kind);
+  const { client_id = '', client_secret } = entry;
+  const client = { name, title: entry.name ?? titleOf(name), client_id, client_secret };
+  const scopes = (entry.scopes ?? []).filter((scope) => scope !== undefined);
+  return kind === 'github'
+    ? readGithub(source, place, entry, { ...client, scopes })
+    : readOpenId(source, place, entry, { ...client, scopes });
+}
+
+type Client = Omit<IdentityProvider, 'kind' | 'issuer' | 'base_url' | 'api_url'>;
+
+function readOpenId(
+  source: Source,
+  place: string,
+  { issuer }: Entry,
+  client: Client,
+): IdentityProvider | undefined {
+  require(source, place, 'issuer');
+  if (issuer === undefined || !readSafeUrl(source, `${place}/issuer`, issuer)) return undefined;
+  // `openid` is what makes it a sign-in, whatever else is asked for.
+  const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
+  return { ...client, kind: 'openid', issuer, scopes: [...new Set(['openid', ...scopes])] };
+}
+
+function readGithub(
+  source: Source,
+  place: string,
+  { base_url, api_url }: Entry,
+  client: Client,
+): IdentityProvider | undefined {
+  require(source, place, 'client_secret');
+  const url = (key: 'base_url' | 'api_url', text: string | undefined, standard: string) =>
+    text === undefined ? standard : readSafeUrl(source, `${place}/${key}`, text);
+  const base = url('base_url', base_url, 'https://github.com');
+  const own_api = base_url === undefined ? 'https://api.github.com' : `${base ?? ''}/api/v3`;
+  const api = url('api_url', api_url, own_api);
+  if (base === undefined || api === undefined) return undefined;
+  const scopes = client.scopes.length > 0 ? client.scopes : ['read:user', 'user:email'];
+  return { ...client, kind: 'github', base_url: base, api_url: api, scopes };
+}
+
+/** Secrets travel to this address: in the clear only within this machine. */
+function readSafeUrl(source: Source, place: string, text: string): string | undefined {
+  const url = readUrl(source, place, text);
+  if (url === undefined) return undefined;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/u.test(hostname)) return url;
+  const message = `${source.word(place)} would carry secrets in the clear`;
+  source.fault(place, { code: 'insecure_url', message, hint: 'use https' });
+  return undefined;
+}
+
+function require(source: Source, place: string, key: Key): void {
+  if (source.marks.has(`${place}/${key}`) || source.misspells(place, key)) return;
+  const message = `${quote(place.split('/').at(-1) ?? '')} lacks the key ${quote(key)}`;
+  source.fault(place, { code: 'missing_key', message });
+}
+
+function refuseForeign(source: Source, place: string, kind: IdentityProvider['kind']): void {
+  for (const [other, keys] of Object.entries(OWN)) {
+    for (const key of other === kind ? [] : keys) {
+      if (!source.marks.has(`${place}/${key}`)) continue;
+      const message = `${quote(key)} is for a provider of kind ${other}`;
+      const hint = `remove it, or write kind: ${other}`;
+      source.fault(`${place}/${key}`, { code: 'unknown_key', message, hint, at: 'key' });
+    }
+  }
+}
+
+function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

@@ -1,0 +1,20 @@
+import { parseNetwork } from '../networks.js';
+import { label } from './explain.js';
+import { pointer as join, type Source } from './source.js';
+
+/** Networks of the file; what is none is a fault. */
+export function readNetworks(
+  source: Source,
+  pointer: string,
+  texts: readonly (string | undefined)[],
+): string[] {
+  return texts.flatMap((text, i) => {
+    if (text === undefined) return [];
+    if (parseNetwork(text)) return [text];
+    const place = pointer + join(i);
+    const message = `${label(pointer)}: ${source.word(place)} is not a network`;
+    const hint = 'such as 127.0.0.1, 10.0.0.0/8 or 2001:db8::/32';
+    source.fault(place, { code: 'bad_network', message, hint });
+    return [];
+  });
+}

@@ -1,0 +1,79 @@
+import { isAllowed } from '../allowed.js';
+import type { SignInBlock } from '../schema-types/gateway.js';
+import { readIdentityProvider } from './identity-provider.js';
+import { readDollars } from './prices.js';
+import { pointer as join, type Source } from './source.js';
+import type { IdentityProvider, SignIn } from './types.js';
+import { readDuration } from './units.js';
+import type { Draft } from './validate.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** No timer runs for these. */
+const IDLE = { standard: 12 * HOUR_MS, least: 60_000, most: 365 * DAY_MS };
+const LIFETIME = { standard: 30 * DAY_MS, least: 60_000, most: 365 * DAY_MS };
+
+/** `sign_in:` of the file. Without providers, only links that the command line prints let in. */
+export function readSignIn(source: Source, block: Draft<SignInBlock>): SignIn {
+  const allow = listed(block.allow);
+  const operators = listed(block.operators);
+  const { idle, lifetime } = block.session ?? {};
+  const providers = readProviders(source, block);
+  checkAllow(source, block, allow);
+  checkOperators(source, block.operators ?? [], allow);
+  return {
+    providers,
+    allow,
+    operators,
+    credit_nano: block.credit === undefined ? 0n : readDollars(source, '/sign_in/credit'),
+    session: {
+      idle_ms: readDuration(source, '/sign_in/session/idle', idle, IDLE),
+      lifetime_ms: readDuration(source, '/sign_in/session/lifetime', lifetime, LIFETIME),
+    },
+  };
+}
+
+function listed(words: readonly (string | undefined)[] = []): string[] {
+  return words.flatMap((word) => (word === undefined ? [] : [word.toLowerCase()]));
+}
+
+function readProviders(source: Source, block: Draft<SignInBlock>): Map<string, IdentityProvider> {
+  const read = Object.entries(block.providers ?? {}).flatMap(([name, entry]) => {
+    const provider = entry && readIdentityProvider(source, name, entry);
+    return provider ? [[name, provider] as const] : [];
+  });
+  return new Map(read);
+}
+
+/** Letting everybody in must be said, and giving everybody money deserves a second look. */
+function checkAllow(source: Source, block: Draft<SignInBlock>, allow: readonly string[]): void {
+  const declared = (source.keys('/sign_in/providers') ?? []).length > 0;
+  const written = source.marks.has('/sign_in/allow') || source.misspells('/sign_in', 'allow');
+  if (declared && !written) {
+    const message = '"sign_in" lacks the key "allow": who may come in';
+    const hint = "addresses, domains such as '@example.org', or '*' for everybody";
+    source.fault('/sign_in', { code: 'missing_key', message, hint, at: 'key' });
+  }
+  if (!allow.includes('*') || Number(block.credit ?? 0) === 0) return;
+  source.fault('/sign_in/credit', {
+    code: 'open_credit',
+    severity: 'warning',
+    message: 'credit: everybody who comes by gets this, since "allow" lets everybody in',
+    hint: 'allow addresses or domains only, or leave the credit out',
+  });
+}
+
+function checkOperators(
+  source: Source,
+  operators: readonly (string | undefined)[],
+  allow: readonly string[],
+): void {
+  if (allow.length === 0) return;
+  operators.forEach((email, i) => {
+    if (email === undefined || isAllowed(email, allow)) return;
+    const place = `/sign_in/operators${join(i)}`;
+    const message = `operators: ${source.word(place)} is not let in by "allow"`;
+    const hint = 'add the address to allow';
+    source.fault(place, { code: 'operator_shut_out', severity: 'warning', message, hint });
+  });
+}

@@ -1,0 +1,31 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Addresses that lie in a list of networks. */
+export interface Networks {
+  has(address: string): boolean;
+}
+
+/** One network: `10.0.0.0/8`, `2001:db8::/32`, or a single address. Undefined for anything else. */
+export function parseNetwork(
+  text: string,
+): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | undefined {
+  const [, address = '', digits] = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/u.exec(text) ?? [];
+  const version = isIP(address);
+  const longest = version === 4 ? 32 : 128;
+  const bits = digits === undefined ? longest : Number(digits);
+  if (version === 0 || bits > longest) return undefined;
+  return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+/** Throws nothing: the file's check has refused what is no network. */
+export function networksOf(texts: readonly string[]): Networks {
+  const list = new BlockList();
+  for (const network of texts.map(parseNetwork)) {
+    if (network) list.addSubnet(network.address, network.bits, network.family);
+  }
+  return { has: (address) => isIP(address) > 0 && list.check(address, familyOf(address)) };
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
