@@ -11,6 +11,7 @@ import { ERRORS } from './errors.js';
 import type { Health } from './health.js';
 import { Outcomes } from './outcomes.js';
 import type { Services } from './pipeline.js';
+import { createThrottles } from './throttle.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/types.js';
 import { createControl, type Control } from './upstream/control.js';
@@ -21,8 +22,6 @@ import { tellSwept } from './video/sweep.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
 const BEAT_MS = 10_000;
-/** How long somebody stays signed in, unused and at most. */
-const SESSION_LIMITS = { idle_ms: 12 * 3_600_000, lifetime_ms: 30 * 24 * 3_600_000 };
 /** A client must send its headers, and then its whole body, within these. */
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
@@ -54,6 +53,7 @@ export class Gateway {
   readonly #state: Health = { draining: false, configuration_fault: undefined };
   readonly #inflight: Services['inflight'] = new Set();
   readonly #polls: Services['polls'] = new Map();
+  readonly #throttles: Services['throttles'];
   readonly #control: Control;
   readonly #outcomes: Outcomes;
   #configuration: Configuration;
@@ -68,6 +68,7 @@ export class Gateway {
   ) {
     this.#configuration = checked.configuration;
     this.#outcomes = new Outcomes(options.now);
+    this.#throttles = createThrottles(options.now);
     const google = createGoogle(options.now);
     this.network = withTokens(network, google);
     this.#control = controlWithTokens(createControl(network), google);
@@ -145,7 +146,14 @@ export class Gateway {
     const { log, now, random } = options;
     const inflight = this.#inflight;
     const outcomes = this.#outcomes;
-    const outlasting = { inflight, control: this.#control, polls: this.#polls, outcomes };
+    const throttles = this.#throttles;
+    const outlasting = {
+      inflight,
+      control: this.#control,
+      polls: this.#polls,
+      outcomes,
+      throttles,
+    };
     const services = { configuration, store, network, log, now, random, ...outlasting };
     return createApp(stages, services, this.#state);
   }
@@ -159,7 +167,7 @@ export class Gateway {
       const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);
       for (const one of swept) tellSwept(one, log);
       await this.store.pictures.sweep();
-      await this.store.people.sweep(SESSION_LIMITS);
+      await this.store.people.sweep(this.#configuration.sign_in.session);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
     }

@@ -26,6 +26,25 @@ export function networksOf(texts: readonly string[]): Networks {
   return { has: (address) => isIP(address) > 0 && list.check(address, familyOf(address)) };
 }
 
+export function isAddress(text: string): boolean {
+  return isIP(text) > 0;
+}
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** The network that one client may take addresses from at will: itself, or of IPv6 its /64. */
+export function neighbourhood(address: string): string {
+  const [bare = ''] = address.split('%');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(bare)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (isIP(bare) !== 6) return bare;
+  const [head = '', tail] = bare.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const gap = tail === undefined ? 0 : 8 - before.length - after.length;
+  const all = [...before, ...Array<string>(Math.max(gap, 0)).fill('0'), ...after];
+  const four = all.slice(0, 4).map((part) => Number.parseInt(part, 16).toString(16));
+  return `${four.join(':')}::/64`;
 }

@@ -13,6 +13,7 @@ import type { ImageGenerationBody } from './schema-types/image-generation.js';
 import type { VideoSubmissionBody } from './schema-types/video-submission.js';
 import type { Task } from './store/task-types.js';
 import type { Store } from './store/types.js';
+import type { Throttles } from './throttle.js';
 import type { Caller, Model, Upstream } from './types.js';
 import type { Control } from './upstream/control.js';
 import type { Network } from './upstream/types.js';
@@ -97,6 +98,7 @@ export interface Services {
   random: () => number;
   /** How the calls to each provider end. */
   outcomes: Outcomes;
+  throttles: Throttles;
   /** Requests under way, each with the means to end it. */
   inflight: Set<{ stop(reason: Error): void }>;
   /** Questions about tasks that are on their way to an upstream. */

@@ -4,11 +4,13 @@ import type { Configuration } from '../config/types.js';
 import type { State } from '../pipeline.js';
 import type { Session } from '../store/people-types.js';
 import type { Store } from '../store/types.js';
+import type { Throttles } from '../throttle.js';
 
 /** What the pages, the sign-in and the management API use. One value for each configuration. */
 export interface DashboardServices {
   configuration: Configuration;
   store: Store;
+  throttles: Throttles;
   log: Logger;
   /** Milliseconds since 1970. */
   now: () => number;

@@ -1,17 +1,26 @@
-import type { PeopleStore } from '../store/people-types.js';
+import { isAllowed } from '../allowed.js';
+import type { SignIn } from '../config/types.js';
+import type { Session } from '../store/people-types.js';
+import { sessionSecret } from './cookies.js';
 import type { DashboardContext, DashboardServices, Visitor } from './types.js';
 
-const HOUR_MS = 3_600_000;
-const LIMITS = { idle_ms: 12 * HOUR_MS, lifetime_ms: 720 * HOUR_MS };
-
-/** Who asks, by the cookie `session`. */
+/** Who asks, by the cookie `session`; nobody, too, whom the present file no longer lets in. */
 export async function visitorOf(
   ctx: DashboardContext,
-  { store }: DashboardServices,
+  { store, configuration: { sign_in } }: DashboardServices,
 ): Promise<Visitor | undefined> {
-  const secret = ctx.cookies.get('session');
-  if (secret === undefined || !/^[\w-]{43}$/u.test(secret)) return undefined;
-  const { people } = store as { people?: PeopleStore };
-  const session = await people?.session(secret, LIMITS);
-  return session && { session, operator: session.operator };
+  const secret = sessionSecret(ctx);
+  if (secret === undefined) return undefined;
+  const session = await store.people.session(secret, sign_in.session);
+  if (!session || !isWelcome(session, sign_in)) return undefined;
+  return { session, operator: isOperator(session, sign_in) };
+}
+
+function isWelcome({ via, email }: Session, { providers, allow }: SignIn): boolean {
+  return email === null || (providers.has(via) && isAllowed(email, allow));
+}
+
+/** A link says so itself; for an address, the present file does. */
+function isOperator({ email, operator }: Session, { operators }: SignIn): boolean {
+  return email === null ? operator : operators.includes(email);
 }

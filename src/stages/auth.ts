@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { addressReader } from '../client-address.js';
 import { GatewayError } from '../errors.js';
 import { withoutOption } from '../option.js';
 import type { Context, Stage } from '../pipeline.js';
@@ -7,10 +8,16 @@ import type { Context, Stage } from '../pipeline.js';
 export const auth: Stage = {
   name: 'auth',
   shape: withoutOption({ needs: [], gives: ['caller'] }),
-  create: (_option, { store }) => {
+  create: (_option, { store, configuration, throttles }) => {
+    const most = configuration.limits.failed_keys;
+    const addressOf = addressReader(configuration.trusted_proxies);
     return async (ctx, next) => {
       const caller = await store.caller(hash('sha256', bearer(ctx)));
-      if (!caller) throw unauthorized('The API key is not valid.');
+      // Only who fails is counted, and only who fails is refused: many may share an address.
+      if (!caller) {
+        throttles.failed_keys.pass(addressOf(ctx.req), most, 'API keys that are not valid');
+        throw unauthorized('The API key is not valid.');
+      }
       ctx.state.caller = caller;
       await next();
     };

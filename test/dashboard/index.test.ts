@@ -9,6 +9,7 @@ import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
 import { GatewayError } from '../../src/errors.js';
 import type { Services, State } from '../../src/pipeline.js';
+import { createThrottles } from '../../src/throttle.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 
 const page = (path: string, more: Partial<Route> = {}): Route => ({
@@ -45,7 +46,9 @@ async function serve(
   public_url: string,
 ): Promise<{ server: Server; url: string }> {
   const log = pino({ level: 'silent' });
-  const services = { configuration: { ...configuration, public_url }, store, log, now: Date.now };
+  const throttles = createThrottles(Date.now);
+  const site = { ...configuration, public_url };
+  const services = { configuration: site, store, throttles, log, now: Date.now };
   const app = new Koa<State>();
   app.silent = true;
   app.use((ctx, next) => {

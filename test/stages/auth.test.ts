@@ -67,4 +67,29 @@ describe('auth', () => {
     const response = await fetch(`${acme.url}/v1/chat/completions`, { method: 'POST', body: '{' });
     expect(response.status).to.equal(401);
   });
+
+  it('stops listening to wrong keys from an address that has sent too many', async () => {
+    let now_ms = Date.now();
+    const limited = await startAcme({ yaml: 'limits: { failed_keys: 3 }' }, { now: () => now_ms });
+    const call = (secret: string): Promise<Response> =>
+      fetch(`${limited.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
+    const statuses = async (secret: string, times: number): Promise<number[]> => {
+      const answers: number[] = [];
+      while (answers.length < times) answers.push((await call(secret)).status);
+      return answers;
+    };
+    expect(await statuses(limited.secret, 5)).to.deep.equal([200, 200, 200, 200, 200]);
+    expect(await statuses('tg-wrong', 5)).to.deep.equal([401, 401, 401, 429, 429]);
+    const refused = await call('tg-wrong');
+    const { status, headers } = refused;
+    expect(errorOf({ status, headers, text: await refused.text() })).to.include({
+      code: 'rate_limited',
+      type: 'rate_limit_error',
+    });
+    expect(headers.get('retry-after')).to.equal('20');
+    expect(await statuses(limited.secret, 3)).to.deep.equal([200, 200, 200]);
+    now_ms += 20_000;
+    expect(await statuses('tg-wrong', 2)).to.deep.equal([401, 429]);
+    await limited.close();
+  });
 });
