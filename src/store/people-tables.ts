@@ -30,9 +30,6 @@ export async function createPeople(trx: Knex): Promise<void> {
   await trx.schema.createTable('pending_sign_ins', (table) => {
     table.text('secret_sha256').notNullable().primary();
     table.text('provider').notNullable();
-    table.text('state').notNullable();
-    table.text('nonce').notNullable();
-    table.text('code_verifier').notNullable();
     table.text('return_to').notNullable();
     table.bigInteger('due_ms').notNullable().index();
   });

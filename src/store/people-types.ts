@@ -31,12 +31,12 @@ export interface SessionLimits {
   lifetime_ms: number;
 }
 
-/** A sign-in that has gone to its provider and not come back yet; it belongs to one browser. */
+/**
+ * A sign-in that has gone to its provider and not come back yet; it belongs to one browser. What
+ * proves that (state, nonce, verifier) is made from the browser's secret and kept nowhere.
+ */
 export interface PendingSignIn {
   provider: string;
-  state: string;
-  nonce: string;
-  code_verifier: string;
   /** Where to go afterwards: a path of this site. */
   return_to: string;
 }

@@ -36,7 +36,7 @@ export async function useLink(
 export async function beginSignIn(
   trx: Knex.Transaction,
   now_ms: number,
-  { provider, state, nonce, code_verifier, return_to }: PendingSignIn,
+  { provider, return_to }: PendingSignIn,
   lifetime_ms: number,
 ): Promise<string> {
   const { secret, secret_sha256 } = makeTicket();
@@ -45,9 +45,8 @@ export async function beginSignIn(
     .offset(MOST_PENDING - 1)
     .select('secret_sha256');
   await trx('pending_sign_ins').whereIn('secret_sha256', oldest).delete();
-  const pending = { provider, state, nonce, code_verifier, return_to };
   const due_ms = now_ms + lifetime_ms;
-  await trx('pending_sign_ins').insert({ secret_sha256, ...pending, due_ms });
+  await trx('pending_sign_ins').insert({ secret_sha256, provider, return_to, due_ms });
   return secret;
 }
 
@@ -57,9 +56,7 @@ export async function finishSignIn(
   secret: string,
 ): Promise<PendingSignIn | undefined> {
   const row = await take<PendingSignIn>(trx, 'pending_sign_ins', now_ms, secret);
-  if (!row) return undefined;
-  const { provider, state, nonce, code_verifier, return_to } = row;
-  return { provider, state, nonce, code_verifier, return_to };
+  return row && { provider: row.provider, return_to: row.return_to };
 }
 
 export async function sweepTickets(trx: Knex.Transaction, now_ms: number): Promise<void> {

@@ -5,9 +5,6 @@ const LIMITS = { idle_ms: 1_000, lifetime_ms: 1_000 };
 const TEN_MINUTES = { operator: true, lifetime_ms: 600_000 };
 const PENDING = {
   provider: 'google',
-  state: 's',
-  nonce: 'n',
-  code_verifier: 'v',
   return_to: '/usage',
 };
 
@@ -70,7 +67,7 @@ onEachStore('sign-ins under way', (ground) => {
     ground.now_ms += 1_000;
     expect(await people.finishSignIn(secret)).to.equal(undefined);
     await people.sweep(LIMITS);
-    expect(await ground.place.sql('select state from pending_sign_ins')).to.deep.equal([]);
+    expect(await ground.place.sql('select provider from pending_sign_ins')).to.deep.equal([]);
   });
 
   it('are ten thousand at the most: then the oldest go', async function () {
@@ -79,12 +76,9 @@ onEachStore('sign-ins under way', (ground) => {
     const oldest = await people.beginSignIn(PENDING, 1_000);
     const older = await people.beginSignIn(PENDING, 1_001);
     const due_ms = ground.now_ms + 2_000;
-    const rows = Array.from(
-      { length: 9_998 },
-      (_, at) => `('${at}', 'p', 's', 'n', 'v', '/', ${due_ms})`,
-    );
+    const rows = Array.from({ length: 9_998 }, (_, at) => `('${at}', 'p', '/', ${due_ms})`);
     await ground.place.sql(`insert into pending_sign_ins
-      (secret_sha256, provider, state, nonce, code_verifier, return_to, due_ms)
+      (secret_sha256, provider, return_to, due_ms)
       values ${rows.join(',')}`);
     await people.beginSignIn(PENDING, 2_001);
     const [left] = await ground.place.sql('select count(*) as rows from pending_sign_ins');
