@@ -161,7 +161,7 @@ export class Gateway {
   async #recover(): Promise<void> {
     const { log } = this.options;
     try {
-      await this.store.beat();
+      await this.store.beat(JSON.stringify(this.#outcomes.report()));
       const released = await this.store.recover();
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
       const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);

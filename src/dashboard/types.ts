@@ -1,6 +1,7 @@
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/types.js';
+import type { Outcomes } from '../outcomes.js';
 import type { State } from '../pipeline.js';
 import type { Session } from '../store/people-types.js';
 import type { Store } from '../store/types.js';
@@ -12,6 +13,8 @@ export interface DashboardServices {
   store: Store;
   throttles: Throttles;
   log: Logger;
+  /** How the calls of this process to each provider end. */
+  outcomes: Outcomes;
   /** Milliseconds since 1970. */
   now: () => number;
 }

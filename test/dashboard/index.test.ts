@@ -8,6 +8,7 @@ import { answering } from '../../src/answer.js';
 import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
 import { GatewayError } from '../../src/errors.js';
+import { Outcomes } from '../../src/outcomes.js';
 import type { Services, State } from '../../src/pipeline.js';
 import { createThrottles } from '../../src/throttle.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
@@ -48,7 +49,8 @@ async function serve(
   const log = pino({ level: 'silent' });
   const throttles = createThrottles(Date.now);
   const site = { ...configuration, public_url };
-  const services = { configuration: site, store, throttles, log, now: Date.now };
+  const outcomes = new Outcomes(Date.now);
+  const services = { configuration: site, store, throttles, outcomes, log, now: Date.now };
   const app = new Koa<State>();
   app.silent = true;
   app.use((ctx, next) => {

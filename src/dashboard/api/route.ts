@@ -10,10 +10,10 @@ export interface About {
   /** The status of success and, by its name in `management-answers`, what then comes. */
   status: 200 | 201 | 204;
   answer?: string;
-  /** The other form of the answer, if it has one. */
+  /** The answer may be wanted as CSV too. */
   csv?: boolean;
-  /** What the route may find amiss, beside a stranger, a cross-site write and an outsider. */
-  refuses?: readonly (400 | 404)[];
+  /** What a path is told that leads to nothing; where it names something. */
+  unknown?: string;
 }
 
 export type ApiRoute = Route & { about: About };

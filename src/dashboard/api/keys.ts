@@ -1,0 +1,82 @@
+import { GatewayError } from '../../errors.js';
+import type { KeyCreation } from '../../schema-types/key-creation.js';
+import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
+import { makeKey, shownKeys } from '../views/keys.js';
+import { keyShape } from '../views/shapes.js';
+import { bodyReader } from './input.js';
+import { apiRoute, type ApiRoute } from './route.js';
+
+const UNKNOWN = 'There is no such active key.';
+
+const readCreation = bodyReader<KeyCreation>('key-creation');
+
+/** The visitor's own keys: another's is as good as none. */
+export function keyRoutes(services: DashboardServices): ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'GET',
+      path: '/api/keys',
+      who: 'visitor',
+      about: {
+        id: 'listKeys',
+        summary: 'The own keys, newest first',
+        status: 200,
+        answer: 'KeyList',
+      },
+      async answer(ctx, { session }) {
+        const keys = await services.store.keys(session.account_id);
+        ctx.body = { data: shownKeys(keys).map(keyShape) };
+      },
+    }),
+    apiRoute({
+      method: 'POST',
+      path: '/api/keys',
+      who: 'visitor',
+      about: {
+        id: 'createKey',
+        summary: 'Make a key; its secret is in this answer and nowhere else',
+        body: 'key-creation',
+        status: 201,
+        answer: 'NewKey',
+      },
+      answer: (ctx, visitor) => create(ctx, visitor, services),
+    }),
+    apiRoute({
+      method: 'DELETE',
+      path: '/api/keys/:keyID',
+      who: 'visitor',
+      about: {
+        id: 'revokeKey',
+        summary: 'Revoke a key, which is refused everywhere before this answers',
+        status: 204,
+        unknown: UNKNOWN,
+      },
+      answer: (ctx, visitor) => revoke(ctx, visitor, services),
+    }),
+  ];
+}
+
+async function create(
+  ctx: DashboardContext,
+  { session: { account_id } }: Visitor,
+  services: DashboardServices,
+): Promise<void> {
+  const { key, secret } = await makeKey(services, account_id, await readCreation(ctx));
+  const { request_id } = ctx.state;
+  services.log.info({ request_id, account: account_id, key: key.id }, 'a key was made');
+  ctx.status = 201;
+  ctx.body = Object.assign(keyShape(key), { secret });
+}
+
+async function revoke(
+  ctx: DashboardContext,
+  { session: { account_id } }: Visitor,
+  { store, log }: DashboardServices,
+): Promise<void> {
+  const key = ctx.params['keyID'] ?? '';
+  if (!/^[\w-]{1,100}$/u.test(key) || !(await store.revokeKey(key, account_id))) {
+    throw new GatewayError('not_found', UNKNOWN);
+  }
+  log.info({ request_id: ctx.state.request_id, account: account_id, key }, 'a key was revoked');
+  ctx.status = 204;
+}

@@ -1,0 +1,76 @@
+import type { TaskQuery } from '../../schema-types/task-query.js';
+import type { DashboardContext, DashboardServices } from '../types.js';
+import { configurationShape } from '../views/configuration.js';
+import { isMoment, pageOf, readCursor } from '../views/cursor.js';
+import { providersHealth } from '../views/providers.js';
+import { taskShape } from '../views/shapes.js';
+import { queryReader } from './input.js';
+import { apiRoute, type ApiRoute } from './route.js';
+
+const STANDARD_LIMIT = 50;
+
+const readTaskQuery = queryReader<TaskQuery>('task-query');
+
+/** What operators see of the running gateway. */
+export function operationRoutes(services: DashboardServices): ApiRoute[] {
+  const configuration = configurationShape(services.configuration);
+  return [
+    apiRoute({
+      method: 'GET',
+      path: '/api/tasks',
+      who: 'operator',
+      about: {
+        id: 'listTasks',
+        summary: 'The video tasks of all accounts, newest first, page by page',
+        query: 'task-query',
+        status: 200,
+        answer: 'TaskPage',
+      },
+      answer: (ctx) => listTasks(ctx, services),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: '/api/providers',
+      who: 'operator',
+      about: {
+        id: 'listProviders',
+        summary: 'How the calls to each provider went of late, over all processes',
+        status: 200,
+        answer: 'ProviderList',
+      },
+      async answer(ctx) {
+        ctx.body = await providersHealth(services);
+      },
+    }),
+    apiRoute({
+      method: 'GET',
+      path: '/api/configuration',
+      who: 'operator',
+      about: {
+        id: 'getConfiguration',
+        summary: 'The configuration in force, without its secrets',
+        status: 200,
+        answer: 'Configuration',
+      },
+      answer(ctx) {
+        ctx.body = configuration;
+      },
+    }),
+  ];
+}
+
+async function listTasks(ctx: DashboardContext, { store }: DashboardServices): Promise<void> {
+  const { cursor, limit = STANDARD_LIMIT, status } = readTaskQuery(ctx);
+  const tasks = await store.tasks.list({
+    limit: limit + 1,
+    ...(status && { status }),
+    ...(cursor !== undefined && { before: momentOf(cursor) }),
+  });
+  const { rows, next_cursor } = pageOf(tasks, limit, ({ created_ms, id }) => [created_ms, id]);
+  ctx.body = { data: rows.map(taskShape), next_cursor };
+}
+
+function momentOf(cursor: string): { created_ms: number; id: string } {
+  const [created_ms, id] = readCursor(cursor, isMoment);
+  return { created_ms, id };
+}

@@ -1,0 +1,61 @@
+import { parseDollars } from '../../billing/money.js';
+import { GatewayError } from '../../errors.js';
+import type { AccountCreation } from '../../schema-types/account-creation.js';
+import type { AccountCredit } from '../../schema-types/account-credit.js';
+import { StoreError, type Account, type LedgerEntry } from '../../store/types.js';
+import type { DashboardServices } from '../types.js';
+
+const NAME_CHARACTERS = 100;
+
+/**
+ * Makes an account as an operator asks for it, by the API or by a form. Throws `GatewayError` (400,
+ * naming the field) for a name that is taken or that no account can have.
+ */
+export async function makeAccount(
+  { store }: DashboardServices,
+  asked: AccountCreation,
+): Promise<Account> {
+  const name = asked.name.trim();
+  if (Array.from(name).length > NAME_CHARACTERS) {
+    throw invalid('name', `name must have at most ${NAME_CHARACTERS} characters.`);
+  }
+  const credit_nano = parseDollars(asked.credit ?? '0');
+  return refusing('name', () => store.createAccount(name, credit_nano));
+}
+
+/**
+ * Credits an account as an operator asks for it; the same reference again changes nothing. Throws
+ * `GatewayError`: 404 for an unknown account, 400 for an amount that it cannot be credited with.
+ */
+export async function creditAccount(
+  { store }: DashboardServices,
+  account_id: string,
+  asked: AccountCredit,
+): Promise<{ entry: LedgerEntry; account: Account }> {
+  await accountOf(store, account_id);
+  const amount_nano = parseDollars(asked.amount);
+  const reference = asked.reference.trim();
+  if (reference === '') throw invalid('reference', 'reference must not be empty.');
+  const entry = await refusing('amount', () => store.credit(account_id, amount_nano, reference));
+  return { entry, account: await accountOf(store, account_id) };
+}
+
+/** By its ID alone. Throws `GatewayError` (404) for an unknown one. */
+export async function accountOf(store: DashboardServices['store'], id: string): Promise<Account> {
+  const account = /^[\w-]{1,100}$/u.test(id) ? await store.account(id) : undefined;
+  if (account?.id === id) return account;
+  throw new GatewayError('not_found', 'There is no such account.');
+}
+
+/** What the store refuses, it says in words fit for people. */
+async function refusing<T>(param: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof StoreError ? invalid(param, error.message) : error;
+  }
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param });
+}

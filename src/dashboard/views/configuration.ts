@@ -1,0 +1,98 @@
+import { formatDollars } from '../../billing/money.js';
+import type {
+  Configuration,
+  EndpointEntry,
+  IdentityProvider,
+  StageEntry,
+} from '../../config/types.js';
+import type { Provider } from '../../types.js';
+import { modelsShape } from './models.js';
+
+/** Stages whose options are words of ours; those of an operator's own stage may be secrets. */
+const OPEN_STAGES: ReadonlySet<string> = new Set([
+  'validate',
+  'route',
+  'balance',
+  'transform',
+  'meter',
+]);
+
+/**
+ * The configuration in force, as JSON for operators. It is put together from what is known to be no
+ * secret: a key of the file that is not named here is not shown. Of addresses that may hold one
+ * only the origin is, and of free fields only the names.
+ */
+export function configurationShape(configuration: Configuration): object {
+  const { listen, limits, providers, endpoints, owners, first_start } = configuration;
+  return {
+    file: configuration.file,
+    listen: `${listen.host}:${listen.port}`,
+    public_url: configuration.public_url,
+    store: storeShape(configuration.store),
+    drain_ms: configuration.drain_ms,
+    keep_alive_ms: configuration.keep_alive_ms,
+    log_level: configuration.log_level,
+    dashboard: configuration.dashboard,
+    trusted_proxies: configuration.trusted_proxies,
+    limits: { ...limits },
+    first_start: first_start
+      ? { account: first_start.account, credit: formatDollars(first_start.credit_nano) }
+      : null,
+    sign_in: signInShape(configuration),
+    owners: Object.fromEntries([...owners].map(([id, { name }]) => [id, { name }])),
+    providers: Object.fromEntries([...providers].map(([id, one]) => [id, providerShape(one)])),
+    models: modelsShape(configuration),
+    endpoints: Object.fromEntries(endpoints.map((one) => [one.name, endpointShape(one)])),
+  };
+}
+
+/** Where the records are, without who opens them, and how. */
+function storeShape(url: string): object {
+  if (url.startsWith('sqlite:')) return { kind: 'sqlite', file: url.slice('sqlite:'.length) };
+  const { host, pathname } = new URL(url);
+  return { kind: 'postgres', host, database: pathname.slice(1) };
+}
+
+function signInShape({ sign_in }: Configuration): object {
+  const { providers, allow, operators, credit_nano, session } = sign_in;
+  return {
+    providers: Object.fromEntries([...providers].map(([id, one]) => [id, identityShape(one)])),
+    allow,
+    operators,
+    credit: formatDollars(credit_nano),
+    session: { idle_ms: session.idle_ms, lifetime_ms: session.lifetime_ms },
+  };
+}
+
+function identityShape(provider: IdentityProvider): object {
+  const { kind, title, client_id, scopes } = provider;
+  return { kind, title, client_id, scopes, ...(kind === 'openid' && { issuer: provider.issuer }) };
+}
+
+function providerShape(provider: Provider): object {
+  const { operations, image, video, local, base_url, headers, timeouts } = provider;
+  const serves = [...operations.keys(), ...(image ? ['image'] : []), ...(video ? ['video'] : [])];
+  return {
+    uses: provider.manifest,
+    origin: local ? null : originOf(base_url),
+    serves,
+    headers: Object.keys(headers),
+    service_account: provider.service_account !== undefined,
+    settings: Object.keys(local?.settings ?? {}),
+    timeouts: { ...timeouts },
+    poll_interval_ms: provider.poll_interval_ms,
+    on_abort: provider.on_abort,
+  };
+}
+
+function originOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).origin : null;
+}
+
+function endpointShape({ method, path, stages }: EndpointEntry): object {
+  return { at: `${method} ${path}`, stages: stages.map(stageShape) };
+}
+
+function stageShape({ name, option }: StageEntry): string | object {
+  return option !== undefined && OPEN_STAGES.has(name) ? { [name]: option } : name;
+}

@@ -1,0 +1,52 @@
+import { merged, WINDOW_MINUTES, type OutcomeReport } from '../../outcomes.js';
+import type { DashboardServices } from '../types.js';
+import { isoTime } from './shapes.js';
+
+/** How the calls to a provider went of late, over all processes. */
+export interface ProviderShape {
+  name: string;
+  manifest: string;
+  answered: number;
+  /** Those where the request was at fault. */
+  refused: number;
+  failed: number;
+  last_success: string | null;
+  last_failure: { at: string; fault: string; message: string } | null;
+}
+
+export interface ProvidersShape {
+  window_s: number;
+  /** How many processes have told. */
+  processes: number;
+  data: ProviderShape[];
+}
+
+/**
+ * The health of the providers of the present file. This process tells its own first, so that what
+ * it knows is never old; that of others is at most as old as their last beat.
+ */
+export async function providersHealth({
+  store,
+  outcomes,
+  configuration,
+}: DashboardServices): Promise<ProvidersShape> {
+  await store.beat(JSON.stringify(outcomes.report()));
+  const reports = (await store.notes()).map((note) => JSON.parse(note) as OutcomeReport);
+  const total = merged(reports);
+  const data = [...configuration.providers.values()].map(({ name, manifest }) => {
+    const known = total[name];
+    const failure = known?.last_failure;
+    return {
+      name,
+      manifest,
+      answered: known?.answered ?? 0,
+      refused: known?.refused ?? 0,
+      failed: known?.failed ?? 0,
+      last_success: isoTime(known?.last_success_ms ?? null),
+      last_failure: failure
+        ? { at: isoTime(failure.at_ms), fault: failure.fault, message: failure.message }
+        : null,
+    };
+  });
+  return { window_s: WINDOW_MINUTES * 60, processes: reports.length, data };
+}

@@ -1,0 +1,74 @@
+import { formatDollars } from '../../billing/money.js';
+import type { Key } from '../../store/types.js';
+import { csv } from './csv.js';
+import type { Grouping, Usage, UsageFigures, UsageGroup, UsageRange } from './usage.js';
+
+type Names = readonly Pick<Key, 'id' | 'name'>[];
+
+/** Figures as JSON has them: money in decimal digits. */
+export type FiguresShape = Omit<UsageFigures, 'cost_nano'> & { cost: string };
+
+/** A row names its day, its model, or its key and that one's name. */
+export type UsageRowShape = FiguresShape & {
+  day?: string;
+  model?: string;
+  key?: string | null;
+  name?: string | null;
+};
+
+export interface UsageShape {
+  from: string;
+  to: string;
+  by: Grouping;
+  data: UsageRowShape[];
+  totals: FiguresShape;
+}
+
+const FIGURES = [
+  'calls',
+  'prompt_tokens',
+  'completion_tokens',
+  'images',
+  'video_seconds',
+  'cost',
+] as const;
+
+/** `keys` are those of the account, for their names; needed where usage is by key. */
+export function usageShape(
+  usage: Usage,
+  { from, to }: UsageRange,
+  by: Grouping,
+  keys: Names,
+): UsageShape {
+  const data = usage.groups.map((group) =>
+    Object.assign(headOf(group, by, keys), figuresOf(group)),
+  );
+  return { from, to, by, data, totals: figuresOf(usage.totals) };
+}
+
+/** The same rows for a spreadsheet, without the totals, which it can make itself. */
+export function usageCsv(usage: Usage, by: Grouping, keys: Names): string {
+  const columns = by === 'key' ? ['key', 'name'] : [by];
+  const rows = usage.groups.map((group) => {
+    const head = headOf(group, by, keys);
+    const figures = figuresOf(group);
+    return [...Object.values(head), ...FIGURES.map((name) => figures[name])];
+  });
+  return csv([...columns, ...FIGURES], rows);
+}
+
+function headOf({ group }: UsageGroup, by: Grouping, keys: Names): Record<string, string | null> {
+  if (by !== 'key') return { [by]: group ?? '' };
+  return { key: group, name: keys.find(({ id }) => id === group)?.name ?? null };
+}
+
+function figuresOf(figures: UsageFigures): FiguresShape {
+  return {
+    calls: figures.calls,
+    prompt_tokens: figures.prompt_tokens,
+    completion_tokens: figures.completion_tokens,
+    images: figures.images,
+    video_seconds: figures.video_seconds,
+    cost: formatDollars(figures.cost_nano),
+  };
+}
