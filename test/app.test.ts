@@ -23,7 +23,7 @@ describe('the address of the gateway', () => {
   after(() => acme.close());
 
   const misses: { method: string; path: string; status: number; allow?: string[] }[] = [
-    { method: 'GET', path: '/', status: 404 },
+    { method: 'GET', path: '/nothing', status: 404 },
     { method: 'GET', path: '/v1', status: 404 },
     { method: 'POST', path: '/v1/chat', status: 404 },
     { method: 'POST', path: '/v1/completions', status: 404 },

@@ -102,6 +102,9 @@ describe('the house rules', () => {
   });
 });
 
+/** Writes programs for others, which have an environment and packages of their own. */
+const SNIPPETS = 'src/dashboard/pages/snippet.ts';
+
 describe('who may import whom', () => {
   it('lets only the store near the database', () => {
     const database = /^(knex|better-sqlite3|pg)(\/|$)/u;
@@ -125,6 +128,19 @@ describe('who may import whom', () => {
     expect(importing(/^src\/(?!cli\/)/u, /^src\/(gateway|cli\/)/u)).to.deep.equal([]);
   });
 
+  it('keeps the dashboard to what the store and the configuration promise', () => {
+    const inner =
+      /^src\/(store\/(?!types$|people-types$|task-types$)|config\/(?!types$)|(cli|stages|upstream|mapping|chat|image|video)\/)/u;
+    expect(importing(/^src\/dashboard\//u, inner)).to.deep.equal([]);
+  });
+
+  it('keeps scripts for browsers to themselves', () => {
+    const others = /^(?!src\/dashboard\/client\/)/u;
+    expect(importing(/^src\/dashboard\/client\//u, others)).to.deep.equal([]);
+    const outside = /^(?!src\/dashboard\/client\/)/u;
+    expect(importing(outside, /^src\/dashboard\/client\//u)).to.deep.equal([]);
+  });
+
   it('keeps adapters to types, pure helpers and one another', () => {
     const pure = /^(providers\/|node:(crypto|timers\/promises|zlib|buffer)$|src\/(types|client)$)/u;
     const shared =
@@ -141,7 +157,7 @@ describe('who may import whom', () => {
 
   it('lets only the configuration and the command line read the environment', () => {
     const readers = sources
-      .filter(({ path }) => !['config', 'cli'].includes(layer(path)))
+      .filter(({ path }) => !['config', 'cli'].includes(layer(path)) && path !== SNIPPETS)
       .filter(({ lines }) => lines.some((line) => line.includes('process.env')));
     expect(readers.map(({ path }) => path)).to.deep.equal([]);
   });
@@ -153,7 +169,7 @@ describe('who may import whom', () => {
     expect(names).to.include('openai');
     const said = new RegExp(`['"\`/](${names.join('|')})['"\`./]`, 'u');
     const naming = sources
-      .filter(({ path }) => path.startsWith('src/'))
+      .filter(({ path }) => path.startsWith('src/') && path !== SNIPPETS)
       .flatMap(({ path, lines }) =>
         lines.flatMap((line, at) => (said.test(line) ? [`${path}:${at + 1}`] : [])),
       );

@@ -66,7 +66,7 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
     ctx.status = status;
     ctx.set(shown.headers);
     ctx.type = 'html';
-    ctx.body = errorPage({ error: shown, status, request_id: ctx.state.request_id });
+    ctx.body = errorPage(ctx, shown, status);
   }
 }
 

@@ -7,18 +7,31 @@ import { GatewayError } from '../errors.js';
  * for what is not JSON; 413 past the limit.
  */
 export async function readJsonBody(req: IncomingMessage, limit_bytes: number): Promise<unknown> {
-  const { 'content-type': type, 'content-encoding': encoding } = req.headers;
-  if (!/^application\/json *(;|$)/iu.test(type ?? '')) {
-    throw new GatewayError('invalid_request', 'The Content-Type must be application/json.');
-  }
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new GatewayError('invalid_request', 'The body must not be compressed.');
-  }
+  checkEncoding(req, 'application/json');
   const bytes = await readBytes(req, limit_bytes);
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
     throw new GatewayError('invalid_request', 'The body is not valid JSON.');
+  }
+}
+
+/** The fields of a form. Throws `GatewayError`: 400 for anything else, 413 past the limit. */
+export async function readFormBody(
+  req: IncomingMessage,
+  limit_bytes: number,
+): Promise<URLSearchParams> {
+  checkEncoding(req, 'application/x-www-form-urlencoded');
+  return new URLSearchParams((await readBytes(req, limit_bytes)).toString('utf8'));
+}
+
+function checkEncoding(req: IncomingMessage, wanted: string): void {
+  const { 'content-type': type = '', 'content-encoding': encoding } = req.headers;
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== wanted) {
+    throw new GatewayError('invalid_request', `The Content-Type must be ${wanted}.`);
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new GatewayError('invalid_request', 'The body must not be compressed.');
   }
 }
 

@@ -175,7 +175,7 @@ describe('the mount of the dashboard', () => {
       .and.not.include('innards');
     const refused = await get('/refused');
     expect(refused.status).to.equal(429);
-    expect(await refused.text()).to.include('Wait &amp; &lt;see&gt;.');
+    expect(await refused.text()).to.include('Wait &amp; &lt;see>.');
   });
 
   it('shows an error of the API in the one shape', async () => {

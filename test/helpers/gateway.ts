@@ -19,6 +19,8 @@ export interface TestGateway {
 }
 
 export interface TestGatewayOptions {
+  /** In place of any that is free. */
+  port?: number;
   credit?: string;
   /** In place of a SQLite file of its own. */
   store?: string;
@@ -41,8 +43,8 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
   const file = join(folder, 'gateway.yaml');
-  const { store = 'sqlite:tollgate.db' } = options;
-  await writeFile(file, `listen: 127.0.0.1:0\nstore: ${store}\n${yaml}`);
+  const { store = 'sqlite:tollgate.db', port: wanted = 0 } = options;
+  await writeFile(file, `listen: 127.0.0.1:${wanted}\nstore: ${store}\n${yaml}`);
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await writeFile(join(folder, name), text);
   }

@@ -1,0 +1,44 @@
+/** Shows what a bar stands for beside it, in place of the browser's own slow tip. */
+export function explainCharts(root: ParentNode): void {
+  for (const chart of root.querySelectorAll<HTMLElement>('[data-chart]')) {
+    const tip = document.createElement('div');
+    tip.className = 'tip';
+    tip.hidden = true;
+    chart.append(tip);
+    for (const day of chart.querySelectorAll('g')) {
+      const title = day.querySelector('title');
+      const text = title?.textContent ?? '';
+      title?.remove();
+      day.addEventListener('pointerenter', () => show(tip, text, chart, day));
+    }
+    chart.addEventListener('pointerleave', () => (tip.hidden = true));
+  }
+}
+
+function show(tip: HTMLElement, text: string, chart: HTMLElement, day: Element): void {
+  const [head = '', ...lines] = text.split('\n');
+  const strong = document.createElement('strong');
+  strong.textContent = head;
+  const list = document.createElement('dl');
+  for (const line of lines) {
+    const at = line.lastIndexOf(': ');
+    list.append(element('dt', line.slice(0, at)), element('dd', line.slice(at + 2)));
+  }
+  tip.replaceChildren(strong, list);
+  tip.hidden = false;
+  place(tip, chart.getBoundingClientRect(), day.getBoundingClientRect());
+}
+
+function element(name: string, text: string): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+/** On the side where there is room. */
+function place(tip: HTMLElement, chart: DOMRect, day: DOMRect): void {
+  const right = day.right - chart.left + 8;
+  const isRoom = right + tip.offsetWidth <= chart.width;
+  const left = isRoom ? right : day.left - chart.left - tip.offsetWidth - 8;
+  tip.style.left = `${Math.max(0, left)}px`;
+}

@@ -1,0 +1,33 @@
+const SHOWN_MS = 1600;
+
+/** Shows the buttons that copy, which are hidden where no script runs. */
+export function offerCopying(root: ParentNode): void {
+  for (const button of root.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => void copy(button));
+  }
+}
+
+async function copy(button: HTMLButtonElement): Promise<void> {
+  const label = button.querySelector('span');
+  const text = button.dataset['copy'] ?? '';
+  // Only secure places have a clipboard: https, and this machine itself.
+  const isCopied = await writeText(text);
+  if (!label) return;
+  label.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+  if (!isCopied) select(button.parentElement?.querySelector('pre, code'));
+  setTimeout(() => (label.textContent = 'Copy'), SHOWN_MS);
+}
+
+async function writeText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function select(element: Element | null | undefined): void {
+  if (element) getSelection()?.selectAllChildren(element);
+}

@@ -1,0 +1,103 @@
+import { charged } from './charged.js';
+import { call, callJson, posting } from './gateway.js';
+import { element, follow, type Turn } from './turns.js';
+
+const POLL_MS = 1000;
+const PNG = 'data:image/png;base64,';
+
+interface Images {
+  data: { b64_json?: string; revised_prompt: string }[];
+}
+
+interface Task {
+  request_id: string;
+  status_url: string;
+  response_url: string;
+}
+
+interface Result {
+  status: string;
+  error?: string;
+  data?: { url: string }[];
+  usage?: { video_seconds: number };
+}
+
+/** Asks for a picture. Its bytes come in the answer, so that no other site is asked for it. */
+export async function image(
+  turn: Turn,
+  body: { model: string; prompt: string; quality: string },
+  signal: AbortSignal,
+): Promise<void> {
+  turn.words.textContent = 'Drawing…';
+  const asked = { ...posting({ ...body, response_format: 'b64_json' }), signal };
+  const answer = await call('/v1/images/generations', asked);
+  const { data } = (await answer.json()) as Images;
+  turn.words.textContent = '';
+  for (const { b64_json = '', revised_prompt } of data) {
+    const picture = document.createElement('img');
+    picture.alt = revised_prompt;
+    picture.src = PNG + b64_json;
+    turn.root.append(picture);
+  }
+  await charged(turn, answer.headers.get('x-request-id') ?? '', '');
+}
+
+/** Asks for a video, tells how far it is, and plays it. */
+export async function video(
+  turn: Turn,
+  model: string,
+  body: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `/v1/queue/${model.split('/').map(encodeURIComponent).join('/')}`;
+  const task = await callJson<Task>(path, body, signal);
+  const progress = document.createElement('progress');
+  progress.setAttribute('aria-label', 'Making the video');
+  turn.root.append(progress);
+  try {
+    await finished(turn, task, signal);
+  } finally {
+    progress.remove();
+  }
+  const result = await callJson<Result>(task.response_url, undefined, signal);
+  turn.words.textContent = '';
+  for (const { url } of result.data ?? []) await play(turn, url, signal);
+  const seconds = result.usage ? `${result.usage.video_seconds} s of video` : '';
+  await charged(turn, task.request_id, seconds);
+}
+
+async function finished(turn: Turn, task: Task, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { status, error } = await callJson<Result>(task.status_url, undefined, signal);
+    if (status === 'COMPLETED') return;
+    if (status === 'FAILED') throw new Error(error ?? 'The video failed.');
+    turn.words.textContent = status === 'IN_QUEUE' ? 'Waiting in the queue…' : 'Making the video…';
+    await pause(signal);
+  }
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, POLL_MS);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(new DOMException('Stopped.', 'AbortError'));
+    });
+  });
+}
+
+/** The bytes want the key, which a player cannot send: they are fetched for it. */
+async function play(turn: Turn, url: string, signal: AbortSignal): Promise<void> {
+  const bytes = await (await call(url, { signal })).blob();
+  const player = document.createElement('video');
+  player.controls = true;
+  player.src = URL.createObjectURL(bytes);
+  turn.root.append(player);
+  player.addEventListener('loadeddata', () => {
+    if (turn.root.parentElement) follow(turn.root.parentElement);
+  });
+  const link = element('a', 'Download') as HTMLAnchorElement;
+  link.href = player.src;
+  link.download = 'video.mp4';
+  turn.root.append(link);
+}

@@ -1,0 +1,48 @@
+import type { GatewayError } from '../errors.js';
+import { html, LonePage, themeOf } from './pages/page.js';
+import type { DashboardContext } from './types.js';
+
+const TITLES: Record<number, string> = {
+  400: 'That did not work',
+  401: 'Sign in first',
+  403: 'Not allowed',
+  404: 'Nothing here',
+  405: 'Not like that',
+  413: 'Too large',
+  429: 'Too many attempts',
+  502: 'Somebody else did not answer',
+};
+
+/** The whole HTML document that tells anybody of an error, and of a way on from there. */
+export function errorPage(ctx: DashboardContext, error: GatewayError, status: number): string {
+  const title = TITLES[status] ?? 'Something went wrong';
+  const retry_after = error.headers['retry-after'];
+  return html(
+    <LonePage
+      title={title}
+      theme={themeOf(ctx)}
+      body={
+        <div class="stack">
+          <p class="faint figure">Error {status}</p>
+          <h1>{title}</h1>
+          <p>{error.message}</p>
+          {retry_after !== undefined && <p>Try again in {retry_after} seconds.</p>}
+          <div class="row">
+            {status === 401 ? (
+              <a class="button solid" href="/sign-in">
+                Sign in
+              </a>
+            ) : (
+              <a class="button solid" href="/">
+                To the dashboard
+              </a>
+            )}
+          </div>
+          <p class="hint">
+            If you ask somebody about it, name this request: <code>{ctx.state.request_id}</code>
+          </p>
+        </div>
+      }
+    />,
+  );
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { packageRoot } from '../../paths.js';
+import type { DashboardContext, Route } from '../types.js';
+import { GatewayError } from '../../errors.js';
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+/** What is written by hand, and what `npm run build` makes of the scripts for browsers. */
+const FOLDERS = ['src/dashboard/assets', 'dist/src/dashboard/client'];
+
+interface Asset {
+  bytes: Buffer;
+  type: string;
+}
+
+interface Assets {
+  /** Of all of them together, so that one script can import another by its relative path. */
+  hash: string;
+  byName: ReadonlyMap<string, Asset>;
+}
+
+let loaded: Assets | undefined;
+
+/** The path of an asset, which changes with its content. */
+export function assetPath(name: string): string {
+  loaded ??= load();
+  return `/assets/${loaded.hash}/${name}`;
+}
+
+/** Serves the assets to anyone; what has its hash in its path never changes. */
+export const assetRoute: Route = {
+  method: 'GET',
+  path: '/assets/:hash/:name',
+  who: 'anyone',
+  answer: (ctx) => answer(ctx),
+};
+
+function answer(ctx: DashboardContext): void {
+  loaded ??= load();
+  const { hash = '', name = '' } = ctx.params;
+  const asset = hash === loaded.hash ? loaded.byName.get(name) : undefined;
+  if (!asset) throw new GatewayError('not_found', 'There is no such file.');
+  ctx.set('cache-control', 'public, max-age=31536000, immutable');
+  ctx.type = asset.type;
+  ctx.body = asset.bytes;
+}
+
+function load(): Assets {
+  const hash = createHash('sha256');
+  const byName = new Map<string, Asset>();
+  // Pages work without scripts, and so does a checkout that was not built yet.
+  for (const folder of FOLDERS.filter((path) => existsSync(join(packageRoot, path)))) {
+    for (const name of readdirSync(join(packageRoot, folder)).sort()) {
+      const type = TYPES[extname(name)];
+      if (type === undefined) continue;
+      const bytes = readFileSync(join(packageRoot, folder, name));
+      hash.update(`${name} ${bytes.length} `).update(bytes);
+      byName.set(name, { bytes, type });
+    }
+  }
+  return { hash: hash.digest('hex').slice(0, 16), byName };
+}

@@ -1,0 +1,125 @@
+import type { JSX } from 'preact';
+import { GatewayError } from '../../errors.js';
+import { readFormBody } from '../../request/body.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
+import { makeKey } from '../views/keys.js';
+import { signedIn } from './guard.js';
+import { EMPTY_FORM, KeyForm, type KeyFormState } from './key-form.js';
+import { keyAskedFor } from './key-asked.js';
+import { sendPage } from './page.js';
+import { Card, Code, Notice } from './parts.js';
+
+const FORM_BYTES = 64 * 1024;
+
+/** The form for a new key, and the one page that ever shows its secret. */
+export function createKeyRoutes(services: DashboardServices): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/settings/keys/new',
+      who: 'visitor',
+      answer: (ctx, visitor) => showForm(ctx, visitor, services, EMPTY_FORM, 200),
+    },
+    {
+      method: 'POST',
+      path: '/settings/keys',
+      who: 'visitor',
+      answer: (ctx, visitor) => create(ctx, signedIn(visitor), services),
+    },
+  ];
+}
+
+/**
+ * The secret is in the answer to the form itself, which is never stored: a redirect would have to
+ * keep it somewhere until the next page asks for it.
+ */
+async function create(
+  ctx: DashboardContext,
+  visitor: Visitor,
+  services: DashboardServices,
+): Promise<void> {
+  const form = await readFormBody(ctx.req, FORM_BYTES);
+  try {
+    const asked = keyAskedFor(form);
+    const { key, secret } = await makeKey(services, visitor.session.account_id, asked);
+    showSecret(ctx, visitor, key.name, secret, services.configuration.public_url);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.status !== 400) throw error;
+    const fault = { message: error.message, param: error.param };
+    showForm(ctx, visitor, services, { values: form, fault }, 400);
+  }
+}
+
+function showForm(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  { configuration }: DashboardServices,
+  state: KeyFormState,
+  status: number,
+): void {
+  sendPage(
+    ctx,
+    visitor,
+    {
+      title: 'Create API Key',
+      above: { path: '/settings/keys', name: 'API Keys' },
+      at: '/settings/keys',
+      narrow: true,
+      body: (
+        <Card>
+          <KeyForm state={state} models={[...configuration.models.keys()]} />
+        </Card>
+      ),
+    },
+    status,
+  );
+}
+
+function showSecret(
+  ctx: DashboardContext,
+  visitor: Visitor,
+  name: string,
+  secret: string,
+  public_url: string,
+): void {
+  const page = {
+    title: 'Your new API key',
+    about: `It is called “${name}”.`,
+    above: { path: '/settings/keys', name: 'API Keys' },
+    at: '/settings/keys',
+    narrow: true,
+    body: <Secret secret={secret} public_url={public_url} />,
+  };
+  sendPage(ctx, visitor, page, 201);
+}
+
+function Secret({ secret, public_url }: { secret: string; public_url: string }): JSX.Element {
+  return (
+    <>
+      <Notice mood="warn">
+        <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again. Do not load
+        this page again: your browser would ask to send the form once more, and make another key.
+      </Notice>
+      <Card title="Secret">
+        <div class="stack" data-once="/settings/keys">
+          <Code label="secret" id="secret" text={secret} wrap />
+          <p class="hint">
+            Keep it out of version control and of programs that run in a browser; an environment
+            variable is a good place.
+          </p>
+        </div>
+      </Card>
+      <Card title="Use it">
+        <Code
+          label="environment"
+          text={`export OPENAI_BASE_URL=${public_url}/v1\nexport OPENAI_API_KEY=${secret}`}
+        />
+      </Card>
+      <div class="row">
+        <a class="button solid" href="/settings/keys">
+          Done, I have copied it
+        </a>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import type { JSX } from 'preact';
+import { Choice, Field } from './fields.js';
+import { Notice } from './parts.js';
+
+/** What somebody has typed, and what is wrong with it. */
+export interface KeyFormState {
+  values: URLSearchParams;
+  fault?: { message: string; param: string | null };
+}
+
+export const EMPTY_FORM: KeyFormState = { values: new URLSearchParams() };
+
+const EXPIRIES = [
+  { value: '', name: 'Never' },
+  { value: '3600', name: 'In an hour' },
+  { value: '86400', name: 'In a day' },
+  { value: '604800', name: 'In 7 days' },
+  { value: '2592000', name: 'In 30 days' },
+  { value: '7776000', name: 'In 90 days' },
+  { value: '31536000', name: 'In a year' },
+];
+
+export function KeyForm(props: { state: KeyFormState; models: readonly string[] }): JSX.Element {
+  const { values, fault } = props.state;
+  const faultOf = (name: string): string | undefined =>
+    fault?.param === name ? fault.message : undefined;
+  const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
+  return (
+    <form class="stack" method="post" action="/settings/keys">
+      {fault && !isPlaced && <Notice mood="bad">{fault.message}</Notice>}
+      <Field
+        label="Name"
+        name="name"
+        hint="What it is for, such as the program that will use it."
+        fault={faultOf('name')}
+        input={{
+          type: 'text',
+          value: values.get('name') ?? '',
+          required: true,
+          maxLength: 100,
+          autoComplete: 'off',
+          autoFocus: true,
+        }}
+      />
+      <Choice
+        label="Expires"
+        name="expires_in_s"
+        value={values.get('expires_in_s') ?? ''}
+        options={EXPIRIES}
+      />
+      <Limit value={values.get('limit') ?? ''} fault={faultOf('limit')} />
+      <Models models={props.models} chosen={values.getAll('models')} />
+      <div class="row">
+        <button class="solid">Create API Key</button>
+        <a class="button" href="/settings/keys">
+          Cancel
+        </a>
+      </div>
+    </form>
+  );
+}
+
+function Limit(props: { value: string; fault: string | undefined }): JSX.Element {
+  return (
+    <Field
+      label="Spending limit, in dollars"
+      name="limit"
+      hint="The most it may spend in all its life. Empty for no limit but your balance."
+      fault={props.fault}
+      input={{
+        type: 'text',
+        inputMode: 'decimal',
+        value: props.value,
+        placeholder: '10.00',
+        pattern: '[0-9]{1,10}([.][0-9]{1,9})?',
+        title: 'An amount such as 10.00',
+        autoComplete: 'off',
+      }}
+    />
+  );
+}
+
+function Models(props: { models: readonly string[]; chosen: readonly string[] }): JSX.Element {
+  return (
+    <fieldset>
+      <legend>Models</legend>
+      <p class="hint">Choose none to allow all, those of the future too.</p>
+      <div class="choices">
+        {props.models.map((model) => (
+          <label class="choice">
+            <input
+              type="checkbox"
+              name="models"
+              value={model}
+              checked={props.chosen.includes(model)}
+            />
+            {model}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,86 @@
+import { GatewayError } from '../../errors.js';
+import type { Key } from '../../store/types.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
+import { signedIn } from './guard.js';
+import { sendPage } from './page.js';
+import { Ago, Card } from './parts.js';
+import { seeOther } from './redirect.js';
+
+const PATH = '/settings/keys/:keyID/revoke';
+
+/** Asks whether a key shall be revoked, and revokes it. */
+export function revokeRoutes(services: DashboardServices): Route[] {
+  const { store } = services;
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      who: 'visitor',
+      answer: async (ctx, visitor) => {
+        const { session } = signedIn(visitor);
+        const keys = await store.keys(session.account_id);
+        const key = keys.find(({ id }) => id === ctx.params['keyID']);
+        if (!key || key.revoked_ms !== null) throw noKey();
+        ask(ctx, visitor, key, services.now());
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      who: 'visitor',
+      answer: async (ctx, visitor) => {
+        const { session } = signedIn(visitor);
+        if (!(await store.revokeKey(ctx.params['keyID'] ?? '', session.account_id))) throw noKey();
+        seeOther(ctx, '/settings/keys?done=revoked');
+      },
+    },
+  ];
+}
+
+/** The same for a key of somebody else as for one that never was. */
+function noKey(): GatewayError {
+  return new GatewayError('not_found', 'You have no such key, or it is revoked already.');
+}
+
+function ask(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  { id, name, prefix, last_used_ms }: Key,
+  now_ms: number,
+): void {
+  sendPage(ctx, visitor, {
+    title: `Revoke ${name}?`,
+    above: { path: '/settings/keys', name: 'API Keys' },
+    at: '/settings/keys',
+    narrow: true,
+    body: (
+      <Card>
+        <div class="stack">
+          <p>
+            Every program that calls with <code>{prefix}…</code> is refused from that moment on.
+            Calls under way are finished. This cannot be undone.
+          </p>
+          <p class="soft">
+            {last_used_ms === null ? (
+              'It was never used.'
+            ) : (
+              <>
+                It was last used <Ago at_ms={last_used_ms} now_ms={now_ms} />.
+              </>
+            )}
+          </p>
+          <form
+            class="row"
+            method="post"
+            action={`/settings/keys/${encodeURIComponent(id)}/revoke`}
+          >
+            <button class="danger solid">Revoke key</button>
+            <a class="button" href="/settings/keys">
+              Keep it
+            </a>
+          </form>
+        </div>
+      </Card>
+    ),
+  });
+}

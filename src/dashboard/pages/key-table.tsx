@@ -1,0 +1,117 @@
+import type { JSX } from 'preact';
+import type { Key, UsageRow } from '../../store/types.js';
+import { isActive } from '../views/keys.js';
+import { Ago, Badge, Money } from './parts.js';
+import { counted, dollarsShown } from './words.js';
+
+/** What each key has spent in all of these rows, in nano-dollars. */
+export function spentByKey(rows: readonly UsageRow[]): ReadonlyMap<string, bigint> {
+  const spent = new Map<string, bigint>();
+  for (const { key_id, cost_nano } of rows) {
+    if (key_id !== null) spent.set(key_id, (spent.get(key_id) ?? 0n) + cost_nano);
+  }
+  return spent;
+}
+
+/** Keys, what each may do and has done. */
+export function KeyTable(props: {
+  keys: readonly Key[];
+  spent: ReadonlyMap<string, bigint>;
+  now_ms: number;
+  /** Without the way to revoke them. */
+  isForeign?: boolean;
+}): JSX.Element {
+  const { keys, spent, now_ms, isForeign = false } = props;
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="API Keys">
+      <table class="fold">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Key</th>
+            <th>Last used</th>
+            <th>Expires</th>
+            <th class="number">Spend, 30 days</th>
+            <th class="number">Limit</th>
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr>
+              <td class="lead">
+                <strong>{key.name}</strong>
+                <Models models={key.models} />
+              </td>
+              <td>
+                <code class="nowrap soft">{key.prefix}…</code>
+              </td>
+              <td class="soft" data-label="Last used">
+                {key.last_used_ms === null ? (
+                  'never'
+                ) : (
+                  <Ago at_ms={key.last_used_ms} now_ms={now_ms} />
+                )}
+              </td>
+              <td class="soft" data-label="Expires">
+                <Ending keyShown={key} now_ms={now_ms} />
+              </td>
+              <td class="number" data-label="Spend, 30 days">
+                <Money nano={spent.get(key.id) ?? 0n} />
+              </td>
+              <td class="number" data-label="Limit">
+                <Limit keyShown={key} />
+              </td>
+              <td class="number end">
+                {!isForeign && isActive(key, now_ms) && <RevokeLink keyShown={key} />}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Models({ models }: { models: readonly string[] | null }): JSX.Element | null {
+  if (models === null) return null;
+  const [first = '', ...others] = models;
+  return (
+    <div class="hint" title={models.join(', ')}>
+      only {first}
+      {others.length > 0 && ` and ${counted(others.length, 'other')}`}
+    </div>
+  );
+}
+
+function Ending({ keyShown, now_ms }: { keyShown: Key; now_ms: number }): JSX.Element {
+  const { revoked_ms, expires_ms } = keyShown;
+  if (revoked_ms !== null) return <Badge mood="bad">revoked</Badge>;
+  if (expires_ms === null) return <>never</>;
+  if (expires_ms <= now_ms) return <Badge mood="warn">expired</Badge>;
+  return <Ago at_ms={expires_ms} now_ms={now_ms} />;
+}
+
+function Limit({ keyShown }: { keyShown: Key }): JSX.Element {
+  const { limit_nano, spent_nano } = keyShown;
+  if (limit_nano === null) return <span class="faint">none</span>;
+  return (
+    <>
+      <Money nano={spent_nano} /> <span class="faint">of {dollarsShown(limit_nano)}</span>
+    </>
+  );
+}
+
+function RevokeLink({ keyShown }: { keyShown: Key }): JSX.Element {
+  return (
+    <a
+      class="button plain danger"
+      href={`/settings/keys/${encodeURIComponent(keyShown.id)}/revoke`}
+      aria-label={`Revoke ${keyShown.name}`}
+    >
+      Revoke
+    </a>
+  );
+}

@@ -1,0 +1,68 @@
+import type { JSX } from 'preact';
+import { isRecord } from '../../is-record.js';
+import type { Key, LedgerEntry } from '../../store/types.js';
+import { Badge, Money, Time } from './parts.js';
+import { counted, grouped } from './words.js';
+
+/** Entries of the ledger, as they come. */
+export function LedgerTable(props: {
+  entries: readonly LedgerEntry[];
+  keys: readonly Key[];
+}): JSX.Element {
+  const names = new Map(props.keys.map(({ id, name }) => [id, name]));
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Activity">
+      <table class="fold">
+        <thead>
+          <tr>
+            <th>Time</th>
+            <th>What</th>
+            <th>Key</th>
+            <th>Usage</th>
+            <th class="number">Amount</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.entries.map((entry) => (
+            <tr>
+              <td class="soft">
+                <Time at_ms={entry.created_ms} />
+              </td>
+              <td class="lead">
+                <What {...entry} />
+              </td>
+              <td class="soft">{entry.key_id !== null && (names.get(entry.key_id) ?? '')}</td>
+              <td class="soft nowrap">
+                {used(entry.usage)} {entry.estimated && <Badge>estimated</Badge>}
+              </td>
+              <td class="number end">
+                <Money nano={entry.amount_nano} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function What({ kind, model, reference }: LedgerEntry): JSX.Element {
+  if (kind === 'charge') return <strong>{model}</strong>;
+  return (
+    <>
+      <Badge mood="good">{kind === 'credit' ? 'Credit' : 'Refund'}</Badge>{' '}
+      <span class="soft">{kind === 'credit' ? reference : model}</span>
+    </>
+  );
+}
+
+/** `1,204 → 310 tokens`, `2 images`, `8 s of video`: from what the ledger keeps of a call. */
+function used(usage: string | null): string {
+  const parsed: unknown = usage === null ? undefined : JSON.parse(usage);
+  if (!isRecord(parsed)) return '';
+  const { prompt_tokens, completion_tokens, images, video_seconds } = parsed;
+  if (typeof video_seconds === 'number') return `${grouped(video_seconds)} s of video`;
+  if (typeof images === 'number') return counted(images, 'image');
+  if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return '';
+  return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)} tokens`;
+}

@@ -1,0 +1,151 @@
+import type { JSX } from 'preact';
+import type { Account, Key, LedgerEntry } from '../../store/types.js';
+import type { DashboardContext, DashboardServices, Route } from '../types.js';
+import { usageRange } from '../views/usage.js';
+import { DayChart, ModelBars } from './charts.js';
+import { signedIn } from './guard.js';
+import { Icon } from './icons.js';
+import { LedgerTable } from './ledger-table.js';
+import { sendPage } from './page.js';
+import { Card, Code, Empty, Figures, Money } from './parts.js';
+import { snippet } from './snippet.js';
+import { spendOf, type Spend } from './spend.js';
+import { counted } from './words.js';
+
+const RECENT = 10;
+
+/** What an account has, spends and did last; for a new one, the first call. */
+export function overviewRoute(services: DashboardServices): Route {
+  return {
+    method: 'GET',
+    path: '/',
+    who: 'visitor',
+    answer: async (ctx, visitor) => {
+      const { session } = signedIn(visitor);
+      sendPage(ctx, visitor, {
+        title: 'Overview',
+        actions: (
+          <a class="button" href="/playground">
+            <Icon name="playground" />
+            Open Playground
+          </a>
+        ),
+        body: await overview(session.account_id, services, ctx),
+      });
+    },
+  };
+}
+
+async function overview(
+  account_id: string,
+  services: DashboardServices,
+  ctx: DashboardContext,
+): Promise<JSX.Element> {
+  const { store, now } = services;
+  const range = usageRange({}, now());
+  const [account, rows, keys, entries] = await Promise.all([
+    store.account(account_id),
+    store.usage(account_id, range),
+    store.keys(account_id),
+    store.ledger(account_id, { before: Number.MAX_SAFE_INTEGER, limit: RECENT }),
+  ]);
+  ctx.assert(account, 404);
+  const spend = spendOf(rows, range);
+  const hasCalled = entries.some(({ kind }) => kind === 'charge');
+  return (
+    <>
+      <Balance account={account} spend={spend} />
+      {hasCalled ? <Charts spend={spend} /> : <FirstCall services={services} keys={keys} />}
+      {entries.length > 0 && <Recent entries={entries} keys={keys} />}
+    </>
+  );
+}
+
+function Balance({ account, spend }: { account: Account; spend: Spend }): JSX.Element {
+  const { balance_nano, held_nano } = account;
+  const perCall = spend.calls > 0 ? spend.nano / BigInt(spend.calls) : undefined;
+  return (
+    <Figures
+      figures={[
+        {
+          name: 'Available',
+          value: <Money nano={balance_nano - held_nano} />,
+          note: 'to spend now',
+        },
+        {
+          name: 'Balance',
+          value: <Money nano={balance_nano} />,
+          note: 'what is held is part of it',
+        },
+        { name: 'Held', value: <Money nano={held_nano} />, note: 'for calls under way' },
+        {
+          name: 'Spend, 30 days',
+          value: <Money nano={spend.nano} />,
+          note: perCall === undefined ? 'no calls yet' : counted(spend.calls, 'call'),
+        },
+      ]}
+    />
+  );
+}
+
+function Charts({ spend }: { spend: Spend }): JSX.Element {
+  return (
+    <div class="split">
+      <Card
+        title="Spend by day"
+        about="The last 30 days, in UTC"
+        actions={<a href="/usage">All usage</a>}
+      >
+        <DayChart days={spend.days} />
+      </Card>
+      <Card title="By model" about="The same days">
+        {spend.models.length > 0 ? (
+          <ModelBars models={spend.models} />
+        ) : (
+          <p class="soft">Nothing was spent in these days.</p>
+        )}
+      </Card>
+    </div>
+  );
+}
+
+function Recent(props: { entries: readonly LedgerEntry[]; keys: readonly Key[] }): JSX.Element {
+  return (
+    <Card title="Recent activity" flush>
+      <LedgerTable entries={props.entries} keys={props.keys} />
+    </Card>
+  );
+}
+
+function FirstCall(props: { services: DashboardServices; keys: readonly Key[] }): JSX.Element {
+  const { configuration } = props.services;
+  const model = [...configuration.models.values()].find(({ capabilities }) =>
+    capabilities.has('chat'),
+  );
+  const hasKey = props.keys.some(({ revoked_ms }) => revoked_ms === null);
+  return (
+    <Card
+      title="Make your first call"
+      about="What it costs appears here as soon as it is answered."
+    >
+      {!model && <Empty title="No model answers chat yet">{NO_MODEL}</Empty>}
+      {model && (
+        <div class="stack">
+          <p class="soft">
+            1. {hasKey ? 'Take one of your API keys, or ' : 'You have no API key yet: '}
+            <a href="/settings/keys/new">create {hasKey ? 'a new one' : 'one'}</a>, and put it into
+            your shell: <code>export TOLLGATE_API_KEY=tg-…</code>
+          </p>
+          <p class="soft">2. Paste this, or try the same in the playground:</p>
+          <Code label="curl" text={snippet('curl', 'chat', model, configuration.public_url)} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+const NO_MODEL = (
+  <p>
+    Models are declared in gateway.yaml. <a href="/models">See what there is</a>.
+  </p>
+);

@@ -1,0 +1,177 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { DashboardContext, Visitor } from '../types.js';
+import { assetPath } from './assets.js';
+import { Icon, Mark } from './icons.js';
+import { navigation } from './navigation.js';
+
+export type Theme = 'light' | 'dark' | undefined;
+
+export interface Page {
+  title: string;
+  /** One sentence under the title. */
+  about?: ComponentChildren;
+  /** Buttons beside the title. */
+  actions?: ComponentChildren;
+  /** The page above this one. */
+  above?: { path: string; name: string };
+  /** Which path of the navigation is marked, where it is not the page's own. */
+  at?: string;
+  /** Scripts of its own, beside the one that all pages have. */
+  scripts?: readonly string[];
+  narrow?: boolean;
+  body: ComponentChildren;
+}
+
+const STYLES = ['base.css', 'layout.css', 'parts.css', 'data.css', 'charts.css', 'playground.css'];
+
+/** Answers with a whole page for somebody who is signed in. */
+export function sendPage(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  page: Page,
+  status = 200,
+): void {
+  send(
+    ctx,
+    <Document title={page.title} theme={themeOf(ctx)} scripts={page.scripts ?? []}>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="frame">
+        <Side at={page.at ?? ctx.path} visitor={visitor} />
+        <main id="main" class={page.narrow ? 'page narrow' : 'page'} tabIndex={-1}>
+          <Heading {...page} />
+          {page.body}
+        </main>
+      </div>
+    </Document>,
+    status,
+  );
+}
+
+/** Answers with a page of one card, as for those who are not signed in. */
+export function sendLonePage(ctx: DashboardContext, title: string, body: ComponentChildren): void {
+  send(ctx, <LonePage title={title} theme={themeOf(ctx)} body={body} />, 200);
+}
+
+/** The HTML of such a page. */
+export function LonePage(props: {
+  title: string;
+  theme: Theme;
+  body: ComponentChildren;
+}): JSX.Element {
+  return (
+    <Document title={props.title} theme={props.theme} scripts={[]}>
+      <main class="lone">
+        <a class="brand" href="/">
+          <Mark />
+          Tollgate
+        </a>
+        <div class="card">{props.body}</div>
+      </main>
+    </Document>
+  );
+}
+
+/** A document as text. */
+export function html(document: JSX.Element): string {
+  return `<!doctype html>\n${renderToString(document)}\n`;
+}
+
+/** What the person has chosen in the settings; nothing means as the system has it. */
+export function themeOf(ctx: DashboardContext): Theme {
+  const theme = ctx.cookies.get('theme');
+  return theme === 'light' || theme === 'dark' ? theme : undefined;
+}
+
+function send(ctx: DashboardContext, document: JSX.Element, status: number): void {
+  ctx.status = status;
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = html(document);
+}
+
+function Document(props: {
+  title: string;
+  theme: Theme;
+  scripts: readonly string[];
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <html lang="en" data-theme={props.theme}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${props.title} · Tollgate`}</title>
+        <link rel="icon" href={assetPath('icon.svg')} />
+        {STYLES.map((name) => (
+          <link rel="stylesheet" href={assetPath(name)} />
+        ))}
+        {['all.js', ...props.scripts].map((name) => (
+          <script type="module" src={assetPath(name)} />
+        ))}
+      </head>
+      <body>{props.children}</body>
+    </html>
+  );
+}
+
+function Heading({ title, about, actions, above }: Page): JSX.Element {
+  return (
+    <header>
+      <div>
+        {above && (
+          <nav aria-label="Above">
+            <a href={above.path}>← {above.name}</a>
+          </nav>
+        )}
+        <h1>{title}</h1>
+        {about && <p>{about}</p>}
+      </div>
+      {actions && <div class="row">{actions}</div>}
+    </header>
+  );
+}
+
+function Side({ at, visitor }: { at: string; visitor: Visitor | undefined }): JSX.Element {
+  return (
+    <header class="side">
+      <a class="brand" href="/">
+        <Mark />
+        Tollgate
+      </a>
+      <nav aria-label="Main">
+        {navigation(visitor).map(({ heading, items }) => (
+          <>
+            {heading !== undefined && <h2>{heading}</h2>}
+            {items.map(({ path, name, icon }) => (
+              <a href={path} aria-current={path === at ? 'page' : undefined}>
+                <Icon name={icon} />
+                {name}
+              </a>
+            ))}
+          </>
+        ))}
+      </nav>
+      {visitor && <Who visitor={visitor} />}
+    </header>
+  );
+}
+
+function Who({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
+  const { account_name, email } = session;
+  return (
+    <div class="who">
+      <div>
+        <strong>{account_name}</strong>
+        {email !== null && email !== account_name && <span class="faint">{email}</span>}
+      </div>
+      <form method="post" action="/sign-out">
+        <button class="plain">
+          <Icon name="out" />
+          Sign out
+        </button>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { formatDollars } from '../../billing/money.js';
+import { Icon } from './icons.js';
+import { apart, dollarsShown, timeShown } from './words.js';
+
+/** An amount in nano-dollars, with all of its digits for who asks. */
+export function Money({ nano }: { nano: bigint }): JSX.Element {
+  const exact = formatDollars(nano);
+  return (
+    <data value={exact} title={`$${exact}`}>
+      {dollarsShown(nano)}
+    </data>
+  );
+}
+
+/** A moment in UTC; where scripts run, in the person's own time. */
+export function Time({ at_ms }: { at_ms: number }): JSX.Element {
+  return (
+    <time class="nowrap" dateTime={new Date(at_ms).toISOString()} data-local>
+      {timeShown(at_ms)}
+    </time>
+  );
+}
+
+/** How long ago, with the moment for who asks. */
+export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.Element {
+  return (
+    <time class="nowrap" dateTime={new Date(at_ms).toISOString()} title={timeShown(at_ms)}>
+      {apart(at_ms, now_ms)}
+    </time>
+  );
+}
+
+export type Mood = 'good' | 'warn' | 'bad';
+
+export function Badge(props: {
+  mood?: Mood | undefined;
+  children: ComponentChildren;
+}): JSX.Element {
+  return <span class={props.mood ? `badge ${props.mood}` : 'badge'}>{props.children}</span>;
+}
+
+/** What has just happened, or must be known. Screen readers say it at once. */
+export function Notice(props: {
+  mood?: Mood | undefined;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div
+      class={props.mood ? `notice ${props.mood}` : 'notice'}
+      role={props.mood === 'bad' ? 'alert' : 'status'}
+    >
+      <div>{props.children}</div>
+    </div>
+  );
+}
+
+export function Card(props: {
+  title?: string;
+  about?: ComponentChildren;
+  actions?: ComponentChildren;
+  /** Without a margin around its content, as tables want it. */
+  flush?: boolean;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <section class="card">
+      {props.title !== undefined && (
+        <header>
+          <div>
+            <h2>{props.title}</h2>
+            {props.about && <p>{props.about}</p>}
+          </div>
+          {props.actions}
+        </header>
+      )}
+      {props.flush ? props.children : <div class="body">{props.children}</div>}
+    </section>
+  );
+}
+
+export interface Figure {
+  name: string;
+  value: ComponentChildren;
+  note?: ComponentChildren;
+}
+
+export function Figures({ figures }: { figures: readonly Figure[] }): JSX.Element {
+  return (
+    <dl class="card figures">
+      {figures.map(({ name, value, note }) => (
+        <div>
+          <dt>{name}</dt>
+          <dd class="figure">{value}</dd>
+          {note && <dd class="note">{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A place where nothing is yet: what it will hold, and the next step. */
+export function Empty(props: { title: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="empty">
+      <h3>{props.title}</h3>
+      {props.children}
+    </div>
+  );
+}
+
+/** Text to be taken elsewhere. The button is there for those whose scripts run. */
+export function Code(props: {
+  text: string;
+  label: string;
+  wrap?: boolean;
+  id?: string;
+}): JSX.Element {
+  return (
+    <div class="code">
+      <pre
+        id={props.id}
+        class={props.wrap ? 'wrap' : undefined}
+        tabIndex={0}
+        role="region"
+        aria-label={props.label}
+      >
+        <code>{props.text}</code>
+      </pre>
+      <CopyButton text={props.text} label={`Copy ${props.label}`} />
+    </div>
+  );
+}
+
+export function CopyButton({ text, label }: { text: string; label: string }): JSX.Element {
+  return (
+    <button type="button" class="plain" data-copy={text} aria-label={label} hidden>
+      <Icon name="copy" />
+      <span aria-live="polite">Copy</span>
+    </button>
+  );
+}

@@ -1,0 +1,57 @@
+import type { Model } from '../../types.js';
+import { dollarsShown, grouped } from './words.js';
+
+type Fact = [name: string, value: string];
+
+/** Every price of a model, in words. */
+export function pricesOf({ price }: Model): Fact[] {
+  if (price.free) return [['Any call', 'free']];
+  const { input_nano_per_million: input, output_nano_per_million: output } = price;
+  const tokens: Fact[] = [
+    ['Input', `${dollarsShown(input)} per million tokens`],
+    ['Output', `${dollarsShown(output)} per million tokens`],
+  ];
+  const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
+    kind === 'any' ? 'Image' : `Image, ${kind}`,
+    dollarsShown(nano),
+  ]);
+  const videos = [...(price.per_video_second ?? [])].map(([kind, nano]): Fact => [
+    kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
+    `${dollarsShown(nano)} a second`,
+  ]);
+  return [...(input > 0n || output > 0n ? tokens : []), ...images, ...videos];
+}
+
+/** The price in a few words, for a list. */
+export function priceInShort({ price }: Model): string {
+  if (price.free) return 'Free';
+  const { input_nano_per_million: input, output_nano_per_million: output } = price;
+  if (input > 0n || output > 0n) {
+    return `${dollarsShown(input)} in · ${dollarsShown(output)} out, per 1M tokens`;
+  }
+  const images = [...(price.per_image?.values() ?? [])];
+  const seconds = [...(price.per_video_second?.values() ?? [])];
+  if (images.length > 0) return `${between(images)} an image`;
+  return seconds.length > 0 ? `${between(seconds)} a second` : '';
+}
+
+/** What one request may ask for at most. */
+export function limitsOf({ limits, capabilities }: Model): Fact[] {
+  const { context, max_tokens, images, video } = limits;
+  const facts: [string, string | undefined][] = [
+    ['Context', context === undefined ? undefined : `${grouped(context)} tokens`],
+    ['Output', max_tokens === undefined ? undefined : `${grouped(max_tokens)} tokens`],
+    ['Images', capabilities.has('image') ? `${images ?? 10} a request` : undefined],
+    ['Length', video?.duration_seconds && `${video.duration_seconds} seconds`],
+    ['Videos', video?.sample_count && `${video.sample_count} a request`],
+    ['Resolutions', video?.resolutions?.join(', ')],
+  ].map(([name, value]) => [String(name), value === undefined ? undefined : String(value)]);
+  return facts.flatMap(([name, value]): Fact[] => (value === undefined ? [] : [[name, value]]));
+}
+
+function between(prices: readonly bigint[]): string {
+  const sorted = [...prices].sort((a, b) => (a < b ? -1 : 1));
+  const [least = 0n] = sorted;
+  const most = sorted.at(-1) ?? 0n;
+  return least === most ? dollarsShown(least) : `${dollarsShown(least)} to ${dollarsShown(most)}`;
+}

@@ -1,0 +1,33 @@
+import type { DashboardServices, Route } from '../types.js';
+import { assetRoute } from './assets.js';
+import { createKeyRoutes } from './key-create.js';
+import { revokeRoutes } from './key-revoke.js';
+import { keysRoute } from './keys.js';
+import { modelsRoute } from './models.js';
+import { accountRoutes } from './operator/account.js';
+import { accountsRoutes } from './operator/accounts.js';
+import { tasksRoute } from './operator/tasks.js';
+import { overviewRoute } from './overview.js';
+import { playgroundRoute } from './playground.js';
+import { settingsRoutes } from './settings.js';
+import { signInRoute } from './sign-in.js';
+import { usageRoute } from './usage.js';
+
+/** The pages and what they are made of. */
+export function pageRoutes(services: DashboardServices): Route[] {
+  return [
+    assetRoute,
+    signInRoute(services),
+    overviewRoute(services),
+    usageRoute(services),
+    modelsRoute(services),
+    playgroundRoute(services),
+    ...settingsRoutes(services),
+    keysRoute(services),
+    ...createKeyRoutes(services),
+    ...revokeRoutes(services),
+    ...accountsRoutes(services),
+    ...accountRoutes(services),
+    tasksRoute(services),
+  ];
+}

@@ -1,0 +1,151 @@
+import type { JSX } from 'preact';
+import { GatewayError } from '../../errors.js';
+import { readFormBody } from '../../request/body.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
+import { signedIn } from './guard.js';
+import { sendPage, themeOf, type Theme } from './page.js';
+import { Badge, Card, Notice, Time } from './parts.js';
+import { seeOther } from './redirect.js';
+
+const YEAR_MS = 365 * 86_400_000;
+const FORM_BYTES = 4096;
+const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' };
+
+/** Who is signed in, how the pages look, and the ways out. */
+export function settingsRoutes(services: DashboardServices): Route[] {
+  const isSecure = services.configuration.public_url.startsWith('https:');
+  return [
+    {
+      method: 'GET',
+      path: '/settings',
+      who: 'visitor',
+      answer: (ctx, visitor) => showSettings(ctx, signedIn(visitor), services),
+    },
+    {
+      method: 'POST',
+      path: '/settings/theme',
+      who: 'visitor',
+      answer: (ctx) => chooseTheme(ctx, isSecure),
+    },
+  ];
+}
+
+async function chooseTheme(ctx: DashboardContext, isSecure: boolean): Promise<void> {
+  const theme = (await readFormBody(ctx.req, FORM_BYTES)).get('theme') ?? '';
+  if (!Object.hasOwn(THEMES, theme)) {
+    throw new GatewayError('invalid_request', 'There is no such theme.', { param: 'theme' });
+  }
+  const isChosen = theme !== 'system';
+  // Set by hand, as the cookies of Koa refuse to be secure behind a proxy that speaks plain HTTP.
+  const parts = [
+    `theme=${isChosen ? theme : ''}`,
+    'Path=/',
+    `Max-Age=${isChosen ? YEAR_MS / 1000 : 0}`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(isSecure ? ['Secure'] : []),
+  ];
+  ctx.append('set-cookie', parts.join('; '));
+  seeOther(ctx, '/settings?saved=theme');
+}
+
+function showSettings(
+  ctx: DashboardContext,
+  visitor: Visitor,
+  { configuration }: DashboardServices,
+): void {
+  sendPage(ctx, visitor, {
+    title: 'Settings',
+    narrow: true,
+    body: (
+      <>
+        {ctx.query['saved'] === 'theme' && <Notice mood="good">The theme is saved.</Notice>}
+        <Card title="Account">
+          <Account visitor={visitor} />
+        </Card>
+        <Card
+          title="API Keys"
+          about="What programs sign in with."
+          actions={
+            <a class="button" href="/settings/keys">
+              Manage API Keys
+            </a>
+          }
+        >
+          <p class="soft">
+            Programs call <code>{configuration.public_url}/v1</code> with a key of their own, so
+            that each can be limited, watched and revoked by itself.
+          </p>
+        </Card>
+        <Card title="Theme" about="Kept in a cookie of this browser.">
+          <ThemeForm theme={themeOf(ctx)} />
+        </Card>
+        <Card title="Session">
+          <Session visitor={visitor} />
+        </Card>
+      </>
+    ),
+  });
+}
+
+function Account({ visitor: { session, operator } }: { visitor: Visitor }): JSX.Element {
+  return (
+    <dl class="facts">
+      <dt>Name</dt>
+      <dd>
+        {session.account_name} {operator && <Badge>Operator</Badge>}
+      </dd>
+      {session.email !== null && (
+        <>
+          <dt>Address</dt>
+          <dd>{session.email}</dd>
+        </>
+      )}
+      <dt>Account ID</dt>
+      <dd>
+        <code>{session.account_id}</code>
+      </dd>
+    </dl>
+  );
+}
+
+function ThemeForm({ theme = 'system' }: { theme: Theme | 'system' }): JSX.Element {
+  return (
+    <form class="row" method="post" action="/settings/theme">
+      <fieldset class="segments">
+        <legend class="unseen">Theme</legend>
+        {Object.entries(THEMES).map(([value, name]) => (
+          <label>
+            <input type="radio" name="theme" value={value} checked={value === theme} />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+      <button>Save</button>
+    </form>
+  );
+}
+
+function Session({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
+  return (
+    <div class="stack">
+      <dl class="facts">
+        <dt>Signed in by</dt>
+        <dd>{session.via === 'link' ? 'a link of the command line' : session.via}</dd>
+        <dt>Since</dt>
+        <dd>
+          <Time at_ms={session.created_ms} />
+        </dd>
+      </dl>
+      <div class="row">
+        <form method="post" action="/sign-out">
+          <button>Sign out</button>
+        </form>
+        <form method="post" action="/sign-out/everywhere">
+          <button class="danger">Sign out everywhere</button>
+        </form>
+      </div>
+      <p class="hint">Everywhere ends every session of this account, on all browsers, at once.</p>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { GROUPINGS, type Grouping } from '../views/usage.js';
+
+export interface UsageQuery {
+  from?: string;
+  to?: string;
+  model?: string;
+  key?: string;
+  by: Grouping;
+}
+
+type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The filter of a usage page. What is empty or unknown counts as not said. */
+export function readUsageQuery(query: Query): UsageQuery {
+  const word = (name: string): string | undefined => {
+    const value = query[name];
+    return typeof value === 'string' && value !== '' && value.length <= 256 ? value : undefined;
+  };
+  const read: UsageQuery = { by: GROUPINGS.find((by) => by === word('by')) ?? 'day' };
+  for (const name of ['from', 'to', 'model', 'key'] as const) {
+    const value = word(name);
+    if (value !== undefined) read[name] = value;
+  }
+  return read;
+}
+
+/** The address of the same filter with some of it changed. */
+export function usagePath(path: string, query: UsageQuery, change: Record<string, string>): string {
+  const words = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, String(value)]),
+  );
+  for (const [name, value] of Object.entries(change)) words.set(name, value);
+  return `${path}?${words.toString()}`;
+}

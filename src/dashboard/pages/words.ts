@@ -1,0 +1,57 @@
+import { formatDollars } from '../../billing/money.js';
+
+const DOLLAR = 1_000_000_000n;
+/** Digits after the point that say something of an amount below a dollar. */
+const DIGITS = 3;
+
+/**
+ * An amount as people read it: `$1,234.56`, `$0.0423`, `$0.0000123`. What is not shown is cut off,
+ * never rounded up, so that nobody seems to have more than he has.
+ */
+export function dollarsShown(nano: bigint): string {
+  const sign = nano < 0n ? '−' : '';
+  const size = nano < 0n ? -nano : nano;
+  const [whole = '0', fraction = ''] = formatDollars(size).split('.');
+  if (size === 0n || size >= DOLLAR) return `${sign}$${grouped(whole)}.${fraction.slice(0, 2)}`;
+  const zeros = /^0*/u.exec(fraction)?.[0].length ?? 0;
+  const shown = fraction.slice(0, zeros + DIGITS).replace(/0+$/u, '');
+  return `${sign}$0.${shown.padEnd(2, '0')}`;
+}
+
+/** A count with its thousands apart. */
+export function grouped(count: number | string): string {
+  return String(count).replaceAll(/\B(?=(\d{3})+$)/gu, ',');
+}
+
+/** `1 key`, `3 keys`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+/** `21 Nov` of `2026-11-21`. */
+export function dayShown(day: string): string {
+  return `${Number(day.slice(8, 10))} ${MONTHS[Number(day.slice(5, 7)) - 1] ?? ''}`;
+}
+
+/** `21 Nov 2026, 14:05 UTC`. */
+export function timeShown(at_ms: number): string {
+  const iso = new Date(at_ms).toISOString();
+  return `${dayShown(iso)} ${iso.slice(0, 4)}, ${iso.slice(11, 16)} UTC`;
+}
+
+const STEPS = [
+  { unit: 'day', size_ms: 86_400_000 },
+  { unit: 'hour', size_ms: 3_600_000 },
+  { unit: 'minute', size_ms: 60_000 },
+];
+
+/** `3 days ago`, `in 2 hours`, `just now`. */
+export function apart(at_ms: number, now_ms: number): string {
+  const size = Math.abs(at_ms - now_ms);
+  const step = STEPS.find(({ size_ms }) => size >= size_ms);
+  if (!step) return at_ms > now_ms ? 'in a moment' : 'just now';
+  const text = counted(Math.floor(size / step.size_ms), step.unit);
+  return at_ms > now_ms ? `in ${text}` : `${text} ago`;
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { apart, counted, dollarsShown, timeShown } from '../../../src/dashboard/pages/words.js';
+
+describe('words of the pages', () => {
+  const amounts: [nano: bigint, shown: string][] = [
+    [0n, '$0.00'],
+    [1n, '$0.000000001'],
+    [12_000n, '$0.000012'],
+    [12_345n, '$0.0000123'],
+    [40_000_000n, '$0.04'],
+    [100_000_000n, '$0.10'],
+    [999_999_999n, '$0.999'],
+    [1_000_000_000n, '$1.00'],
+    [1_999_999_999n, '$1.99'],
+    [1_234_567_890_000_000_000n, '$1,234,567,890.00'],
+    [-9_700_000n, '−$0.0097'],
+    [-12_340_000_000n, '−$12.34'],
+  ];
+  for (const [nano, shown] of amounts) {
+    it(`shows ${nano} nano-dollars as ${shown}`, () => expect(dollarsShown(nano)).to.equal(shown));
+  }
+
+  it('counts', () => {
+    expect(counted(1, 'key')).to.equal('1 key');
+    expect(counted(0, 'key')).to.equal('0 keys');
+    expect(counted(1_234, 'call')).to.equal('1,234 calls');
+  });
+
+  it('tells times in UTC', () => {
+    expect(timeShown(Date.parse('2026-11-01T04:05:59Z'))).to.equal('1 Nov 2026, 04:05 UTC');
+  });
+
+  const moments: [apart_s: number, shown: string][] = [
+    [0, 'just now'],
+    [-59, 'just now'],
+    [-60, '1 minute ago'],
+    [-7_199, '1 hour ago'],
+    [-172_800, '2 days ago'],
+    [5, 'in a moment'],
+    [7_200, 'in 2 hours'],
+  ];
+  for (const [apart_s, shown] of moments) {
+    it(`tells ${apart_s} s from now as "${shown}"`, () =>
+      expect(apart(1e12 + apart_s * 1000, 1e12)).to.equal(shown));
+  }
+});

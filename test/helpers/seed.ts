@@ -1,0 +1,105 @@
+import type { Store } from '../../src/store/types.js';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAYS = 30;
+
+/** Whose clock is set by hand. */
+export interface Clock {
+  now_ms: number;
+}
+
+interface Kind {
+  model: string;
+  /** How many calls an ordinary day has. */
+  calls: number;
+  key: number;
+  /** What one call uses and costs, larger for a larger share from 0 to 1. */
+  call(share: number): { usage: object; cost_nano: bigint };
+}
+
+const KINDS: Kind[] = [
+  { model: 'claude-sonnet-4-5', calls: 14, key: 0, call: tokens(6400, 1300, 3000n, 15_000n) },
+  { model: 'gpt-4o-mini', calls: 31, key: 0, call: tokens(3900, 820, 150n, 600n) },
+  { model: 'gemini-2.5-flash', calls: 21, key: 1, call: tokens(15_200, 700, 300n, 2500n) },
+  { model: 'gpt-image-1', calls: 4, key: 1, call: images },
+  { model: 'google/veo-3.1', calls: 0.4, key: 1, call: videos },
+];
+
+/** A month of calls, the same every time: fewer at the weekend, more towards the end. */
+export async function seedMonth(
+  store: Store,
+  clock: Clock,
+  account_id: string,
+  key_ids: readonly string[],
+): Promise<void> {
+  const end_ms = clock.now_ms;
+  const random = randomly(7);
+  for (let back = DAYS - 1; back >= 0; back -= 1) {
+    const charges = KINDS.flatMap((kind) => chargesOf(kind, end_ms - back * DAY_MS, back, random));
+    charges.sort((a, b) => a.at_ms - b.at_ms);
+    for (const { at_ms, kind, share } of charges) {
+      clock.now_ms = Math.min(at_ms, end_ms);
+      const { usage, cost_nano } = kind.call(share);
+      await store.settle({
+        request_id: `seed-${back}-${at_ms}-${kind.model}-${share}`,
+        account_id,
+        key_id: key_ids[kind.key] ?? '',
+        model: kind.model,
+        provider: 'simulator',
+        cost_nano,
+        estimated: share > 0.98,
+        usage: JSON.stringify(usage),
+      });
+    }
+  }
+  clock.now_ms = end_ms;
+}
+
+function chargesOf(
+  kind: Kind,
+  day_ms: number,
+  back: number,
+  random: () => number,
+): { at_ms: number; kind: Kind; share: number }[] {
+  const weekday = new Date(day_ms).getUTCDay();
+  const isWeekend = weekday === 0 || weekday === 6;
+  const growth = 0.55 + (DAYS - back) / DAYS;
+  const wanted = kind.calls * growth * (isWeekend ? 0.3 : 1) * (0.7 + 0.6 * random());
+  const count = Math.floor(wanted) + (random() < wanted % 1 ? 1 : 0);
+  return Array.from({ length: count }, () => ({
+    at_ms: Math.floor(day_ms - random() * 9 * HOUR_MS),
+    kind,
+    share: random(),
+  }));
+}
+
+function tokens(input: number, output: number, input_nano: bigint, output_nano: bigint) {
+  return (share: number) => {
+    const prompt_tokens = Math.round(input * (0.3 + share * 1.4));
+    const completion_tokens = Math.round(output * (0.2 + share * 1.6));
+    const cost_nano = BigInt(prompt_tokens) * input_nano + BigInt(completion_tokens) * output_nano;
+    return { usage: { prompt_tokens, completion_tokens }, cost_nano };
+  };
+}
+
+function images(share: number) {
+  const count = share > 0.7 ? 2 : 1;
+  const usage = { prompt_tokens: 18, completion_tokens: 0, images: count };
+  return { usage, cost_nano: BigInt(count) * 40_000_000n };
+}
+
+function videos(share: number) {
+  const video_seconds = share > 0.7 ? 4 : 2;
+  const usage = { video_seconds, video_resolution: '720p', video_has_audio: false };
+  return { usage, cost_nano: BigInt(video_seconds) * 200_000_000n };
+}
+
+/** Numbers from 0 to 1 that look random and are the same in every run. */
+function randomly(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
