@@ -1,6 +1,16 @@
 import type { DashboardServices, Route } from '../types.js';
+import { createFlow } from './flow.js';
+import { linkRoute } from './link.js';
+import { signOutRoutes } from './sign-out.js';
+import { thirdPartyRoutes } from './third-party.js';
 
-/** What signs people in and out. */
-export function signInRoutes(_services: DashboardServices): Route[] {
-  return [];
+/** What signs people in and out. The page that offers it is among the pages. */
+export function signInRoutes(services: DashboardServices): Route[] {
+  const flow = createFlow(services);
+  const { providers } = services.configuration.sign_in;
+  return [
+    linkRoute(flow),
+    ...signOutRoutes(flow),
+    ...[...providers.values()].flatMap((provider) => thirdPartyRoutes(flow, provider)),
+  ];
 }

@@ -1,0 +1,23 @@
+import type { CustomFetch } from 'openid-client';
+
+/** How long an identity provider may take for one answer, in seconds. */
+export const TIMEOUT_S = 10;
+/** Far more than any of them answers. */
+const MOST_BYTES = 1024 ** 2;
+
+type RequestBody = NonNullable<RequestInit['body']> | null;
+
+/** Asks an identity provider: follows no redirect, and takes no more than it should answer. */
+export const fetchIdentity: CustomFetch = async (url, { body, ...options }) => {
+  const response = await fetch(url, { ...options, body: (body ?? null) as RequestBody });
+  const { status, statusText, headers } = response;
+  if (response.body === null) return response;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error('An identity provider answered too much.');
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status, statusText, headers });
+};

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { addressReader } from '../../client-address.js';
+import { sessionSecret, setCookie } from '../cookies.js';
+import type { DashboardContext, DashboardServices } from '../types.js';
+import type { NewSession } from '../../store/people-types.js';
+
+/** What all ways of signing in share. One for each configuration. */
+export interface Flow {
+  services: DashboardServices;
+  https: boolean;
+  /** Counts an attempt. Throws `rate_limited` for one too many from an address. */
+  count(req: IncomingMessage): void;
+}
+
+export function createFlow(services: DashboardServices): Flow {
+  const { public_url, trusted_proxies, limits } = services.configuration;
+  const addressOf = addressReader(trusted_proxies);
+  const { sign_ins } = services.throttles;
+  return {
+    services,
+    https: public_url.startsWith('https:'),
+    count: (req) => sign_ins.pass(addressOf(req), limits.sign_ins, 'sign-ins'),
+  };
+}
+
+/** Signs somebody in; the session that this browser had is over. */
+export async function enter(
+  { services, https }: Flow,
+  ctx: DashboardContext,
+  session: NewSession,
+): Promise<void> {
+  const { store, configuration } = services;
+  const value = await store.people.createSession(session, sessionSecret(ctx));
+  const { lifetime_ms } = configuration.sign_in.session;
+  setCookie(ctx, https, { name: 'session', value, path: '/', lifetime_ms });
+}
+
+export function see(ctx: DashboardContext, address: string): void {
+  ctx.status = 303;
+  ctx.redirect(address);
+}

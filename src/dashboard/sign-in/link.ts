@@ -1,0 +1,37 @@
+import { GatewayError } from '../../errors.js';
+import type { DashboardContext, Route } from '../types.js';
+import { enter, see, type Flow } from './flow.js';
+
+/** The link that `tollgate sign-in-link` prints. */
+export function linkRoute(flow: Flow): Route {
+  const path = '/sign-in/link';
+  return { method: 'GET', path, who: 'anyone', answer: (ctx) => follow(flow, ctx) };
+}
+
+async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
+  if (onlyLooks(ctx)) {
+    ctx.status = 204;
+    return;
+  }
+  flow.count(ctx.req);
+  const { people } = flow.services.store;
+  const { token } = ctx.query;
+  const sound = typeof token === 'string' && /^[\w-]{43}$/u.test(token);
+  const link = sound ? await people.useLink(token) : undefined;
+  // Unknown, used and overdue ones are told apart to nobody.
+  if (!link) {
+    const message = 'This sign-in link does not work. Links work once, within ten minutes';
+    throw new GatewayError('invalid_request', `${message}: ask for a new one.`);
+  }
+  const { account_id, operator } = link;
+  await enter(flow, ctx, { account_id, email: null, via: 'link', operator });
+  const { request_id } = ctx.state;
+  flow.services.log.info({ request_id, account: account_id, operator }, 'signed in by a link');
+  see(ctx, '/');
+}
+
+/** Browsers fetch ahead of a click, and others look what a link is; neither may use it up. */
+function onlyLooks({ method, req }: DashboardContext): boolean {
+  const purposes = [req.headers['sec-purpose'], req.headers['purpose'], req.headers['x-moz']];
+  return method === 'HEAD' || purposes.some((purpose) => /prefetch|preview/u.test(String(purpose)));
+}

@@ -1,0 +1,97 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+  type ClientAuth,
+  type Configuration,
+  type IDToken,
+  type UserInfoResponse,
+} from 'openid-client';
+import type { OpenIdProvider } from '../../config/types.js';
+import { fetchIdentity, TIMEOUT_S } from './fetch.js';
+import { identityOf, type IdentityService } from './identity.js';
+import { remembered } from './remembered.js';
+
+/** What a provider says of itself changes seldom; the keys it signs with are looked up apart. */
+const FRESH_MS = 3_600_000;
+
+/** Any provider of OpenID Connect, found by its issuer. */
+export function createOpenId(provider: OpenIdProvider, now: () => number): IdentityService {
+  const known = remembered(() => discover(provider), FRESH_MS, now);
+  return {
+    title: provider.title,
+    begin: async (redirect_uri, { state, nonce, code_verifier }) =>
+      buildAuthorizationUrl(await known.get(), {
+        redirect_uri,
+        scope: provider.scopes.join(' '),
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(code_verifier),
+        code_challenge_method: 'S256',
+      }),
+    finish: async (callback, { state, nonce, code_verifier }) => {
+      const checks = {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: code_verifier,
+      };
+      try {
+        const configuration = await known.get();
+        const tokens = await authorizationCodeGrant(configuration, callback, checks);
+        const claims = tokens.claims();
+        return identityOf(provider, await told(configuration, claims, tokens.access_token));
+      } catch (error) {
+        // It may have moved, or have other keys.
+        known.forget();
+        throw error;
+      }
+    },
+  };
+}
+
+function discover({ issuer, client_id, client_secret }: OpenIdProvider): Promise<Configuration> {
+  const url = new URL(issuer);
+  return discovery(url, client_id, undefined, authentication(client_secret), {
+    execute: [
+      enableNonRepudiationChecks,
+      ...(url.protocol === 'http:' ? [allowInsecureRequests] : []),
+    ],
+    timeout: TIMEOUT_S,
+    [customFetch]: fetchIdentity,
+  });
+}
+
+/** The client's secret in the way that the provider takes; where it does not say, the standard's. */
+function authentication(client_secret: string | undefined): ClientAuth {
+  if (client_secret === undefined) return None();
+  const [post, basic] = [ClientSecretPost(client_secret), ClientSecretBasic(client_secret)];
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? [];
+    const way = methods.includes('client_secret_post') ? post : basic;
+    way(server, client, body, headers);
+  };
+}
+
+/** The address stands in the ID token, or else is asked for. */
+async function told(
+  configuration: Configuration,
+  claims: IDToken | undefined,
+  access_token: string,
+): Promise<Parameters<typeof identityOf>[1]> {
+  const subject = claims?.sub ?? '';
+  const asks = claims?.['email'] === undefined && configuration.serverMetadata().userinfo_endpoint;
+  const source: IDToken | UserInfoResponse | undefined = asks
+    ? await fetchUserInfo(configuration, access_token, subject)
+    : claims;
+  const verified: unknown = source?.['email_verified'];
+  // Some write it as text.
+  return { subject, email: source?.['email'], verified: verified === true || verified === 'true' };
+}

@@ -1,0 +1,31 @@
+/** Something that is found out once and kept for a while. */
+export interface Remembered<T> {
+  get(): Promise<T>;
+  forget(): void;
+}
+
+/** Many who ask at once wait for the same answer; a failure is not kept. */
+export function remembered<T>(
+  find: () => Promise<T>,
+  fresh_ms: number,
+  now: () => number,
+): Remembered<T> {
+  let answer: Promise<T> | undefined;
+  let found_ms = 0;
+  const forget = (): void => {
+    answer = undefined;
+  };
+  return {
+    forget,
+    get: () => {
+      if (answer && now() - found_ms < fresh_ms) return answer;
+      found_ms = now();
+      const asked = find();
+      asked.catch(() => {
+        if (answer === asked) forget();
+      });
+      answer = asked;
+      return asked;
+    },
+  };
+}

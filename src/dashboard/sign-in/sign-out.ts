@@ -1,0 +1,34 @@
+import { sessionSecret, setCookie } from '../cookies.js';
+import type { DashboardContext, Route } from '../types.js';
+import { see, type Flow } from './flow.js';
+
+/** Ends the session of this browser, or all that the account has. */
+export function signOutRoutes(flow: Flow): Route[] {
+  const { people } = flow.services.store;
+  return [
+    {
+      method: 'POST',
+      path: '/sign-out',
+      who: 'anyone',
+      answer: async (ctx) => {
+        const secret = sessionSecret(ctx);
+        if (secret !== undefined) await people.endSession(secret);
+        leave(flow, ctx);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/sign-out/everywhere',
+      who: 'visitor',
+      answer: async (ctx, visitor) => {
+        if (visitor) await people.endSessions(visitor.session.account_id);
+        leave(flow, ctx);
+      },
+    },
+  ];
+}
+
+function leave({ https }: Flow, ctx: DashboardContext): void {
+  setCookie(ctx, https, { name: 'session', value: '', path: '/', lifetime_ms: 0 });
+  see(ctx, '/sign-in');
+}

@@ -1,0 +1,125 @@
+import { isAllowed } from '../../allowed.js';
+import type { IdentityProvider } from '../../config/types.js';
+import { GatewayError } from '../../errors.js';
+import type { Identity, PendingSignIn } from '../../store/people-types.js';
+import { readSecret, setCookie } from '../cookies.js';
+import { returnTo } from '../return-to.js';
+import type { DashboardContext, Route } from '../types.js';
+import { enter, see, type Flow } from './flow.js';
+import { createIdentityService, type IdentityService } from './identity.js';
+import { bearsState, proofsOf, type Proofs } from './proofs.js';
+import { refusalOf, startAgain, unavailable, type Refusal } from './refusal.js';
+
+/** How long somebody may take at the provider. */
+const PENDING_MS = 600_000;
+
+/** The way to a provider and the way back from it. */
+export function thirdPartyRoutes(flow: Flow, provider: IdentityProvider): Route[] {
+  const service = createIdentityService(provider, flow.services.now);
+  const party = { flow, provider, service };
+  const path = `/sign-in/${provider.name}`;
+  return [
+    { method: 'GET', path, who: 'anyone', answer: (ctx) => begin(party, ctx) },
+    { method: 'GET', path: `${path}/callback`, who: 'anyone', answer: (ctx) => finish(party, ctx) },
+  ];
+}
+
+interface Party {
+  flow: Flow;
+  provider: IdentityProvider;
+  service: IdentityService;
+}
+
+async function begin(party: Party, ctx: DashboardContext): Promise<void> {
+  const { flow, provider, service } = party;
+  const { store, configuration } = flow.services;
+  if (ctx.method === 'HEAD') return leaveAlone(ctx);
+  flow.count(ctx.req);
+  const { return_to: wanted } = ctx.query;
+  const return_to = returnTo(wanted, configuration.public_url);
+  const pending: PendingSignIn = { provider: provider.name, return_to };
+  const secret = await store.people.beginSignIn(pending, PENDING_MS);
+  const address = await service
+    .begin(callbackOf(party), proofsOf(secret))
+    .catch((error: unknown) => refuse(party, ctx, unavailable(error, service.title)));
+  rememberPending(flow, ctx, secret, PENDING_MS);
+  see(ctx, address.href);
+}
+
+async function finish(party: Party, ctx: DashboardContext): Promise<void> {
+  const { flow, provider, service } = party;
+  const { store, configuration, log } = flow.services;
+  const { credit_nano } = configuration.sign_in;
+  if (ctx.method === 'HEAD') return leaveAlone(ctx);
+  flow.count(ctx.req);
+  const { identity, return_to } = await identify(party, ctx).catch((error: unknown) =>
+    refuse(party, ctx, refusalOf(error, service.title)),
+  );
+  const { email } = identity;
+  const { account, newcomer } = await store.people.signIn(identity, credit_nano);
+  await enter(flow, ctx, { account_id: account.id, email, via: provider.name, operator: false });
+  const { request_id } = ctx.state;
+  log.info({ request_id, provider: provider.name, account: account.id, newcomer }, 'signed in');
+  see(ctx, return_to);
+}
+
+async function identify(
+  party: Party,
+  ctx: DashboardContext,
+): Promise<{ identity: Identity; return_to: string }> {
+  const { proofs, callback, return_to } = await takeUp(party, ctx);
+  const identity = await party.service.finish(callback, proofs);
+  refuseStranger(party, identity);
+  return { identity, return_to };
+}
+
+/** The sign-in that this browser began: whatever comes of it, it is over with this. */
+async function takeUp(
+  party: Party,
+  ctx: DashboardContext,
+): Promise<{ proofs: Proofs; callback: URL; return_to: string }> {
+  const { flow, provider } = party;
+  const secret = readSecret(ctx, 'sign_in');
+  if (secret === undefined) throw startAgain();
+  rememberPending(flow, ctx, '', 0);
+  const pending = await flow.services.store.people.finishSignIn(secret);
+  const proofs = proofsOf(secret);
+  // The Host header decides nothing: where the browser is, the file says.
+  const callback = new URL(callbackOf(party) + ctx.search);
+  if (pending?.provider !== provider.name || !bearsState(callback, proofs)) throw startAgain();
+  return { proofs, callback, return_to: pending.return_to };
+}
+
+function refuseStranger({ flow, provider }: Party, { email }: Identity): void {
+  const { sign_in } = flow.services.configuration;
+  if (isAllowed(email, sign_in.allow)) return;
+  // The operator must learn whom to let in; the address is no secret to either of them.
+  flow.services.log.warn({ provider: provider.name, email }, 'not let in by sign_in.allow');
+  const message = 'Your address is not let in here. Ask the operator of this gateway.';
+  throw new GatewayError('forbidden', message);
+}
+
+function refuse({ flow, provider }: Party, ctx: DashboardContext, refusal: Refusal): never {
+  const { request_id } = ctx.state;
+  const { shown, reason } = refusal;
+  flow.services.log.warn({ request_id, provider: provider.name, reason }, 'a sign-in failed');
+  throw shown;
+}
+
+function callbackOf({ flow, provider }: Party): string {
+  return `${flow.services.configuration.public_url}/sign-in/${provider.name}/callback`;
+}
+
+function rememberPending(
+  { https }: Flow,
+  ctx: DashboardContext,
+  value: string,
+  lifetime_ms: number,
+): void {
+  setCookie(ctx, https, { name: 'sign_in', value, path: '/sign-in', lifetime_ms });
+}
+
+/** Who only looks whether something is there must not use it up. */
+function leaveAlone(ctx: DashboardContext): void {
+  ctx.status = 204;
+}

@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { sound } from '../../../src/gateway.js';
+import { startGateway, type TestGateway } from '../../helpers/gateway.js';
+import { startGithub, type FakeGithub } from '../../helpers/github.js';
+import { startOpenId, type OpenIdOptions, type OpenIdServer } from '../../helpers/openid.js';
+import { Person } from '../../helpers/person.js';
+
+export interface Ground {
+  gateway: TestGateway;
+  openid: OpenIdServer;
+  github: FakeGithub;
+  /** Everything that was logged so far, as text. */
+  logged(): string;
+  now_ms: number;
+  /** Somebody with a browser of their own. */
+  person(): Person;
+  /** Takes up another `sign_in` block, as an edited file does. */
+  signIn(block: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface GroundOptions {
+  public_url?: string;
+  /** Further lines of gateway.yaml. */
+  yaml?: string;
+  /** Further lines of `sign_in`. */
+  sign_in?: string;
+  openid?: Partial<OpenIdOptions>;
+}
+
+export const HERE = 'https://ai.example.org';
+const ALLOW = `  allow: ['@example.org']\n  operators: [ada@example.org]\n  credit: 1.00\n`;
+
+/** A gateway that two third parties vouch at: `acme` by OpenID Connect, `hub` as GitHub does. */
+export async function startGround(options: GroundOptions = {}): Promise<Ground> {
+  const { public_url = HERE, yaml = '', sign_in = ALLOW } = options;
+  const callbacks = ['acme', 'other'].map((name) => `${public_url}/sign-in/${name}/callback`);
+  const openid = await startOpenId({ redirect_uris: callbacks, ...options.openid });
+  const github = await startGithub();
+  const lines: string[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
+  const secret = options.openid?.public ? '' : `, client_secret: ${openid.client_secret}`;
+  const client = `client_id: ${openid.client_id}${secret}`;
+  const file = (block: string): string => `public_url: ${public_url}
+owners: { a: { name: A } }
+providers: { p: { uses: simulator } }
+models: { m: { owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: free } }
+sign_in:
+  providers:
+    acme: { name: Acme ID, issuer: '${openid.issuer}', ${client} }
+    hub: { kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }
+${block}${yaml}`;
+  const clock = { now_ms: Date.now() };
+  const gateway = await startGateway(file(sign_in), { log, now: () => clock.now_ms });
+  return Object.assign(clock, {
+    openid,
+    github,
+    gateway,
+    logged: () => lines.join(''),
+    person: () => new Person(public_url, gateway.url),
+    signIn: async (block: string) => {
+      await writeFile(gateway.file, `store: sqlite:tollgate.db\n${file(block)}`);
+      gateway.gateway.reload(await sound(gateway.file, {}));
+    },
+    close: async () => {
+      await gateway.close();
+      await openid.close();
+      await github.close();
+    },
+  });
+}
