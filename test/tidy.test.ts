@@ -141,6 +141,16 @@ describe('who may import whom', () => {
     expect(importing(outside, /^src\/dashboard\/client\//u)).to.deep.equal([]);
   });
 
+  it('lets only the gateway serve the dashboard', () => {
+    expect(importing(/^src\/(?!app\.)(?!dashboard\/)/u, /^src\/dashboard\//u)).to.deep.equal([]);
+  });
+
+  it('lets only the sign-in talk to identity providers', () => {
+    expect(importing(/^src\/(?!dashboard\/sign-in\/)/u, /^openid-client$/u)).to.deep.equal([]);
+    const others = /^src\/dashboard\/(api|pages)\//u;
+    expect(importing(/^src\/dashboard\/sign-in\//u, others)).to.deep.equal([]);
+  });
+
   it('keeps adapters to types, pure helpers and one another', () => {
     const pure = /^(providers\/|node:(crypto|timers\/promises|zlib|buffer)$|src\/(types|client)$)/u;
     const shared =

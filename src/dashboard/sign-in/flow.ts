@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { addressReader } from '../../client-address.js';
 import { sessionSecret, setCookie } from '../cookies.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
@@ -9,7 +8,7 @@ export interface Flow {
   services: DashboardServices;
   https: boolean;
   /** Counts an attempt. Throws `rate_limited` for one too many from an address. */
-  count(req: IncomingMessage): void;
+  count(req: DashboardContext['req']): void;
 }
 
 export function createFlow(services: DashboardServices): Flow {

@@ -69,7 +69,7 @@ function discover({ issuer, client_id, client_secret }: OpenIdProvider): Promise
   });
 }
 
-/** The client's secret in the way that the provider takes; where it does not say, the standard's. */
+/** The client's secret in the way that the provider takes; where it is silent, the standard's. */
 function authentication(client_secret: string | undefined): ClientAuth {
   if (client_secret === undefined) return None();
   const [post, basic] = [ClientSecretPost(client_secret), ClientSecretBasic(client_secret)];
