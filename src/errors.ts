@@ -2,6 +2,7 @@
 export const ERRORS = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
   model_not_found: { status: 400, type: 'invalid_request_error' },
+  model_not_allowed: { status: 400, type: 'invalid_request_error' },
   unsupported_capability: { status: 400, type: 'invalid_request_error' },
   context_length_exceeded: { status: 400, type: 'invalid_request_error' },
   content_policy_violation: { status: 400, type: 'invalid_request_error' },
@@ -11,6 +12,7 @@ export const ERRORS = {
   invalid_api_key: { status: 401, type: 'authentication_error' },
   sign_in_required: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'insufficient_balance_error' },
+  key_limit_reached: { status: 402, type: 'insufficient_balance_error' },
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
@@ -62,4 +64,11 @@ export class GatewayError extends Error {
     const { type } = ERRORS[this.code];
     return { error: { message: this.message, type, code: this.code, param: this.param } };
   }
+}
+
+/** The refusal of an API key, or of a request without one. */
+export function unauthorized(message: string): GatewayError {
+  return new GatewayError('invalid_api_key', message, {
+    headers: { 'www-authenticate': 'Bearer' },
+  });
 }

@@ -10,6 +10,8 @@ export type Capability = (typeof CAPABILITIES)[number];
 export interface Caller {
   key_id: string;
   account_id: string;
+  /** The only models that the key may use; undefined where it may use all. */
+  models: readonly string[] | undefined;
 }
 
 /** Prices in nano-dollars (1e-9 USD); those of tokens are per million, so they stay integers. */

@@ -31,6 +31,15 @@ describe('the list of models', () => {
     ]);
   });
 
+  it('names to a key for certain models those alone', async () => {
+    const terms = { models: ['acme-free', 'google/dated', 'no-more'] };
+    const { secret } = await acme.gateway.store.createKey(acme.account.id, 'narrow', terms);
+    const { text } = await ask({ ...acme, secret }, '/v1/models');
+    expectShape('model-list', JSON.parse(text));
+    const { data } = JSON.parse(text) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).to.deep.equal(['acme-free', 'google/dated']);
+  });
+
   it('dates a model as the file does, else by the file itself', async () => {
     const { text } = await ask(acme, '/v1/models');
     const { data } = JSON.parse(text) as { data: { id: string; created: number }[] };

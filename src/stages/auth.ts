@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { addressReader } from '../client-address.js';
-import { GatewayError } from '../errors.js';
+import { unauthorized } from '../errors.js';
 import { withoutOption } from '../option.js';
 import type { Context, Stage } from '../pipeline.js';
 
@@ -34,10 +34,4 @@ function bearer(ctx: Context): string {
     throw unauthorized('The Authorization header must be "Bearer <API_KEY>".');
   }
   return secret;
-}
-
-function unauthorized(message: string): GatewayError {
-  return new GatewayError('invalid_api_key', message, {
-    headers: { 'www-authenticate': 'Bearer' },
-  });
 }

@@ -1,6 +1,6 @@
 import { boundOf } from '../billing/bound.js';
 import { Hold } from '../billing/hold.js';
-import { formatDollars } from '../billing/money.js';
+import { refusal } from '../billing/refusal.js';
 import { GatewayError } from '../errors.js';
 import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline.js';
 
@@ -42,15 +42,18 @@ function isGate(option: unknown): boolean {
 
 async function takeHold(ctx: Context, services: Services): Promise<Hold> {
   const { store } = services;
-  const { account_id } = fact(ctx, 'caller');
+  const { account_id, key_id } = fact(ctx, 'caller');
   const bound = boundOf(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
   const { request_id } = ctx.state;
-  if (bound === 0n) return new Hold(store, request_id, account_id, null);
+  if (bound === 0n) {
+    if (await store.hasEnded(key_id)) throw refusal({ because: 'ended' }, bound);
+    return new Hold(store, request_id, account_id, null);
+  }
   const hold = new Hold(store, request_id, account_id, bound);
   try {
-    const result = await store.hold(request_id, account_id, bound);
+    const result = await store.hold(request_id, account_id, bound, key_id);
     if (result.admitted) return hold;
-    throw insufficient(result.balance_nano, result.held_nano, bound);
+    throw refusal(result, bound);
   } catch (error) {
     // A store that failed may have taken the hold all the same.
     if (!(error instanceof GatewayError)) await giveBack(hold, services);
@@ -80,17 +83,6 @@ async function giveBack(hold: Hold, services: Services, attempt = 1): Promise<vo
 async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {
   const account = await store.account(fact(ctx, 'caller').account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
-  if (balance_nano - held_nano <= 0n) throw insufficient(balance_nano, held_nano, 1n);
-}
-
-function insufficient(balance: bigint, held: bigint, needed: bigint): GatewayError {
-  const waiting =
-    balance >= needed
-      ? 'Requests under way hold the rest: waiting for them to end may help.'
-      : 'Waiting does not help: the account needs credit.';
-  return new GatewayError(
-    'insufficient_balance',
-    `This request may cost up to $${formatDollars(needed)}, but the balance is ` +
-      `$${formatDollars(balance)}, of which $${formatDollars(held)} is held. ${waiting}`,
-  );
+  if (balance_nano - held_nano > 0n) return;
+  throw refusal({ because: 'balance', balance_nano, held_nano }, 1n);
 }

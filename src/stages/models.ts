@@ -1,7 +1,10 @@
 import { withoutOption } from '../option.js';
-import type { Stage } from '../pipeline.js';
+import { fact, type Stage } from '../pipeline.js';
 
-/** The list of models (specification 2.11 and 4.7): made once, as it changes with the file only. */
+/**
+ * The list of models (specification 2.11 and 4.7): made once, as it changes with the file only. A
+ * key that may use some of them sees those.
+ */
 export const models: Stage = {
   name: 'models',
   shape: withoutOption({ needs: ['caller'], gives: ['reply'] }),
@@ -13,8 +16,13 @@ export const models: Stage = {
       owned_by: owner,
     }));
     const body = Object.freeze({ object: 'list', data });
+    const listOf = (allowed: readonly string[]): object => ({
+      object: 'list',
+      data: data.filter(({ id }) => allowed.includes(id)),
+    });
     return async (ctx, next) => {
-      ctx.state.reply = { kind: 'document', body };
+      const allowed = fact(ctx, 'caller').models;
+      ctx.state.reply = { kind: 'document', body: allowed ? listOf(allowed) : body };
       await next();
     };
   },

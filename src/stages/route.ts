@@ -51,7 +51,7 @@ export const route: Stage = {
     return async (ctx, next) => {
       const request = fact(ctx, 'request');
       const id = request.schema === 'video-submission' ? modelIn(ctx) : request.body.model;
-      const model = findModel(id, capability, services);
+      const model = findModel(id, capability, fact(ctx, 'caller').models, services);
       const work = workFor(request, model);
       if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
       const upstreams = inOrder(ableOf(work, model), services.random);
@@ -89,12 +89,24 @@ function capabilityOf(option: unknown): Capability {
   return found as Capability;
 }
 
-function findModel(id: string, capability: Capability, { configuration }: Services): Model {
+function findModel(
+  id: string,
+  capability: Capability,
+  allowed: readonly string[] | undefined,
+  { configuration }: Services,
+): Model {
   const model = configuration.models.get(id);
   if (!model) {
     throw new GatewayError(
       'model_not_found',
       `There is no model "${id}" here: GET /v1/models lists those there are.`,
+      { param: 'model' },
+    );
+  }
+  if (allowed && !allowed.includes(id)) {
+    throw new GatewayError(
+      'model_not_allowed',
+      `This API key may not use the model "${id}": GET /v1/models lists those it may.`,
       { param: 'model' },
     );
   }

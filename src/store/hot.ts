@@ -1,10 +1,11 @@
 import { MAX_NANO } from './nano.js';
+import type { HoldRefusal } from './hold-types.js';
 import { StoreError, type Charge, type Store } from './types.js';
 
 /** The part of a store that every request walks through, written once for each database. */
 export interface Hot extends Pick<
   Store,
-  'caller' | 'hold' | 'settle' | 'release' | 'beat' | 'ping'
+  'caller' | 'hold' | 'hasEnded' | 'settle' | 'release' | 'beat' | 'ping'
 > {
   /** Resolves when everything that was asked for is written. */
   close(): Promise<void>;
@@ -22,8 +23,39 @@ export function checkCharge({ request_id, cost_nano }: Charge): void {
   throw new StoreError(`The charge of request ${request_id} is not an amount: ${cost_nano}.`);
 }
 
+/** What a key says about a hold, where it has the say. */
+export interface KeyTerms {
+  limit_nano: bigint | null;
+  spent_nano: bigint;
+  held_nano: bigint;
+  revoked_ms: bigint | null;
+  expires_ms: bigint | null;
+}
+
+/** Why a key cannot hold so much; undefined where the key is no obstacle. */
+export function refusalOf(
+  { revoked_ms, expires_ms, limit_nano, spent_nano, held_nano }: KeyTerms,
+  amount_nano: bigint,
+  now_ms: number,
+): HoldRefusal | undefined {
+  if (revoked_ms !== null || (expires_ms !== null && Number(expires_ms) <= now_ms)) {
+    return { admitted: false, because: 'ended' };
+  }
+  if (limit_nano === null || limit_nano - spent_nano - held_nano >= amount_nano) return undefined;
+  return { admitted: false, because: 'limit', limit_nano, spent_nano, held_nano };
+}
+
+/** The models of a key, from their column. */
+export function modelsIn(column: string | null): string[] | undefined {
+  return column === null ? undefined : (JSON.parse(column) as string[]);
+}
+
 export function noAccount(account_id: string): StoreError {
   return new StoreError(`There is no account ${account_id}.`);
+}
+
+export function tooMuchSpent(key_id: string): StoreError {
+  return new StoreError(`What key ${key_id} has spent would pass the 64-bit column.`);
 }
 
 export function tooLowBalance(account_id: string): StoreError {

@@ -54,7 +54,9 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
   return {
     dialect: database.dialect,
     caller: (secret_sha256) => hot.caller(secret_sha256),
-    hold: (request_id, account_id, amount_nano) => hot.hold(request_id, account_id, amount_nano),
+    hold: (request_id, account_id, amount_nano, key_id) =>
+      hot.hold(request_id, account_id, amount_nano, key_id),
+    hasEnded: (key_id) => hot.hasEnded(key_id),
     settle: (charge) => hot.settle(charge),
     release: (request_id, account_id) => hot.release(request_id, account_id),
     tasks: openTasks(database, self, now),

@@ -1,13 +1,22 @@
 import pg from 'pg';
 import type { Caller } from '../types.js';
 import { isConflict, isPassing } from './database.js';
-import { checkCharge, checkHold, noAccount, tooLowBalance, TOUCH_EVERY_MS } from './hot.js';
+import {
+  checkCharge,
+  checkHold,
+  modelsIn,
+  noAccount,
+  tooLowBalance,
+  TOUCH_EVERY_MS,
+} from './hot.js';
 import type { Hot } from './hot.js';
 import { MAX_NANO } from './nano.js';
 import { codeOf, patiently } from './patience.js';
+import { refusalIn, type Figures } from './postgres-refusal.js';
 import { SQL } from './postgres-sql.js';
 import type { Process } from './processes.js';
-import type { Charge, HoldResult } from './types.js';
+import type { HoldResult } from './hold-types.js';
+import type { Charge } from './types.js';
 
 const CONNECTIONS = 10;
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -17,11 +26,8 @@ interface KeyRow {
   key_id: string;
   account_id: string;
   last_used_ms: string | null;
-}
-
-interface Figures {
-  balance_nano: string;
-  held_nano: string;
+  expires_ms: string | null;
+  models: string | null;
 }
 
 /** The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, an act. */
@@ -48,12 +54,13 @@ export class PostgresHot implements Hot {
     const { rows } = await this.#run<KeyRow>('caller', [secret_sha256]);
     const row = rows[0];
     if (!row) return undefined;
-    const { key_id, account_id, last_used_ms } = row;
+    const { key_id, account_id, last_used_ms, expires_ms } = row;
     const now_ms = this.#now();
+    if (expires_ms !== null && Number(expires_ms) <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
       this.#touch(key_id, now_ms);
     }
-    return { key_id, account_id };
+    return { key_id, account_id, models: modelsIn(row.models) };
   }
 
   /** Nobody waits for this note, and the next use of the key makes it again. */
@@ -61,25 +68,32 @@ export class PostgresHot implements Hot {
     this.#track(this.#run('touch', [key_id, now_ms])).catch(() => undefined);
   }
 
-  async hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult> {
+  async hold(
+    request_id: string,
+    account_id: string,
+    amount_nano: bigint,
+    key_id?: string,
+  ): Promise<HoldResult> {
     checkHold(amount_nano);
-    return this.#track(this.#hold(request_id, account_id, amount_nano));
+    const values = [request_id, account_id, amount_nano, this.#self.id, this.#now(), key_id];
+    return this.#track(this.#hold(values, account_id, amount_nano, key_id));
   }
 
-  async #hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult> {
-    if (amount_nano <= MAX_NANO && (await this.#admit(request_id, account_id, amount_nano))) {
-      return { admitted: true };
-    }
-    const { rows } = await this.#run<Figures>('figures', [account_id]);
+  async #hold(
+    values: unknown[],
+    account_id: string,
+    amount_nano: bigint,
+    key_id: string | undefined,
+  ): Promise<HoldResult> {
+    if (amount_nano <= MAX_NANO && (await this.#admit(values))) return { admitted: true };
+    const { rows } = await this.#run<Figures>('figures', [account_id, key_id]);
     const figures = rows[0];
     if (!figures) throw noAccount(account_id);
-    const balance_nano = BigInt(figures.balance_nano);
-    return { admitted: false, balance_nano, held_nano: BigInt(figures.held_nano) };
+    return refusalIn(figures, amount_nano, this.#now());
   }
 
   /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
-  async #admit(request_id: string, account_id: string, amount_nano: bigint): Promise<boolean> {
-    const values = [request_id, account_id, amount_nano, this.#self.id, this.#now()];
+  async #admit(values: unknown[]): Promise<boolean> {
     try {
       return (await this.#run('hold', values)).rowCount === 1;
     } catch (error) {
@@ -87,6 +101,10 @@ export class PostgresHot implements Hot {
       await this.beat();
       return (await this.#run('hold', values)).rowCount === 1;
     }
+  }
+
+  async hasEnded(key_id: string): Promise<boolean> {
+    return (await this.#run('ended', [key_id, this.#now()])).rowCount === 1;
   }
 
   /** Tried again after a lost connection too: the ledger's unique key makes that harmless. */

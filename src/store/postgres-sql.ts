@@ -1,20 +1,39 @@
-/** The statements of the hot path on PostgreSQL, prepared by these names on each connection. */
+/**
+ * The statements of the hot path on PostgreSQL, prepared by these names on each connection. All
+ * lock rows in one order, holds, keys, accounts, so that no two wait for each other.
+ */
 export const SQL = {
   caller: `
-    select id as key_id, account_id, last_used_ms from keys
+    select id as key_id, account_id, last_used_ms, expires_ms, models from keys
     where secret_sha256 = $1 and revoked_ms is null`,
   touch: `
     update keys set last_used_ms = $2::bigint
     where id = $1 and coalesce(last_used_ms, -1) < $2::bigint`,
+  // The key stays locked until the hold stands, so that a revocation waits for it or precedes it.
   hold: `
-    with admitted as (
+    with key as materialized (
+      select id, limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys
+      where id = $6 for no key update
+    ), admitted as (
       update accounts set held_nano = held_nano + $3::bigint
-      where id = $2 and balance_nano - held_nano >= $3::bigint
+      where id = $2 and balance_nano - held_nano >= $3::bigint and not exists (
+        select from key where revoked_ms is not null or expires_ms <= $5::bigint
+          or limit_nano - spent_nano - held_nano < $3::bigint)
       returning id
+    ), counted as (
+      update keys set held_nano = held_nano + $3::bigint
+      where id = $6 and limit_nano is not null and exists (select from admitted)
     )
-    insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
-    select $1, id, $4, $3::bigint, $5::bigint from admitted`,
-  figures: `select balance_nano, held_nano from accounts where id = $1`,
+    insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
+    select $1, id, $4, $3::bigint, $5::bigint,
+      (select id from key where limit_nano is not null) from admitted`,
+  figures: `
+    select accounts.balance_nano, accounts.held_nano, keys.id as key_id, keys.limit_nano,
+      keys.spent_nano, keys.held_nano as key_held_nano, keys.revoked_ms, keys.expires_ms
+    from accounts left join keys on keys.id = $2 where accounts.id = $1`,
+  ended: `
+    select id from keys
+    where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
   settle: `
     with entry as (
       insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
@@ -23,21 +42,34 @@ export const SQL = {
       on conflict (account_id, kind, reference) do nothing
       returning id
     ), ended as (
-      delete from holds where request_id = $2 and account_id = $1 returning amount_nano
+      delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id
+    ), counted as (
+      update keys set
+        spent_nano = spent_nano + case when exists (select from entry) then $3::bigint else 0 end,
+        held_nano = held_nano
+          - coalesce((select amount_nano from ended where key_id is not null), 0)
+      where id = $4 and limit_nano is not null
+        and (exists (select from entry) or exists (select from ended))
+      returning id
     ), paid as (
       update accounts set
         balance_nano = balance_nano
           - case when exists (select from entry) then $3::bigint else 0 end,
         held_nano = held_nano - coalesce((select amount_nano from ended), 0)
       where id = $1 and (exists (select from entry) or exists (select from ended))
+        and (select count(*) from counted) >= 0
     )
     select exists (select from entry) as first`,
   release: `
     with ended as (
-      delete from holds where request_id = $2 and account_id = $1 returning amount_nano
+      delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id
+    ), counted as (
+      update keys set held_nano = held_nano - (select amount_nano from ended)
+      where id = (select key_id from ended)
+      returning id
     )
     update accounts set held_nano = held_nano - (select amount_nano from ended)
-    where id = $1 and exists (select from ended)`,
+    where id = $1 and exists (select from ended) and (select count(*) from counted) >= 0`,
   beat: `
     insert into processes (id, place, pid, started_ms, seen_ms, note)
     values ($1, $2, $3::bigint, $4::bigint, $5::bigint, $6)

@@ -96,22 +96,43 @@ async function bury(trx: Knex.Transaction, process_row: ProcessRow): Promise<num
   const seen_ms = Number(process_row.seen_ms);
   const row: unknown = await trx('processes').where({ id, seen_ms }).forUpdate().first('id');
   if (!row) return 0;
-  const holds: { account_id: string; amount_nano: bigint }[] = await trx('holds')
+  const holds: Hold[] = await trx('holds')
     .where({ process_id: id })
     .forUpdate()
-    .select('account_id', 'amount_nano');
-  const sums = new Map<string, bigint>();
-  for (const { account_id, amount_nano } of holds) {
-    sums.set(account_id, (sums.get(account_id) ?? 0n) + amount_nano);
-  }
-  for (const account_id of [...sums.keys()].toSorted()) {
-    const sum = sums.get(account_id) ?? 0n;
-    const lowered = trx.raw('held_nano - ?', [bound(sum)]);
-    await trx('accounts').where({ id: account_id }).update({ held_nano: lowered });
-  }
+    .select('account_id', 'key_id', 'amount_nano');
+  await lower(trx, 'keys', sumsBy(holds, 'key_id'));
+  await lower(trx, 'accounts', sumsBy(holds, 'account_id'));
   await trx('holds').where({ process_id: id }).delete();
   await trx('processes').where({ id }).delete();
   return holds.length;
+}
+
+interface Hold {
+  account_id: string;
+  key_id: string | null;
+  amount_nano: bigint;
+}
+
+function sumsBy(holds: readonly Hold[], owner: 'account_id' | 'key_id'): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const hold of holds) {
+    const id = hold[owner];
+    if (id !== null) sums.set(id, (sums.get(id) ?? 0n) + hold.amount_nano);
+  }
+  return sums;
+}
+
+/** Row by row in the order of their IDs, so that two who do it do not lock each other out. */
+async function lower(
+  trx: Knex.Transaction,
+  table: 'accounts' | 'keys',
+  sums: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  for (const [id, sum] of [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    await trx(table)
+      .where({ id })
+      .update({ held_nano: trx.raw('held_nano - ?', [bound(sum)]) });
+  }
 }
 
 function thisPlace(): string {

@@ -2,24 +2,24 @@ import Sqlite from 'better-sqlite3';
 import type { Caller } from '../types.js';
 import { isBusy, prepareSqlite } from './database.js';
 import { Group } from './group.js';
-import { checkCharge, checkHold, noAccount, tooLowBalance, TOUCH_EVERY_MS } from './hot.js';
+import {
+  checkCharge,
+  checkHold,
+  modelsIn,
+  noAccount,
+  refusalOf,
+  tooLowBalance,
+  tooMuchSpent,
+  TOUCH_EVERY_MS,
+} from './hot.js';
 import type { Hot } from './hot.js';
 import { Lookups } from './lookups.js';
 import { MAX_NANO, MIN_NANO } from './nano.js';
 import { patiently } from './patience.js';
 import type { Process } from './processes.js';
-import type { Charge, HoldResult } from './types.js';
-
-interface KeyRow {
-  key_id: string;
-  account_id: string;
-  last_used_ms: number | null;
-}
-
-interface Figures {
-  balance_nano: bigint;
-  held_nano: bigint;
-}
+import { prepare, type EndedHold, type KeyRow } from './sqlite-sql.js';
+import type { HoldResult } from './hold-types.js';
+import type { Charge } from './types.js';
 
 /** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
 export class SqliteHot implements Hot {
@@ -48,31 +48,61 @@ export class SqliteHot implements Hot {
   async caller(secret_sha256: string): Promise<Caller | undefined> {
     const row = await this.#lookups.add(secret_sha256);
     if (!row) return undefined;
-    const { key_id, account_id, last_used_ms } = row;
+    const { key_id, account_id, last_used_ms, expires_ms } = row;
     const now_ms = this.#now();
+    if (expires_ms !== null && expires_ms <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - last_used_ms > TOUCH_EVERY_MS) {
       const touch = () => this.#statements.touch.run(now_ms, key_id, now_ms);
       // Nobody waits for this note, and the next use of the key makes it again.
       this.#group.add(touch).catch(() => undefined);
     }
-    return { key_id, account_id };
+    return { key_id, account_id, models: modelsIn(row.models) };
   }
 
-  async hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult> {
+  async hold(
+    request_id: string,
+    account_id: string,
+    amount_nano: bigint,
+    key_id: string | null = null,
+  ): Promise<HoldResult> {
     checkHold(amount_nano);
-    return this.#group.add(() => this.#hold(request_id, account_id, amount_nano));
+    return this.#group.add(() => this.#hold(request_id, account_id, amount_nano, key_id));
   }
 
-  #hold(request_id: string, account_id: string, amount_nano: bigint): HoldResult {
+  /** The first statement alone admits what most keys ask: they have no limit of their own. */
+  #hold(
+    request_id: string,
+    account_id: string,
+    amount_nano: bigint,
+    key_id: string | null,
+  ): HoldResult {
     const statements = this.#statements;
+    const now_ms = this.#now();
+    const { id } = this.#self;
     const fits = amount_nano <= MAX_NANO;
-    if (fits && statements.admit.run(amount_nano, account_id, amount_nano).changes > 0) {
-      statements.hold.run(request_id, account_id, this.#self.id, amount_nano, this.#now());
+    const admits = (key: string | null): boolean =>
+      fits && statements.admit.run(amount_nano, account_id, amount_nano, key, now_ms).changes > 0;
+    if (admits(key_id)) {
+      statements.hold.run(request_id, account_id, id, amount_nano, now_ms, null);
+      return { admitted: true };
+    }
+    const key = key_id === null ? undefined : statements.terms.get(key_id);
+    const refusal = key && refusalOf(key, amount_nano, now_ms);
+    if (refusal) return refusal;
+    if (key && key.limit_nano !== null && admits(null)) {
+      statements.count.run(0n, amount_nano, key_id);
+      statements.hold.run(request_id, account_id, id, amount_nano, now_ms, key_id);
       return { admitted: true };
     }
     const figures = statements.figures.get(account_id);
     if (!figures) throw noAccount(account_id);
-    return { admitted: false, ...figures };
+    const { balance_nano, held_nano } = figures;
+    return { admitted: false, because: 'balance', balance_nano, held_nano };
+  }
+
+  async hasEnded(key_id: string): Promise<boolean> {
+    const ended = () => this.#statements.ended.get(key_id, this.#now());
+    return (await patiently(isBusy, ended)) !== undefined;
   }
 
   async settle(charge: Charge): Promise<boolean> {
@@ -95,19 +125,30 @@ export class SqliteHot implements Hot {
       this.#now(),
     );
     const isFirst = written.changes > 0;
-    const ended_nano = statements.endHold.get(request_id, account_id);
-    if (!isFirst && ended_nano === undefined) return false;
+    const ended = statements.endHold.get(request_id, account_id);
+    if (!isFirst && ended === undefined) return false;
     const spent_nano = isFirst ? cost_nano : 0n;
-    const paid = this.#pay(account_id, spent_nano, ended_nano ?? 0n);
+    const paid = this.#pay(account_id, spent_nano, ended?.amount_nano ?? 0n);
     if (paid.changes === 0) throw tooLowBalance(account_id);
+    this.#countCharge(charge.key_id, spent_nano, ended);
     return isFirst;
+  }
+
+  /** A hold that names no key says that the key has no limit; without a hold the key says it. */
+  #countCharge(key_id: string, spent_nano: bigint, ended: EndedHold | undefined): void {
+    if (ended && ended.key_id === null) return;
+    const key = this.#statements.terms.get(key_id);
+    if (!key || key.limit_nano === null) return;
+    if (key.spent_nano + spent_nano > MAX_NANO) throw tooMuchSpent(key_id);
+    this.#statements.count.run(spent_nano, -(ended?.amount_nano ?? 0n), key_id);
   }
 
   async release(request_id: string, account_id: string): Promise<void> {
     return this.#group.add(() => {
-      const freed_nano = this.#statements.endHold.get(request_id, account_id);
-      if (freed_nano === undefined) return;
-      this.#pay(account_id, 0n, freed_nano);
+      const ended = this.#statements.endHold.get(request_id, account_id);
+      if (ended === undefined) return;
+      this.#pay(account_id, 0n, ended.amount_nano);
+      if (ended.key_id !== null) this.#statements.count.run(0n, -ended.amount_nano, ended.key_id);
     });
   }
 
@@ -131,55 +172,4 @@ export class SqliteHot implements Hot {
     await patiently(isBusy, () => this.#statements.leave.run(this.#self.id));
     this.#database.close();
   }
-}
-
-function prepare(database: Sqlite.Database) {
-  return {
-    caller: database.prepare<[string], KeyRow>(
-      `select id as key_id, account_id, last_used_ms from keys
-       where secret_sha256 = ? and revoked_ms is null`,
-    ),
-    touch: database.prepare<[now_ms: number, key_id: string, now_ms: number]>(
-      `update keys set last_used_ms = ? where id = ? and coalesce(last_used_ms, -1) < ?`,
-    ),
-    admit: database.prepare<[amount_nano: bigint, account_id: string, amount_nano: bigint]>(
-      `update accounts set held_nano = held_nano + ?
-       where id = ? and balance_nano - held_nano >= ?`,
-    ),
-    hold: database.prepare(
-      `insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
-       values (?, ?, ?, ?, ?)`,
-    ),
-    figures: database
-      .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
-      .safeIntegers(),
-    enterCharge: database.prepare(
-      `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-         usage, estimated, created_ms)
-       values (?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (account_id, kind, reference) do nothing`,
-    ),
-    endHold: database
-      .prepare<[request_id: string, account_id: string], bigint>(
-        'delete from holds where request_id = ? and account_id = ? returning amount_nano',
-      )
-      .safeIntegers()
-      .pluck(),
-    pay: database.prepare<
-      [spent_nano: bigint, freed_nano: bigint, account_id: string, least_nano: bigint]
-    >(
-      `update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ?
-       where id = ? and balance_nano >= ?`,
-    ),
-    enter: database.prepare(
-      `insert into processes (id, place, pid, started_ms, seen_ms)
-       values (?, ?, ?, ?, ?) on conflict (id) do nothing`,
-    ),
-    beat: database.prepare('update processes set seen_ms = ?, note = ifnull(?, note) where id = ?'),
-    leave: database.prepare<[id: string]>(
-      `delete from processes where id = ? and not exists
-         (select 1 from holds where holds.process_id = processes.id)`,
-    ),
-    ping: database.prepare('select 1 from accounts limit 1'),
-  };
 }

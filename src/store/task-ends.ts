@@ -7,11 +7,20 @@ import { StoreError } from './types.js';
 /** Gives back what a task holds. */
 export async function endHold(
   trx: Knex.Transaction,
-  { id, account_id, hold_nano }: Pick<Task, 'id' | 'account_id' | 'hold_nano'>,
+  task: Pick<Task, 'id' | 'account_id' | 'key_id' | 'hold_nano'>,
 ): Promise<void> {
-  if (hold_nano === 0n) return;
-  await trx('tasks').where({ id }).update({ hold_nano: 0 });
-  await pay(trx, account_id, { spent_nano: 0n, freed_nano: hold_nano });
+  if (task.hold_nano === 0n) return;
+  await trx('tasks').where({ id: task.id }).update({ hold_nano: 0 });
+  await pay(trx, task, { spent_nano: 0n, freed_nano: task.hold_nano });
+}
+
+/** Whether what the key holds and spends is counted. A key keeps its limit for life. */
+export async function hasLimit(trx: Knex.Transaction, key_id: string): Promise<boolean> {
+  const row: unknown = await trx('keys')
+    .where({ id: key_id })
+    .whereNotNull('limit_nano')
+    .first('id');
+  return row !== undefined;
 }
 
 /** Ends a task that is not finished. False where it has ended already, or never was. */
@@ -46,7 +55,7 @@ export async function settleTask(
     .increment('version');
   const isCharged = cost_nano > 0n && (await enterCharge(trx, task, { cost_nano, usage, now_ms }));
   const spent_nano = isCharged ? cost_nano : 0n;
-  await pay(trx, task.account_id, { spent_nano, freed_nano: task.hold_nano });
+  await pay(trx, task, { spent_nano, freed_nano: task.hold_nano });
   return { ...task, content_id, charge_nano: cost_nano, hold_nano: 0n };
 }
 
@@ -65,16 +74,22 @@ async function enterCharge(
   return made.length > 0;
 }
 
+/** The key first, as the hot path does, so that neither waits for the other. */
 async function pay(
   trx: Knex.Transaction,
-  account_id: string,
+  { account_id, key_id }: Pick<Task, 'account_id' | 'key_id'>,
   { spent_nano, freed_nano }: { spent_nano: bigint; freed_nano: bigint },
 ): Promise<void> {
   if (spent_nano === 0n && freed_nano === 0n) return;
+  const held_nano = trx.raw('held_nano - ?', [bound(freed_nano)]);
+  await trx('keys')
+    .where({ id: key_id })
+    .whereNotNull('limit_nano')
+    .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [bound(spent_nano)]) });
   await trx('accounts')
     .where({ id: account_id })
     .update({
+      held_nano,
       balance_nano: trx.raw('balance_nano - ?', [bound(spent_nano)]),
-      held_nano: trx.raw('held_nano - ?', [bound(freed_nano)]),
     });
 }

@@ -4,7 +4,7 @@ import type { Database } from './database.js';
 import { bound } from './nano.js';
 import { register, type Process } from './processes.js';
 import { readTasks } from './task-rows.js';
-import { endHold, failTask, settleTask } from './task-ends.js';
+import { endHold, failTask, hasLimit, settleTask } from './task-ends.js';
 import { sweep } from './task-sweep.js';
 import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
 import { StoreError } from './types.js';
@@ -49,23 +49,30 @@ async function begin(
   self: Process,
   now_ms: number,
 ): Promise<void> {
-  const { id, account_id, hold_nano, call } = intent;
+  const { id, account_id, key_id, hold_nano } = intent;
   await register(trx, self, now_ms);
   if (hold_nano > 0n) {
     // Not every driver answers the rows that a delete has taken away, but all say how many.
     const taken = await trx('holds')
       .where({ request_id: id, account_id, amount_nano: bound(hold_nano) })
+      .where({ key_id: (await hasLimit(trx, key_id)) ? key_id : null })
       .delete();
     if (taken === 0) {
       throw new StoreError(`The hold of request ${id} has ended before its task began.`);
     }
   }
   await trx('tasks').insert({
-    ...intent,
+    id,
+    account_id,
+    key_id,
     process_id: self.id,
+    model: intent.model,
+    provider: intent.provider,
+    upstream_model: intent.upstream_model,
     price_nano: bound(intent.price_nano),
     hold_nano: bound(hold_nano),
-    call: JSON.stringify(call),
+    due_ms: intent.due_ms,
+    call: JSON.stringify(intent.call),
     jobs: '[]',
     status: 'SUBMITTING',
     version: 0,
@@ -106,7 +113,7 @@ async function advance(
   progress: TaskProgress,
   now_ms: number,
 ): Promise<boolean> {
-  const { id, account_id, hold_nano, version } = task;
+  const { id, version } = task;
   const { status, error, jobs, places, due_ms } = progress;
   const changed = await trx('tasks')
     .where({ id, version })
@@ -117,7 +124,7 @@ async function advance(
   for (const { position, place: found } of places) {
     await trx('contents').insert({ task_id: id, position, place: JSON.stringify(found) });
   }
-  if (status === 'FAILED') await endHold(trx, { id, account_id, hold_nano });
+  if (status === 'FAILED') await endHold(trx, task);
   return true;
 }
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../types.js';
+import type { HoldResult } from './hold-types.js';
 import type { PeopleStore } from './people-types.js';
 import type { PictureStore } from './pictures.js';
 import type { TaskStore } from './task-types.js';
@@ -43,6 +44,7 @@ export interface KeyTerms {
 export interface Charge {
   request_id: string;
   account_id: string;
+  /** The key under which its hold was taken. */
   key_id: string;
   model: string;
   provider: string;
@@ -96,10 +98,6 @@ export interface UsageRow {
   cost_nano: bigint;
 }
 
-/** What `hold` answers: admitted, or the figures that explain a 402. */
-export type HoldResult =
-  { admitted: true } | { admitted: false; balance_nano: bigint; held_nano: bigint };
-
 /** One sentence for each thing that does not add up; empty when all is well. */
 export interface VerifyReport {
   accounts: number;
@@ -114,8 +112,19 @@ export interface Store {
   // The hot path: prepared once, one trip each.
   /** The caller of an active key by the SHA-256 (hex) of its secret; notes its use, coarsely. */
   caller(secret_sha256: string): Promise<Caller | undefined>;
-  /** One conditional write: `balance - held >= amount`, else nothing changes. */
-  hold(request_id: string, account_id: string, amount_nano: bigint): Promise<HoldResult>;
+  /**
+   * One conditional write, else nothing changes: `balance - held >= amount` of the account and, for
+   * a key with a limit, `limit - spent - held >= amount`. A key that was revoked is refused from
+   * the moment that `revokeKey` has resolved. Without a key the account alone is asked.
+   */
+  hold(
+    request_id: string,
+    account_id: string,
+    amount_nano: bigint,
+    key_id?: string,
+  ): Promise<HoldResult>;
+  /** Whether the key was revoked or has expired: for calls that hold nothing. */
+  hasEnded(key_id: string): Promise<boolean>;
   /**
    * Ends the hold and writes the charge in one transaction. Committed when it resolves. A second
    * charge of the same request changes nothing and answers false. A hold that is already gone (its

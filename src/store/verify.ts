@@ -3,16 +3,9 @@ import { formatDollars } from '../billing/money.js';
 import type { AccountRow } from './accounts.js';
 import type { Database } from './database.js';
 import type { VerifyReport } from './types.js';
+import { faultsOfKeys } from './verify-keys.js';
+import { sumsOf, total_nano, type Sum } from './verify-sums.js';
 import { faultsOfTasks } from './verify-tasks.js';
-
-interface Sum {
-  account_id: string;
-  rows: bigint;
-  dollars: bigint;
-  nano: bigint;
-}
-
-const NANO_PER_DOLLAR = 1_000_000_000n;
 
 /** Adds everything up again, on one state of the database, also beside a running `serve`. */
 export async function verify(database: Database): Promise<VerifyReport> {
@@ -20,7 +13,9 @@ export async function verify(database: Database): Promise<VerifyReport> {
     const accounts: AccountRow[] = await trx('accounts').orderBy(['created_ms', 'name']);
     const entries = await sumsOf(trx, trx('ledger'));
     const holds = await sumsOf(trx, trx('holds'));
-    const tasks = await sumsOf(trx, trx('tasks').whereNot('hold_nano', 0), 'hold_nano');
+    const tasks = await sumsOf(trx, trx('tasks').whereNot('hold_nano', 0), {
+      amount: 'hold_nano',
+    });
     const known = new Set(accounts.map(({ id }) => id));
     return {
       accounts: accounts.length,
@@ -33,35 +28,15 @@ export async function verify(database: Database): Promise<VerifyReport> {
         ...strangers('Holds of tasks', tasks, known),
         ...(await wrongSigns(trx)),
         ...(await duplicates(trx)),
+        ...(await faultsOfKeys(trx)),
         ...(await faultsOfTasks(trx)),
       ],
     };
   });
 }
 
-/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
-async function sumsOf(
-  trx: Knex.Transaction,
-  rows: Knex.QueryBuilder,
-  column = 'amount_nano',
-): Promise<Map<string, Sum>> {
-  const sums: Sum[] = await rows
-    .groupBy('account_id')
-    .select(
-      'account_id',
-      trx.raw('count(*) as "rows"'),
-      trx.raw(`cast(sum(${column} / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
-      trx.raw(`cast(sum(${column} % ${NANO_PER_DOLLAR}) as bigint) as nano`),
-    );
-  return new Map(sums.map((sum) => [sum.account_id, sum]));
-}
-
 function countOf(sums: ReadonlyMap<string, Sum>): number {
   return [...sums.values()].reduce((count, { rows }) => count + Number(rows), 0);
-}
-
-function total_nano(sum: Sum | undefined): bigint {
-  return sum ? sum.dollars * NANO_PER_DOLLAR + sum.nano : 0n;
 }
 
 function faultsOf(

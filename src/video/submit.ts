@@ -53,12 +53,14 @@ async function begin(
   call: VideoCall,
 ): Promise<void> {
   const hold = fact(ctx, 'hold');
+  const { account_id, key_id } = fact(ctx, 'caller');
   const patience_ms = fact(ctx, 'upstreams')
     .map(({ provider }) => provider.timeouts.total_ms)
     .reduce((sum, ms) => sum + ms, GRACE_MS);
   const intent: TaskIntent = {
     ...target,
-    ...fact(ctx, 'caller'),
+    account_id,
+    key_id,
     id: ctx.state.request_id,
     model: fact(ctx, 'model').id,
     call: rememberedOf(call),

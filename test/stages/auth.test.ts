@@ -4,6 +4,7 @@ import { errorOf } from '../helpers/ask.js';
 
 describe('auth', () => {
   let acme: Acme;
+  let ahead_ms = 0;
 
   const models = async (authorization?: string): Promise<Response> =>
     fetch(`${acme.url}/v1/models`, {
@@ -11,7 +12,7 @@ describe('auth', () => {
     });
 
   before(async () => {
-    acme = await startAcme();
+    acme = await startAcme({}, { now: () => Date.now() + ahead_ms });
   });
   after(() => acme.close());
 
@@ -61,6 +62,18 @@ describe('auth', () => {
     expect(await store.revokeKey(key.id)).to.equal(true);
     expect((await models(`Bearer ${secret}`)).status).to.equal(401);
     expect((await models(`Bearer ${acme.secret}`)).status).to.equal(200);
+  });
+
+  it('refuses an expired key as it does an unknown one', async () => {
+    const { store } = acme.gateway;
+    const expires_ms = Date.now() + 60_000;
+    const { secret } = await store.createKey(acme.account.id, 'brief', { expires_ms });
+    expect((await models(`Bearer ${secret}`)).status).to.equal(200);
+    ahead_ms = 60_000;
+    const [expired, unknown] = [await models(`Bearer ${secret}`), await models('Bearer tg-no')];
+    expect(expired.status).to.equal(401);
+    expect(await expired.text()).to.equal(await unknown.text());
+    ahead_ms = 0;
   });
 
   it('answers 401 before anything else, also where nothing reads the body', async () => {

@@ -1,8 +1,24 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startAcme, type Acme } from '../helpers/acme.js';
 import { ask, chat, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
+
+/** A request whose body is whole only when `meanwhile` is done. */
+function slowly(body: object, meanwhile: () => Promise<void>): RequestInit & { duplex: 'half' } {
+  const text = JSON.stringify(body);
+  const bytes = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from(text.slice(0, 9))),
+    pull: async (controller) => {
+      await meanwhile();
+      controller.enqueue(Buffer.from(text.slice(9)));
+      controller.close();
+    },
+  });
+  const headers = { 'content-type': 'application/json' };
+  return { method: 'POST', headers, body: bytes, duplex: 'half' };
+}
 
 describe('balance', () => {
   let acme: Acme;
@@ -49,6 +65,48 @@ describe('balance', () => {
     await store.release('another-request', acme.account.id);
     completionOf(await chat(acme, { model: 'acme-chat', messages }));
   });
+
+  it('explains a 402 of a key that has reached its limit, with its figures', async () => {
+    const { store } = acme.gateway;
+    const { id } = acme.account;
+    const { key, secret } = await store.createKey(id, 'pocket', { limit_nano: 900_000n });
+    const pocket = { ...acme, secret };
+    await store.hold('pocket-1', id, 500_000n, key.id);
+    const waiting = await chat(pocket, { model: 'acme-chat', messages, max_tokens: 300 });
+    expect(waiting.status).to.equal(402);
+    expect(errorOf(waiting)).to.include({
+      type: 'insufficient_balance_error',
+      code: 'key_limit_reached',
+    });
+    expect(errorOf(waiting).message).to.match(
+      /of the \$0\.0009 that this .* \$0\.00 is spent and \$0\.0005 is held\. .*may help/u,
+    );
+    await store.release('pocket-1', id);
+    completionOf(await chat(pocket, { model: 'acme-chat', messages, max_tokens: 300 }));
+    const never = await chat(pocket, { model: 'acme-chat', messages, max_tokens: 3_000 });
+    expect(errorOf(never).message).to.match(/Waiting does not help: another key/u);
+    expect((await store.verify()).faults).to.deep.equal([]);
+  });
+
+  for (const model of ['acme-chat', 'acme-free']) {
+    it(`refuses ${model} to a key that was revoked after it was let in`, async () => {
+      const { store } = acme.gateway;
+      const { key, secret } = await store.createKey(acme.account.id, 'brief');
+      const wasUsed = async (): Promise<boolean> =>
+        (await store.keys(acme.account.id)).some(
+          ({ id, last_used_ms }) => id === key.id && last_used_ms !== null,
+        );
+      const upload = slowly({ model, messages }, async () => {
+        while (!(await wasUsed())) await nextTurn();
+        await store.revokeKey(key.id);
+      });
+      const asked = acme.upstream.requests.length;
+      const answer = await ask({ ...acme, secret }, '/v1/chat/completions', upload);
+      expect(answer.status).to.equal(401);
+      expect(errorOf(answer)).to.include({ code: 'invalid_api_key' });
+      expect(acme.upstream.requests).to.have.length(asked);
+    });
+  }
 
   it('leaves nothing held, whatever becomes of a request', async () => {
     await chat(acme, { model: 'acme-chat', messages });

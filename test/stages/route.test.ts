@@ -115,7 +115,9 @@ describe('route', () => {
     const endpoint = configuration.endpoints[0] as EndpointEntry;
     const middleware = route.create({ capability: 'chat' }, services as Services, endpoint);
     const request = { schema: 'chat-completion', body: { model: 'painter', messages } };
-    const walking = middleware({ state: { request } } as Context, () => Promise.resolve());
+    const caller = { key_id: 'k', account_id: 'a', models: undefined };
+    const state = { request, caller };
+    const walking = middleware({ state } as Context, () => Promise.resolve());
     return Promise.resolve(walking).then(
       () => expect.fail('it was let through'),
       (error: unknown) =>
@@ -126,6 +128,19 @@ describe('route', () => {
           status: 400,
         }),
     );
+  });
+
+  it('lets a key use the models that it is for, and no other', async () => {
+    const { store } = acme.gateway;
+    const terms = { models: ['shared', 'gone'] };
+    const { secret } = await store.createKey(acme.account.id, 'narrow', terms);
+    const narrow = { ...acme, secret };
+    expect((await chat(narrow, { model: 'shared', messages })).status).to.equal(200);
+    const refused = await chat(narrow, { model: 'failing', messages });
+    expect(refused.status).to.equal(400);
+    expect(errorOf(refused)).to.include({ code: 'model_not_allowed', param: 'model' });
+    const unknown = await chat(narrow, { model: 'gone', messages });
+    expect(errorOf(unknown)).to.include({ code: 'model_not_found' });
   });
 
   it('asks the next upstream when one fails', async () => {

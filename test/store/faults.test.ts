@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import type { TaskIntent } from '../../src/store/task-types.js';
 import type { Store } from '../../src/store/types.js';
 import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
 
-const TABLES = ['accounts', 'keys', 'holds', 'ledger', 'processes'];
+const TABLES = ['accounts', 'keys', 'holds', 'ledger', 'processes', 'tasks', 'identities'];
 const OPERATIONS = ['insert', 'update', 'delete'];
 
 /** Makes the nth write to any table from now on fail, and not the ones after it. */
@@ -42,9 +43,26 @@ async function unfuse({ place }: Ground): Promise<void> {
 }
 
 interface Act {
-  run: (store: Store, id: string) => Promise<unknown>;
+  /** On an account, with a key of it that has a limit. */
+  run: (store: Store, id: string, key_id: string) => Promise<unknown>;
   /** What there is to see of it, the same before and after a run that failed. */
   trace: string;
+}
+
+function intentOf(account_id: string, key_id: string): TaskIntent {
+  const call = { resolution: '720p', duration_seconds: 8, generate_audio: true } as const;
+  return {
+    id: 'k1',
+    account_id,
+    key_id,
+    model: 'veo',
+    provider: 'lab',
+    upstream_model: 'veo',
+    price_nano: 1n,
+    call: { ...call, aspect_ratio: '16:9', sample_count: 1 },
+    hold_nano: 10n,
+    due_ms: 2_000_000_000_000,
+  };
 }
 
 const ACTS: Record<string, Act> = {
@@ -72,6 +90,31 @@ const ACTS: Record<string, Act> = {
     run: (store, id) => store.createKey(id, 'phone'),
     trace: `select name from keys where name = 'phone'`,
   },
+  'a hold of a key with a limit': {
+    run: (store, id, key_id) => store.hold('r9', id, 5n, key_id),
+    trace: `select request_id, held_nano from holds, keys where request_id = 'r9'`,
+  },
+  'the charge of a key with a limit': {
+    run: (store, id, key_id) => store.settle(chargeOf('k1', id, 3n, { key_id })),
+    trace: `select reference from ledger where kind = 'charge'`,
+  },
+  'the release of a key with a limit': {
+    run: (store, id) => store.release('k1', id),
+    trace: `select request_id from holds where request_id = 'k1'`,
+  },
+  'the begin of a task under a limit': {
+    run: (store, id, key_id) => store.tasks.begin(intentOf(id, key_id)),
+    trace: `select id from tasks where id = 'k1'`,
+  },
+  'the end of a task under a limit': {
+    run: (store) => store.tasks.fail('k2', 'no', 0),
+    trace: `select error from tasks where id = 'k2'`,
+  },
+  'a sign-in': {
+    run: (store) =>
+      store.people.signIn({ provider: 'google', subject: '1', email: 'cleo@example.com' }, 5n),
+    trace: `select name from accounts where name like 'cleo%'`,
+  },
   recovery: {
     run: (store) => store.recover(),
     trace: `select request_id from holds where process_id = 'ghost'`,
@@ -84,18 +127,24 @@ onEachStore('a fault at the nth write', (ground) => {
       const store = await ground.open();
       const { id } = await store.createAccount('ann', dollars(1));
       await store.hold('r1', id, 10n);
+      const { key } = await store.createKey(id, 'pocket', { limit_nano: 100n });
+      await store.hold('k1', id, 10n, key.id);
+      await store.hold('k2', id, 10n, key.id);
+      await store.tasks.begin({ ...intentOf(id, key.id), id: 'k2' });
       await ground.place.sql(
         `insert into processes (id, place, pid, started_ms, seen_ms)
          values ('ghost', 'elsewhere', 1, 0, 0);
          insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
-         values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
-         update accounts set held_nano = held_nano + 7`,
+           values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
+         update accounts set held_nano = held_nano + 7;
+         update keys set held_nano = held_nano + 4;
+         update holds set key_id = '${key.id}' where request_id = 'g2'`,
       );
       const before = await ground.place.sql(trace);
       let nth = 1;
       for (; ; nth++) {
         await fuse(ground, nth);
-        const outcome = await run(store, id).then(() => 'done', String);
+        const outcome = await run(store, id, key.id).then(() => 'done', String);
         await unfuse(ground);
         expect((await store.verify()).faults, `write ${nth}`).to.deep.equal([]);
         if (outcome === 'done') break;

@@ -24,6 +24,7 @@ onEachStore('holds and charges', (ground) => {
       await store.hold('r1', id, dollars(6));
       expect(await store.hold('r2', id, amount_nano)).to.deep.equal({
         admitted: false,
+        because: 'balance',
         balance_nano: dollars(10),
         held_nano: dollars(6),
       });

@@ -31,7 +31,11 @@ onEachStore('keys', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
     const { key, secret } = await store.createKey(id, 'laptop');
-    expect(await store.caller(sha256(secret))).to.deep.equal({ key_id: key.id, account_id: id });
+    expect(await store.caller(sha256(secret))).to.deep.equal({
+      key_id: key.id,
+      account_id: id,
+      models: undefined,
+    });
     expect(await store.caller(sha256('tg-other'))).to.equal(undefined);
     expect(await store.caller(secret)).to.equal(undefined);
   });

@@ -101,7 +101,8 @@ function predictHold(model: Model, taken: Step & { act: 'hold' }): unknown {
   const amount_nano = BigInt(taken.amount);
   const held_nano = held(model, taken.account);
   const balance_nano = balance(model, taken.account);
-  if (balance_nano - held_nano < amount_nano) return { admitted: false, balance_nano, held_nano };
+  if (balance_nano - held_nano < amount_nano)
+    return { admitted: false, because: 'balance', balance_nano, held_nano };
   if (model.holds.has(`r${taken.request}`)) return 'refused';
   const owner = taken.shaky ? 'shaky' : 'steady';
   model.holds.set(`r${taken.request}`, { account: taken.account, amount_nano, owner });

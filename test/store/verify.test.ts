@@ -67,6 +67,30 @@ const damages: [string, { sqlite: string; postgres?: string }, string[]][] = [
   ],
 ];
 
+/** The same for a key with a limit; KEY stands for it. */
+const keyDamages: [string, string, string[]][] = [
+  [
+    'a key that has spent what no charge bears out',
+    `update keys set spent_nano = 1 where name = 'pocket'`,
+    ['Key KEY has spent 0.000000001 dollars, but its charges add up to 1.00.'],
+  ],
+  [
+    'a key that holds less than there are holds for',
+    `update keys set held_nano = 0 where name = 'pocket'`,
+    ['Key KEY has 0.00 dollars held, but its open holds add up to 3.00.'],
+  ],
+  [
+    'a key that counts without a limit',
+    `update keys set limit_nano = null where name = 'pocket'`,
+    ['Key KEY has no limit, but counts what it spends.'],
+  ],
+  [
+    'a hold that is counted for no key',
+    'delete from keys',
+    ['Holds of 3.00 dollars are counted for key KEY, which has no limit.'],
+  ],
+];
+
 onEachStore('verify', (ground) => {
   it('counts, and finds nothing where all is well', async () => {
     const store = await ground.open();
@@ -100,6 +124,21 @@ onEachStore('verify', (ground) => {
         fault.replaceAll(id, 'ID').replace(/Entry \d+/, 'Entry N'),
       );
       expect(said).to.deep.equal(faults);
+    });
+  }
+
+  for (const [what, damage, faults] of keyDamages) {
+    it(`finds ${what}`, async () => {
+      const store = await ground.open();
+      const { id } = await store.createAccount('ann', dollars(10));
+      const { key } = await store.createKey(id, 'pocket', { limit_nano: dollars(5) });
+      await store.hold('r1', id, dollars(2), key.id);
+      await store.settle(chargeOf('r1', id, dollars(1), { key_id: key.id }));
+      await store.hold('r2', id, dollars(3), key.id);
+      expect((await store.verify()).faults).to.deep.equal([]);
+      await ground.place.sql(damage);
+      const { faults: said } = await store.verify();
+      expect(said.map((fault) => fault.replaceAll(key.id, 'KEY'))).to.deep.equal(faults);
     });
   }
 

@@ -1,0 +1,118 @@
+import type Sqlite from 'better-sqlite3';
+import type { KeyTerms } from './hot.js';
+
+export interface KeyRow {
+  key_id: string;
+  account_id: string;
+  last_used_ms: number | null;
+  expires_ms: number | null;
+  models: string | null;
+}
+
+interface Figures {
+  balance_nano: bigint;
+  held_nano: bigint;
+}
+
+export interface EndedHold {
+  amount_nano: bigint;
+  /** Null where the key has no limit. */
+  key_id: string | null;
+}
+
+/** The statements of the hot path on SQLite. */
+export function prepare(database: Sqlite.Database) {
+  return {
+    ...prepareKeys(database),
+    ...prepareHolds(database),
+    ...prepareCharges(database),
+    ...prepareProcesses(database),
+  };
+}
+
+function prepareKeys(database: Sqlite.Database) {
+  return {
+    caller: database.prepare<[string], KeyRow>(
+      `select id as key_id, account_id, last_used_ms, expires_ms, models from keys
+       where secret_sha256 = ? and revoked_ms is null`,
+    ),
+    touch: database.prepare<[now_ms: number, key_id: string, now_ms: number]>(
+      `update keys set last_used_ms = ? where id = ? and coalesce(last_used_ms, -1) < ?`,
+    ),
+    terms: database
+      .prepare<[key_id: string], KeyTerms>(
+        `select limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys where id = ?`,
+      )
+      .safeIntegers(),
+    count: database.prepare<[spent_nano: bigint, held_nano: bigint, key_id: string | null]>(
+      'update keys set spent_nano = spent_nano + ?, held_nano = held_nano + ? where id = ?',
+    ),
+    ended: database.prepare<[key_id: string, now_ms: number]>(
+      'select 1 from keys where id = ? and (revoked_ms is not null or expires_ms <= ?)',
+    ),
+  };
+}
+
+function prepareHolds(database: Sqlite.Database) {
+  return {
+    admit: database.prepare<
+      [
+        amount_nano: bigint,
+        account_id: string,
+        amount_nano: bigint,
+        key_id: string | null,
+        now_ms: number,
+      ]
+    >(
+      `update accounts set held_nano = held_nano + ?
+       where id = ? and balance_nano - held_nano >= ? and not exists (
+         select 1 from keys where keys.id = ?
+           and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?))`,
+    ),
+    hold: database.prepare(
+      `insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
+       values (?, ?, ?, ?, ?, ?)`,
+    ),
+    figures: database
+      .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
+      .safeIntegers(),
+  };
+}
+
+function prepareCharges(database: Sqlite.Database) {
+  return {
+    enterCharge: database.prepare(
+      `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+         usage, estimated, created_ms)
+       values (?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (account_id, kind, reference) do nothing`,
+    ),
+    endHold: database
+      .prepare<[request_id: string, account_id: string], EndedHold>(
+        `delete from holds where request_id = ? and account_id = ?
+         returning amount_nano, key_id`,
+      )
+      .safeIntegers(),
+    pay: database.prepare<
+      [spent_nano: bigint, freed_nano: bigint, account_id: string, least_nano: bigint]
+    >(
+      `update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ?
+       where id = ? and balance_nano >= ?`,
+    ),
+  };
+}
+
+function prepareProcesses(database: Sqlite.Database) {
+  return {
+    enter: database.prepare(
+      `insert into processes (id, place, pid, started_ms, seen_ms)
+       values (?, ?, ?, ?, ?) on conflict (id) do nothing`,
+    ),
+    beat: database.prepare('update processes set seen_ms = ?, note = ifnull(?, note) where id = ?'),
+    leave: database.prepare<[id: string]>(
+      `delete from processes where id = ? and not exists
+         (select 1 from holds where holds.process_id = processes.id)`,
+    ),
+    ping: database.prepare('select 1 from accounts limit 1'),
+  };
+}
