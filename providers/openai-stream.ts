@@ -1,4 +1,4 @@
-import type { ChatCall, ChatPiece, ServerSentEvent } from '../src/chat/codec.js';
+import type { ChatCall, ChatPiece, ServerSentEvent, StreamDecoder } from '../src/chat/codec.js';
 import type { Provider, Upstream } from '../src/types.js';
 import { failureInside } from '../src/upstream/failure.js';
 import {
@@ -27,27 +27,12 @@ type Choices = Map<number, Choice>;
  * Pieces as they come, packet by packet. The end of a choice is told only at the end of the stream:
  * until then upstreams may say it twice, change their minds, or report an error after it.
  */
-export async function* decodeStream(
-  events: AsyncIterable<readonly ServerSentEvent[]>,
-  _: ChatCall,
-  { provider }: Upstream,
-): AsyncGenerator<readonly ChatPiece[], undefined> {
+export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder {
   const choices: Choices = new Map();
-  let isDone = false;
-  for await (const packet of events) {
-    const pieces: ChatPiece[] = [];
-    let failure: unknown;
-    try {
-      isDone = readPacket(packet, choices, provider, pieces);
-    } catch (error) {
-      failure = error;
-    }
-    // What came before an error in the same packet was said all the same.
-    if (pieces.length > 0) yield pieces;
-    if (failure) throw failure;
-    if (isDone) return;
-  }
-  yield closing(choices, false);
+  return {
+    read: (packet, pieces) => readPacket(packet, choices, provider, pieces),
+    end: (pieces) => void pieces.push(...closing(choices, false)),
+  };
 }
 
 /** Adds the pieces of a packet; true once the stream has said that it is over. */
@@ -59,11 +44,12 @@ function readPacket(
 ): boolean {
   for (const { event, data } of packet) {
     if (event === 'error') throw failureInside(data, provider);
-    if (data.trim() === '[DONE]') {
+    const text = data.trim();
+    if (text === '[DONE]') {
       pieces.push(...closing(choices, true));
       return true;
     }
-    if (data.trim() !== '') readChunk(data, choices, provider, pieces);
+    if (text !== '') readChunk(text, choices, provider, pieces);
   }
   return false;
 }

@@ -76,13 +76,17 @@ export interface Encoded {
 export interface ChatCodec {
   encode(call: ChatCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;
+  /** Reads one streamed answer; made for it when it begins. */
+  decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder;
+}
+
+/** Reads the events of one stream, packet by packet. What it throws is an `UpstreamError`. */
+export interface StreamDecoder {
   /**
-   * One array of pieces for each event, so that what came in one packet leaves in one write. Throws
-   * `UpstreamError` where the stream ends without saying that it is complete.
+   * Adds what a packet says to `pieces`, which what comes before an error has joined when it is
+   * thrown. True once the stream has said that it is over.
    */
-  decodeStream(
-    events: AsyncIterable<readonly ServerSentEvent[]>,
-    call: ChatCall,
-    upstream: Upstream,
-  ): AsyncIterable<readonly ChatPiece[]>;
+  read(events: readonly ServerSentEvent[], pieces: ChatPiece[]): boolean;
+  /** The bytes have ended. Throws unless what has been said is complete. */
+  end(pieces: ChatPiece[]): void;
 }

@@ -1,8 +1,8 @@
 import type { Client } from '../client.js';
 import { visible, type Heading, type Shown } from './answer.js';
 import type { ChatCall, ChatPiece, ChatReply, Encoded } from './codec.js';
+import { PieceReader, type PieceSource } from './pieces.js';
 import type { Operation, Upstream, WireAnswer } from '../types.js';
-import { readEvents } from '../upstream/events.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
 import { readJson, readText } from '../upstream/read.js';
@@ -20,7 +20,7 @@ export interface ChatStream {
   kind: 'chat-stream';
   upstream: Upstream;
   first: readonly ChatPiece[];
-  rest: AsyncIterator<readonly ChatPiece[]>;
+  rest: PieceSource;
   heading: Heading;
   shown: Shown;
   client: Client;
@@ -97,16 +97,11 @@ async function beginStream(
   answer: WireAnswer,
 ): Promise<ChatStream> {
   const { call, upstream, limits } = attempt;
-  const events = readEvents(answer.body, limits);
-  const pieces = operation.codec.decodeStream(events, call, upstream);
-  const rest = pieces[Symbol.asyncIterator]();
-  for (;;) {
-    const { done, value } = await rest.next();
-    if (done) throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
-    if (value.length > 0) {
-      return { kind: 'chat-stream', first: value, rest, ...aboutStream(attempt) };
-    }
-  }
+  const decoder = operation.codec.decodeStream(call, upstream);
+  const rest = new PieceReader(answer.body, limits, decoder);
+  const first = await rest.next();
+  if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+  throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
 }
 
 /** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */
@@ -118,8 +113,7 @@ function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
     ...rest,
     finish_reason: finish_reason ?? 'stop',
   }));
-  const rest = (async function* (): AsyncGenerator<readonly ChatPiece[]> {
-    yield [{ usage: reply.usage }];
-  })();
+  const last: ChatPiece[][] = [[{ usage: reply.usage }]];
+  const rest = { next: () => Promise.resolve(last.pop()), leave: () => void last.pop() };
   return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
 }

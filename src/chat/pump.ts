@@ -16,18 +16,20 @@ export async function pump(
   sink: Sink,
   drain_bytes: number,
 ): Promise<Ending> {
-  const { client } = stream;
+  const { client, rest } = stream;
   let unheard = 0;
   try {
-    for (let pieces: Pieces = stream.first; pieces; pieces = await next(stream)) {
+    for (let pieces: Pieces = stream.first; pieces; pieces = await rest.next()) {
       if (client.gone) {
         framer.listen(pieces);
         unheard += weight(pieces);
-        if (client.on_leave === 'abort' || unheard > drain_bytes) return await leave(stream);
-        continue;
+        if (client.on_leave === 'drain' && unheard <= drain_bytes) continue;
+        rest.leave();
+        return { how: 'left' };
       }
       const text = framer.frame(pieces);
-      if (text) await sink.write(text);
+      const full = text && sink.write(text);
+      if (full) await full;
     }
     return { how: 'complete' };
   } catch (error) {
@@ -36,16 +38,6 @@ export async function pump(
 }
 
 type Pieces = readonly ChatPiece[] | undefined;
-
-async function next({ rest }: ChatStream): Promise<Pieces> {
-  const { done, value } = await rest.next();
-  return done ? undefined : value;
-}
-
-async function leave({ rest }: ChatStream): Promise<Ending> {
-  await rest.return?.();
-  return { how: 'left' };
-}
 
 /** Near enough to the bytes of what nobody hears, whichever kind of piece they came as. */
 function weight(pieces: readonly ChatPiece[]): number {

@@ -10,6 +10,7 @@ export class Sink {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
   readonly #patience_ms: number;
+  readonly #chunked: boolean;
 
   constructor(
     res: ServerResponse,
@@ -21,9 +22,12 @@ export class Sink {
     this.#patience_ms = patience_ms;
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     res.writeHead(200);
+    // Node makes four small writes of a chunk; framed here it is one, for half the cost.
+    this.#chunked = res.chunkedEncoding;
+    res.chunkedEncoding = false;
     // A stalled client gets no comments piled up on what it has not read yet.
     this.#timer = setInterval(() => {
-      if (!res.writableNeedDrain) res.write(KEEP_ALIVE);
+      if (!res.writableNeedDrain) res.write(this.#framed(KEEP_ALIVE));
     }, keep_alive_ms);
   }
 
@@ -33,7 +37,7 @@ export class Sink {
    */
   write(text: string): Promise<void> | undefined {
     this.#timer.refresh();
-    if (this.#res.destroyed || this.#res.write(text)) return undefined;
+    if (this.#res.destroyed || this.#res.write(this.#framed(text))) return undefined;
     return this.#drained();
   }
 
@@ -41,7 +45,13 @@ export class Sink {
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
     this.#res.setTimeout(this.#patience_ms);
-    this.#res.end(text);
+    this.#res.end(this.#chunked ? `${this.#framed(text)}0\r\n\r\n` : text);
+  }
+
+  /** The text as HTTP/1.1 sends it (RFC 9112, section 7.1); an empty chunk would be the last. */
+  #framed(text: string): string {
+    if (!this.#chunked || text === '') return text;
+    return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
   }
 
   #drained(): Promise<void> {

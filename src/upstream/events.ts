@@ -3,6 +3,9 @@ import type { ServerSentEvent } from '../chat/codec.js';
 import { isRecord } from '../is-record.js';
 import { UpstreamError } from './fault.js';
 
+const STREAMING = { stream: true };
+const NONE: readonly ServerSentEvent[] = [];
+
 export interface EventLimits {
   /** The most that one event may weigh. */
   event_bytes: number;
@@ -10,61 +13,56 @@ export interface EventLimits {
 }
 
 /**
- * The events of a server-sent stream, one array for each packet that completed at least one.
- * Comments are swallowed; a last event needs no blank line after it. A JSON error that stands in
- * the stream without `data:` becomes an event called `error`. Throws `UpstreamError` past a limit.
+ * Reads the events of a server-sent stream out of its packets. Comments are swallowed; a last event
+ * needs no blank line after it. A JSON error that stands in the stream without `data:` becomes an
+ * event called `error`. Throws `UpstreamError` past a limit.
  */
-export async function* readEvents(
-  body: AsyncIterable<Uint8Array>,
-  limits: EventLimits,
-): AsyncGenerator<readonly ServerSentEvent[], undefined> {
-  const reader = new EventReader(limits.event_bytes);
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > limits.stream_bytes) throw tooLarge('a stream', limits.stream_bytes);
-    const events = reader.read(decoder.decode(chunk, { stream: true }));
-    if (events.length > 0) yield events;
-  }
-  const last = reader.finish(decoder.decode());
-  if (last.length > 0) yield last;
-}
-
-class EventReader {
-  readonly #limit: number;
+export class EventReader {
+  readonly #limits: EventLimits;
   readonly #parser: EventSourceParser;
+  readonly #decoder = new TextDecoder();
+  #bytes = 0;
   #events: ServerSentEvent[] = [];
   /** Lines of a bare JSON text, from its first brace on. */
   #bare: string[] = [];
   #bare_length = 0;
   #oversize = false;
 
-  constructor(event_bytes: number) {
-    this.#limit = event_bytes;
+  constructor(limits: EventLimits) {
+    this.#limits = limits;
     this.#parser = createParser({
       onEvent: ({ event, data }) => {
         this.#events.push({ event, data });
       },
       onError: (error) => this.#stray(error),
-      maxBufferSize: event_bytes,
+      maxBufferSize: limits.event_bytes,
     });
   }
 
-  read(text: string): readonly ServerSentEvent[] {
+  /** The events that the packet has completed. */
+  read(packet: Uint8Array): readonly ServerSentEvent[] {
+    const { stream_bytes } = this.#limits;
+    this.#bytes += packet.length;
+    if (this.#bytes > stream_bytes) throw tooLarge('a stream', stream_bytes);
+    return this.#feed(this.#decoder.decode(packet, STREAMING));
+  }
+
+  /** What was still open when the bytes ended. */
+  finish(): readonly ServerSentEvent[] {
+    // A line end and a blank line complete it.
+    const events = this.#feed(`${this.#decoder.decode()}\n\n`);
+    const error = bareError(this.#bare.join('\n'));
+    return error === undefined ? events : [...events, { event: 'error', data: error }];
+  }
+
+  #feed(text: string): readonly ServerSentEvent[] {
     this.#parser.feed(text);
-    if (this.#oversize || this.#bare_length > this.#limit) throw tooLarge('an event', this.#limit);
-    if (this.#events.length === 0) return this.#events;
+    const { event_bytes } = this.#limits;
+    if (this.#oversize || this.#bare_length > event_bytes) throw tooLarge('an event', event_bytes);
+    if (this.#events.length === 0) return NONE;
     const events = this.#events;
     this.#events = [];
     return events;
-  }
-
-  finish(text: string): readonly ServerSentEvent[] {
-    // A line end and a blank line complete whatever was still open.
-    const events = this.read(`${text}\n\n`);
-    const error = bareError(this.#bare.join('\n'));
-    return error === undefined ? events : [...events, { event: 'error', data: error }];
   }
 
   /** A line that is no field, no comment and not blank. */

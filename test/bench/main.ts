@@ -10,7 +10,7 @@ import { accounts, goals, goalTable, lineTable, memoryLine, ratioTable } from '.
 import { summarise } from './summary.js';
 import { startOthers, upstreamItself } from './systems.js';
 import { startTollgate } from './tollgate.js';
-import { takeTurns } from './turns.js';
+import { takeTurns, warming } from './turns.js';
 
 // Starts the systems, gives them their turns and prints what came out. Ends with 1 where an answer
 // was bad or the ledger is not what was answered; a ratio that is missed is only printed.
@@ -30,7 +30,7 @@ async function bench(options: Options): Promise<void> {
   compile(folder);
   const upstream = await startOwn(join(folder, 'upstream.js'), [], 'tools');
   const loader = await Loader.start(folder);
-  const own = await startTollgate(upstream.port, [...works, MEMORY_WORK]);
+  const own = await startTollgate(upstream.port, [...works, ...works.map(warming), MEMORY_WORK]);
   const others = await startOthers(folder, upstream.port, options, say);
   say(`${new Date().toISOString().slice(0, 10)}, ${machine()}; ${placement()}`);
 

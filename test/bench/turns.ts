@@ -44,15 +44,22 @@ export async function takeTurns(
   return turns;
 }
 
-/** One work of each kind that keeps a system busy: sparse streams never do. */
+/**
+ * One work of each kind that keeps a system busy: sparse streams never do, so their code is warmed
+ * by bursts.
+ */
 function busiest(works: readonly Work[], { kinds }: System): Work[] {
   const found = new Map<Kind, Work>();
-  for (const work of works) {
+  for (const work of works.map(warming)) {
     const most = found.get(work.kind)?.connections ?? 0;
     if (kinds.includes(work.kind) && work.connections >= most) found.set(work.kind, work);
   }
-  if (found.has('burst')) found.delete('stream');
   return [...found.values()];
+}
+
+/** What the code of a work is warmed by. */
+export function warming({ kind, connections }: Work): Work {
+  return { kind: kind === 'stream' ? 'burst' : kind, connections };
 }
 
 export function title({ kind, connections }: Work): string {

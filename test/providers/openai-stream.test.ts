@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import { chat } from '../../providers/openai.js';
 import type { ChatCall, ChatPiece } from '../../src/chat/codec.js';
-import { readEvents } from '../../src/upstream/events.js';
+import { PieceReader } from '../../src/chat/pieces.js';
 import { UpstreamError } from '../../src/upstream/fault.js';
 import { each, inThreeWays, splitAt } from '../helpers/packets.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
@@ -36,8 +36,8 @@ async function decode(packets: readonly Uint8Array[], wire = {}): Promise<Outcom
   const upstream = upstreamAt(providerAt('http://fake.invalid', { wire }));
   const batches: (readonly ChatPiece[])[] = [];
   try {
-    const events = readEvents(each(packets), LIMITS);
-    for await (const batch of chat.decodeStream(events, CALL, upstream)) batches.push(batch);
+    const reader = new PieceReader(each(packets), LIMITS, chat.decodeStream(CALL, upstream));
+    for (let batch; (batch = await reader.next());) batches.push(batch);
   } catch (error) {
     return { batches, error };
   }

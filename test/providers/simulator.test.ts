@@ -3,7 +3,7 @@ import { chat } from '../../providers/openai.js';
 import { answer } from '../../providers/simulator.js';
 import type { ChatCall, ChatPiece, ChatReply } from '../../src/chat/codec.js';
 import type { Provider, WireAnswer } from '../../src/types.js';
-import { readEvents } from '../../src/upstream/events.js';
+import { PieceReader } from '../../src/chat/pieces.js';
 import { failure } from '../../src/upstream/failure.js';
 import { UpstreamError } from '../../src/upstream/fault.js';
 import { createNetwork } from '../../src/upstream/network.js';
@@ -63,10 +63,10 @@ describe('the simulator', () => {
   async function stream(change: Partial<ChatCall> = {}, settings = {}): Promise<ChatPiece[]> {
     const to = provider(settings);
     const call = { ...CALL, ...change, stream: true };
-    const events = readEvents((await send(call, to)).body, LIMITS);
+    const decoder = chat.decodeStream(call, upstreamAt(to));
+    const reader = new PieceReader((await send(call, to)).body, LIMITS, decoder);
     const pieces: ChatPiece[] = [];
-    for await (const batch of chat.decodeStream(events, call, upstreamAt(to)))
-      pieces.push(...batch);
+    for (let batch; (batch = await reader.next());) pieces.push(...batch);
     return pieces;
   }
 
