@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import {
+  Agent,
   createServer,
   get,
   type IncomingMessage,
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect as connectTo, type AddressInfo } from 'node:net';
 import { Sink } from '../../src/chat/sink.js';
 import { until } from '../helpers/until.js';
 
@@ -67,12 +68,43 @@ describe('Sink', () => {
 
   it('sends what it is given, with its headers', async () => {
     const sink = await connect(HOUR_MS);
-    void sink.write('one');
+    void sink.write('one 🚂');
     sink.end('two');
     let text = '';
     for await (const chunk of client) text += String(chunk);
-    expect(text).to.equal('onetwo');
+    expect(text).to.equal('one 🚂two');
+    expect(client.complete).to.equal(true);
     expect(client.headers['x-test']).to.equal('yes');
+  });
+
+  it('sends a client of HTTP/1.0 the text alone, and closes', async () => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connectTo(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+    const sink = new Sink(response, {}, HOUR_MS, HOUR_MS);
+    void sink.write('one');
+    sink.end('two');
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    expect(text.split('\r\n\r\n')[1]).to.equal('onetwo');
+  });
+
+  it('leaves the connection fit for the next request', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const { port } = server.address() as AddressInfo;
+    for (const text of ['first', 'second']) {
+      const asked = once(server, 'request');
+      const answered = once(get({ port, host: '127.0.0.1', agent }), 'response');
+      [, response] = (await asked) as [unknown, ServerResponse];
+      new Sink(response, {}, HOUR_MS, HOUR_MS).end(text);
+      [client] = (await answered) as [IncomingMessage];
+      let said = '';
+      for await (const chunk of client) said += String(chunk);
+      expect(said).to.equal(text);
+    }
+    expect(Object.keys(agent.freeSockets)).to.have.length(1);
+    agent.destroy();
   });
 
   it('waits for a client that reads late', async () => {
