@@ -1,0 +1,91 @@
+import { isRecord } from '../../is-record.js';
+import { ERRORS } from '../../errors.js';
+import { readShippedSchema } from '../../request/schemas.js';
+
+export type Json = Record<string, unknown>;
+
+const ANSWERS = 'management-answers';
+
+/** What each file in `schemas/` is called in the document: its title. */
+const FILES = [
+  'account-creation',
+  'account-credit',
+  'chat-completion',
+  'chat-completion-chunk',
+  'chat-completion-response',
+  'error',
+  'image-generation',
+  'image-generation-response',
+  'key-creation',
+  'model-list',
+  'video-result',
+  'video-status',
+  'video-submission',
+  'video-submission-response',
+] as const;
+export type SchemaFile = (typeof FILES)[number];
+
+/** All schemas by name: of each file its own, of the answers each for itself. */
+export function componentSchemas(): Json {
+  const schemas: Json = {};
+  for (const file of FILES) {
+    const { $schema: _version, $id: _id, ...schema } = readShippedSchema(file);
+    const name = String(schema['title']);
+    schemas[name] = pointingTo(`#/components/schemas/${name}/$defs/`, schema);
+  }
+  const answers = readShippedSchema(ANSWERS)['$defs'] as Json;
+  Object.assign(schemas, pointingTo('#/components/schemas/', answers));
+  return schemas;
+}
+
+/** A reference to the schema of a file. */
+export function schemaOf(file: SchemaFile): Json {
+  return { $ref: `#/components/schemas/${String(readShippedSchema(file)['title'])}` };
+}
+
+/** A reference to an answer of the management API. */
+export function answerOf(name: string): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** One response for each status of an error, which says the codes that it may come with. */
+export function errorResponses(): Json {
+  const codes = new Map<number, string[]>();
+  for (const [code, { status }] of Object.entries(ERRORS)) {
+    codes.set(status, [...(codes.get(status) ?? []), `\`${code}\``]);
+  }
+  return Object.fromEntries(
+    [...codes].map(([status, names]) => [
+      `Error${status}`,
+      { description: names.join(', '), content: json(schemaOf('error')) },
+    ]),
+  );
+}
+
+/** References to the responses of these statuses, each once and in order. */
+export function errorsOf(statuses: readonly number[]): Json {
+  const each = [...new Set(statuses)].toSorted((a, b) => a - b);
+  return Object.fromEntries(
+    each.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
+  );
+}
+
+export function json(schema: Json): Json {
+  return { 'application/json': { schema } };
+}
+
+/** A copy whose references lead to where its definitions stand in the document. */
+function pointingTo<T>(base: string, value: T): T {
+  return walk(value) as T;
+
+  function walk(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map(walk);
+    if (!isRecord(part)) return part;
+    return Object.fromEntries(
+      Object.entries(part).map(([key, inner]) => [
+        key,
+        key === '$ref' ? String(inner).replace('#/$defs/', base) : walk(inner),
+      ]),
+    );
+  }
+}

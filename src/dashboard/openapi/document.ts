@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Configuration } from '../../config/types.js';
+import { packageRoot } from '../../paths.js';
+import type { ApiRoute } from '../api/route.js';
+import { componentSchemas, errorResponses, type Json } from './components.js';
+import { endpointOperation } from './endpoints.js';
+import { managementOperation, pathOf } from './management.js';
+
+const SECURITY = {
+  key: { type: 'http', scheme: 'bearer', description: 'An API key: `tg-…`' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'session',
+    description:
+      'Who is signed in. A write needs an `Origin` equal to that of `public_url`, ' +
+      'or `Sec-Fetch-Site: same-origin`, as browsers send them.',
+  },
+};
+
+const TAGS = [
+  { name: 'Models', description: 'What API keys are for' },
+  { name: 'Account', description: 'What is one’s own, for who is signed in' },
+  { name: 'Operators', description: 'What only operators see' },
+];
+
+/** The OpenAPI document of all that this configuration serves under a key or a session. */
+export function openApi({ public_url, endpoints }: Configuration, routes: readonly ApiRoute[]) {
+  const paths: Record<string, Json> = {};
+  const at = (path: string): Json => (paths[path] ??= {});
+  const taken = new Set(routes.map(({ about }) => about.id));
+  for (const endpoint of endpoints) {
+    const { name, method, path } = endpoint;
+    const id = taken.has(name) ? `${name}Endpoint` : name;
+    at(path)[method.toLowerCase()] = endpointOperation(endpoint, id);
+  }
+  for (const route of routes) {
+    at(pathOf(route))[route.method.toLowerCase()] = managementOperation(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Tollgate', description: 'A model gateway', version: version() },
+    servers: [{ url: public_url }],
+    tags: TAGS,
+    paths,
+    components: {
+      securitySchemes: SECURITY,
+      schemas: componentSchemas(),
+      responses: errorResponses(),
+    },
+  };
+}
+
+function version(): string {
+  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,64 @@
+import { readShippedSchema } from '../../request/schemas.js';
+import type { ApiRoute } from '../api/route.js';
+import { answerOf, errorsOf, json, schemaOf, type Json, type SchemaFile } from './components.js';
+
+/** The path of a route as the document writes it: `/api/keys/{keyID}`. */
+export function pathOf({ path }: ApiRoute): string {
+  return path.replaceAll(/:(\w+)/gu, '{$1}');
+}
+
+/** One route of the management API. */
+export function managementOperation(route: ApiRoute): Json {
+  const { about, who } = route;
+  const { body } = about;
+  return {
+    operationId: about.id,
+    tags: [who === 'operator' ? 'Operators' : 'Account'],
+    summary: about.summary,
+    security: [{ session: [] }],
+    parameters: [...pathParameters(route), ...queryParameters(about.query)],
+    ...(body && { requestBody: { required: true, content: json(schemaOf(body as SchemaFile)) } }),
+    responses: { [about.status]: successOf(route), ...errorsOf(refusalsOf(route)) },
+  };
+}
+
+function successOf({ about }: ApiRoute): Json {
+  const description = about.summary;
+  if (about.answer === undefined) return { description };
+  const content = json(answerOf(about.answer));
+  if (about.csv) Object.assign(content, { 'text/csv': { schema: { type: 'string' } } });
+  return { description, content };
+}
+
+function refusalsOf({ about, method, who }: ApiRoute): number[] {
+  const isWrite = method !== 'GET';
+  return [
+    401,
+    500,
+    503,
+    ...(about.query || about.body ? [400] : []),
+    ...(about.body ? [413] : []),
+    ...(isWrite || who === 'operator' ? [403] : []),
+    ...(about.unknown ? [404] : []),
+  ];
+}
+
+function pathParameters({ path }: ApiRoute): Json[] {
+  return [...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters(query: string | undefined): Json[] {
+  if (query === undefined) return [];
+  const properties = readShippedSchema(query)['properties'] as Record<string, Json>;
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema,
+  }));
+}

@@ -1,0 +1,38 @@
+import type { DashboardContext, Route } from '../types.js';
+import { referenceFile, referencePage } from './reference.js';
+
+/** `/openapi.json`, and `/docs`, which shows it to people without asking any other site. */
+export function documentRoutes(document: object): Route[] {
+  const text = JSON.stringify(document);
+  return [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      who: 'anyone',
+      answer: (ctx) => give(ctx, 'application/json; charset=utf-8', text),
+    },
+    {
+      method: 'GET',
+      path: '/docs',
+      who: 'anyone',
+      inline_styles: true,
+      answer: (ctx) => give(ctx, 'text/html; charset=utf-8', referencePage()),
+    },
+    {
+      method: 'GET',
+      path: '/docs/:version/:file',
+      who: 'anyone',
+      async answer(ctx) {
+        const { version = '', file = '' } = ctx.params;
+        const { type, bytes } = await referenceFile(version, file);
+        ctx.set('cache-control', 'public, max-age=31536000, immutable');
+        give(ctx, type, bytes);
+      },
+    },
+  ];
+}
+
+function give(ctx: DashboardContext, type: string, body: string | Buffer): void {
+  ctx.set('content-type', type);
+  ctx.body = body;
+}

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { onEachHouse, PUBLIC_URL, type Client, type Reply } from './helpers/house.js';
+
+interface Described {
+  method: string;
+  path: string;
+  operator: boolean;
+}
+
+const CROSS_SITE: Record<string, string>[] = [
+  {},
+  { origin: 'null' },
+  { origin: 'https://evil.example' },
+  { origin: `${PUBLIC_URL}.evil.example` },
+  { origin: 'http://ai.example.org' },
+  { origin: 'https://evil.example', host: 'evil.example' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'none' },
+];
+
+onEachHouse('every route of the management API', {}, (here) => {
+  let all: Described[];
+  beforeEach(async () => {
+    const { json } = await here.house.stranger.get('/openapi.json');
+    const { paths } = json as { paths: Record<string, Record<string, { tags: string[] }>> };
+    all = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { tags }]) => ({
+        method: method.toUpperCase(),
+        path: path.replaceAll(/\{\w+\}/gu, 'x'),
+        operator: tags.includes('Operators'),
+      })),
+    );
+    all = all.filter(({ path }) => path.startsWith('/api/'));
+  });
+
+  const ask = (client: Client, { method, path }: Described, headers?: object): Promise<Reply> =>
+    method === 'GET' ? client.get(path) : client.send(method, path, {}, headers);
+
+  it('is one of those that are meant to be', () => {
+    expect(all.map(({ method, path }) => `${method} ${path}`)).to.have.members([
+      'GET /api/account',
+      'GET /api/usage',
+      'GET /api/ledger',
+      'GET /api/keys',
+      'POST /api/keys',
+      'DELETE /api/keys/x',
+      'GET /api/accounts',
+      'POST /api/accounts',
+      'POST /api/accounts/x/credit',
+      'GET /api/tasks',
+      'GET /api/providers',
+      'GET /api/configuration',
+    ]);
+  });
+
+  it('is closed to a stranger, and to who has an API key only', async () => {
+    for (const route of all) {
+      const reply = await ask(here.house.stranger, route);
+      expect(reply.refusal(), route.path).to.deep.equal([401, 'sign_in_required', null]);
+    }
+    const headers = { authorization: `Bearer ${here.house.secret}` };
+    expect((await fetch(`${here.house.url}/api/account`, { headers })).status).to.equal(401);
+  });
+
+  it('is closed to visitors where it is for operators', async () => {
+    const ann = await here.house.signIn('ann');
+    for (const route of all.filter(({ operator }) => operator)) {
+      expect((await ask(ann, route)).refusal(), route.path).to.deep.equal([403, 'forbidden', null]);
+    }
+  });
+
+  it('refuses a write that another site has sent', async () => {
+    const boss = await here.house.signIn('boss', { operator: true });
+    for (const route of all.filter(({ method }) => method !== 'GET')) {
+      for (const headers of CROSS_SITE) {
+        const reply = await ask(boss, route, headers);
+        const what = `${route.path} ${JSON.stringify(headers)}`;
+        expect(reply.refusal(), what).to.deep.equal([403, 'forbidden', null]);
+      }
+    }
+  });
+
+  it('takes a write of its own site, by either sign', async () => {
+    const ann = await here.house.signIn('ann');
+    for (const headers of [{ origin: PUBLIC_URL }, { 'sec-fetch-site': 'same-origin' }]) {
+      const reply = await ann.send('POST', '/api/keys', { name: 'laptop' }, headers);
+      expect(reply.status).to.equal(201);
+    }
+  });
+
+  it('is never kept by a cache', async () => {
+    const boss = await here.house.signIn('boss', { operator: true });
+    for (const route of all.filter(({ method }) => method === 'GET')) {
+      const { status, headers } = await ask(boss, route);
+      expect([status, headers.get('cache-control')], route.path).to.deep.equal([200, 'no-store']);
+      expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/u);
+    }
+  });
+});

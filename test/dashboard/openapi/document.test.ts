@@ -1,0 +1,229 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { ERRORS } from '../../../src/errors.js';
+import { ask, chat } from '../../helpers/ask.js';
+import { startGateway, type TestGateway } from '../../helpers/gateway.js';
+
+interface Operation {
+  operationId: string;
+  security: object[];
+  requestBody?: object;
+  responses: Record<string, { content?: Record<string, object> }>;
+}
+
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, { description: string }> };
+}
+
+const YAML = `
+public_url: https://ai.example.org
+owners: { me: { name: Me } }
+providers: { simulator: {} }
+models:
+  sim-chat: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
+  sim-image: { owner: me, capabilities: [image], upstreams: [{ provider: simulator }], price: free }
+  sim-video: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], price: free }
+`;
+
+/** An endpoint of the operator's own, on another path, with a stage of their own. */
+const OWN = `endpoints:
+  createKey: { at: 'POST /inner/chat/{tenant}', stages: [auth, validate: chat-completion, route: { capability: chat }, balance, transform: chat, meter] }
+  hello: { at: GET /hello, stages: [./hello.mjs] }
+`;
+const HELLO = `export default {
+  name: 'hello',
+  shape: { needs: [], gives: ['reply'] },
+  create: () => async (ctx, next) => { ctx.state.reply = { kind: 'document', body: {} }; await next(); },
+};`;
+
+async function documentOf({ url }: TestGateway): Promise<Document> {
+  const answer = await fetch(`${url}/openapi.json`);
+  expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+  return (await answer.json()) as Document;
+}
+
+async function expectValid(document: Document): Promise<void> {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(
+    JSON.parse(JSON.stringify(document)) as Record<string, unknown>,
+  );
+  expect(valid, JSON.stringify(errors, null, 1)).to.equal(true);
+}
+
+describe('the OpenAPI document', () => {
+  let gateway: TestGateway;
+  let document: Document;
+  let ajv: Ajv2020;
+
+  before(async () => {
+    gateway = await startGateway(YAML);
+    document = await documentOf(gateway);
+    ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: true });
+    ajv.addSchema(document, 'document', undefined, false);
+  });
+  after(() => gateway.close());
+
+  const operations = (): [string, string, Operation][] =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, one]) => [method, path, one] as [string, string, Operation],
+      ),
+    );
+
+  /** Fails unless the answer is what the document promises for it. */
+  function expectPromised(method: string, path: string, status: number, body: unknown): void {
+    const promise = document.paths[path]?.[method]?.responses[status];
+    expect(promise, `${method} ${path} ${status}`).not.to.equal(undefined);
+    const way = ['paths', path, method, 'responses', String(status)];
+    if (promise && '$ref' in promise) way.splice(0, 5, ...String(promise.$ref).slice(2).split('/'));
+    const steps = [...way, 'content', 'application/json', 'schema'];
+    const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('/', '~1'))).join('/');
+    const valid = ajv.compile({ $ref: `document#/${pointer}` });
+    expect(valid(body), `${path}: ${ajv.errorsText(valid.errors)}`).to.equal(true);
+  }
+
+  it('is sound OpenAPI 3.1', async () => {
+    expect(document.openapi).to.equal('3.1.0');
+    expect(document.servers).to.deep.equal([{ url: 'https://ai.example.org' }]);
+    await expectValid(document);
+  });
+
+  it('leaves no reference open', () => {
+    const text = JSON.stringify(document);
+    const refs = new Set([...text.matchAll(/"\$ref":"#([^"]+)"/gu)].map(([, ref]) => ref));
+    expect(refs.size).to.be.greaterThan(20);
+    for (const ref of refs) {
+      const steps = String(ref).slice(1).split('/');
+      const found = steps.reduce<unknown>(
+        (at, step) => (at as Record<string, unknown> | undefined)?.[step.replaceAll('~1', '/')],
+        document,
+      );
+      expect(found, ref).to.be.an('object');
+    }
+    expect(text).not.to.match(/"\$(id|schema)"/u);
+  });
+
+  it('describes every endpoint of the file, each under a name of its own', () => {
+    const described = operations().map(([method, path]) => `${method.toUpperCase()} ${path}`);
+    const { endpoints } = gateway.gateway.configuration;
+    expect(endpoints.length).to.be.greaterThan(6);
+    expect(described).to.include.members(endpoints.map(({ method, path }) => `${method} ${path}`));
+    const ids = operations().map(([, , { operationId }]) => operationId);
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+
+  it('names the parameters of each path', () => {
+    for (const [, path, operation] of operations()) {
+      const { parameters } = operation as unknown as { parameters: { name: string; in: string }[] };
+      const named = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      expect(named, path).to.deep.equal([...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => name));
+    }
+  });
+
+  it('says what each asks for: a key, a session, or nothing', () => {
+    for (const [, path, { security }] of operations()) {
+      const wanted = path.startsWith('/api/') ? [{ session: [] }] : [{ key: [] }];
+      expect(security, path).to.deep.equal(path.startsWith('/images/') ? [] : wanted);
+    }
+  });
+
+  it('names every code of an error', () => {
+    const told = Object.values(document.components.responses).map(({ description }) => description);
+    for (const code of Object.keys(ERRORS)) expect(told.join()).to.include(`\`${code}\``);
+  });
+
+  it('keeps its promises for chat and for its errors', async () => {
+    const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] };
+    const path = '/v1/chat/completions';
+    const good = await chat(gateway, body);
+    expectPromised('post', path, good.status, JSON.parse(good.text));
+    for (const [wrong, headers, status] of [
+      [{ model: 'sim-chat' }, {}, 400],
+      [body, { authorization: 'Bearer tg-wrong' }, 401],
+    ] as const) {
+      const { text, status: got } = await chat(gateway, wrong, headers);
+      expect(got).to.equal(status);
+      expectPromised('post', path, status, JSON.parse(text));
+    }
+  });
+
+  it('keeps its promises for images, videos and models', async () => {
+    const json = { 'content-type': 'application/json' };
+    const post = (path: string, body: object) =>
+      ask(gateway, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+    const image = await post('/v1/images/generations', { model: 'sim-image', prompt: 'A tree' });
+    expectPromised('post', '/v1/images/generations', image.status, JSON.parse(image.text));
+    const submitted = await post('/v1/queue/sim-video', { prompt: 'A tree' });
+    const task = JSON.parse(submitted.text) as { status_url: string; response_url: string };
+    expectPromised('post', '/v1/queue/{model}', submitted.status, task);
+    const at = '/v1/queue/{model}/requests/{requestID}';
+    for (const [path, url] of [
+      [`${at}/status`, task.status_url],
+      [at, task.response_url],
+    ] as const) {
+      const { status, text } = await ask(gateway, url);
+      expectPromised('get', path, status, JSON.parse(text));
+    }
+    const { status, text } = await ask(gateway, '/v1/models');
+    expectPromised('get', '/v1/models', status, JSON.parse(text));
+  });
+
+  it('keeps its promises for the management API', async () => {
+    const { store } = gateway.gateway;
+    const session = await store.people.createSession({
+      account_id: gateway.account.id,
+      email: null,
+      via: 'link',
+      operator: true,
+    });
+    const headers = {
+      cookie: `session=${session}`,
+      origin: 'https://ai.example.org',
+      'content-type': 'application/json',
+    };
+    for (const [method, path] of operations().filter(([, one]) => one.startsWith('/api/'))) {
+      if (method !== 'get') continue;
+      const answer = await fetch(gateway.url + path, { headers });
+      expect(answer.status, path).to.equal(200);
+      expectPromised(method, path, 200, await answer.json());
+    }
+    for (const [path, body, status] of [
+      ['/api/keys', { name: 'k', models: ['sim-chat'], limit: '1', expires_in_s: 60 }, 201],
+      ['/api/keys', { name: '' }, 400],
+      ['/api/accounts', { name: 'new', credit: '1.5' }, 201],
+    ] as const) {
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      const answer = await fetch(gateway.url + path, init);
+      expect(answer.status, path).to.equal(status);
+      expectPromised('post', path, status, await answer.json());
+    }
+    const credit = { amount: '1', reference: 'r' };
+    const answer = await fetch(`${gateway.url}/api/accounts/${gateway.account.id}/credit`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(credit),
+    });
+    const path = '/api/accounts/{accountID}/credit';
+    expectPromised('post', path, answer.status, await answer.json());
+  });
+
+  it('describes endpoints of the operator’s own, where they are and what they take', async () => {
+    const own = await startGateway(YAML + OWN, { files: { 'hello.mjs': HELLO } });
+    try {
+      const other = await documentOf(own);
+      await expectValid(other);
+      const inner = other.paths['/inner/chat/{tenant}']?.['post'];
+      expect(inner?.operationId).to.equal('createKeyEndpoint');
+      expect(inner?.requestBody).to.be.an('object');
+      expect(other.paths['/hello']?.['get']).to.include({ operationId: 'hello' });
+      expect(other.paths['/hello']?.['get']?.security).to.deep.equal([]);
+      expect(other.paths['/v1/chat/completions']).to.equal(undefined);
+    } finally {
+      await own.close();
+    }
+  });
+});

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/browser.js';
+import { startAcme, type Acme } from '../../helpers/acme.js';
+
+describe('the reference page', () => {
+  let acme: Acme;
+  before(async () => {
+    acme = await startAcme();
+  });
+  after(() => acme.close());
+
+  const files = async (): Promise<string[]> => {
+    const html = await (await fetch(`${acme.url}/docs`)).text();
+    return [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/gu)].map(([, path = '']) => path);
+  };
+
+  it('comes with all it needs, which may be kept for good', async () => {
+    const page = await fetch(`${acme.url}/docs`);
+    expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    expect(await files()).to.have.length(4);
+    for (const path of await files()) {
+      const file = await fetch(acme.url + path);
+      expect(file.status, path).to.equal(200);
+      expect(file.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+      expect(file.headers.get('x-content-type-options')).to.equal('nosniff');
+      if (path.endsWith('.js')) {
+        expect(file.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
+      }
+    }
+  });
+
+  it('styles itself inline, and alone does so', async () => {
+    const policy = async (path: string): Promise<string | null> =>
+      (await fetch(acme.url + path)).headers.get('content-security-policy');
+    expect(await policy('/docs')).to.include("style-src 'self' 'unsafe-inline'");
+    expect(await policy('/docs')).to.include("script-src 'self';");
+    expect(await policy('/openapi.json')).not.to.include('unsafe-inline');
+  });
+
+  it('gives out no other file', async () => {
+    const [one = ''] = await files();
+    const folder = one.slice(0, one.lastIndexOf('/'));
+    for (const path of [
+      `${folder}/package.json`,
+      `${folder}/..%2fpackage.json`,
+      `${folder}/%2e%2e/package.json`,
+      '/docs/0.0.0/swagger-ui.css',
+      '/docs/constructor/toString',
+    ]) {
+      const { status } = await fetch(acme.url + path);
+      expect(status, path).to.equal(404);
+    }
+  });
+
+  describeInBrowser('in a browser', (browser) => {
+    for (const width of [1280, 390]) {
+      it(`shows every operation at ${width} pixels, and asks no other site`, async () => {
+        const { context, page, faults } = await visit(browser(), acme.url, { width });
+        await page.goto('/docs');
+        await page.waitForSelector('.opblock');
+        const shown = await page.locator('.opblock').count();
+        const { paths } = (await (await fetch(`${acme.url}/openapi.json`)).json()) as {
+          paths: Record<string, object>;
+        };
+        const described = Object.values(paths).flatMap((path) => Object.keys(path));
+        expect(shown).to.equal(described.length);
+        await page.click('#operations-Account-createKey .opblock-summary');
+        await page.waitForSelector('#operations-Account-createKey .opblock-body');
+        await expectNoSidewaysScroll(page);
+        expect(faults).to.deep.equal([]);
+        await context.close();
+      });
+    }
+  });
+});
