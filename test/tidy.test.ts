@@ -134,6 +134,11 @@ describe('who may import whom', () => {
     expect(importing(/^src\/dashboard\//u, inner)).to.deep.equal([]);
   });
 
+  it('keeps what pages and API share apart from both', () => {
+    const above = /^(koa|src\/dashboard\/(api|openapi|pages|sign-in|index))(\/|$)/u;
+    expect(importing(/^src\/dashboard\/views\//u, above)).to.deep.equal([]);
+  });
+
   it('keeps scripts for browsers to themselves', () => {
     const others = /^(?!src\/dashboard\/client\/)/u;
     expect(importing(/^src\/dashboard\/client\//u, others)).to.deep.equal([]);

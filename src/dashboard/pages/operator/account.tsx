@@ -1,33 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
-import type { AccountCredit } from '../../../schema-types/account-credit.js';
+import { GatewayError } from '../../../errors.js';
+import { readFormBody } from '../../../request/body.js';
 import type { Account } from '../../../store/types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { accountOf, creditAccount } from '../../views/accounts.js';
 import { shownKeys } from '../../views/keys.js';
 import { usageRange } from '../../views/usage.js';
 import { KeyTable, spentByKey } from '../key-table.js';
 import { LedgerTable } from '../ledger-table.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
-import {
-  amountOf,
-  EMPTY_FORM,
-  faultOf,
-  fieldsReader,
-  readForm,
-  saidOf,
-  textOf,
-  type FormState,
-} from '../form.js';
 import { Card, Code, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../redirect.js';
 import { dollarsShown } from '../words.js';
+import { amountOf, faultOf, invalid } from './accounts.js';
 
 const PATH = '/operator/accounts/:id';
+const FORM_BYTES = 8192;
 const ENTRIES = 50;
 
-const readFields = fieldsReader<AccountCredit>('account-credit');
+interface Shown {
+  fault?: { message: string; param: string | null };
+  form?: URLSearchParams;
+}
 
 /** One account, for the operator: its money, its keys and what it did; and credit for it. */
 export function accountRoutes(services: DashboardServices): Route[] {
@@ -36,7 +31,7 @@ export function accountRoutes(services: DashboardServices): Route[] {
       method: 'GET',
       path: PATH,
       who: 'operator',
-      answer: (ctx, visitor) => show(ctx, visitor, services, EMPTY_FORM),
+      answer: (ctx, visitor) => show(ctx, visitor, services, {}),
     },
     {
       method: 'POST',
@@ -52,39 +47,48 @@ async function credit(
   visitor: Visitor | undefined,
   services: DashboardServices,
 ): Promise<void> {
-  const id = ctx.params['id'] ?? '';
-  const form = await readForm(ctx);
+  const account = await accountOf(ctx, services);
+  const form = await readFormBody(ctx.req, FORM_BYTES);
   try {
-    const reference = textOf(form, 'reference');
-    const asked = readFields({ amount: amountOf(form, 'amount'), reference });
-    await creditAccount(services, id, asked);
-    seeOther(ctx, `/operator/accounts/${encodeURIComponent(id)}?done=credited`);
+    const amount_nano = amountOf(form.get('amount') ?? '', 'amount');
+    const reference = (form.get('reference') ?? '').trim();
+    if (!/^[^\p{Cc}]{1,200}$/u.test(reference)) {
+      throw invalid('reference', 'A reference has 1 to 200 characters.');
+    }
+    await services.store.credit(account.id, amount_nano, reference);
+    seeOther(ctx, `/operator/accounts/${encodeURIComponent(account.id)}?done=credited`);
   } catch (error) {
-    await show(ctx, visitor, services, { values: form, fault: faultOf(error) });
+    await show(ctx, visitor, services, { fault: faultOf(error), form });
   }
+}
+
+async function accountOf(ctx: DashboardContext, { store }: DashboardServices): Promise<Account> {
+  const account = await store.account(ctx.params['id'] ?? '');
+  if (!account) throw new GatewayError('not_found', 'There is no such account.');
+  return account;
 }
 
 async function show(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
   services: DashboardServices,
-  state: FormState,
+  shown: Shown,
 ): Promise<void> {
-  const account = await accountOf(services.store, ctx.params['id'] ?? '');
+  const account = await accountOf(ctx, services);
   const page = {
     title: account.name,
     above: { path: '/operator/accounts', name: 'Accounts' },
     at: '/operator/accounts',
-    body: await body(account, ctx, services, state),
+    body: await body(account, ctx, services, shown),
   };
-  sendPage(ctx, visitor, page, state.fault ? 400 : 200);
+  sendPage(ctx, visitor, page, shown.fault ? 400 : 200);
 }
 
 async function body(
   account: Account,
   ctx: DashboardContext,
   { store, now }: DashboardServices,
-  state: FormState,
+  shown: Shown,
 ): Promise<JSX.Element> {
   const { id, name, balance_nano, held_nano } = account;
   const range = usageRange({}, now());
@@ -105,7 +109,7 @@ async function body(
           { name: 'Spend, 30 days', value: <Money nano={spent} /> },
         ]}
       />
-      <CreditForm id={id} state={state} />
+      <CreditForm id={id} shown={shown} />
       <Card title="Sign in" about="A link that works once, within ten minutes.">
         <Code label="command" text={`npx tollgate sign-in-link ${shellWord(name)}`} />
       </Card>
@@ -142,10 +146,12 @@ function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | nul
 }
 
 /** The reference is made with the form, so that sending it twice credits once. */
-function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Element {
-  const { values } = state;
+function CreditForm({ id, shown: { fault, form } }: { id: string; shown: Shown }): JSX.Element {
+  const said = (name: string): string | undefined =>
+    fault?.param === name ? fault.message : undefined;
   return (
     <Card title="Add credit" about="An amount below zero takes some back.">
+      {fault?.param === null && <Notice mood="bad">{fault.message}</Notice>}
       <form
         class="filters"
         method="post"
@@ -154,12 +160,12 @@ function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Elemen
         <Field
           label="Amount, in dollars"
           name="amount"
-          fault={saidOf(state, 'amount')}
+          fault={said('amount')}
           input={{
             type: 'text',
             inputMode: 'decimal',
             required: true,
-            value: values.get('amount') ?? '',
+            value: form?.get('amount') ?? '',
             placeholder: '10.00',
             autoComplete: 'off',
           }}
@@ -167,12 +173,12 @@ function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Elemen
         <Field
           label="Reference"
           name="reference"
-          fault={saidOf(state, 'reference')}
+          fault={said('reference')}
           input={{
             type: 'text',
             required: true,
             maxLength: 200,
-            value: values.get('reference') ?? `dashboard-${randomUUID().slice(0, 8)}`,
+            value: form?.get('reference') ?? `dashboard-${randomUUID().slice(0, 8)}`,
             autoComplete: 'off',
           }}
         />
