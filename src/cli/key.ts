@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { formatDollars } from '../billing/money.js';
 import type { Key } from '../store/types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
+import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { printJson, printLine, printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
 
@@ -9,7 +11,7 @@ interface Options {
   json?: boolean;
 }
 
-/** `tollgate key create ACCOUNT --name TEXT | list ACCOUNT | revoke KEY_ID` */
+/** `tollgate key create ACCOUNT --name TEXT [terms] | list ACCOUNT | revoke KEY_ID` */
 export function keyCommand(): Command {
   const create = command(
     'create',
@@ -18,6 +20,9 @@ export function keyCommand(): Command {
   )
     .argument('<account>', 'its name or id')
     .requiredOption('--name <text>', 'what the key is for')
+    .option('--expires <time>', 'refuse it after such a time, as in 12h or 30d')
+    .option('--model <id>', 'let it use this model alone; may be repeated', gather)
+    .option('--limit <dollars>', 'let it spend so much in all')
     .option('--json', 'print {"id","name","secret"}')
     .action(acting(createKey));
   const list = command('list', 'show the keys of an account', 'tollgate key list alice')
@@ -34,13 +39,23 @@ export function keyCommand(): Command {
     .addCommand(withConfig(revoke));
 }
 
-async function createKey(name: string, options: Options & { name: string }): Promise<void> {
+/** The values of an option that may be repeated. */
+function gather(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+async function createKey(
+  name: string,
+  options: Options & TypedTerms & { name: string },
+): Promise<void> {
+  const terms = await termsOf(options, options.config);
   await withStore(options.config, async (store) => {
     const account = await accountCalled(store, name);
-    const { key, secret } = await store.createKey(account.id, options.name);
+    const { key, secret } = await store.createKey(account.id, options.name, terms);
     if (options.json) return printJson({ id: key.id, name: key.name, secret });
     printLine(`Made the key ${key.id} for ${account.name}. Its secret, shown this once:`);
     printLine(secret);
+    for (const sentence of termSentences(key)) printLine(sentence);
   });
 }
 
@@ -59,7 +74,8 @@ async function revokeKey(id: string, { config, json }: Options): Promise<void> {
   else printLine(`Revoked ${id}: it is refused from now on.`);
 }
 
-function row({ id, name, prefix, created_ms, last_used_ms, revoked_ms }: Key) {
+function row(key: Key) {
+  const { id, name, prefix, created_ms, last_used_ms, revoked_ms, limit_nano } = key;
   return {
     id,
     name,
@@ -67,5 +83,9 @@ function row({ id, name, prefix, created_ms, last_used_ms, revoked_ms }: Key) {
     created: time(created_ms),
     last_used: time(last_used_ms),
     revoked: time(revoked_ms),
+    expires: time(key.expires_ms),
+    models: key.models,
+    limit: limit_nano === null ? null : formatDollars(limit_nano),
+    spent: limit_nano === null ? null : formatDollars(key.spent_nano),
   };
 }

@@ -10,6 +10,7 @@ import { keyCommand } from './key.js';
 import { ledgerCommand } from './ledger.js';
 import { migrateCommand } from './migrate.js';
 import { serveCommand } from './serve.js';
+import { signInLinkCommand } from './sign-in-link.js';
 import { taskCommand } from './task.js';
 import { verifyCommand } from './verify.js';
 
@@ -26,6 +27,7 @@ for (const make of [
   creditCommand,
   keyCommand,
   ledgerCommand,
+  signInLinkCommand,
   taskCommand,
   verifyCommand,
   migrateCommand,

@@ -43,6 +43,7 @@ function shown(cell: Cell): string {
   if (cell === null) return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell !== 'object') return String(cell).replaceAll(/\s+/gu, ' ');
+  if (Array.isArray(cell)) return cell.join(', ');
   return Object.entries(cell)
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`)
     .join(', ');

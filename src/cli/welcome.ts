@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { formatDollars } from '../billing/money.js';
 import type { Configuration } from '../config/types.js';
 import type { FirstStart } from '../first-start.js';
@@ -15,16 +16,35 @@ export function welcome(
   printLine(`Tollgate is serving ${counted(configuration.models.size, 'model')} on ${url}`);
 }
 
-function greet({ models }: Configuration, url: string, first: FirstStart): void {
-  const chat = [...models.values()].find(({ capabilities }) => capabilities.has('chat'));
-  const body = { model: chat?.id ?? '', messages: [{ role: 'user', content: 'Hello!' }] };
+function greet(configuration: Configuration, url: string, first: FirstStart): void {
+  const chat = [...configuration.models.values()].find(({ capabilities }) =>
+    capabilities.has('chat'),
+  );
   printLine(`This is the first start, so there is now an account "${first.account}"`);
   printLine(`with $${formatDollars(first.credit_nano)} of credit. Its API key, shown this once:\n`);
   printLine(`  ${first.secret}\n`);
-  if (!chat) return;
+  if (chat) showCall(url, first.secret, chat.id);
+  if (!configuration.dashboard) return;
+  printLine('Open the dashboard with the link that this prints:\n');
+  const { file } = configuration;
+  const config = file === resolve('gateway.yaml') ? '' : ` --config ${word(file)}`;
+  printLine(`  npx tollgate sign-in-link ${word(first.account)} --operator${config}\n`);
+}
+
+function showCall(url: string, secret: string, model: string): void {
+  const body = { model, messages: [{ role: 'user', content: 'Hello!' }] };
   printLine('Try it:\n');
   printLine(`  curl ${url}/v1/chat/completions \\`);
-  printLine(`    -H 'Authorization: Bearer ${first.secret}' \\`);
+  printLine(`    -H 'Authorization: Bearer ${secret}' \\`);
   printLine(`    -H 'Content-Type: application/json' \\`);
-  printLine(`    -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'\n`);
+  printLine(`    -d ${quoted(JSON.stringify(body))}\n`);
+}
+
+/** As it must be typed in a shell. */
+function word(text: string): string {
+  return /^[\w./@:+-]+$/u.test(text) ? text : quoted(text);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

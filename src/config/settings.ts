@@ -44,7 +44,7 @@ export function readSettings(
     readDuration(source, `/${key}`, gateway[key], { standard, least });
   return {
     listen: readListen(source, address),
-    public_url: (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`,
+    public_url: readPublicUrl(source, url, String(address)),
     store: readStoreUrl(source, gateway.store ?? STANDARD_STORE, directory),
     drain_ms: duration('drain', 30_000, 0),
     keep_alive_ms: duration('keep_alive', 15_000, 100),
@@ -55,6 +55,15 @@ export function readSettings(
     trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
     first_start: readFirstStart(source, gateway.first_start),
   };
+}
+
+/** What the file says, or where it listens. */
+export function readPublicUrl(
+  source: Source,
+  url: string | undefined,
+  address = STANDARD_LISTEN,
+): string {
+  return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
 
 function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {

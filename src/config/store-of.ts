@@ -4,7 +4,8 @@ import { isRecord } from '../is-record.js';
 import { FaultyConfiguration } from './faulty.js';
 import { parse } from './parse.js';
 import { Report } from './report.js';
-import { STANDARD_STORE } from './settings.js';
+import { readPublicUrl, STANDARD_STORE } from './settings.js';
+import type { Source } from './source.js';
 import { readStoreUrl } from './store-url.js';
 import { unreadable } from './unreadable.js';
 
@@ -12,26 +13,45 @@ import { unreadable } from './unreadable.js';
  * The store that gateway.yaml names, for commands that need no more of it: they must work in a
  * shell that does not have the service's secrets. Throws `Unreadable` or `FaultyConfiguration`.
  */
-export async function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
+export function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return part(file, env, 'store', (source, written) =>
+    readStoreUrl(source, written ?? STANDARD_STORE, dirname(resolve(file))),
+  );
+}
+
+/** Likewise where people reach the gateway, without a closing slash. */
+export function publicUrlOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return part(file, env, 'public_url', (source, written) => {
+    const listen = isRecord(source.value) ? source.value['listen'] : undefined;
+    return readPublicUrl(source, written, typeof listen === 'string' ? listen : undefined);
+  });
+}
+
+/** Likewise the IDs of the models, in the file's order. */
+export function modelsOf(file: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  return part(file, env, 'models', (source) => source.keys('/models') ?? []);
+}
+
+/** What is wrong elsewhere in the file does not matter. */
+async function part<T>(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  key: 'store' | 'public_url' | 'models',
+  read: (source: Source, written: string | undefined) => T,
+): Promise<T> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw unreadable(file, error);
   });
   const report = new Report();
-  const directory = dirname(resolve(file));
-  const source = parse(file, text, report, { env, directory });
-  const written = isRecord(source.value) ? source.value['store'] : undefined;
-  const store = readStoreUrl(
-    source,
-    typeof written === 'string' ? written : STANDARD_STORE,
-    directory,
-  );
-  const { line } = source.place('/store');
+  const pointer = `/${key}`;
+  const source = parse(file, text, report, { env, directory: dirname(resolve(file)) });
+  const written = isRecord(source.value) ? source.value[key] : undefined;
+  const value = read(source, typeof written === 'string' ? written : undefined);
+  const { line } = source.place(pointer);
   const faults = report.sorted(file).filter((fault) => !source.readable || fault.line === line);
-  if (
-    !source.readable ||
-    source.spoiled.has('/store') ||
-    faults.some(({ code }) => code === 'bad_store')
-  )
+  const isBad = faults.some(({ code }) => code === 'bad_store' || code === 'bad_url');
+  if (!source.readable || source.spoiled.has(pointer) || isBad) {
     throw new FaultyConfiguration(faults);
-  return store;
+  }
+  return value;
 }

@@ -32,7 +32,8 @@ describe('tollgate serve', function () {
       const { stdout } = first;
       expect(stdout)
         .to.match(/account "ann's"/u)
-        .and.include('$2.50');
+        .and.include('$2.50')
+        .and.include(`\n  npx tollgate sign-in-link 'ann'\\''s' --operator\n\n`);
       expect(new Set(stdout.match(SECRET))).to.have.property('size', 1);
       const [, command = ''] = /\n(  curl [\s\S]+?[^\\])\n\n/u.exec(stdout) ?? [];
       const shell = spawn('sh', ['-c', `${command} --silent --show-error`]);

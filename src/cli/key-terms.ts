@@ -1,0 +1,51 @@
+import { formatDollars } from '../billing/money.js';
+import { nameHint } from '../config/nearest.js';
+import { modelsOf } from '../config/store-of.js';
+import { parseDuration } from '../config/units.js';
+import type { Key, KeyTerms } from '../store/types.js';
+import { UsageError } from './command.js';
+import { dollars } from './dollars.js';
+import { priceTag, time } from './print.js';
+
+/** The terms of a key as they are typed. */
+export interface TypedTerms {
+  expires?: string;
+  model?: string[];
+  limit?: string;
+}
+
+const LEAST_MS = 1_000;
+const MOST_MS = 10 * 365 * 86_400_000;
+
+/** Throws `UsageError` for a time or an amount that is none, and for a model the file lacks. */
+export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTerms> {
+  const terms: KeyTerms = {};
+  if (typed.expires !== undefined) terms.expires_ms = Date.now() + lifetime(typed.expires);
+  if (typed.limit !== undefined) terms.limit_nano = dollars(typed.limit);
+  if (typed.model) {
+    const known = await modelsOf(config, process.env);
+    for (const id of typed.model) {
+      if (known.includes(id)) continue;
+      throw new UsageError(`there is no model "${id}" in ${config}; ${nameHint(id, known)}`);
+    }
+    terms.models = typed.model;
+  }
+  return terms;
+}
+
+function lifetime(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= LEAST_MS && ms <= MOST_MS) return ms;
+  throw new UsageError(`"${text}" is not a time from 1s to 3650d, such as 12h or 30d`);
+}
+
+/** One sentence for each term that the key has. */
+export function termSentences({ expires_ms, models, limit_nano }: Key): string[] {
+  const sentences: string[] = [];
+  if (expires_ms !== null) sentences.push(`It expires at ${time(expires_ms)}.`);
+  if (models) sentences.push(`It may use ${models.join(', ')} alone.`);
+  if (limit_nano !== null) {
+    sentences.push(`It may spend ${priceTag(formatDollars(limit_nano))} in all.`);
+  }
+  return sentences;
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { publicUrlOf } from '../config/store-of.js';
+import { acting, command, withConfig } from './command.js';
+import { printJson, printLine, time } from './print.js';
+import { accountCalled, withStore } from './store.js';
+
+const LIFETIME_MS = 10 * 60_000;
+
+interface Options {
+  config: string;
+  operator?: boolean;
+  json?: boolean;
+}
+
+/** `tollgate sign-in-link ACCOUNT [--operator]` */
+export function signInLinkCommand(): Command {
+  return withConfig(
+    command(
+      'sign-in-link',
+      'print a link that signs in to the dashboard, once',
+      'tollgate sign-in-link alice',
+    )
+      .argument('<account>', 'its name or id')
+      .option('--operator', 'let whoever uses it see and manage every account')
+      .option('--json', 'print {"url","expires"}')
+      .action(acting(signInLink)),
+  );
+}
+
+async function signInLink(name: string, options: Options): Promise<void> {
+  const { config, operator = false, json } = options;
+  const public_url = await publicUrlOf(config, process.env);
+  await withStore(config, async (store) => {
+    const account = await accountCalled(store, name);
+    const terms = { operator, lifetime_ms: LIFETIME_MS };
+    const { secret, due_ms } = await store.people.createLink(account.id, terms);
+    const url = `${public_url}/sign-in/link?token=${secret}`;
+    if (json) return printJson({ url, expires: time(due_ms) });
+    const as = operator ? `${account.name}, as an operator` : account.name;
+    printLine(`Open this within ten minutes to sign in to ${as}. It works once:`);
+    printLine(url);
+  });
+}
