@@ -76,7 +76,7 @@ async function chargeImages(ctx: Context, reply: ImageAnswer): Promise<Bill> {
     hold_nano: fact(ctx, 'hold').amount_nano,
   };
   const bill = await imageBill(reply.usages, reply.delivered, terms);
-  await settling(ctx, reply.upstream)(bill);
+  await settling(ctx, reply.upstream, { images: reply.delivered })(bill);
   return bill;
 }
 
@@ -85,7 +85,12 @@ function termsOf(ctx: Context, { price }: Upstream): Terms {
   return { work: workOf(ctx, 'chat'), model: fact(ctx, 'model'), price, hold_nano: amount_nano };
 }
 
-function settling(ctx: Context, { provider }: Upstream): (bill: Bill) => Promise<void> {
+/** The ledger holds the tokens, and what else there is to count. */
+function settling(
+  ctx: Context,
+  { provider }: Upstream,
+  others?: { images: number },
+): (bill: Bill) => Promise<void> {
   return async ({ usage, cost_nano, estimated }) => {
     // Nothing was given, so nothing is charged: the hold is released on the way out.
     if (cost_nano === 0n && usage.completion_tokens === 0) return;
@@ -95,7 +100,7 @@ function settling(ctx: Context, { provider }: Upstream): (bill: Bill) => Promise
       provider: provider.name,
       cost_nano,
       estimated,
-      usage: JSON.stringify(usage),
+      usage: JSON.stringify(others ? Object.assign(others, usage) : usage),
     });
   };
 }

@@ -85,7 +85,7 @@ describe('a kept picture', () => {
     expect(readdirSync(join(gallery.folder, 'tollgate.db-pictures'))).to.have.length(2);
   });
 
-  for (const name of ['nobody', '..%2ftollgate.db', '%2e%2e', 'x'.repeat(300), '%00']) {
+  for (const name of ['nobody', '..%2ftollgate.db', '%2e%2e%2f', 'x'.repeat(300), '%00']) {
     it(`is not found under the name ${name.slice(0, 20)}`, async () => {
       const response = await fetch(`${gallery.url}/images/${name}`);
       expect(response.status).to.equal(404);

@@ -68,7 +68,7 @@ describe('the charge for pictures', () => {
       expect(charges).to.have.length(1);
       expect(charges[0]).to.include({ amount_nano: -nano, estimated: false, provider: 'first' });
       const usage = JSON.parse(charges[0]?.usage ?? '') as object;
-      expect(usage).to.deep.equal({ prompt_tokens: 10, completion_tokens: 1_000 });
+      expect(usage).to.deep.equal({ prompt_tokens: 10, completion_tokens: 1_000, images: made });
     });
   }
 
