@@ -71,7 +71,8 @@ export async function startDashboard(
   return { ...started, signIn };
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens at, for a server whose address must be known before it is there. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

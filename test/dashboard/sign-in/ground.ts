@@ -22,6 +22,8 @@ export interface Ground {
 
 export interface GroundOptions {
   public_url?: string;
+  /** Where it listens, for a browser that goes to the real `public_url`. */
+  port?: number;
   /** Further lines of gateway.yaml. */
   yaml?: string;
   /** Further lines of `sign_in`. */
@@ -45,14 +47,18 @@ export async function startGround(options: GroundOptions = {}): Promise<Ground> 
   const file = (block: string): string => `public_url: ${public_url}
 owners: { a: { name: A } }
 providers: { p: { uses: simulator } }
-models: { m: { owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: free } }
+models: { m: { owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: { input_per_million: 100, output_per_million: 200 } } }
 sign_in:
   providers:
     acme: { name: Acme ID, issuer: '${openid.issuer}', ${client} }
     hub: { kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }
 ${block}${yaml}`;
   const clock = { now_ms: Date.now() };
-  const gateway = await startGateway(file(sign_in), { log, now: () => clock.now_ms });
+  const gateway = await startGateway(file(sign_in), {
+    log,
+    now: () => clock.now_ms,
+    port: options.port ?? 0,
+  });
   return Object.assign(clock, {
     openid,
     github,
