@@ -29,7 +29,7 @@ const MODELS = [
 const USAGE = { usage: { input_tokens: 10, output_tokens: 1_000 } };
 
 /** [model, what is asked for, how many the upstream makes, cost in nano-dollars] */
-const ROWS: [string, object, number, bigint][] = [
+const ROWS: [string, { n?: number; size?: string; quality?: string }, number, bigint][] = [
   ['flat', {}, 1, 40_000_000n],
   ['flat', { n: 3 }, 3, 120_000_000n],
   ['flat', { n: 3 }, 2, 80_000_000n],
@@ -68,7 +68,8 @@ describe('the charge for pictures', () => {
       expect(charges).to.have.length(1);
       expect(charges[0]).to.include({ amount_nano: -nano, estimated: false, provider: 'first' });
       const usage = JSON.parse(charges[0]?.usage ?? '') as object;
-      expect(usage).to.deep.equal({ prompt_tokens: 10, completion_tokens: 1_000, images: made });
+      const images = Math.min(made, body.n ?? 1);
+      expect(usage).to.deep.equal({ prompt_tokens: 10, completion_tokens: 1_000, images });
     });
   }
 
