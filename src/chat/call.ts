@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.js';
 import type { ChatCompletionBody } from '../schema-types/chat-completion.js';
 import type { Model } from '../types.js';
 import type { ChatCall } from './codec.js';
+import { READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from './fields.js';
 import { headerSafe } from './ignored.js';
 import { readMessages } from './messages.js';
 
@@ -10,26 +11,10 @@ const DEFAULT_MAX_TOKENS = 4096;
 /** Levels of objects and lists in a field that is sent on as it is. */
 const NESTING = 200;
 
-/** Fields of specification 2.1 that travel as they are. */
-const SAMPLING = new Set([
-  'temperature',
-  'top_p',
-  'stop',
-  'presence_penalty',
-  'frequency_penalty',
-  'user',
-]);
-const TOOLS = new Set(['tools', 'tool_choice', 'parallel_tool_calls']);
-/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
-const OWN = new Set([
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'n',
-  'max_tokens',
-  'max_completion_tokens',
-]);
+/** Neither sent on as they are nor named as ignored. */
+const READ = new Set(READ_FIELDS);
+const SAMPLING = new Set(SAMPLING_FIELDS);
+const TOOLS = new Set(TOOL_FIELDS);
 
 /** The parts of a prompt that its price bound is made of. */
 export interface PromptSize {
@@ -73,7 +58,7 @@ function travelling(
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(body)) {
-    if (OWN.has(name)) continue;
+    if (READ.has(name)) continue;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
       refuseDeep(name, value);

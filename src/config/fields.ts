@@ -1,24 +1,8 @@
+import { READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from '../chat/fields.js';
 import { pointer as join, quote, type Source } from './source.js';
 
 /** Fields of the chat contract: the gateway checks them and sends them on by itself. */
-const OWN = [
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'max_completion_tokens',
-  'stop',
-  'n',
-  'presence_penalty',
-  'frequency_penalty',
-  'user',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-];
+const OWN = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS];
 
 /** Fields by which a client could spend more than the hold, or reach what it must not. */
 const COSTLY = [
@@ -42,17 +26,7 @@ const COSTLY = [
 ];
 
 /** Fields that the hold rests on: neither fixed by the file nor put in place of another. */
-const HELD = [
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'n',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'best_of',
-];
+const HELD = [...READ_FIELDS, 'max_output_tokens', 'best_of'];
 
 /** Fields without which an upstream would answer something else, or more than is held. */
 const NEEDED = ['model', 'messages', 'stream', 'max_tokens'];
