@@ -6,8 +6,6 @@ import { openVideo, type OpenVideo } from './open.js';
 import { upstreamOf } from './poll.js';
 import { rangeOf } from './range.js';
 
-const STALLED_MS = 600_000;
-
 /**
  * Carries a video from its upstream to the client (specification 4.6): as it comes, and no faster
  * than the client reads. Throws `GatewayError` (502) as long as no byte has come; later on the
@@ -19,10 +17,12 @@ export async function content(ctx: Context, client: Client, services: Services):
   client.on_leave = 'abort';
   const video = await begin(ctx, client, services, index);
   const { res } = ctx;
+  const { client_ms } = services.configuration.limits;
   ctx.respond = false;
   res.writeHead(video.content_range === undefined ? 200 : 206, headersOf(video, index));
   if (ctx.method === 'HEAD') client.stop(new ClientGone());
-  else await carry(video, res, client);
+  else await carry(video, res, client, client_ms);
+  res.setTimeout(client_ms);
   res.end();
   return { kind: 'content' };
 }
@@ -60,12 +60,17 @@ async function begin(
 
 type Response = Context['res'];
 
-async function carry({ first, rest, length }: Begun, res: Response, client: Client): Promise<void> {
+async function carry(
+  { first, rest, length }: Begun,
+  res: Response,
+  client: Client,
+  client_ms: number,
+): Promise<void> {
   let sent = 0;
   for (let chunk: Uint8Array | undefined = first; chunk; chunk = await next(rest)) {
     if (client.gone) throw new ClientGone();
     sent += chunk.length;
-    if (!res.write(chunk)) await drained(res);
+    if (!res.write(chunk)) await drained(res, client_ms);
   }
   if (client.gone) throw new ClientGone();
   if (length !== undefined && sent !== length) {
@@ -79,9 +84,9 @@ async function next(rest: AsyncIterator<Uint8Array>): Promise<Uint8Array | undef
 }
 
 /** Resolves when the client has caught up, or has left: one that stands still is sent away. */
-function drained(res: Response): Promise<void> {
+function drained(res: Response, client_ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const patience = setTimeout(() => res.destroy(), STALLED_MS);
+    const patience = setTimeout(() => res.destroy(), client_ms);
     const done = (): void => {
       clearTimeout(patience);
       res.off('drain', done);

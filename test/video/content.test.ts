@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { until } from '../helpers/until.js';
 import { play, startUpstream, type FakeUpstream, type Step } from '../helpers/upstream.js';
 import { REEL } from './helpers/lab.js';
@@ -8,6 +8,10 @@ import { refused, startStudio, UPSTREAM_KEY, type Studio } from './helpers/studi
 
 const MP4 = { 'content-type': 'video/mp4' };
 const WHOLE: Step = { headers: { ...MP4, 'content-length': '1000' }, body: REEL };
+
+function drainedOrClosed(response: ServerResponse): Promise<unknown> {
+  return Promise.race([once(response, 'drain'), once(response, 'close')]);
+}
 
 describe('the content of a video', () => {
   let studio: Studio;
@@ -295,6 +299,24 @@ describe('the content of a video', () => {
     let bytes = 0;
     for await (const chunk of message) bytes += (chunk as Buffer).length;
     expect(bytes).to.equal(TOTAL);
+  });
+
+  it('is broken off for a client that takes nothing for as long as limits.client', async () => {
+    await studio.close();
+    studio = await startStudio({ settings: 'limits: { client: 100ms }' });
+    const url = await made('/reels/a');
+    let closed = false;
+    studio.lab.onReel = async (_, response) => {
+      response.on('close', () => (closed = true));
+      response.writeHead(200, MP4);
+      while (!response.destroyed) {
+        if (!response.write(Buffer.alloc(256 * 1024))) await drainedOrClosed(response);
+      }
+    };
+    const message = await raw(url);
+    message.on('error', () => undefined).pause();
+    await until(() => closed, 'the upstream is let go');
+    expect(message.complete).to.equal(false);
   });
 
   it('is let go by the upstream when its client leaves', async () => {
