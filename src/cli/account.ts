@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../billing/money.js';
 import type { Account } from '../store/types.js';
-import { acting, command, withConfig } from './command.js';
+import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine, printRows, time } from './print.js';
 import { withStore } from './store.js';
@@ -14,7 +14,6 @@ interface CreateOptions {
 
 /** `tollgate account create NAME [--credit 10.00] | list` */
 export function accountCommand(): Command {
-  const account = command('account', 'make and list accounts', 'tollgate account list');
   const create = command(
     'create',
     'make an account, with opening credit if wanted',
@@ -27,7 +26,7 @@ export function accountCommand(): Command {
   const list = command('list', 'show every account', 'tollgate account list --json')
     .option('--json', 'print one JSON document')
     .action(acting(listAccounts));
-  return account.addCommand(withConfig(create)).addCommand(withConfig(list));
+  return group('account', 'make and list accounts', 'tollgate account list', [create, list]);
 }
 
 async function createAccount(name: string, options: CreateOptions): Promise<void> {

@@ -13,6 +13,18 @@ export function command(name: string, description: string, example: string): Com
     .addHelpText('after', `\nExample:\n  $ ${example}\n`);
 }
 
+/** A command that is nothing but its parts, each of which is a command of its own. */
+export function group(
+  name: string,
+  description: string,
+  example: string,
+  parts: readonly Command[],
+): Command {
+  const whole = command(name, description, example);
+  for (const part of parts) whole.addCommand(withConfig(part));
+  return whole;
+}
+
 /** The option that every command has. */
 export function withConfig(target: Command): Command {
   return target.option('--config <file>', 'the configuration to use', 'gateway.yaml');

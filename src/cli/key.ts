@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../billing/money.js';
 import type { Key } from '../store/types.js';
-import { acting, command, UsageError, withConfig } from './command.js';
+import { acting, command, group, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { printJson, printLine, printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
@@ -33,10 +33,8 @@ export function keyCommand(): Command {
     .argument('<key_id>', 'the id that "key list" shows')
     .option('--json', 'print one JSON document')
     .action(acting(revokeKey));
-  return command('key', 'make, list and revoke API keys', 'tollgate key list alice')
-    .addCommand(withConfig(create))
-    .addCommand(withConfig(list))
-    .addCommand(withConfig(revoke));
+  const parts = [create, list, revoke];
+  return group('key', 'make, list and revoke API keys', 'tollgate key list alice', parts);
 }
 
 /** The values of an option that may be repeated. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../billing/money.js';
 import type { Task } from '../store/task-types.js';
-import { acting, command, UsageError, withConfig } from './command.js';
+import { acting, command, group, UsageError } from './command.js';
 import { printJson, printLine, printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
 
@@ -25,9 +25,7 @@ export function taskCommand(): Command {
     .argument('<id>', 'its request_id, or the content ID of its videos')
     .option('--json', 'print one JSON document')
     .action(acting(showTask));
-  return command('task', 'look at video tasks', 'tollgate task list')
-    .addCommand(withConfig(list))
-    .addCommand(withConfig(show));
+  return group('task', 'look at video tasks', 'tollgate task list', [list, show]);
 }
 
 async function listTasks({ config, account, limit, json }: ListOptions): Promise<void> {

@@ -5,14 +5,7 @@ import { DAY_MS, dayName, startOf } from './days.js';
 export const GROUPINGS = ['day', 'model', 'key'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-export interface UsageFigures {
-  calls: number;
-  prompt_tokens: number;
-  completion_tokens: number;
-  images: number;
-  video_seconds: number;
-  cost_nano: bigint;
-}
+export type UsageFigures = Omit<UsageRow, 'day' | 'model' | 'key_id'>;
 
 /** What one day, model or key has used. */
 export interface UsageGroup extends UsageFigures {
