@@ -50,7 +50,10 @@ providers: { acme: { uses: openai, base_url: '${upstream.url}', api_key: sk-acme
 models:${MODELS}${models}
 ${yaml}`,
     options,
-  );
+  ).catch(async (error: unknown) => {
+    await upstream.close();
+    throw error;
+  });
   const { store } = gateway.gateway;
   const { secret: poor } = await store.createKey((await store.createAccount('poor', 0n)).id, 'k');
   return {

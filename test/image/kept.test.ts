@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { errorOf } from '../helpers/ask.js';
 import { browse, painted, startGallery, type Gallery } from './helpers/gallery.js';
@@ -87,8 +89,11 @@ describe('a kept picture', () => {
 
   for (const name of ['nobody', '..%2ftollgate.db', '%2e%2e%2f', 'x'.repeat(300), '%00']) {
     it(`is not found under the name ${name.slice(0, 20)}`, async () => {
-      const response = await fetch(`${gallery.url}/images/${name}`);
-      expect(response.status).to.equal(404);
+      // As it stands: what asks for addresses would take the dots away first.
+      const asked = get(gallery.url, { path: `/images/${name}` });
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).to.equal(404);
     });
   }
 });

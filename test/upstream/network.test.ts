@@ -326,9 +326,12 @@ describe('network', () => {
       const megabytes = 48;
       const poured = { bytes: 0 };
       const upstream = await start((_, response) => void pour(response, megabytes, poured));
-      const provider = impatient(upstream.url, { idle_ms: 50 });
+      const idle_ms = 400;
+      const provider = impatient(upstream.url, { idle_ms });
       const answer = await network.send(provider, REQUEST, NEVER);
+      const paused = performance.now();
       await stalls(poured);
+      await until(() => performance.now() - paused > 2 * idle_ms, 'the reader has been slow');
       expect(poured.bytes).to.be.below((megabytes / 2) * 1024 * 1024);
       let bytes = 0;
       for await (const chunk of answer.body) bytes += chunk.length;
