@@ -72,7 +72,7 @@ function Limit(props: { value: string; fault: string | undefined }): JSX.Element
         inputMode: 'decimal',
         value: props.value,
         placeholder: '10.00',
-        pattern: '[0-9]{1,10}([.][0-9]{1,9})?',
+        pattern: '[$]?[0-9]{1,10}([.][0-9]{1,9})?',
         title: 'An amount such as 10.00',
         autoComplete: 'off',
       }}

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import OpenAI from 'openai';
+import { describeInBrowser, visit, type BrowserLook, type Visit } from '../../helpers/browser.js';
+import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+
+describeInBrowser('the pages of keys', (browser) => {
+  let dashboard: TestDashboard;
+
+  before(async () => {
+    dashboard = await startDashboard();
+  });
+  after(() => dashboard.close());
+
+  /** Somebody new, signed in. */
+  async function newcomer(name: string, look: BrowserLook = {}): Promise<Visit & { id: string }> {
+    const account = await dashboard.gateway.store.createAccount(name, 5_000_000_000n);
+    const session = await dashboard.signIn(account.id);
+    return { ...(await visit(browser(), dashboard.url, { ...look, session })), id: account.id };
+  }
+
+  const works = async (secret: string): Promise<boolean> => {
+    const client = new OpenAI({ baseURL: `${dashboard.url}/v1`, apiKey: secret, maxRetries: 0 });
+    try {
+      await client.models.list();
+      return true;
+    } catch (error) {
+      expect(error).to.be.instanceOf(OpenAI.AuthenticationError);
+      return false;
+    }
+  };
+
+  it('make a key, show its secret once, and revoke it, without scripts', async () => {
+    const { page, faults } = await newcomer('ada', { javaScriptEnabled: false });
+    await page.goto('/settings');
+    await page.getByRole('link', { name: 'API Keys', exact: true }).click();
+    await page.getByRole('link', { name: 'Create API Key' }).first().click();
+    await page.getByLabel('Name').fill('Ada’s <laptop>');
+    await page.getByLabel('Spending limit').fill('$2.50');
+    await page.getByLabel('Expires').selectOption('In 7 days');
+    await page.getByLabel('gpt-4o-mini').check();
+    const answering = page.waitForResponse((answer) => answer.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Create API Key' }).click();
+    const answer = await answering;
+    expect(answer.status()).to.equal(201);
+    expect(answer.headers()['cache-control']).to.equal('no-store');
+    const secret = (await page.textContent('#secret')) ?? '';
+    expect(secret).to.match(/^tg-/u);
+    expect(page.url()).not.to.include(secret);
+    expect(await works(secret)).to.equal(true);
+
+    await page.getByRole('link', { name: 'Done' }).click();
+    const row = page.getByRole('row', { name: 'Ada’s <laptop>' });
+    expect(await row.textContent()).to.include('only gpt-4o-mini');
+    expect(await row.textContent()).to.include('of $2.50');
+    expect(await page.content()).not.to.include(secret);
+
+    await row.getByRole('link', { name: 'Revoke' }).click();
+    expect(await page.textContent('h1')).to.equal('Revoke Ada’s <laptop>?');
+    expect(await works(secret)).to.equal(true);
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    expect(await page.textContent('[role=status]')).to.include('The key is revoked');
+    expect(await works(secret)).to.equal(false);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('make a key by keyboard alone', async () => {
+    const { page } = await newcomer('grace');
+    await page.goto('/settings/keys');
+    await follow('Create API Key', '/settings/keys/new');
+    expect(await page.evaluate('document.activeElement.id')).to.equal('name');
+    await page.keyboard.type('Grace’s');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#secret');
+    await follow('Done, I have copied it', '/settings/keys');
+    await page.getByRole('row', { name: 'Grace’s' }).waitFor();
+
+    async function follow(name: string, path: string): Promise<void> {
+      for (let tabs = 0; tabs < 40; tabs += 1) {
+        await page.keyboard.press('Tab');
+        const text = await page.evaluate('document.activeElement.textContent');
+        if (String(text).trim() !== name) continue;
+        await page.keyboard.press('Enter');
+        await page.waitForURL(dashboard.url + path);
+        return;
+      }
+      throw new Error(`${name} cannot be reached.`);
+    }
+  });
+
+  it('copy the secret, and do not show or make it again when loaded again', async () => {
+    const { page, id, faults } = await newcomer('linus', { clipboard: true });
+    await page.goto('/settings/keys/new');
+    await page.getByLabel('Name').fill('Once');
+    await page.getByRole('button', { name: 'Create API Key' }).click();
+    const secret = await page.textContent('#secret');
+    await page.getByRole('button', { name: 'Copy secret' }).click();
+    await page.getByText('Copied', { exact: true }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(secret);
+    await page.reload();
+    expect(await page.textContent('h1')).to.equal('API Keys');
+    expect(await page.content()).not.to.include(secret);
+    await page.goBack();
+    expect(await page.content()).not.to.include(secret);
+    expect(await dashboard.gateway.store.keys(id)).to.have.length(1);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('say what is wrong with a form, and keep what was typed', async () => {
+    const { page, id } = await newcomer('edsger', { javaScriptEnabled: false });
+    await page.goto('/settings/keys/new');
+    // As a browser would send it that checks nothing by itself.
+    const answer = await page.request.post('/settings/keys', {
+      form: { name: 'Kept <name>', limit: 'lots' },
+      headers: { origin: dashboard.url },
+    });
+    expect(answer.status()).to.equal(400);
+    const text = await answer.text();
+    expect(text).to.include('value="Kept &lt;name>"').and.include('id="limit-fault"');
+    expect(await dashboard.gateway.store.keys(id)).to.have.length(0);
+  });
+
+  it('show nobody the keys of another account, and let nobody revoke them', async () => {
+    const one = await newcomer('barbara');
+    const other = await newcomer('frances');
+    const { store } = dashboard.gateway;
+    const { key, secret } = await store.createKey(one.id, 'Of Barbara');
+    await other.page.goto('/settings/keys');
+    expect(await other.page.content()).not.to.include('Of Barbara');
+    const path = `/settings/keys/${key.id}/revoke`;
+    const seen = await other.page.goto(path);
+    const unknown = await other.page.goto('/settings/keys/key_unknown/revoke');
+    expect([seen?.status(), unknown?.status()]).to.deep.equal([404, 404]);
+    const headers = { origin: dashboard.url };
+    const form = {};
+    expect((await other.page.request.post(path, { headers, form })).status()).to.equal(404);
+    expect(await works(secret)).to.equal(true);
+    await one.page.goto('/settings/keys');
+    expect(await one.page.content()).to.include('Of Barbara');
+  });
+
+  it('refuse a form that another site has sent', async () => {
+    const { page, id } = await newcomer('alan');
+    const answer = await page.request.post('/settings/keys', {
+      form: { name: 'Foreign' },
+      headers: { origin: 'https://evil.example' },
+    });
+    expect(answer.status()).to.equal(403);
+    expect(await dashboard.gateway.store.keys(id)).to.have.length(0);
+  });
+});

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+
+const PATHS = ['accounts', 'tasks', 'providers', 'configuration'].map((one) => `/operator/${one}`);
+
+describeInBrowser('the pages of operators', (browser) => {
+  let dashboard: TestDashboard;
+
+  before(async () => {
+    dashboard = await startDashboard();
+  });
+  after(() => dashboard.close());
+
+  async function operator(): Promise<{ page: Page; faults: string[] }> {
+    const session = await dashboard.signIn(dashboard.account.id, true);
+    return visit(browser(), dashboard.url, { session, javaScriptEnabled: false });
+  }
+
+  it('make an account and credit it, without scripts', async () => {
+    const { page, faults } = await operator();
+    await page.goto('/operator/accounts');
+    await page.getByLabel('Name').fill('ada@example.org');
+    await page.getByLabel('Credit').fill('1.50');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    expect(await page.textContent('h1')).to.equal('ada@example.org');
+    await page.getByLabel('Amount').fill('$10.25');
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    expect(await page.textContent('[role=status]')).to.include('$11.75');
+    const account = await dashboard.gateway.store.account('ada@example.org');
+    expect(account?.balance_nano).to.equal(11_750_000_000n);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('credit once what is sent twice', async () => {
+    const { page } = await operator();
+    const { id } = await dashboard.gateway.store.createAccount('grace', 0n);
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByLabel('Amount').fill('5');
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    const account = await dashboard.gateway.store.account(id);
+    expect(account?.balance_nano).to.equal(5_000_000_000n);
+  });
+
+  it('say what is wrong with an account or an amount', async () => {
+    const { page } = await operator();
+    await page.goto('/operator/accounts');
+    await page.getByLabel('Name').fill('tester');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    expect(await page.textContent('#name-fault')).to.include('tester');
+    await page.goto(`/operator/accounts/${dashboard.account.id}`);
+    await page.getByLabel('Amount').fill('plenty');
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    expect(await page.textContent('#amount-fault')).to.include('amount');
+    expect(await page.inputValue('#amount')).to.equal('plenty');
+  });
+
+  it('are for operators only', async () => {
+    const session = await dashboard.signIn(dashboard.account.id);
+    const { page } = await visit(browser(), dashboard.url, { session });
+    for (const path of PATHS) expect((await page.goto(path))?.status(), path).to.equal(403);
+    await page.goto('/');
+    expect(await page.locator('a[href^="/operator"]').count()).to.equal(0);
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { describeInBrowser, visit, type BrowserLook } from '../../helpers/browser.js';
+import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+import { seedMonth } from '../../helpers/seed.js';
+
+describeInBrowser('the overview and the usage of an account', (browser) => {
+  const clock = { now_ms: Date.parse('2026-11-20T15:42:00Z') };
+  let dashboard: TestDashboard;
+
+  before(async () => {
+    dashboard = await startDashboard({ now: () => clock.now_ms, credit: '100' });
+    const { gateway, account, key_id } = dashboard;
+    await seedMonth(gateway.store, clock, account.id, [key_id, key_id]);
+  });
+  after(() => dashboard.close());
+
+  async function open(path: string, look: BrowserLook = {}) {
+    const session = await dashboard.signIn(dashboard.account.id);
+    const opened = await visit(browser(), dashboard.url, { ...look, session });
+    await opened.page.goto(path);
+    return opened;
+  }
+
+  it('show what it has and what it has spent, without scripts', async () => {
+    const { page } = await open('/', { javaScriptEnabled: false });
+    const { store } = dashboard.gateway;
+    const account = await store.account(dashboard.account.id);
+    const balance = Number(account?.balance_nano ?? 0n) / 1e9;
+    const shown = `$${(Math.floor(balance * 100) / 100).toFixed(2)}`;
+    expect(await page.textContent('.figures')).to.include(shown);
+    expect(await page.locator('.plot g').count()).to.equal(30);
+    expect(await page.getByRole('img', { name: 'Spend by day' }).count()).to.equal(1);
+    expect(await page.locator('.legend li').count()).to.equal(5);
+    expect(
+      await page.getByRole('region', { name: 'Activity' }).locator('tbody tr').count(),
+    ).to.equal(10);
+  });
+
+  it('explain a bar of the chart to who points at it', async () => {
+    const { page, faults } = await open('/');
+    await page.locator('.plot g').last().hover();
+    const tip = page.locator('.tip');
+    await tip.waitFor();
+    expect(await tip.textContent()).to.match(/^20 Nov: \$\d/u);
+    expect(await tip.textContent()).to.include('claude-sonnet-4-5');
+    await page.locator('h1').hover();
+    await tip.waitFor({ state: 'hidden' });
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('sum up the same, however they are grouped', async () => {
+    const { page } = await open('/usage', { javaScriptEnabled: false });
+    const totals = new Set<string | null>();
+    for (const name of ['By model', 'By key', 'By day']) {
+      await page.getByRole('link', { name, exact: true }).click();
+      totals.add(await page.locator('tfoot').textContent());
+    }
+    expect(totals.size).to.equal(1);
+  });
+
+  it('filter by model, and hand out the same filter as CSV', async () => {
+    const { page } = await open('/usage?by=model', { javaScriptEnabled: false });
+    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    expect(await page.locator('tbody tr').allTextContents()).to.have.length(1);
+    const link = page.getByRole('link', { name: 'Download CSV' });
+    const answer = await page.request.get((await link.getAttribute('href')) ?? '');
+    expect(answer.headers()['content-type']).to.include('text/csv');
+    const [, ...rows] = (await answer.text()).trim().split('\r\n');
+    expect(rows).to.have.length(1);
+    expect(rows[0]).to.include('gpt-image-1');
+  });
+
+  it('say so where a range makes no sense', async () => {
+    const { page } = await open('/');
+    const answer = await page.goto('/usage?from=2026-02-30');
+    expect(answer?.status()).to.equal(400);
+    expect(await page.textContent('main')).to.include('must be a day');
+  });
+
+  it('show nothing of one account to another, whose first call they explain', async () => {
+    const newcomer = await dashboard.gateway.store.createAccount('newcomer', 0n);
+    const session = await dashboard.signIn(newcomer.id);
+    const { page } = await visit(browser(), dashboard.url, { session });
+    await page.goto('/');
+    const text = await page.textContent('main');
+    expect(text).to.include('Make your first call').and.include(`${dashboard.url}/v1/chat`);
+    expect(text).not.to.include('claude-sonnet-4-5');
+    await page.goto('/usage');
+    expect(await page.textContent('main')).not.to.include('claude-sonnet-4-5');
+    await page.goto(`/usage?key=${dashboard.key_id}`);
+    expect(await page.textContent('main')).to.include('No calls in this range');
+  });
+});
