@@ -54,7 +54,7 @@ models:
 
 export interface TestDashboard extends TestGateway {
   /** The cookie `session` of somebody who came by a link to that account. */
-  signIn(account_id: string, operator?: boolean): Promise<string>;
+  signIn: (account_id: string, operator?: boolean) => Promise<string>;
 }
 
 /** A gateway whose `public_url` is where it listens, as browsers want it. */
