@@ -15,6 +15,8 @@ export interface FakeGithub {
   person: GithubPerson | undefined;
   /** What the token endpoint says, with 200, in place of a token. */
   error: string | undefined;
+  /** Paths that were asked for, in order. */
+  asked: string[];
   /** How the API answers in place of 200. */
   api_status: number | undefined;
   close(): Promise<void>;
@@ -46,6 +48,7 @@ export async function startGithub(): Promise<FakeGithub> {
     client_secret: 'github-client-secret-0123456789',
     person: OCTOCAT,
     error: undefined,
+    asked: [],
     api_status: undefined,
     close: async () => {
       server.closeAllConnections();
@@ -65,6 +68,7 @@ async function answer(
   res: ServerResponse,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(req.url ?? '/', fake.url);
+  fake.asked.push(pathname);
   if (pathname === '/login/oauth/authorize') return authorize(fake, codes, searchParams, res);
   if (pathname === '/login/oauth/access_token') {
     const chunks: Buffer[] = [];

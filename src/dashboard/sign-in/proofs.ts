@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 /** What ties a sign-in at a provider to the browser that began it. */
 export interface Proofs {
@@ -16,11 +16,4 @@ export function proofsOf(secret: string): Proofs {
     nonce: derive('nonce'),
     code_verifier: derive('code_verifier'),
   };
-}
-
-/** True where the callback carries exactly this state, once. */
-export function bearsState(callback: URL, { state }: Proofs): boolean {
-  const [given = '', ...more] = callback.searchParams.getAll('state');
-  const [a, b] = [Buffer.from(given), Buffer.from(state)];
-  return more.length === 0 && a.length === b.length && timingSafeEqual(a, b);
 }

@@ -7,7 +7,7 @@ import { returnTo } from '../return-to.js';
 import type { DashboardContext, Route } from '../types.js';
 import { enter, see, type Flow } from './flow.js';
 import { createIdentityService, type IdentityService } from './identity.js';
-import { bearsState, proofsOf, type Proofs } from './proofs.js';
+import { proofsOf, type Proofs } from './proofs.js';
 import { refusalOf, startAgain, unavailable, type Refusal } from './refusal.js';
 
 /** How long somebody may take at the provider. */
@@ -86,7 +86,7 @@ async function takeUp(
   const proofs = proofsOf(secret);
   // The Host header decides nothing: where the browser is, the file says.
   const callback = new URL(callbackOf(party) + ctx.search);
-  if (pending?.provider !== provider.name || !bearsState(callback, proofs)) throw startAgain();
+  if (pending?.provider !== provider.name) throw startAgain();
   return { proofs, callback, return_to: pending.return_to };
 }
 

@@ -15,8 +15,8 @@ export interface Ground {
   now_ms: number;
   /** Somebody with a browser of their own. */
   person(): Person;
-  /** Takes up another `sign_in` block, as an edited file does. */
-  signIn(block: string): Promise<void>;
+  /** Takes up another `sign_in` block, as an edited file does, and other providers. */
+  signIn(block: string, providers?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,14 +44,16 @@ export async function startGround(options: GroundOptions = {}): Promise<Ground> 
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const secret = options.openid?.public ? '' : `, client_secret: ${openid.client_secret}`;
   const client = `client_id: ${openid.client_id}${secret}`;
-  const file = (block: string): string => `public_url: ${public_url}
+  const acme = `{ name: Acme ID, issuer: '${openid.issuer}', ${client} }`;
+  const hub = `{ kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }`;
+  const both = `    acme: ${acme}\n    hub: ${hub}`;
+  const file = (block: string, providers = both): string => `public_url: ${public_url}
 owners: { a: { name: A } }
 providers: { p: { uses: simulator } }
 models: { m: { owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: { input_per_million: 100, output_per_million: 200 } } }
 sign_in:
   providers:
-    acme: { name: Acme ID, issuer: '${openid.issuer}', ${client} }
-    hub: { kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }
+${providers}
 ${block}${yaml}`;
   const clock = { now_ms: Date.now() };
   const gateway = await startGateway(file(sign_in), {
@@ -65,8 +67,8 @@ ${block}${yaml}`;
     gateway,
     logged: () => lines.join(''),
     person: () => new Person(public_url, gateway.url),
-    signIn: async (block: string) => {
-      await writeFile(gateway.file, `store: sqlite:tollgate.db\n${file(block)}`);
+    signIn: async (block: string, named?: string) => {
+      await writeFile(gateway.file, `store: sqlite:tollgate.db\n${file(block, named)}`);
       gateway.gateway.reload(await sound(gateway.file, {}));
     },
     close: async () => {

@@ -106,6 +106,13 @@ describe('a session', () => {
     expect(await Promise.all([ada, grace, guest].map(isIn))).to.deep.equal([false, true, true]);
   });
 
+  it('is over when the file no longer names who vouched for it', async () => {
+    await person.signIn(START, 'ada');
+    const other = "    other: { issuer: 'https://id.example.org', client_id: me }";
+    await ground.signIn("  allow: ['@example.org']\n", other);
+    expect(await isIn()).to.equal(false);
+  });
+
   it('makes an operator of whom the present file names', async () => {
     await person.signIn(START, 'ada');
     expect((await person.get('/api/accounts')).status).to.equal(200);

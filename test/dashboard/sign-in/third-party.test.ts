@@ -154,7 +154,9 @@ describe('a sign-in with a third party', () => {
 
   it("refuses another provider's callback", async () => {
     const callback = await person.callback(START, 'ada');
-    await refused(callback.replace('/acme/', '/hub/'));
+    await refused(altered(callback.replace('/acme/', '/hub/'), { iss: undefined }));
+    // Not even asked: it would learn a code that another has given out.
+    expect(ground.github.asked).to.deep.equal([]);
   });
 
   it('refuses an answer of another issuer, and one without a code', async () => {
@@ -237,6 +239,17 @@ describe('a third party that does not do as it should', () => {
     ground.now_ms += 3_600_000;
     await ground.person().get(START);
     expect(discovery()).to.equal(2);
+  });
+
+  it('is asked anew what it is when a sign-in fails there', async () => {
+    const person = ground.person();
+    const callback = await person.callback(START, 'ada');
+    ground.openid.down = true;
+    expect((await person.get(callback)).status).to.equal(502);
+    ground.openid.down = false;
+    expect((await person.get(START)).status).to.equal(303);
+    const discoveries = ground.openid.asked.filter((path) => path.includes('.well-known'));
+    expect(discoveries).to.have.length(2);
   });
 
   it('is told to be down, and asked anew when it is back', async () => {
