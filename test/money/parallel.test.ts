@@ -22,13 +22,20 @@ async function withSchema(base: string, use: (store: string) => Promise<void>): 
   }
 }
 
+type Payer = 'the balance' | 'the limit of a key';
+
 /** Every fourth call asks for a stream. The upstream waits until all callers are served or not. */
-async function callAtOnce(store: string | undefined, admitted: number): Promise<void> {
+async function callAtOnce(
+  store: string | undefined,
+  payer: Payer,
+  admitted: number,
+): Promise<void> {
   let goOn = (): void => undefined;
   const hold = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  const credit_nano = HELLO_BOUND_NANO * BigInt(admitted) + HELLO_BOUND_NANO - 1n;
+  const enough_nano = HELLO_BOUND_NANO * BigInt(admitted) + HELLO_BOUND_NANO - 1n;
+  const credit_nano = payer === 'the balance' ? enough_nano : HELLO_BOUND_NANO * BigInt(CALLS);
   const house = await openHouse(
     {
       up: ({ json }, response) => {
@@ -42,17 +49,27 @@ async function callAtOnce(store: string | undefined, admitted: number): Promise<
     },
   );
   try {
+    const { store: books } = house.gateway;
+    const terms = payer === 'the balance' ? {} : { limit_nano: enough_nano };
+    const { key, secret } = await books.createKey(house.account.id, 'k', terms);
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     let refused = 0;
     const calls = Array.from({ length: CALLS }, async (_, at) => {
       const stream = at % 4 === 0;
-      const response = await house.post({ ...HELLO, stream });
+      const response = await house.post({ ...HELLO, stream }, { headers });
       if (response.status === 402) refused += 1;
       return { status: response.status, text: await response.text() };
     });
     const arrived = (): number => house.upstream.requests.length + refused;
     await until(() => arrived() === CALLS, 'each call is refused or upstream', 15_000);
     goOn();
-    await expectBooks(house, await Promise.all(calls), admitted, credit_nano);
+    const answers = await Promise.all(calls);
+    const spent_nano = await expectBooks(house, answers, admitted, credit_nano);
+    const code = payer === 'the balance' ? 'insufficient_balance' : 'key_limit_reached';
+    const told = answers.filter(({ text }) => text.includes(`"${code}"`));
+    expect(told).to.have.length(CALLS - admitted);
+    const listed = (await books.keys(house.account.id)).find(({ id }) => id === key.id);
+    expect(listed?.spent_nano).to.equal(payer === 'the balance' ? 0n : spent_nano);
   } finally {
     goOn();
     await closeHouse(house);
@@ -64,7 +81,7 @@ async function expectBooks(
   answers: { status: number; text: string }[],
   admitted: number,
   credit_nano: bigint,
-): Promise<void> {
+): Promise<bigint> {
   const { store } = house.gateway;
   const served = answers.filter(({ status }) => status === 200);
   expect(served).to.have.length(admitted);
@@ -83,21 +100,24 @@ async function expectBooks(
     .and.to.equal(credit_nano - spent);
   const amounts = charges.map(({ amount_nano }) => amount_nano);
   expect(amounts.every((amount) => amount === -4350n || amount === -1950n)).to.equal(true);
+  return spent;
 }
 
-describe(`${CALLS} calls at once on a balance for k`, () => {
-  const postgres = process.env['TOLLGATE_TEST_POSTGRES'];
+for (const payer of ['the balance', 'the limit of a key'] as const) {
+  describe(`${CALLS} calls at once where ${payer} pays for k`, () => {
+    const postgres = process.env['TOLLGATE_TEST_POSTGRES'];
 
-  for (const admitted of [1, 37, 150]) {
-    it(`admits exactly ${admitted} on SQLite`, () => callAtOnce(undefined, admitted));
-  }
+    for (const admitted of [1, 37, 150]) {
+      it(`admits exactly ${admitted} on SQLite`, () => callAtOnce(undefined, payer, admitted));
+    }
 
-  if (!postgres) {
-    it('admits as many on PostgreSQL: needs TOLLGATE_TEST_POSTGRES');
-    return;
-  }
-  for (const admitted of [1, 37, 150]) {
-    it(`admits exactly ${admitted} on PostgreSQL`, () =>
-      withSchema(postgres, (store) => callAtOnce(store, admitted)));
-  }
-});
+    if (!postgres) {
+      it('admits as many on PostgreSQL: needs TOLLGATE_TEST_POSTGRES');
+      return;
+    }
+    for (const admitted of [1, 37, 150]) {
+      it(`admits exactly ${admitted} on PostgreSQL`, () =>
+        withSchema(postgres, (store) => callAtOnce(store, payer, admitted)));
+    }
+  });
+}
