@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Gateway, sound } from '../../src/gateway.js';
+import type { KeyTerms } from '../../src/store/types.js';
 import { parseDollars } from '../../src/billing/money.js';
 
 export interface TestGateway {
@@ -22,6 +23,8 @@ export interface TestGatewayOptions {
   /** In place of any that is free. */
   port?: number;
   credit?: string;
+  /** What the key may do. */
+  terms?: KeyTerms;
   /** In place of a SQLite file of its own. */
   store?: string;
   /** Further files beside gateway.yaml, by relative path. */
@@ -51,7 +54,7 @@ export async function startGateway(
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
   const gateway = await Gateway.open(await sound(file, options.env ?? {}), { log, now, random });
   const account = await gateway.store.createAccount('tester', parseDollars(options.credit ?? '10'));
-  const { key, secret } = await gateway.store.createKey(account.id, 'test');
+  const { key, secret } = await gateway.store.createKey(account.id, 'test', options.terms);
   const { port } = await gateway.listen();
   const close = async (): Promise<void> => {
     await gateway.stop();

@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Store } from '../../src/store/types.js';
-import { chatJson, chatSse, play, sse, type Step } from '../helpers/upstream.js';
+import { chatJson, chatSse, play, sse, type Received, type Step } from '../helpers/upstream.js';
 import { dataOf, houses, type House } from './helpers/house.js';
 
 type Watched = 'caller' | 'hold' | 'settle' | 'release';
@@ -87,12 +88,17 @@ function expectClear(seen: Seen): void {
 describe('a store that fails once', () => {
   const open = houses();
 
-  for (const mode of ['before', 'after'] as const) {
-    it(`loses no charge and keeps no hold, failing ${mode} any act`, async () => {
-      const house = await open(async ({ json }, response) => {
+  const cases = (['before', 'after'] as const).flatMap((mode) => [
+    { mode, terms: {}, whose: 'a key' },
+    { mode, terms: { limit_nano: 1_000_000_000n }, whose: 'a key with a limit' },
+  ]);
+  for (const { mode, terms, whose } of cases) {
+    it(`loses no charge and keeps no hold of ${whose}, failing ${mode} any act`, async () => {
+      const answer = async ({ json }: Received, response: ServerResponse): Promise<void> => {
         const { messages } = json as { messages: { content: string }[] };
         await play(SCRIPTS[messages[0]?.content ?? ''] ?? {}, response);
-      });
+      };
+      const house = await open(answer, { terms });
       const saboteur = new Saboteur(house.gateway.store);
       const sound = (await scenario(house)).map(({ kind, status }) => `${kind} ${status}`);
       let charged = (await house.charges()).length;

@@ -91,7 +91,12 @@ onEachStore('a video task whose gateway dies', (ground) => {
     it(`is neither lost nor charged twice, ${moment} every act`, async function () {
       this.timeout(120_000);
       const deaths = new Set<string>();
-      studio = await startStudio({ credit: '1000', store: `"${ground.place.url}"` });
+      studio = await startStudio({
+        credit: '1000',
+        store: `"${ground.place.url}"`,
+        // So that what the key holds and has spent must add up as well.
+        terms: { limit_nano: dollars(900) },
+      });
       try {
         for (let nth = 1; ; nth += 1) {
           const death = new Death(nth, moment);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LedgerEntry } from '../../../src/store/types.js';
+import type { KeyTerms, LedgerEntry } from '../../../src/store/types.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import {
   startUpstream,
@@ -31,6 +31,7 @@ export interface HouseOptions {
   price?: string;
   model?: string;
   credit?: string;
+  terms?: KeyTerms;
   store?: string;
 }
 
@@ -81,8 +82,12 @@ export async function openHouse(
   }
   const [upstream] = Object.values(upstreams);
   if (!upstream) throw new Error('A house needs an upstream.');
-  const { credit = '10', store } = options;
-  const gateway = await startGateway(yaml(upstreams, options), { credit, ...(store && { store }) });
+  const { credit = '10', store, terms } = options;
+  const gateway = await startGateway(yaml(upstreams, options), {
+    credit,
+    ...(store && { store }),
+    ...(terms && { terms }),
+  });
   const { url, secret, account } = gateway;
   const { store: books } = gateway.gateway;
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };

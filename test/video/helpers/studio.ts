@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Gateway, sound } from '../../../src/gateway.js';
 import { pino } from 'pino';
 import { ask, errorOf, type Answer, type WireError } from '../../helpers/ask.js';
+import type { KeyTerms } from '../../../src/store/types.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import { expectShape } from '../../helpers/schemas.js';
 import { labFiles, startLab, type Lab } from './lab.js';
@@ -15,6 +16,7 @@ export const SECOND_NANO = 200_000_000n;
 
 export interface StudioOptions {
   credit?: string;
+  terms?: KeyTerms;
   store?: string;
   /** Further entries of `providers` and `models`, and top-level blocks, as YAML. */
   providers?: string;
@@ -86,7 +88,7 @@ export async function startStudio(options: StudioOptions = {}): Promise<Studio> 
   const yaml = yamlOf(lab, options);
   const files = await labFiles();
   const now = (): number => (options.clock === 'real' ? Date.now() : studio.now_ms);
-  const { credit, store } = options;
+  const { credit, store, terms } = options;
   const clock = { now_ms: START_MS };
   const studio = clock as Studio;
   const gateway = await startGateway(yaml, {
@@ -94,6 +96,7 @@ export async function startStudio(options: StudioOptions = {}): Promise<Studio> 
     now,
     ...(credit !== undefined && { credit }),
     ...(store !== undefined && { store }),
+    ...(terms !== undefined && { terms }),
   });
   return Object.assign(studio, gateway, { lab, yaml }, acts(studio), {
     close: async () => {
