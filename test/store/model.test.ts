@@ -9,11 +9,18 @@ interface Model {
   holds: Map<string, { account: number; amount_nano: bigint; owner: 'steady' | 'shaky' | 'gone' }>;
   charges: Set<string>;
   credits: Map<string, bigint>;
+  /** What the limited key of each account has spent, and whether it was revoked. */
+  spent: bigint[];
+  revoked: boolean[];
 }
+
+const LIMIT_NANO = 50n;
 
 /** The store under test: one process that lives on, and one that is lost now and then. */
 interface World {
   ids: string[];
+  /** A key with a limit for each account; the requests from 3 on are made with it. */
+  keys: string[];
   steady: Store;
   shaky: Store;
   ground: Ground;
@@ -24,6 +31,7 @@ type Step =
   | { act: 'hold'; account: number; amount: number; request: number; shaky: boolean }
   | { act: 'settle'; account: number; amount: number; request: number }
   | { act: 'release'; account: number; request: number }
+  | { act: 'revoke'; account: number }
   | { act: 'lose' }
   | { act: 'recover' };
 
@@ -42,12 +50,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ act: fc.constant('hold' as const), account, amount, request, shaky: fc.boolean() }),
   fc.record({ act: fc.constant('settle' as const), account, amount, request }),
   fc.record({ act: fc.constant('release' as const), account, request }),
+  fc.record({ act: fc.constant('revoke' as const), account }),
   fc.constant({ act: 'lose' as const }),
   fc.constant({ act: 'recover' as const }),
 );
 
-function held(model: Model, at: number): bigint {
-  return [...model.holds.values()]
+function usesKey(request: number): boolean {
+  return request >= 3;
+}
+
+function held(model: Model, at: number, of: 'account' | 'key' = 'account'): bigint {
+  return [...model.holds]
+    .filter(([id]) => of === 'account' || usesKey(Number(id.slice(1))))
+    .map(([, hold]) => hold)
     .filter((hold) => hold.account === at)
     .reduce((sum, { amount_nano }) => sum + amount_nano, 0n);
 }
@@ -68,6 +83,11 @@ function predict(model: Model, taken: Step): unknown {
     case 'release':
       endHold(model, taken);
       return undefined;
+    case 'revoke': {
+      const was = model.revoked[taken.account] ?? false;
+      model.revoked[taken.account] = true;
+      return !was;
+    }
     case 'lose':
       for (const hold of model.holds.values()) if (hold.owner === 'shaky') hold.owner = 'gone';
       return undefined;
@@ -101,6 +121,8 @@ function predictHold(model: Model, taken: Step & { act: 'hold' }): unknown {
   const amount_nano = BigInt(taken.amount);
   const held_nano = held(model, taken.account);
   const balance_nano = balance(model, taken.account);
+  const refusal = usesKey(taken.request) ? predictRefusal(model, taken.account, amount_nano) : null;
+  if (refusal) return refusal;
   if (balance_nano - held_nano < amount_nano)
     return { admitted: false, because: 'balance', balance_nano, held_nano };
   if (model.holds.has(`r${taken.request}`)) return 'refused';
@@ -109,29 +131,52 @@ function predictHold(model: Model, taken: Step & { act: 'hold' }): unknown {
   return { admitted: true };
 }
 
+function predictRefusal(model: Model, at: number, amount_nano: bigint): unknown {
+  if (model.revoked[at]) return { admitted: false, because: 'ended' };
+  const spent_nano = model.spent[at] ?? 0n;
+  const held_nano = held(model, at, 'key');
+  if (LIMIT_NANO - spent_nano - held_nano >= amount_nano) return null;
+  const figures = { limit_nano: LIMIT_NANO, spent_nano, held_nano };
+  return { admitted: false, because: 'limit', ...figures };
+}
+
 function predictSettle(model: Model, taken: Step & { act: 'settle' }): unknown {
   const name = `${taken.account} r${taken.request}`;
   endHold(model, taken);
   if (model.charges.has(name)) return false;
   model.charges.add(name);
   model.balances[taken.account] = balance(model, taken.account) - BigInt(taken.amount);
+  if (usesKey(taken.request)) {
+    model.spent[taken.account] = (model.spent[taken.account] ?? 0n) + BigInt(taken.amount);
+  }
   return true;
 }
 
 async function perform(world: World, taken: Step): Promise<unknown> {
   const { steady, ids } = world;
   const id = 'account' in taken ? (ids[taken.account] ?? '') : '';
+  const key_id = 'account' in taken ? (world.keys[taken.account] ?? '') : '';
   switch (taken.act) {
     case 'credit':
       return (await steady.credit(id, BigInt(taken.amount), `c${taken.reference}`)).amount_nano;
     case 'hold': {
       const store = taken.shaky ? world.shaky : steady;
-      return store.hold(`r${taken.request}`, id, BigInt(taken.amount));
+      const key = usesKey(taken.request) ? key_id : undefined;
+      return store.hold(`r${taken.request}`, id, BigInt(taken.amount), key);
     }
     case 'settle':
-      return steady.settle(chargeOf(`r${taken.request}`, id, BigInt(taken.amount)));
+      return steady.settle(
+        chargeOf(
+          `r${taken.request}`,
+          id,
+          BigInt(taken.amount),
+          usesKey(taken.request) ? { key_id } : {},
+        ),
+      );
     case 'release':
       return steady.release(`r${taken.request}`, id);
+    case 'revoke':
+      return steady.revokeKey(key_id, id);
     case 'lose':
       await world.ground.close(world.shaky);
       world.shaky = await world.ground.open();
@@ -147,6 +192,8 @@ async function compare(world: World, model: Model): Promise<void> {
       balance_nano: balance(model, at),
       held_nano: held(model, at),
     });
+    const [key] = await world.steady.keys(id);
+    expect(key?.spent_nano).to.equal(model.spent[at] ?? 0n);
   }
   expect(await world.steady.verify()).to.deep.equal({
     accounts: 2,
@@ -163,18 +210,27 @@ onEachStore('any course of events', (ground) => {
     let shaky = await ground.open();
     let run = 0;
     const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-      await ground.place.sql('delete from holds; delete from ledger; delete from accounts');
+      await ground.place.sql(
+        'delete from holds; delete from ledger; delete from keys; delete from accounts',
+      );
       run++;
       const made = [
         await steady.createAccount(`a${run}`, 0n),
         await steady.createAccount(`b${run}`, 0n),
       ];
-      const world: World = { ids: made.map(({ id }) => id), steady, shaky, ground };
+      const ids = made.map(({ id }) => id);
+      const keys: string[] = [];
+      for (const id of ids) {
+        keys.push((await steady.createKey(id, 'pocket', { limit_nano: LIMIT_NANO })).key.id);
+      }
+      const world: World = { ids, keys, steady, shaky, ground };
       const model: Model = {
         balances: [0n, 0n],
         holds: new Map(),
         charges: new Set(),
         credits: new Map(),
+        spent: [],
+        revoked: [],
       };
       try {
         for (const taken of steps) {
