@@ -14,7 +14,7 @@ const [AT_UPSTREAM, HALF_SENT, ON_THEIR_WAY] = [200, 200, 100];
 interface Call {
   answer: Promise<{ status: number; body: string }>;
   /** Sends the rest of the body. */
-  end(): void;
+  end: () => void;
 }
 
 /** A chat call that has sent its headers and so much of its body. */
@@ -86,7 +86,11 @@ models:
     const at = (index: number): string => urls[index % urls.length] ?? '';
     await place.json('account', 'create', 'ann', '--credit', '10');
     const { id, secret } = await place.json<{ id: string; secret: string }>(
-      ...['key', 'create', 'ann', '--name', 'laptop'],
+      'key',
+      'create',
+      'ann',
+      '--name',
+      'laptop',
     );
     const cookie = await signIn(at(0), 'ann');
 
