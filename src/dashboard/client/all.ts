@@ -1,15 +1,9 @@
-import { localiseTimes } from './times.js';
-import { offerCopying } from './copy.js';
 import { explainCharts } from './charts.js';
+import { offerCopying } from './copy.js';
+import { showOnce } from './once.js';
+import { localiseTimes } from './times.js';
 
-// The answer to a form must not be sent for again by a reload: a key would be made twice.
-if (document.querySelector('[data-once]')) {
-  history.replaceState(
-    null,
-    '',
-    document.querySelector<HTMLElement>('[data-once]')?.dataset['once'],
-  );
-}
+showOnce(document);
 localiseTimes(document);
 offerCopying(document);
 explainCharts(document);

@@ -18,6 +18,9 @@ const STROKES = {
   tasks: 'M2 3.2h12v9.6H2zM5 3.2v9.6M11 3.2v9.6M2 8h12',
   providers: 'M1.8 8.2h2.9l1.8-4.9 3 9.4 1.8-4.5h2.9',
   configuration: 'M4 1.8h5.5l3 3v9.4H4zM9.2 2v3h3M6.2 8.2h4M6.2 11h4',
+  reference:
+    'M3 2.5h4.2A1.8 1.8 0 0 1 8 4v9.5a1.6 1.6 0 0 0-1.4-1H3zM13 2.5H8.8A1.8 1.8 0 0 0 8 4v9.5' +
+    'a1.6 1.6 0 0 1 1.4-1H13z',
   copy: 'M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1',
   plus: 'M8 3v10M3 8h10',
   out: 'M6 2.5H2.8v11H6M10.3 5l3 3-3 3M13 8H6',

@@ -97,8 +97,12 @@ function Secret({ secret, public_url }: { secret: string; public_url: string }):
   return (
     <>
       <Notice mood="warn">
-        <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again. Do not load
-        this page again: your browser would ask to send the form once more, and make another key.
+        <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again.
+        <noscript>
+          {' '}
+          Do not load this page again: your browser would ask to send the form once more, and make
+          another key.
+        </noscript>
       </Notice>
       <Card title="Secret">
         <div class="stack" data-once="/settings/keys">

@@ -36,13 +36,22 @@ export function LedgerTable(props: {
                 {used(entry.usage)} {entry.estimated && <Badge>estimated</Badge>}
               </td>
               <td class="number end">
-                <Money nano={entry.amount_nano} />
+                <Amount nano={entry.amount_nano} />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Amount({ nano }: { nano: bigint }): JSX.Element {
+  if (nano <= 0n) return <Money nano={nano} />;
+  return (
+    <span class="gain">
+      +<Money nano={nano} />
+    </span>
   );
 }
 

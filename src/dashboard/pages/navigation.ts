@@ -12,6 +12,7 @@ const MAIN: NavigationGroup = {
     { path: '/usage', name: 'Usage', icon: 'usage' },
     { path: '/models', name: 'Models', icon: 'models' },
     { path: '/playground', name: 'Playground', icon: 'playground' },
+    { path: '/docs', name: 'API Reference', icon: 'reference' },
   ],
 };
 

@@ -102,6 +102,7 @@ function Document(props: {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content={props.theme ?? 'light dark'} />
         <title>{`${props.title} · Tollgate`}</title>
         <link rel="icon" href={assetPath('icon.svg')} />
         {STYLES.map((name) => (
