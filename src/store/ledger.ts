@@ -78,7 +78,7 @@ export async function enterCredit(
 
 const KINDS: readonly LedgerEntry['kind'][] = ['credit', 'charge', 'refund'];
 
-/** See `LedgerPage`. The kinds are named so that a reference is found by the unique index. */
+/** See `LedgerPage`. */
 export async function ledger(
   database: Database,
   account_id: string,
@@ -86,9 +86,11 @@ export async function ledger(
 ): Promise<LedgerEntry[]> {
   const rows = await database.read<LedgerRow[]>((knex) => {
     const query = knex('ledger').where({ account_id }).where('id', '>', after).limit(limit);
+    // With the kinds it is the unique index that finds a reference, and no order tempts away.
     if (reference !== undefined) query.where({ reference }).whereIn('kind', KINDS);
-    if (before === undefined) return query.orderBy('id');
-    return query.where('id', '<', before).orderBy('id', 'desc');
+    const order = knex.raw(reference === undefined ? 'id' : '+id');
+    if (before === undefined) return query.orderBy(order);
+    return query.where('id', '<', before).orderBy(order, 'desc');
   });
   return rows.map(toEntry);
 }

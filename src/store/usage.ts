@@ -6,7 +6,7 @@ import { StoreError, type UsageRow } from './types.js';
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 366;
 /** Entries that are added up in one statement, which in SQLite stops the event loop. */
-const SLICE = 5_000;
+const SLICE = 2_000;
 const NANO_PER_DOLLAR = 1_000_000_000n;
 
 const AMOUNTS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
@@ -58,16 +58,17 @@ interface Slice {
   to_ms: number;
 }
 
-function entriesOf(knex: Knex, { account_id, from, to_ms }: Slice): Knex.QueryBuilder {
+/** From the place on; the caller says how far, once, or the index is read further than that. */
+function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
   return knex('ledger')
     .where({ account_id })
-    .whereRaw('(created_ms, id) > (?, ?)', [String(from.created_ms), String(from.id)])
-    .where('created_ms', '<', to_ms);
+    .whereRaw('(created_ms, id) > (?, ?)', [String(from.created_ms), String(from.id)]);
 }
 
 /** The last entry of the slice; undefined where the rest is no more than a slice. */
 function endOf(knex: Knex, slice: Slice): Promise<Place | undefined> {
   return entriesOf(knex, slice)
+    .where('created_ms', '<', slice.to_ms)
     .orderBy(['created_ms', 'id'])
     .offset(SLICE - 1)
     .first('created_ms', 'id');
@@ -82,6 +83,7 @@ async function sumsOf(
 ): Promise<Sum[]> {
   const entries = entriesOf(knex, slice).whereIn('kind', ['charge', 'refund']);
   if (to) entries.whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);
+  else entries.where('created_ms', '<', slice.to_ms);
   return entries
     .groupByRaw('1, 2, 3')
     .select(
