@@ -10,6 +10,7 @@ import {
   spokenIn,
   usageIn,
 } from './openai-answer.js';
+import { echoed, learn, newEcho, type Echo } from './openai-echo.js';
 import { newThink, splitThink, type Think } from './openai-think.js';
 import { fragmentsIn, type OpenCall } from './openai-tools.js';
 
@@ -23,38 +24,61 @@ interface Choice {
 
 type Choices = Map<number, Choice>;
 
+interface Stream {
+  choices: Choices;
+  echo: Echo;
+  provider: Provider;
+}
+
 /**
  * Pieces as they come, packet by packet. The end of a choice is told only at the end of the stream:
  * until then upstreams may say it twice, change their minds, or report an error after it.
  */
 export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder {
-  const choices: Choices = new Map();
+  const stream: Stream = { choices: new Map(), echo: newEcho(), provider };
   return {
-    read: (packet, pieces) => readPacket(packet, choices, provider, pieces),
-    end: (pieces) => void pieces.push(...closing(choices, false)),
+    read: (packet, pieces) => readPacket(packet, stream, pieces),
+    end: (pieces) => void pieces.push(...closing(stream.choices, false)),
   };
 }
 
 /** Adds the pieces of a packet; true once the stream has said that it is over. */
 function readPacket(
   packet: readonly ServerSentEvent[],
-  choices: Choices,
-  provider: Provider,
+  stream: Stream,
   pieces: ChatPiece[],
 ): boolean {
   for (const { event, data } of packet) {
-    if (event === 'error') throw failureInside(data, provider);
+    if (event === 'error') throw failureInside(data, stream.provider);
     const text = data.trim();
     if (text === '[DONE]') {
-      pieces.push(...closing(choices, true));
+      pieces.push(...closing(stream.choices, true));
       return true;
     }
-    if (text !== '') readChunk(text, choices, provider, pieces);
+    if (text !== '') readChunk(text, stream, pieces);
   }
   return false;
 }
 
-function readChunk(data: string, choices: Choices, provider: Provider, pieces: ChatPiece[]): void {
+function readChunk(data: string, stream: Stream, pieces: ChatPiece[]): void {
+  const { echo } = stream;
+  const content = echoed(echo, data);
+  if (content !== undefined) {
+    pieces.push({ content, index: echo.index });
+    return;
+  }
+  const said = readWhole(data, stream);
+  for (const piece of said) pieces.push(piece);
+  const index = said[0]?.index ?? 0;
+  const text = textAlone(said);
+  // Where a text may hold its reasoning, it is not all that a chunk says.
+  if (text === undefined || stream.choices.get(index)?.think) return;
+  const fresh = { ...stream, choices: new Map() };
+  learn(echo, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
+}
+
+function readWhole(data: string, { choices, provider }: Stream): ChatPiece[] {
+  const pieces: ChatPiece[] = [];
   const chunk = checked(parse(data), provider);
   for (const choice of recordsIn(chunk['choices'])) {
     const piece = readChoice(choice, choices, provider);
@@ -62,6 +86,13 @@ function readChunk(data: string, choices: Choices, provider: Provider, pieces: C
   }
   const usage = usageIn(chunk, provider.wire);
   if (usage) pieces.push({ usage });
+  return pieces;
+}
+
+/** The text of pieces that are one text and nothing more. */
+function textAlone([piece, ...more]: readonly ChatPiece[]): string | undefined {
+  if (!piece || more.length > 0 || Object.keys(piece).length !== 2) return undefined;
+  return piece.index === undefined ? undefined : piece.content;
 }
 
 function parse(data: string): unknown {

@@ -22,6 +22,8 @@ export class EventReader {
   readonly #parser: EventSourceParser;
   readonly #decoder = new TextDecoder();
   #bytes = 0;
+  /** Nothing is left of the packets before; false at first, for the sake of a byte order mark. */
+  #isWhole = false;
   #events: ServerSentEvent[] = [];
   /** Lines of a bare JSON text, from its first brace on. */
   #bare: string[] = [];
@@ -44,7 +46,15 @@ export class EventReader {
     const { stream_bytes } = this.#limits;
     this.#bytes += packet.length;
     if (this.#bytes > stream_bytes) throw tooLarge('a stream', stream_bytes);
-    return this.#feed(this.#decoder.decode(packet, STREAMING));
+    return this.#feed(this.#textOf(packet));
+  }
+
+  /** A packet between two that end in ASCII splits no character, and needs no decoder's memory. */
+  #textOf(packet: Uint8Array): string {
+    const isWhole = (packet.at(-1) ?? 0xff) < 0x80;
+    if (this.#isWhole && isWhole && Buffer.isBuffer(packet)) return packet.toString();
+    this.#isWhole = isWhole;
+    return this.#decoder.decode(packet, STREAMING);
   }
 
   /** What was still open when the bytes ended. */

@@ -20,7 +20,7 @@ export function inThreeWays(text: string): [string, Uint8Array[]][] {
   const awkward = [...bytes.keys()].filter((at) => isInside(bytes[at] ?? 0, at));
   return [
     ['in one write', [bytes]],
-    ['one byte a write', [...bytes].map((byte) => Uint8Array.of(byte))],
+    ['one byte a write', [...bytes].map((byte) => Buffer.of(byte))],
     ['split at the awkward places', splitAt(bytes, awkward)],
   ];
 }
