@@ -111,13 +111,13 @@ function internal(): GatewayError {
 }
 
 function logRequest(ctx: Context, log: Logger, took_ms: number): void {
-  const { request_id, endpoint, caller, model, task, receipt } = ctx.state;
+  const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
   log.info({
     request_id,
     endpoint,
     status: ctx.res.headersSent ? ctx.res.statusCode : ctx.status,
     took_ms: Math.round(took_ms * 10) / 10,
-    account: caller?.account_id,
+    account: caller?.account_id ?? account_id,
     model: model?.id ?? task?.task.model,
     cost_nano: receipt?.cost_nano.toString(),
   });

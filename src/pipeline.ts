@@ -80,6 +80,8 @@ export type Need = Fact | `${Fact}:${string}`;
 export interface State extends Partial<Facts> {
   request_id: string;
   endpoint?: string;
+  /** Whose session it is, at the dashboard. */
+  account_id?: string;
 }
 
 export type Context = ParameterizedContext<State>;

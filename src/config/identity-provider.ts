@@ -12,7 +12,7 @@ const TAKEN = ['link'];
 
 /** What only one kind of provider has. */
 const OWN: Record<IdentityProvider['kind'], readonly Key[]> = {
-  openid: ['issuer'],
+  openid: ['issuer', 'trust_email'],
   github: ['base_url', 'api_url'],
 };
 
@@ -30,26 +30,27 @@ export function readIdentityProvider(
   const kind = entry.kind ?? 'openid';
   refuseForeign(source, place, kind);
   const { client_id = '', client_secret } = entry;
-  const client = { name, title: entry.name ?? titleOf(name), client_id, client_secret };
+  const client = { name, title: entry.name ?? titleOf(kind, name), client_id, client_secret };
   const scopes = (entry.scopes ?? []).filter((scope) => scope !== undefined);
   return kind === 'github'
     ? readGithub(source, place, entry, { ...client, scopes })
     : readOpenId(source, place, entry, { ...client, scopes });
 }
 
-type Client = Omit<IdentityProvider, 'kind' | 'issuer' | 'base_url' | 'api_url'>;
+type Client = Omit<IdentityProvider, 'kind'>;
 
 function readOpenId(
   source: Source,
   place: string,
-  { issuer }: Entry,
+  { issuer, trust_email = false }: Entry,
   client: Client,
 ): IdentityProvider | undefined {
   require(source, place, 'issuer');
   if (issuer === undefined || !readSafeUrl(source, `${place}/issuer`, issuer)) return undefined;
   // `openid` is what makes it a sign-in, whatever else is asked for.
   const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
-  return { ...client, kind: 'openid', issuer, scopes: [...new Set(['openid', ...scopes])] };
+  const asked = [...new Set(['openid', ...scopes])];
+  return { ...client, kind: 'openid', issuer, trust_email, scopes: asked };
 }
 
 function readGithub(
@@ -97,6 +98,7 @@ function refuseForeign(source: Source, place: string, kind: IdentityProvider['ki
   }
 }
 
-function titleOf(name: string): string {
+function titleOf(kind: IdentityProvider['kind'], name: string): string {
+  if (kind === 'github') return 'GitHub';
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -42,15 +42,18 @@ export function readSettings(
   const { listen: address = STANDARD_LISTEN, public_url: url } = gateway;
   const duration = (key: 'drain' | 'keep_alive', standard: number, least: number) =>
     readDuration(source, `/${key}`, gateway[key], { standard, least });
+  const public_url = readPublicUrl(source, url, String(address));
+  const dashboard = gateway.dashboard ?? true;
+  if (dashboard && url !== undefined) checkPath(source, public_url);
   return {
     listen: readListen(source, address),
-    public_url: readPublicUrl(source, url, String(address)),
+    public_url,
     store: readStoreUrl(source, gateway.store ?? STANDARD_STORE, directory),
     drain_ms: duration('drain', 30_000, 0),
     keep_alive_ms: duration('keep_alive', 15_000, 100),
     limits: readLimits(source, gateway.limits ?? {}),
     log_level: gateway.log?.level ?? 'info',
-    dashboard: gateway.dashboard ?? true,
+    dashboard,
     sign_in: readSignIn(source, gateway.sign_in ?? {}),
     trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
     first_start: readFirstStart(source, gateway.first_start),
@@ -64,6 +67,18 @@ export function readPublicUrl(
   address = STANDARD_LISTEN,
 ): string {
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
+}
+
+/** Pages link to one another from the root, so behind a path they would lead past themselves. */
+function checkPath(source: Source, public_url: string): void {
+  if (!URL.canParse(public_url) || new URL(public_url).pathname === '/') return;
+  const word = source.word('/public_url');
+  source.fault('/public_url', {
+    code: 'dashboard_path',
+    severity: 'warning',
+    message: `public_url: the dashboard cannot stand behind a path, as in ${word}`,
+    hint: 'give it a host of its own, or write dashboard: false',
+  });
 }
 
 function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {

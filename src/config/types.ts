@@ -56,6 +56,8 @@ export interface OpenIdProvider extends IdentityClient {
   kind: 'openid';
   /** Exactly as written: https, or http to this machine. */
   issuer: string;
+  /** Its addresses are good though it does not say that it has verified them. */
+  trust_email: boolean;
 }
 
 export interface GithubProvider extends IdentityClient {

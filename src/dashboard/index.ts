@@ -46,6 +46,7 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
     if (!route) throw notAllowed(ctx, found);
     ctx.state.endpoint = route.path;
     const visitor = await visitorOf(ctx, services);
+    if (visitor) ctx.state.account_id = visitor.session.account_id;
     if (route.who !== 'anyone' && !visitor) return meetStranger(ctx);
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') refuseCrossSite(ctx, origin);
     if (route.who === 'operator') refuseOthers(visitor);

@@ -134,6 +134,8 @@ export interface IdentityProviderEntry {
   /** text */
   client_secret?: string;
   scopes?: Fields;
+  /** true or false */
+  trust_email?: boolean;
   /** a URL */
   base_url?: string;
   /** a URL */

@@ -13,7 +13,6 @@ import {
   type ClientAuth,
   type Configuration,
   type IDToken,
-  type UserInfoResponse,
 } from 'openid-client';
 import type { OpenIdProvider } from '../../config/types.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
@@ -47,7 +46,10 @@ export function createOpenId(provider: OpenIdProvider, now: () => number): Ident
         const configuration = await known.get();
         const tokens = await authorizationCodeGrant(configuration, callback, checks);
         const claims = tokens.claims();
-        return identityOf(provider, await told(configuration, claims, tokens.access_token));
+        return identityOf(
+          provider,
+          await told(provider, configuration, claims, tokens.access_token),
+        );
       } catch (error) {
         // It may have moved, or have other keys.
         known.forget();
@@ -80,18 +82,19 @@ function authentication(client_secret: string | undefined): ClientAuth {
   };
 }
 
-/** The address stands in the ID token, or else is asked for. */
+/** The address, and whether it is verified, stand in the ID token, or else are asked for. */
 async function told(
+  { trust_email }: OpenIdProvider,
   configuration: Configuration,
   claims: IDToken | undefined,
   access_token: string,
 ): Promise<Parameters<typeof identityOf>[1]> {
   const subject = claims?.sub ?? '';
-  const asks = claims?.['email'] === undefined && configuration.serverMetadata().userinfo_endpoint;
-  const source: IDToken | UserInfoResponse | undefined = asks
-    ? await fetchUserInfo(configuration, access_token, subject)
-    : claims;
-  const verified: unknown = source?.['email_verified'];
+  const isWhole = claims?.['email'] !== undefined && claims['email_verified'] !== undefined;
+  const asks = !isWhole && configuration.serverMetadata().userinfo_endpoint;
+  const more = asks ? await fetchUserInfo(configuration, access_token, subject) : undefined;
+  const email: unknown = claims?.['email'] ?? more?.email;
+  const verified: unknown = claims?.['email_verified'] ?? more?.['email_verified'] ?? trust_email;
   // Some write it as text.
-  return { subject, email: source?.['email'], verified: verified === true || verified === 'true' };
+  return { subject, email, verified: verified === true || verified === 'true' };
 }

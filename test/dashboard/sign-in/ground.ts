@@ -24,6 +24,8 @@ export interface GroundOptions {
   public_url?: string;
   /** Where it listens, for a browser that goes to the real `public_url`. */
   port?: number;
+  /** Further terms of `acme`. */
+  acme?: string;
   /** Further lines of gateway.yaml. */
   yaml?: string;
   /** Further lines of `sign_in`. */
@@ -44,7 +46,8 @@ export async function startGround(options: GroundOptions = {}): Promise<Ground> 
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const secret = options.openid?.public ? '' : `, client_secret: ${openid.client_secret}`;
   const client = `client_id: ${openid.client_id}${secret}`;
-  const acme = `{ name: Acme ID, issuer: '${openid.issuer}', ${client} }`;
+  const { acme: terms = '' } = options;
+  const acme = `{ name: Acme ID, issuer: '${openid.issuer}', ${client}${terms} }`;
   const hub = `{ kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }`;
   const both = `    acme: ${acme}\n    hub: ${hub}`;
   const file = (block: string, providers = both): string => `public_url: ${public_url}

@@ -300,6 +300,15 @@ describe('a third party that does not do as it should', () => {
     await other.close();
   });
 
+  it('may be trusted with addresses, but not with those it calls unverified', async () => {
+    const other = await startGround({ acme: ', trust_email: true' });
+    other.openid.people['silent'] = { email: 'silent@example.org' };
+    other.openid.people['false'] = { email: 'false@example.org', email_verified: false };
+    expect((await other.person().signIn(START, 'silent')).status).to.equal(303);
+    expect((await other.person().signIn(START, 'false')).status).to.equal(403);
+    await other.close();
+  });
+
   it('may know the gateway without a secret', async () => {
     const other = await startGround({ openid: { public: true } });
     expect((await other.person().signIn(START, 'ada')).status).to.equal(303);
