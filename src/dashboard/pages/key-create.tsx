@@ -1,15 +1,22 @@
 import type { JSX } from 'preact';
-import { GatewayError } from '../../errors.js';
-import { readFormBody } from '../../request/body.js';
+import type { KeyCreation } from '../../schema-types/key-creation.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { makeKey } from '../views/keys.js';
 import { signedIn } from './guard.js';
-import { EMPTY_FORM, KeyForm, type KeyFormState } from './key-form.js';
-import { keyAskedFor } from './key-asked.js';
+import {
+  amountOf,
+  EMPTY_FORM,
+  faultOf,
+  fieldsReader,
+  readForm,
+  textOf,
+  type FormState,
+} from './form.js';
+import { KeyForm } from './key-form.js';
 import { sendPage } from './page.js';
 import { Card, Code, Notice } from './parts.js';
 
-const FORM_BYTES = 64 * 1024;
+const readFields = fieldsReader<KeyCreation>('key-creation');
 
 /** The form for a new key, and the one page that ever shows its secret. */
 export function createKeyRoutes(services: DashboardServices): Route[] {
@@ -38,23 +45,32 @@ async function create(
   visitor: Visitor,
   services: DashboardServices,
 ): Promise<void> {
-  const form = await readFormBody(ctx.req, FORM_BYTES);
+  const form = await readForm(ctx);
   try {
-    const asked = keyAskedFor(form);
+    const asked = readFields(fieldsOf(form));
     const { key, secret } = await makeKey(services, visitor.session.account_id, asked);
     showSecret(ctx, visitor, key.name, secret, services.configuration.public_url);
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.status !== 400) throw error;
-    const fault = { message: error.message, param: error.param };
-    showForm(ctx, visitor, services, { values: form, fault }, 400);
+    showForm(ctx, visitor, services, { values: form, fault: faultOf(error) }, 400);
   }
+}
+
+function fieldsOf(form: URLSearchParams): Record<string, unknown> {
+  const models = form.getAll('models');
+  const expires_in_s = textOf(form, 'expires_in_s');
+  return {
+    name: textOf(form, 'name'),
+    limit: amountOf(form, 'limit'),
+    expires_in_s: expires_in_s === '' ? '' : Number(expires_in_s),
+    models: models.length === 0 ? '' : models,
+  };
 }
 
 function showForm(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
   { configuration }: DashboardServices,
-  state: KeyFormState,
+  state: FormState,
   status: number,
 ): void {
   sendPage(

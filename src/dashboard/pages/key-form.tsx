@@ -1,14 +1,7 @@
 import type { JSX } from 'preact';
 import { Choice, Field } from './fields.js';
+import { saidOf, type FormState } from './form.js';
 import { Notice } from './parts.js';
-
-/** What somebody has typed, and what is wrong with it. */
-export interface KeyFormState {
-  values: URLSearchParams;
-  fault?: { message: string; param: string | null };
-}
-
-export const EMPTY_FORM: KeyFormState = { values: new URLSearchParams() };
 
 const EXPIRIES = [
   { value: '', name: 'Never' },
@@ -20,10 +13,9 @@ const EXPIRIES = [
   { value: '31536000', name: 'In a year' },
 ];
 
-export function KeyForm(props: { state: KeyFormState; models: readonly string[] }): JSX.Element {
+export function KeyForm(props: { state: FormState; models: readonly string[] }): JSX.Element {
   const { values, fault } = props.state;
-  const faultOf = (name: string): string | undefined =>
-    fault?.param === name ? fault.message : undefined;
+  const faultOf = (name: string): string | undefined => saidOf(props.state, name);
   const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
   return (
     <form class="stack" method="post" action="/settings/keys">

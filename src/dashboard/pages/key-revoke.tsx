@@ -10,31 +10,37 @@ const PATH = '/settings/keys/:keyID/revoke';
 
 /** Asks whether a key shall be revoked, and revokes it. */
 export function revokeRoutes(services: DashboardServices): Route[] {
-  const { store } = services;
+  const { store, now } = services;
   return [
     {
       method: 'GET',
       path: PATH,
       who: 'visitor',
-      answer: async (ctx, visitor) => {
-        const { session } = signedIn(visitor);
-        const keys = await store.keys(session.account_id);
-        const key = keys.find(({ id }) => id === ctx.params['keyID']);
-        if (!key || key.revoked_ms !== null) throw noKey();
-        ask(ctx, visitor, key, services.now());
-      },
+      answer: async (ctx, visitor) => ask(ctx, visitor, await keyOf(ctx, visitor, store), now()),
     },
     {
       method: 'POST',
       path: PATH,
       who: 'visitor',
       answer: async (ctx, visitor) => {
-        const { session } = signedIn(visitor);
-        if (!(await store.revokeKey(ctx.params['keyID'] ?? '', session.account_id))) throw noKey();
+        const { id, account_id } = await keyOf(ctx, visitor, store);
+        if (!(await store.revokeKey(id, account_id))) throw noKey();
         seeOther(ctx, '/settings/keys?done=revoked');
       },
     },
   ];
+}
+
+async function keyOf(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  store: DashboardServices['store'],
+): Promise<Key> {
+  const { session } = signedIn(visitor);
+  const keys = await store.keys(session.account_id);
+  const key = keys.find(({ id }) => id === ctx.params['keyID']);
+  if (!key || key.revoked_ms !== null) throw noKey();
+  return key;
 }
 
 /** The same for a key of somebody else as for one that never was. */

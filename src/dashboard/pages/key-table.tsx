@@ -55,7 +55,7 @@ export function KeyTable(props: {
                   <Ago at_ms={key.last_used_ms} now_ms={now_ms} />
                 )}
               </td>
-              <td class="soft" data-label="Expires">
+              <td class="soft" data-label={key.revoked_ms === null ? 'Expires' : undefined}>
                 <Ending keyShown={key} now_ms={now_ms} />
               </td>
               <td class="number" data-label="Spend, 30 days">

@@ -6,6 +6,8 @@ import { keysRoute } from './keys.js';
 import { modelsRoute } from './models.js';
 import { accountRoutes } from './operator/account.js';
 import { accountsRoutes } from './operator/accounts.js';
+import { configurationRoute } from './operator/configuration.js';
+import { providersRoute } from './operator/providers.js';
 import { tasksRoute } from './operator/tasks.js';
 import { overviewRoute } from './overview.js';
 import { playgroundRoute } from './playground.js';
@@ -29,5 +31,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...accountsRoutes(services),
     ...accountRoutes(services),
     tasksRoute(services),
+    providersRoute(services),
+    configurationRoute(services),
   ];
 }

@@ -1,14 +1,13 @@
 import type { JSX } from 'preact';
 import { GatewayError } from '../../errors.js';
-import { readFormBody } from '../../request/body.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
+import { readForm, textOf } from './form.js';
 import { signedIn } from './guard.js';
 import { sendPage, themeOf, type Theme } from './page.js';
 import { Badge, Card, Notice, Time } from './parts.js';
 import { seeOther } from './redirect.js';
 
 const YEAR_MS = 365 * 86_400_000;
-const FORM_BYTES = 4096;
 const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' };
 
 /** Who is signed in, how the pages look, and the ways out. */
@@ -31,7 +30,7 @@ export function settingsRoutes(services: DashboardServices): Route[] {
 }
 
 async function chooseTheme(ctx: DashboardContext, isSecure: boolean): Promise<void> {
-  const theme = (await readFormBody(ctx.req, FORM_BYTES)).get('theme') ?? '';
+  const theme = textOf(await readForm(ctx), 'theme');
   if (!Object.hasOwn(THEMES, theme)) {
     throw new GatewayError('invalid_request', 'There is no such theme.', { param: 'theme' });
   }

@@ -24,8 +24,8 @@ export function grouped(count: number | string): string {
 }
 
 /** `1 key`, `3 keys`. */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function counted(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : nouns}`;
 }
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

@@ -81,7 +81,9 @@ describeInBrowser('every page', (browser) => {
   ): Promise<void> {
     const { context, page, faults } = await visit(one, dashboard.url, look);
     for (const path of paths) {
-      await page.goto(path);
+      const answer = await page.goto(path);
+      expect(answer?.status(), path).to.equal(path.endsWith('nobody') ? 404 : 200);
+      expect(await page.locator('main h1').count(), path).to.equal(1);
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
       expect(faults, path).to.deep.equal([]);

@@ -1,28 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
-import { GatewayError } from '../../../errors.js';
-import { readFormBody } from '../../../request/body.js';
+import type { AccountCredit } from '../../../schema-types/account-credit.js';
 import type { Account } from '../../../store/types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { accountOf, creditAccount } from '../../views/accounts.js';
 import { shownKeys } from '../../views/keys.js';
 import { usageRange } from '../../views/usage.js';
 import { KeyTable, spentByKey } from '../key-table.js';
 import { LedgerTable } from '../ledger-table.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
+import {
+  amountOf,
+  EMPTY_FORM,
+  faultOf,
+  fieldsReader,
+  readForm,
+  saidOf,
+  textOf,
+  type FormState,
+} from '../form.js';
 import { Card, Code, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../redirect.js';
 import { dollarsShown } from '../words.js';
-import { amountOf, faultOf, invalid } from './accounts.js';
 
 const PATH = '/operator/accounts/:id';
-const FORM_BYTES = 8192;
 const ENTRIES = 50;
 
-interface Shown {
-  fault?: { message: string; param: string | null };
-  form?: URLSearchParams;
-}
+const readFields = fieldsReader<AccountCredit>('account-credit');
 
 /** One account, for the operator: its money, its keys and what it did; and credit for it. */
 export function accountRoutes(services: DashboardServices): Route[] {
@@ -31,7 +36,7 @@ export function accountRoutes(services: DashboardServices): Route[] {
       method: 'GET',
       path: PATH,
       who: 'operator',
-      answer: (ctx, visitor) => show(ctx, visitor, services, {}),
+      answer: (ctx, visitor) => show(ctx, visitor, services, EMPTY_FORM),
     },
     {
       method: 'POST',
@@ -47,48 +52,39 @@ async function credit(
   visitor: Visitor | undefined,
   services: DashboardServices,
 ): Promise<void> {
-  const account = await accountOf(ctx, services);
-  const form = await readFormBody(ctx.req, FORM_BYTES);
+  const id = ctx.params['id'] ?? '';
+  const form = await readForm(ctx);
   try {
-    const amount_nano = amountOf(form.get('amount') ?? '', 'amount');
-    const reference = (form.get('reference') ?? '').trim();
-    if (!/^[^\p{Cc}]{1,200}$/u.test(reference)) {
-      throw invalid('reference', 'A reference has 1 to 200 characters.');
-    }
-    await services.store.credit(account.id, amount_nano, reference);
-    seeOther(ctx, `/operator/accounts/${encodeURIComponent(account.id)}?done=credited`);
+    const reference = textOf(form, 'reference');
+    const asked = readFields({ amount: amountOf(form, 'amount'), reference });
+    await creditAccount(services, id, asked);
+    seeOther(ctx, `/operator/accounts/${encodeURIComponent(id)}?done=credited`);
   } catch (error) {
-    await show(ctx, visitor, services, { fault: faultOf(error), form });
+    await show(ctx, visitor, services, { values: form, fault: faultOf(error) });
   }
-}
-
-async function accountOf(ctx: DashboardContext, { store }: DashboardServices): Promise<Account> {
-  const account = await store.account(ctx.params['id'] ?? '');
-  if (!account) throw new GatewayError('not_found', 'There is no such account.');
-  return account;
 }
 
 async function show(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
   services: DashboardServices,
-  shown: Shown,
+  state: FormState,
 ): Promise<void> {
-  const account = await accountOf(ctx, services);
+  const account = await accountOf(services.store, ctx.params['id'] ?? '');
   const page = {
     title: account.name,
     above: { path: '/operator/accounts', name: 'Accounts' },
     at: '/operator/accounts',
-    body: await body(account, ctx, services, shown),
+    body: await body(account, ctx, services, state),
   };
-  sendPage(ctx, visitor, page, shown.fault ? 400 : 200);
+  sendPage(ctx, visitor, page, state.fault ? 400 : 200);
 }
 
 async function body(
   account: Account,
   ctx: DashboardContext,
   { store, now }: DashboardServices,
-  shown: Shown,
+  state: FormState,
 ): Promise<JSX.Element> {
   const { id, name, balance_nano, held_nano } = account;
   const range = usageRange({}, now());
@@ -109,7 +105,7 @@ async function body(
           { name: 'Spend, 30 days', value: <Money nano={spent} /> },
         ]}
       />
-      <CreditForm id={id} shown={shown} />
+      <CreditForm id={id} state={state} />
       <Card title="Sign in" about="A link that works once, within ten minutes.">
         <Code label="command" text={`npx tollgate sign-in-link ${shellWord(name)}`} />
       </Card>
@@ -146,12 +142,10 @@ function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | nul
 }
 
 /** The reference is made with the form, so that sending it twice credits once. */
-function CreditForm({ id, shown: { fault, form } }: { id: string; shown: Shown }): JSX.Element {
-  const said = (name: string): string | undefined =>
-    fault?.param === name ? fault.message : undefined;
+function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Element {
+  const { values } = state;
   return (
     <Card title="Add credit" about="An amount below zero takes some back.">
-      {fault?.param === null && <Notice mood="bad">{fault.message}</Notice>}
       <form
         class="filters"
         method="post"
@@ -160,12 +154,12 @@ function CreditForm({ id, shown: { fault, form } }: { id: string; shown: Shown }
         <Field
           label="Amount, in dollars"
           name="amount"
-          fault={said('amount')}
+          fault={saidOf(state, 'amount')}
           input={{
             type: 'text',
             inputMode: 'decimal',
             required: true,
-            value: form?.get('amount') ?? '',
+            value: values.get('amount') ?? '',
             placeholder: '10.00',
             autoComplete: 'off',
           }}
@@ -173,12 +167,12 @@ function CreditForm({ id, shown: { fault, form } }: { id: string; shown: Shown }
         <Field
           label="Reference"
           name="reference"
-          fault={said('reference')}
+          fault={saidOf(state, 'reference')}
           input={{
             type: 'text',
             required: true,
             maxLength: 200,
-            value: form?.get('reference') ?? `dashboard-${randomUUID().slice(0, 8)}`,
+            value: values.get('reference') ?? `dashboard-${randomUUID().slice(0, 8)}`,
             autoComplete: 'off',
           }}
         />

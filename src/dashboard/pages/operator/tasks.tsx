@@ -1,11 +1,14 @@
 import type { JSX } from 'preact';
 import type { Task, TaskStatus } from '../../../store/task-types.js';
-import type { DashboardServices, Route } from '../../types.js';
+import type { DashboardContext, DashboardServices, Route } from '../../types.js';
+import { isMoment, pageOf, readCursor } from '../../views/cursor.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty, Money, type Mood } from '../parts.js';
 
 const PATH = '/operator/tasks';
-const PAGE = 100;
+const PAGE = 50;
+/** Those worth looking for. */
+const STATUSES: readonly TaskStatus[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 
 const STATES: Record<TaskStatus, { name: string; mood: Mood | undefined }> = {
   SUBMITTING: { name: 'submitting', mood: undefined },
@@ -15,37 +18,91 @@ const STATES: Record<TaskStatus, { name: string; mood: Mood | undefined }> = {
   FAILED: { name: 'failed', mood: 'bad' },
 };
 
-/** The video tasks of all accounts. */
-export function tasksRoute({ store, now }: DashboardServices): Route {
+/** The video tasks of all accounts, newest first. */
+export function tasksRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
     who: 'operator',
     answer: async (ctx, visitor) => {
-      const tasks = await store.tasks.list({ limit: PAGE });
-      const ids = [...new Set(tasks.map(({ account_id }) => account_id))];
-      const accounts = await Promise.all(ids.map((id) => store.account(id)));
-      const names = new Map(accounts.map((account) => [account?.id ?? '', account?.name ?? '']));
+      const status = STATUSES.find((one) => one === ctx.query['status']);
       sendPage(ctx, visitor, {
         title: 'Tasks',
-        about: `The last ${PAGE} videos that were asked for, by all accounts.`,
-        body: (
-          <Card flush>
-            {tasks.length > 0 ? (
-              <TaskTable tasks={tasks} names={names} now_ms={now()} />
-            ) : (
-              <Empty title="No task yet">
-                <p>A video that somebody asks for appears here, and how far it is.</p>
-                <a class="button" href="/playground">
-                  Make one in the Playground
-                </a>
-              </Empty>
-            )}
-          </Card>
-        ),
+        about: 'The videos that were asked for, by all accounts.',
+        actions: <Filter chosen={status} />,
+        body: await tasksBody(ctx, status, services),
       });
     },
   };
+}
+
+async function tasksBody(
+  ctx: DashboardContext,
+  status: TaskStatus | undefined,
+  { store, now }: DashboardServices,
+): Promise<JSX.Element> {
+  const { cursor } = ctx.query;
+  const tasks = await store.tasks.list({
+    limit: PAGE + 1,
+    ...(status && { status }),
+    ...(typeof cursor === 'string' && { before: momentOf(cursor) }),
+  });
+  const { rows, next_cursor } = pageOf(tasks, PAGE, ({ created_ms, id }) => [created_ms, id]);
+  const ids = [...new Set(rows.map(({ account_id }) => account_id))];
+  const accounts = await Promise.all(ids.map((id) => store.account(id)));
+  const names = new Map(accounts.map((account) => [account?.id ?? '', account?.name ?? '']));
+  return (
+    <>
+      <Card flush>
+        {rows.length > 0 ? (
+          <TaskTable tasks={rows} names={names} now_ms={now()} />
+        ) : (
+          <NoTask isFiltered={status !== undefined} />
+        )}
+      </Card>
+      {next_cursor !== null && (
+        <div class="row">
+          <a class="button" href={pathOf({ status, cursor: next_cursor })}>
+            Older tasks
+          </a>
+        </div>
+      )}
+    </>
+  );
+}
+
+function momentOf(cursor: string): { created_ms: number; id: string } {
+  const [created_ms, id] = readCursor(cursor, isMoment);
+  return { created_ms, id };
+}
+
+function pathOf(query: { status?: TaskStatus | undefined; cursor?: string }): string {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value) words.set(name, value);
+  return words.size === 0 ? PATH : `${PATH}?${words.toString()}`;
+}
+
+function Filter({ chosen }: { chosen: TaskStatus | undefined }): JSX.Element {
+  return (
+    <nav class="segments" aria-label="Status">
+      {[undefined, ...STATUSES].map((status) => (
+        <a href={pathOf({ status })} aria-current={status === chosen ? 'true' : undefined}>
+          {status === undefined ? 'All' : STATES[status].name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function NoTask({ isFiltered }: { isFiltered: boolean }): JSX.Element {
+  return (
+    <Empty title={isFiltered ? 'No such task' : 'No task yet'}>
+      <p>A video that somebody asks for appears here, and how far it is.</p>
+      <a class="button" href={isFiltered ? PATH : '/playground'}>
+        {isFiltered ? 'See all tasks' : 'Make one in the Playground'}
+      </a>
+    </Empty>
+  );
 }
 
 function TaskTable(props: {

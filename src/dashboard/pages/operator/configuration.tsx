@@ -1,0 +1,81 @@
+import type { JSX } from 'preact';
+import { Document, isCollection, isPair, visit } from 'yaml';
+import type { DashboardServices, Route } from '../../types.js';
+import { configurationShape } from '../../views/configuration.js';
+import { sendPage } from '../page.js';
+import { Code } from '../parts.js';
+import { counted } from '../words.js';
+
+/** Longer ones are folded at first. */
+const MOST_OPEN_LINES = 20;
+
+/** What has more values than these takes a line for each. */
+const MOST_FLOWING = 6;
+
+interface Section {
+  title: string;
+  text: string;
+}
+
+/** What is in force, without its secrets, in the words of gateway.yaml. */
+export function configurationRoute({ configuration }: DashboardServices): Route {
+  const shape = Object.entries(configurationShape(configuration));
+  const isPlain = ([, value]: [string, unknown]): boolean =>
+    typeof value !== 'object' || value === null || Array.isArray(value);
+  const sections: Section[] = [
+    { title: 'Process', text: written(shape.filter(isPlain)) },
+    ...shape
+      .filter((entry) => !isPlain(entry))
+      .map((entry) => ({ title: titled(entry[0]), text: written([entry]) })),
+  ];
+  return {
+    method: 'GET',
+    path: '/operator/configuration',
+    who: 'operator',
+    answer: (ctx, visitor) => {
+      sendPage(ctx, visitor, {
+        title: 'Configuration',
+        about: (
+          <>
+            As it is in force, from <code>{configuration.file}</code>, without its secrets. A
+            changed file is taken up by itself.
+          </>
+        ),
+        body: sections.map((section) => <Folded section={section} />),
+      });
+    },
+  };
+}
+
+function Folded({ section: { title, text } }: { section: Section }): JSX.Element {
+  const lines = text.split('\n').length;
+  return (
+    <details class="card ended" open={lines <= MOST_OPEN_LINES}>
+      <summary>
+        <h2>{title}</h2>
+        <span class="faint small">{counted(lines, 'line')}</span>
+      </summary>
+      <div class="body">
+        <Code label={title} text={text} />
+      </div>
+    </details>
+  );
+}
+
+/** As YAML, in which what holds few plain values takes one line. */
+function written(entries: readonly [string, unknown][]): string {
+  const document = new Document(Object.fromEntries(entries));
+  visit(document, {
+    Collection: (_key, node) => {
+      const values = node.items.map((item) => (isPair(item) ? item.value : item));
+      const isShort = values.length > 0 && values.length <= MOST_FLOWING;
+      if (isShort && !values.some(isCollection)) node.flow = node !== document.contents;
+    },
+  });
+  return document.toString({ lineWidth: 96, flowCollectionPadding: false }).trimEnd();
+}
+
+function titled(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

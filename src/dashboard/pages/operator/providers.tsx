@@ -1,0 +1,121 @@
+import type { JSX } from 'preact';
+import type { DashboardServices, Route } from '../../types.js';
+import { providersHealth, type ProviderShape } from '../../views/providers.js';
+import { sendPage } from '../page.js';
+import { Ago, Badge, Card, Empty } from '../parts.js';
+import { counted, grouped } from '../words.js';
+
+const PATH = '/operator/providers';
+const MINUTE_S = 60;
+/** One failure among so many answers is the weather. */
+const TROUBLE_SHARE = 0.05;
+
+/** How the calls to each provider went of late. */
+export function providersRoute(services: DashboardServices): Route {
+  return {
+    method: 'GET',
+    path: PATH,
+    who: 'operator',
+    answer: async (ctx, visitor) => {
+      const { window_s, processes, data } = await providersHealth(services);
+      const minutes = counted(window_s / MINUTE_S, 'minute');
+      const seers = counted(processes, 'process', 'processes');
+      sendPage(ctx, visitor, {
+        title: 'Providers',
+        about: `Calls of the last ${minutes}, as ${seers} saw them.`,
+        actions: (
+          <a class="button" href={PATH}>
+            Refresh
+          </a>
+        ),
+        body: (
+          <Card flush>
+            {data.length > 0 ? (
+              <ProviderTable providers={data} now_ms={services.now()} />
+            ) : (
+              <Empty title="No provider yet">
+                <p>
+                  Declare one under <code>providers:</code> in gateway.yaml.
+                </p>
+              </Empty>
+            )}
+          </Card>
+        ),
+      });
+    },
+  };
+}
+
+function ProviderTable(props: {
+  providers: readonly ProviderShape[];
+  now_ms: number;
+}): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Providers">
+      <table class="fold">
+        <thead>
+          <tr>
+            <th>Provider</th>
+            <th>Health</th>
+            <th class="number">Answered</th>
+            <th class="number">Refused</th>
+            <th class="number">Failed</th>
+            <th>Last success</th>
+            <th>Last failure</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.providers.map((provider) => (
+            <ProviderRow provider={provider} now_ms={props.now_ms} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ProviderRow(props: { provider: ProviderShape; now_ms: number }): JSX.Element {
+  const { provider, now_ms } = props;
+  const { name, manifest, answered, refused, failed, last_success, last_failure } = provider;
+  return (
+    <tr>
+      <td class="lead">
+        <strong>{name}</strong>
+        {manifest !== name && <div class="hint">{manifest}</div>}
+      </td>
+      <td class="end">
+        <Health provider={provider} />
+      </td>
+      <td class="number" data-label="Answered">
+        {grouped(answered)}
+      </td>
+      <td class="number" data-label="Refused">
+        {grouped(refused)}
+      </td>
+      <td class="number" data-label="Failed">
+        {grouped(failed)}
+      </td>
+      <td class="soft" data-label="Last success">
+        {last_success === null ? 'never' : <Ago at_ms={Date.parse(last_success)} now_ms={now_ms} />}
+      </td>
+      <td class="soft" data-label="Last failure">
+        {last_failure === null ? (
+          'never'
+        ) : (
+          <>
+            <Ago at_ms={Date.parse(last_failure.at)} now_ms={now_ms} />
+            <div class="hint fault">{last_failure.message}</div>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Health({ provider: { answered, failed } }: { provider: ProviderShape }): JSX.Element {
+  if (answered + failed === 0) return <Badge>quiet</Badge>;
+  if (failed === 0) return <Badge mood="good">well</Badge>;
+  if (answered === 0) return <Badge mood="bad">down</Badge>;
+  const isTrouble = failed / (answered + failed) > TROUBLE_SHARE;
+  return isTrouble ? <Badge mood="warn">trouble</Badge> : <Badge mood="good">well</Badge>;
+}
