@@ -50,15 +50,20 @@ export function answerOf(name: string): Json {
 
 /** One response for each status of an error, which says the codes that it may come with. */
 export function errorResponses(): Json {
-  const codes = new Map<number, string[]>();
-  for (const [code, { status }] of Object.entries(ERRORS)) {
-    codes.set(status, [...(codes.get(status) ?? []), `\`${code}\``]);
+  const byStatus = new Map<number, { code: string; type: string }[]>();
+  for (const [code, { status, type }] of Object.entries(ERRORS)) {
+    byStatus.set(status, [...(byStatus.get(status) ?? []), { code, type }]);
   }
   return Object.fromEntries(
-    [...codes].map(([status, names]) => [
-      `Error${status}`,
-      { description: names.join(', '), content: json(schemaOf('error')) },
-    ]),
+    [...byStatus].map(([status, errors]) => {
+      const description = errors.map(({ code }) => `\`${code}\``).join(', ');
+      const error = Object.assign({ message: 'In a sentence, what is wrong.' }, errors[0]);
+      const example = { error: Object.assign(error, { param: null }) };
+      return [
+        `Error${status}`,
+        { description, content: { 'application/json': { schema: schemaOf('error'), example } } },
+      ];
+    }),
   );
 }
 

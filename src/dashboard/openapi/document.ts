@@ -7,6 +7,12 @@ import { componentSchemas, errorResponses, type Json } from './components.js';
 import { endpointOperation } from './endpoints.js';
 import { managementOperation, pathOf } from './management.js';
 
+const DESCRIPTION = [
+  'Models under `/v1` for whoever has an API key; what concerns people and their money under `/api`.',
+  'Amounts are dollars as decimal text, exact; times there are ISO 8601, and days those of UTC.',
+  'Each answer has the header `x-request-id`: by it the log, and `/api/ledger?reference=`, know it.',
+].join('\n\n');
+
 const SECURITY = {
   key: { type: 'http', scheme: 'bearer', description: 'An API key: `tg-…`' },
   session: {
@@ -40,7 +46,7 @@ export function openApi({ public_url, endpoints }: Configuration, routes: readon
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Tollgate', description: 'A model gateway', version: version() },
+    info: { title: 'Tollgate', description: DESCRIPTION, version: version() },
     servers: [{ url: public_url }],
     tags: TAGS,
     paths,

@@ -17,6 +17,7 @@ const START = `window.SwaggerUIBundle({
   dom_id: '#reference',
   deepLinking: true,
   validatorUrl: null,
+  defaultModelsExpandDepth: 0,
   syntaxHighlight: false,
 });
 `;
