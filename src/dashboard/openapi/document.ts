@@ -8,9 +8,9 @@ import { endpointOperation } from './endpoints.js';
 import { managementOperation, pathOf } from './management.js';
 
 const DESCRIPTION = [
-  'Models under `/v1` for whoever has an API key; what concerns people and their money under `/api`.',
-  'Amounts are dollars as decimal text, exact; times there are ISO 8601, and days those of UTC.',
-  'Each answer has the header `x-request-id`: by it the log, and `/api/ledger?reference=`, know it.',
+  'Models under `/v1`, for an API key; people and their money under `/api`, for a session.',
+  'Amounts are dollars as decimal text, exact; times there are ISO 8601, days those of UTC.',
+  'Each answer has an `x-request-id`, by which `/api/ledger?reference=` finds its charge.',
 ].join('\n\n');
 
 const SECURITY = {

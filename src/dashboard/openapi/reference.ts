@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../errors.js';
+import { assetPath } from '../pages/assets.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
@@ -12,10 +13,25 @@ const PACKAGED: ReadonlyMap<string, string> = new Map([
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-const START = `window.SwaggerUIBundle({
+/** Starts the page, and mends what a screen reader would stumble over. */
+const START = `const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', colour);
+colour();
+
+const reference = document.querySelector('#reference');
+new MutationObserver(() => {
+  for (const select of reference.querySelectorAll('select:not([aria-label])')) {
+    select.setAttribute('aria-label', select.id === 'servers' ? 'Server' : 'Value');
+  }
+  for (const example of reference.querySelectorAll('pre.microlight:not([tabindex])')) {
+    example.setAttribute('tabindex', '0');
+  }
+}).observe(reference, { childList: true, subtree: true });
+
+window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
-  deepLinking: true,
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   syntaxHighlight: false,
@@ -39,13 +55,14 @@ export function referencePage(): string {
     <title>Tollgate: API reference</title>
     <link rel="icon" type="image/png" href="${at}/favicon-32x32.png" />
     <link rel="stylesheet" href="${at}/swagger-ui.css" />
+    <link rel="stylesheet" href="${assetPath('reference.css')}" />
   </head>
   <body>
-    <main id="reference">
+    <div id="reference">
       <noscript>
         <p>This page needs JavaScript; <a href="/openapi.json">what it shows</a> does not.</p>
       </noscript>
-    </main>
+    </div>
     <script src="${at}/swagger-ui-bundle.js"></script>
     <script src="${at}/start.js"></script>
   </body>

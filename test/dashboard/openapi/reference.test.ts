@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/browser.js';
+import {
+  describeInBrowser,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  visit,
+} from '../../helpers/browser.js';
 import { startAcme, type Acme } from '../../helpers/acme.js';
 
 describe('the reference page', () => {
@@ -53,20 +58,26 @@ describe('the reference page', () => {
   });
 
   describeInBrowser('in a browser', (browser) => {
-    for (const width of [1280, 390]) {
-      it(`shows every operation at ${width} pixels, and asks no other site`, async () => {
-        const { context, page, faults } = await visit(browser(), acme.url, { width });
+    const looks = [
+      { width: 1280, colorScheme: 'light' },
+      { width: 390, colorScheme: 'dark' },
+    ] as const;
+    for (const look of looks) {
+      it(`shows all, ${look.width} pixels wide and ${look.colorScheme}`, async () => {
+        const { context, page, faults } = await visit(browser(), acme.url, look);
         await page.goto('/docs');
         await page.waitForSelector('.opblock');
-        const shown = await page.locator('.opblock').count();
         const { paths } = (await (await fetch(`${acme.url}/openapi.json`)).json()) as {
           paths: Record<string, object>;
         };
         const described = Object.values(paths).flatMap((path) => Object.keys(path));
-        expect(shown).to.equal(described.length);
-        await page.click('#operations-Account-createKey .opblock-summary');
-        await page.waitForSelector('#operations-Account-createKey .opblock-body');
+        expect(await page.locator('.opblock').count()).to.equal(described.length);
+        for (const id of ['Models-chat', 'Account-createKey', 'Account-getUsage']) {
+          await page.click(`#operations-${id} .opblock-summary-control`);
+          await page.waitForSelector(`#operations-${id} .opblock-body`);
+        }
         await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
         expect(faults).to.deep.equal([]);
         await context.close();
       });
