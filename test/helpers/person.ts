@@ -25,7 +25,8 @@ export class Person {
 
   constructor(
     private readonly public_url: string,
-    private readonly url: string,
+    /** Where what goes to `public_url` arrives: a balancer may choose another each time. */
+    public url: string,
   ) {}
 
   cookie(name: string): string | undefined {

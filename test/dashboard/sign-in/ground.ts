@@ -26,6 +26,8 @@ export interface GroundOptions {
   port?: number;
   /** Further terms of `acme`. */
   acme?: string;
+  /** In place of a SQLite file of its own. */
+  store?: string;
   /** Further lines of gateway.yaml. */
   yaml?: string;
   /** Further lines of `sign_in`. */
@@ -63,6 +65,7 @@ ${block}${yaml}`;
     log,
     now: () => clock.now_ms,
     port: options.port ?? 0,
+    ...(options.store !== undefined && { store: options.store }),
   });
   return Object.assign(clock, {
     openid,
