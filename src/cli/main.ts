@@ -6,6 +6,7 @@ import { accountCommand } from './account.js';
 import { checkCommand } from './check.js';
 import { command } from './command.js';
 import { creditCommand } from './credit.js';
+import { explainCommand } from './explain.js';
 import { keyCommand } from './key.js';
 import { ledgerCommand } from './ledger.js';
 import { migrateCommand } from './migrate.js';
@@ -23,6 +24,7 @@ const program = command('tollgate', description, 'tollgate serve').version(versi
 for (const make of [
   serveCommand,
   checkCommand,
+  explainCommand,
   accountCommand,
   creditCommand,
   keyCommand,

@@ -1,22 +1,6 @@
-import { formatDollars } from '../../billing/money.js';
+import { priceShape } from '../../billing/price-shape.js';
 import type { Configuration } from '../../config/types.js';
-import type { Model, Price, Upstream } from '../../types.js';
-
-/** Dollars by unit, as gateway.yaml has them; or `free`. */
-export type PriceShape = 'free' | Record<string, string | Record<string, string>>;
-
-export function priceShape(price: Price): PriceShape {
-  if (price.free) return 'free';
-  const { input_nano_per_million: input, output_nano_per_million: output } = price;
-  const shape: PriceShape = {};
-  if (input > 0n || output > 0n) {
-    shape['input_per_million'] = formatDollars(input);
-    shape['output_per_million'] = formatDollars(output);
-  }
-  if (price.per_image) shape['per_image'] = inDollars(price.per_image);
-  if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);
-  return shape;
-}
+import type { Model, Upstream } from '../../types.js';
 
 /** All models for operators: where their calls go, and what is done to them on the way. */
 export function modelsShape({ models }: Configuration): Record<string, object> {
@@ -46,8 +30,4 @@ function upstreamShape(upstream: Upstream): object {
     rename: upstream.rename,
     price: priceShape(upstream.price),
   };
-}
-
-function inDollars(prices: ReadonlyMap<string, bigint>): Record<string, string> {
-  return Object.fromEntries([...prices].map(([unit, nano]) => [unit, formatDollars(nano)]));
 }
