@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import OpenAI from 'openai';
-import { describeInBrowser, visit, type BrowserLook, type Visit } from '../../helpers/browser.js';
+import {
+  describeInBrowser,
+  expectAccessible,
+  visit,
+  type BrowserLook,
+  type Visit,
+} from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 describeInBrowser('the pages of keys', (browser) => {
@@ -93,6 +99,7 @@ describeInBrowser('the pages of keys', (browser) => {
     await page.getByLabel('Name').fill('Once');
     await page.getByRole('button', { name: 'Create API Key' }).click();
     const secret = await page.textContent('#secret');
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Copy secret' }).click();
     await page.getByText('Copied', { exact: true }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(secret);

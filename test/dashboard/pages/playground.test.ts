@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { formatDollars } from '../../../src/billing/money.js';
-import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { describeInBrowser, expectAccessible, visit } from '../../helpers/browser.js';
 import { until } from '../../helpers/until.js';
 import { DASHBOARD_YAML, startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
@@ -51,6 +51,7 @@ describeInBrowser('the playground', (browser) => {
     await page.keyboard.press('Enter');
     await bill.nth(1).waitFor();
     expect(await page.textContent('#total')).to.equal(`${await charge(id)} spent on this page.`);
+    await expectAccessible(page);
     expect(faults).to.deep.equal([]);
   });
 
