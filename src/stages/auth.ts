@@ -12,10 +12,13 @@ export const auth: Stage = {
     const most = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
     return async (ctx, next) => {
-      const caller = await store.caller(hash('sha256', bearer(ctx)));
-      // Only who fails is counted, and only who fails is refused: many may share an address.
+      const secret_sha256 = hash('sha256', bearer(ctx));
+      const caller = await store.caller(secret_sha256);
       if (!caller) {
-        throttles.failed_keys.pass(addressOf(ctx.req), most, 'API keys that are not valid');
+        // Only guesses are counted, and only guesses are refused: many may share an address, and a
+        // program that has not heard of its key's end is told so however often it asks.
+        const isGuess = !(await store.isKey(secret_sha256));
+        if (isGuess) throttles.failed_keys.pass(addressOf(ctx.req), most, 'wrong API keys');
         throw unauthorized('The API key is not valid.');
       }
       ctx.state.caller = caller;

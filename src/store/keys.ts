@@ -28,6 +28,13 @@ const COLUMNS = [
   'spent_nano',
 ] as const;
 
+export async function isKey(database: Database, secret_sha256: string): Promise<boolean> {
+  const row = await database.read<object | undefined>((knex) =>
+    knex('keys').where({ secret_sha256 }).first('id'),
+  );
+  return row !== undefined;
+}
+
 /** Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing. */
 export async function createKey(
   database: Database,

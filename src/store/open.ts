@@ -2,7 +2,7 @@ import { account, accounts, createAccount } from './accounts.js';
 import { openDatabase, type Database } from './database.js';
 import { opening } from './fault.js';
 import type { Hot } from './hot.js';
-import { createKey, keys, revokeKey } from './keys.js';
+import { createKey, isKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
 import { enter, leave, notes, recover, type Process } from './processes.js';
@@ -69,6 +69,7 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
       credit(database, now(), account_id, amount_nano, reference),
     createKey: (account_id, name, terms) => createKey(database, now(), account_id, name, terms),
     keys: (account_id) => keys(database, account_id),
+    isKey: (secret_sha256) => isKey(database, secret_sha256),
     revokeKey: (key_id, account_id) => revokeKey(database, now(), key_id, account_id),
     ledger: (account_id, page) => ledger(database, account_id, page),
     usage: (account_id, range) => usage(database, account_id, range),

@@ -158,6 +158,8 @@ export interface Store {
     terms?: KeyTerms,
   ): Promise<{ key: Key; secret: string }>;
   keys(account_id: string): Promise<Key[]>;
+  /** True for every key there ever was, also a revoked one, by the SHA-256 (hex) of its secret. */
+  isKey(secret_sha256: string): Promise<boolean>;
   /**
    * False for an unknown key, one that is revoked already, or another account's where one is named.
    * In force when it resolves.

@@ -101,6 +101,10 @@ describe('auth', () => {
     });
     expect(headers.get('retry-after')).to.equal('20');
     expect(await statuses(limited.secret, 3)).to.deep.equal([200, 200, 200]);
+    const { store } = limited.gateway;
+    const { key, secret } = await store.createKey(limited.account.id, 'brief');
+    await store.revokeKey(key.id);
+    expect(await statuses(secret, 4)).to.deep.equal([401, 401, 401, 401]);
     now_ms += 20_000;
     expect(await statuses('tg-wrong', 2)).to.deep.equal([401, 429]);
     await limited.close();

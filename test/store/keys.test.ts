@@ -40,6 +40,15 @@ onEachStore('keys', (ground) => {
     expect(await store.caller(secret)).to.equal(undefined);
   });
 
+  it('knows a key that has ended from one that never was', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { key, secret } = await store.createKey(id, 'laptop');
+    await store.revokeKey(key.id);
+    expect(await store.isKey(sha256(secret))).to.equal(true);
+    expect(await store.isKey(sha256('tg-other'))).to.equal(false);
+  });
+
   it('revokes a key for every store at once', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
     const { id } = await store.createAccount('ann', 0n);
