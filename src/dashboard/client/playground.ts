@@ -36,6 +36,8 @@ for (const button of start.querySelectorAll<HTMLButtonElement>('[data-idea]')) {
     prompt.focus();
   });
 }
+// A phone has no room for what most people leave as it is.
+find<HTMLDetailsElement>('#options').open = matchMedia('(min-width: 901px)').matches;
 showOptions();
 endKeyWithPage();
 

@@ -55,7 +55,7 @@ function ask(
   now_ms: number,
 ): void {
   sendPage(ctx, visitor, {
-    title: `Revoke ${name}?`,
+    title: `Revoke “${name}”?`,
     above: { path: '/settings/keys', name: 'API Keys' },
     at: '/settings/keys',
     narrow: true,

@@ -66,9 +66,12 @@ function Playground(props: { models: readonly Model[]; wanted: Model }): JSX.Ele
         <aside class="card">
           <div class="body stack">
             <ModelChoice kinds={kinds} models={models} wanted={wanted} />
-            <ChatOptions />
-            <ImageOptions />
-            <VideoOptions />
+            <details class="quiet" id="options" open>
+              <summary>Options</summary>
+              <ChatOptions />
+              <ImageOptions />
+              <VideoOptions />
+            </details>
             <p class="hint" id="total" role="status">
               Nothing spent on this page yet.
             </p>

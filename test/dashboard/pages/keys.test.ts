@@ -61,7 +61,7 @@ describeInBrowser('the pages of keys', (browser) => {
     expect(await page.content()).not.to.include(secret);
 
     await row.getByRole('link', { name: 'Revoke' }).click();
-    expect(await page.textContent('h1')).to.equal('Revoke Ada’s <laptop>?');
+    expect(await page.textContent('h1')).to.equal('Revoke “Ada’s <laptop>”?');
     expect(await works(secret)).to.equal(true);
     await page.getByRole('button', { name: 'Revoke key' }).click();
     expect(await page.textContent('[role=status]')).to.include('The key is revoked');
