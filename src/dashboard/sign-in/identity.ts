@@ -1,8 +1,6 @@
 import type { IdentityProvider } from '../../config/types.js';
 import { GatewayError } from '../../errors.js';
 import type { Identity } from '../../store/people-types.js';
-import { createGithub } from './github.js';
-import { createOpenId } from './openid.js';
 import type { Proofs } from './proofs.js';
 
 /** A third party at work. What it throws is for `refusalOf` to put into words. */
@@ -12,13 +10,6 @@ export interface IdentityService {
   begin(redirect_uri: string, proofs: Proofs): Promise<URL>;
   /** Who has come back to `callback`, the redirect URI with what the provider put behind it. */
   finish(callback: URL, proofs: Proofs): Promise<Identity>;
-}
-
-export function createIdentityService(
-  provider: IdentityProvider,
-  now: () => number,
-): IdentityService {
-  return provider.kind === 'github' ? createGithub(provider) : createOpenId(provider, now);
 }
 
 /** Checks what a provider tells of somebody, whatever it says. */

@@ -6,8 +6,9 @@ import { readSecret, setCookie } from '../cookies.js';
 import { returnTo } from '../return-to.js';
 import type { DashboardContext, Route } from '../types.js';
 import { enter, see, type Flow } from './flow.js';
-import { createIdentityService, type IdentityService } from './identity.js';
+import type { IdentityService } from './identity.js';
 import { proofsOf, type Proofs } from './proofs.js';
+import { createIdentityService } from './provider.js';
 import { refusalOf, startAgain, unavailable, type Refusal } from './refusal.js';
 
 /** How long somebody may take at the provider. */
