@@ -51,7 +51,7 @@ async function overview(
   ]);
   ctx.assert(account, 404);
   const spend = spendOf(rows, range);
-  const hasCalled = entries.some(({ kind }) => kind === 'charge');
+  const hasCalled = spend.calls > 0 || entries.some(({ kind }) => kind === 'charge');
   return (
     <>
       <Balance account={account} spend={spend} />
