@@ -1,9 +1,33 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
+import knex, { type Knex } from 'knex';
 import { migrate } from '../../src/store/migrate.js';
 import { MIGRATIONS } from '../../src/store/migrations.js';
-import { onEachStore, refusal } from './helpers/ground.js';
+import { onEachStore, refusal, type Ground } from './helpers/ground.js';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
+
+/** Brings an empty database as far as that migration. */
+async function migrateTo({ dialect, url }: Ground['place'], last: string): Promise<void> {
+  const file = url.replace('sqlite:', '');
+  if (dialect === 'sqlite') mkdirSync(dirname(file), { recursive: true });
+  const database = knex(
+    dialect === 'sqlite'
+      ? { client: 'better-sqlite3', connection: file, useNullAsDefault: true }
+      : { client: 'pg', connection: url },
+  );
+  const some = MIGRATIONS.slice(0, NAMES.indexOf(last) + 1);
+  await database.migrate.latest({
+    tableName: 'migrations',
+    migrationSource: {
+      getMigrations: () => Promise.resolve(some),
+      getMigrationName: ({ name }) => name,
+      getMigration: ({ up }) => Promise.resolve({ up, down: up }),
+    } satisfies Knex.MigrationSource<(typeof some)[number]>,
+  });
+  await database.destroy();
+}
 
 onEachStore('migrate', (ground) => {
   it('applies what is pending, in order, and then nothing', async () => {
@@ -36,6 +60,30 @@ onEachStore('migrate', (ground) => {
     const locks = await ground.place.sql('select is_locked from migrations_lock');
     expect(locks.map(({ is_locked }) => Number(is_locked))).to.deep.equal([0]);
     expect(await ground.place.sql('select name from migrations')).to.have.length(NAMES.length - 1);
+  });
+
+  it('keeps the keys, holds and charges of a store that is older than terms', async () => {
+    await migrateTo(ground.place, '003-pictures');
+    const now_ms = ground.now_ms;
+    await ground.place.sql(`
+      insert into accounts values ('acc_1', 'ann', 8, 5, ${now_ms});
+      insert into keys values ('key_1', 'acc_1', 'old', 'tg-', 'hash', ${now_ms}, null, null);
+      insert into processes values ('ghost', 'elsewhere', 1, 0, 0);
+      insert into holds values ('r2', 'acc_1', 'ghost', 5, ${now_ms});
+      insert into ledger
+        (account_id, kind, reference, amount_nano, key_id, model, usage, estimated, created_ms)
+        values ('acc_1', 'credit', 'c', 10, null, null, null, false, ${now_ms}),
+          ('acc_1', 'charge', 'r1', -2, 'key_1', 'm', '{"prompt_tokens":1}', false, ${now_ms})`);
+    const store = await ground.open();
+    const caller = { key_id: 'key_1', account_id: 'acc_1', models: undefined };
+    expect(await store.caller('hash')).to.deep.equal(caller);
+    const [key] = await store.keys('acc_1');
+    expect(key).to.deep.include({ expires_ms: null, limit_nano: null, spent_nano: 0n });
+    expect(await store.hold('r3', 'acc_1', 3n, 'key_1')).to.deep.equal({ admitted: true });
+    await store.release('r2', 'acc_1');
+    const [day] = await store.usage('acc_1', { from_ms: now_ms, to_ms: now_ms + 1 });
+    expect(day).to.deep.include({ calls: 1, prompt_tokens: 1, cost_nano: 2n });
+    expect(await store.verify()).to.deep.include({ entries: 2, open_holds: 1, faults: [] });
   });
 
   it('keeps held amounts from falling below zero, whoever writes them', async () => {
