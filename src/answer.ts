@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-import { completion } from './chat/answer.js';
 import { ClientGone } from './client.js';
 import { GatewayError } from './errors.js';
-import { imagesBody } from './image/answer.js';
 import type { Health } from './health.js';
-import { fact, type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
+import { type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
+import { bodyOf } from './reply.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
@@ -33,11 +32,10 @@ function drainingError(): GatewayError {
 }
 
 function writeReply(ctx: Context, client_ms: number): void {
-  const body = bodyOf(ctx);
-  if (!body || ctx.res.destroyed) return;
-  const { reply } = ctx.state;
-  const status = reply?.kind === 'document' ? reply.status : undefined;
-  const text = JSON.stringify(body);
+  const { reply, receipt } = ctx.state;
+  const text = reply?.kind === 'repeat' ? reply.text : textOf(bodyOf(reply, receipt));
+  if (text === undefined || ctx.res.destroyed) return;
+  const status = reply && 'status' in reply ? reply.status : undefined;
   // What Koa would do from here on costs as much as a stage, and nothing is left to be decided.
   ctx.respond = false;
   ctx.res.setTimeout(client_ms);
@@ -48,24 +46,8 @@ function writeReply(ctx: Context, client_ms: number): void {
   ctx.res.end(text);
 }
 
-function bodyOf(ctx: Context): object | undefined {
-  const { reply, receipt } = ctx.state;
-  switch (reply?.kind) {
-    case 'document':
-      return reply.body;
-    case 'chat': {
-      const bill = fact(ctx, 'receipt');
-      return 'usage' in bill ? completion(reply.heading, reply.reply, bill.usage) : undefined;
-    }
-    case 'image': {
-      const bill = fact(ctx, 'receipt');
-      return 'usage' in bill ? imagesBody(reply, bill.usage) : undefined;
-    }
-    case 'task':
-      return reply.body(receipt && 'task' in receipt ? receipt.task : reply.task);
-    default:
-      return undefined;
-  }
+function textOf(body: object | undefined): string | undefined {
+  return body && JSON.stringify(body);
 }
 
 function writeError(ctx: Context, error: unknown, log: Logger): void {

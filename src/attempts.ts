@@ -17,7 +17,7 @@ export async function firstAnswer<T>(
 ): Promise<T> {
   let failed: UpstreamError | undefined;
   for (const upstream of fact(ctx, 'upstreams')) {
-    client.on_leave = upstream.provider.on_abort;
+    client.on_leave = client.returns ? 'drain' : upstream.provider.on_abort;
     try {
       const answer = await ask(upstream);
       outcomes.answered(upstream.provider.name);

@@ -18,6 +18,8 @@ export class Client {
   gone = false;
   /** What happens to the call under way when the client leaves. */
   on_leave: 'abort' | 'drain' = 'abort';
+  /** Whether it may come back for the answer, so that one is made also after it has left. */
+  returns = false;
   readonly #stop = new Stop();
   readonly #res: ServerResponse;
   readonly #left: () => void;

@@ -167,6 +167,7 @@ export class Gateway {
       const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);
       for (const one of swept) tellSwept(one, log);
       await this.store.pictures.sweep();
+      await this.store.idempotency.sweep();
       await this.store.people.sweep(this.#configuration.sign_in.session);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');

@@ -29,6 +29,8 @@ export type Request =
 /** What the client gets: a document that costs nothing, or an upstream's answer. */
 export type Reply =
   | { kind: 'document'; body: object; status?: number }
+  // What an earlier call under the same `Idempotency-Key` was answered, in its own JSON.
+  | { kind: 'repeat'; text: string; status: number }
   | ChatAnswer
   | ChatStream
   | ImageAnswer

@@ -1,11 +1,15 @@
+import type { HoldResult } from '../store/hold-types.js';
+import type { Answer } from '../store/idempotency-types.js';
 import type { Charge, Store } from '../store/types.js';
+import type { Repeatable } from './repeatable.js';
 
 /**
  * Money set aside for one request. It ends in exactly one of settle and release; whichever comes
- * second does nothing. A free call has no amount and leaves no trace in the store.
+ * second does nothing. A free call has no amount and leaves no trace in the store, unless its
+ * client may repeat it: then what ends the hold keeps the answer, or forgets the call.
  */
 export class Hold {
-  #open: boolean;
+  #open = false;
 
   constructor(
     private readonly store: Store,
@@ -13,16 +17,40 @@ export class Hold {
     readonly account_id: string,
     /** Null where the call is free. */
     readonly amount_nano: bigint | null,
-  ) {
-    this.#open = amount_nano !== null;
+    readonly repeatable?: Repeatable,
+  ) {}
+
+  /** Sets the money aside, or answers why that cannot be. */
+  async take(key_id: string): Promise<HoldResult> {
+    const { store, request_id, account_id, amount_nano } = this;
+    if (amount_nano === null) {
+      return (await store.hasEnded(key_id))
+        ? { admitted: false, because: 'ended' }
+        : { admitted: true };
+    }
+    // A store that fails may have taken the hold all the same.
+    this.#open = true;
+    const result = await store.hold(request_id, account_id, amount_nano, key_id);
+    this.#open = result.admitted;
+    return result;
   }
 
-  /** Charges and ends the hold in one transaction, committed when this resolves. */
-  async settle(charge: Omit<Charge, 'request_id' | 'account_id'>): Promise<void> {
-    if (!this.#open) return;
+  /**
+   * Charges and ends the hold in one transaction, committed when this resolves. It keeps the answer
+   * as well: without one, the call is known to be charged when it is repeated, and nothing else.
+   */
+  async settle(charge: Omit<Charge, 'request_id' | 'account_id'>, answer?: Answer): Promise<void> {
+    if (!this.#open) return this.answer(answer);
     const { request_id, account_id } = this;
-    await this.store.settle(Object.assign({ request_id, account_id }, charge));
+    const whole = Object.assign({ request_id, account_id }, charge);
+    await this.store.settle(whole, this.repeatable?.answered(answer));
     this.#open = false;
+    this.repeatable?.end();
+  }
+
+  /** Keeps the answer of a call that is not charged, where it may be repeated. */
+  async answer(answer?: Answer): Promise<void> {
+    await this.repeatable?.answer(answer);
   }
 
   /** Leaves the hold to what `move` writes down, in one transaction, to end it some day. */
@@ -33,8 +61,8 @@ export class Hold {
 
   /** Gives the money back, unless it was charged. May be asked again where the store failed. */
   async release(): Promise<void> {
-    if (!this.#open) return;
-    await this.store.release(this.request_id, this.account_id);
+    if (this.#open) await this.store.release(this.request_id, this.account_id);
     this.#open = false;
+    await this.repeatable?.forget();
   }
 }

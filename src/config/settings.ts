@@ -27,7 +27,7 @@ type Settings = Pick<
 const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
 /** No timer runs for it, so it may be longer than those that need one. */
-const TASK = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
+const REMEMBERED = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
 const CLIENT = { standard: 60_000, least: 100 };
 const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
 const STANDARD_LISTEN = '127.0.0.1:8080';
@@ -97,7 +97,8 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     connections: limits.connections ?? 512,
     keys: limits.keys ?? 100,
     client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
-    task_ms: readDuration(source, '/limits/task', limits.task, TASK),
+    task_ms: readDuration(source, '/limits/task', limits.task, REMEMBERED),
+    idempotency_ms: readDuration(source, '/limits/idempotency', limits.idempotency, REMEMBERED),
     image_bytes: size('image_bytes', 32 * MB),
     images_total_bytes: size('images_total', 1024 * MB),
     image_ttl_ms: readDuration(source, '/limits/image_ttl', limits.image_ttl, IMAGE),

@@ -40,7 +40,9 @@ export async function images(
   const answer = { kind: 'image', upstream, usages: replies.map(({ usage }) => usage) } as const;
   const created = Math.floor(services.now() / 1_000);
   // The upstream was heard out only to learn what it made: nobody is there to take it.
-  if (client.gone) return { ...answer, created, data: [], delivered: pictures.length };
+  if (client.gone && !client.returns) {
+    return { ...answer, created, data: [], delivered: pictures.length };
+  }
   // What is made is paid for, also by a client that leaves now.
   client.on_leave = 'drain';
   const data = await good(

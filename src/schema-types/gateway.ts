@@ -97,6 +97,7 @@ export interface LimitsBlock {
   drain_bytes?: Size;
   client?: Duration;
   task?: Duration;
+  idempotency?: Duration;
   image_bytes?: Size;
   images_total?: Size;
   image_ttl?: Duration;

@@ -1,12 +1,13 @@
 import { boundOf } from '../billing/bound.js';
 import { Hold } from '../billing/hold.js';
 import { refusal } from '../billing/refusal.js';
-import { GatewayError } from '../errors.js';
 import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline.js';
+import { isRepeated, repeatableOf } from '../repeat.js';
 
 /**
  * Sets aside the most that the request can cost, before it leaves, and closes that hold on every
- * way out. `balance: gate` only refuses an account with nothing available, and holds nothing.
+ * way out; a request that repeats another by its `Idempotency-Key` is answered as that one was.
+ * `balance: gate` only refuses an account with nothing available, and holds nothing.
  */
 export const balance: Stage = {
   name: 'balance',
@@ -22,10 +23,12 @@ export const balance: Stage = {
       };
     }
     return async (ctx, next) => {
-      const hold = await takeHold(ctx, services);
-      ctx.state.hold = hold;
+      const hold = holdFor(ctx, services);
       // A stage after this one settles the hold; whatever happens to it, it ends here.
       try {
+        if (hold.repeatable && (await isRepeated(ctx, hold.repeatable))) return;
+        await admit(hold, fact(ctx, 'caller').key_id);
+        ctx.state.hold = hold;
         await next();
       } finally {
         await giveBack(hold, services);
@@ -40,25 +43,17 @@ function isGate(option: unknown): boolean {
   throw new OptionError('the only option of balance is "gate"', ['gate']);
 }
 
-async function takeHold(ctx: Context, services: Services): Promise<Hold> {
-  const { store } = services;
-  const { account_id, key_id } = fact(ctx, 'caller');
+function holdFor(ctx: Context, services: Services): Hold {
   const bound = boundOf(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
+  const { account_id } = fact(ctx, 'caller');
+  const amount = bound === 0n ? null : bound;
   const { request_id } = ctx.state;
-  if (bound === 0n) {
-    if (await store.hasEnded(key_id)) throw refusal({ because: 'ended' }, bound);
-    return new Hold(store, request_id, account_id, null);
-  }
-  const hold = new Hold(store, request_id, account_id, bound);
-  try {
-    const result = await store.hold(request_id, account_id, bound, key_id);
-    if (result.admitted) return hold;
-    throw refusal(result, bound);
-  } catch (error) {
-    // A store that failed may have taken the hold all the same.
-    if (!(error instanceof GatewayError)) await giveBack(hold, services);
-    throw error;
-  }
+  return new Hold(services.store, request_id, account_id, amount, repeatableOf(ctx, services));
+}
+
+async function admit(hold: Hold, key_id: string): Promise<void> {
+  const result = await hold.take(key_id);
+  if (!result.admitted) throw refusal(result, hold.amount_nano ?? 0n);
 }
 
 const LONGEST_WAIT_MS = 30_000;

@@ -2,7 +2,17 @@ import { imageBill } from '../billing/image.js';
 import type { Bill, Terms } from '../billing/usage.js';
 import { carryStream, chargeAnswer } from '../chat/charge.js';
 import type { ImageAnswer } from '../image/operation.js';
-import { fact, OptionError, workOf, type Context, type Services, type Stage } from '../pipeline.js';
+import {
+  fact,
+  OptionError,
+  workOf,
+  type Context,
+  type Reply,
+  type Services,
+  type Stage,
+} from '../pipeline.js';
+import { bodyOf } from '../reply.js';
+import type { Answer } from '../store/idempotency-types.js';
 import type { Upstream } from '../types.js';
 import { settleTask } from '../video/result.js';
 
@@ -54,10 +64,10 @@ async function charge(ctx: Context, services: Services): Promise<Bill | undefine
   const reply = fact(ctx, 'reply');
   switch (reply.kind) {
     case 'chat':
-      return chargeAnswer(reply, termsOf(ctx, reply.upstream), settling(ctx, reply.upstream));
+      return chargeAnswer(reply, termsOf(ctx, reply.upstream), settling(ctx, reply));
     case 'chat-stream': {
       const terms = termsOf(ctx, reply.upstream);
-      return carryStream(ctx, reply, terms, settling(ctx, reply.upstream), services);
+      return carryStream(ctx, reply, terms, settling(ctx, reply), services);
     }
     case 'image':
       return chargeImages(ctx, reply);
@@ -76,7 +86,7 @@ async function chargeImages(ctx: Context, reply: ImageAnswer): Promise<Bill> {
     hold_nano: fact(ctx, 'hold').amount_nano,
   };
   const bill = await imageBill(reply.usages, reply.delivered, terms);
-  await settling(ctx, reply.upstream, { images: reply.delivered })(bill);
+  await settling(ctx, reply)(bill);
   return bill;
 }
 
@@ -85,22 +95,36 @@ function termsOf(ctx: Context, { price }: Upstream): Terms {
   return { work: workOf(ctx, 'chat'), model: fact(ctx, 'model'), price, hold_nano: amount_nano };
 }
 
-/** The ledger holds the tokens, and what else there is to count. */
-function settling(
-  ctx: Context,
-  { provider }: Upstream,
-  others?: { images: number },
-): (bill: Bill) => Promise<void> {
-  return async ({ usage, cost_nano, estimated }) => {
+type Paid = Extract<Reply, { upstream: Upstream }>;
+
+function settling(ctx: Context, reply: Paid): (bill: Bill) => Promise<void> {
+  return async (bill) => {
+    const { usage, cost_nano, estimated } = bill;
+    const hold = fact(ctx, 'hold');
+    const answer = hold.repeatable && answerOf(reply, bill);
     // Nothing was given, so nothing is charged: the hold is released on the way out.
-    if (cost_nano === 0n && usage.completion_tokens === 0) return;
-    await fact(ctx, 'hold').settle({
-      key_id: fact(ctx, 'caller').key_id,
-      model: fact(ctx, 'model').id,
-      provider: provider.name,
-      cost_nano,
-      estimated,
-      usage: JSON.stringify(others ? Object.assign(others, usage) : usage),
-    });
+    if (cost_nano === 0n && usage.completion_tokens === 0) return hold.answer(answer);
+    await hold.settle(
+      {
+        key_id: fact(ctx, 'caller').key_id,
+        model: fact(ctx, 'model').id,
+        provider: reply.upstream.provider.name,
+        cost_nano,
+        estimated,
+        usage: countsOf(reply, bill),
+      },
+      answer,
+    );
   };
+}
+
+/** What the ledger says of an answer: its tokens, and what else there is to count. */
+function countsOf(reply: Paid, { usage }: Bill): string {
+  if (reply.kind !== 'image') return JSON.stringify(usage);
+  return JSON.stringify(Object.assign({ images: reply.delivered }, usage));
+}
+
+/** What the client is answered, as it is kept for its being asked again. */
+function answerOf(reply: Paid, bill: Bill): Answer {
+  return { status: 200, text: JSON.stringify(bodyOf(reply, bill)) };
 }

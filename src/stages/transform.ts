@@ -12,6 +12,7 @@ export const transform: Stage = {
     const { limits } = services.configuration;
     return async (ctx, next) => {
       const client = new Client(ctx.res, limits.drain_ms);
+      client.returns = ctx.state.hold?.repeatable !== undefined;
       services.inflight.add(client);
       try {
         ctx.state.reply = await run(ctx, client, services);

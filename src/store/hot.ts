@@ -1,5 +1,6 @@
 import { MAX_NANO } from './nano.js';
 import type { HoldRefusal } from './hold-types.js';
+import type { IdempotencyStore } from './idempotency-types.js';
 import { StoreError, type Charge, type Store } from './types.js';
 
 /** The part of a store that every request walks through, written once for each database. */
@@ -7,9 +8,12 @@ export interface Hot extends Pick<
   Store,
   'caller' | 'hold' | 'hasEnded' | 'settle' | 'release' | 'beat' | 'ping'
 > {
+  readonly idempotency: HotIdempotency;
   /** Resolves when everything that was asked for is written. */
   close(): Promise<void>;
 }
+
+export type HotIdempotency = Omit<IdempotencyStore, 'sweep'>;
 
 /** A key that was noted as used this lately is not noted again. */
 export const TOUCH_EVERY_MS = 60_000;

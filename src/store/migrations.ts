@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { createIdempotencyKeys } from './idempotency.js';
 import { createPeople } from './people-tables.js';
 
 interface Migration {
@@ -14,6 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '003-pictures', up: createPictures },
   { name: '004-people', up: createPeople },
   { name: '005-operator', up: letOperatorsSee },
+  { name: '006-idempotency', up: createIdempotencyKeys },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -5,6 +5,7 @@ import type { Hot } from './hot.js';
 import { createKey, isKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
+import { sweepAnswers } from './idempotency.js';
 import { enter, leave, notes, recover, type Process } from './processes.js';
 import { openPeople } from './people.js';
 import { openPictures } from './pictures.js';
@@ -57,8 +58,14 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
     hold: (request_id, account_id, amount_nano, key_id) =>
       hot.hold(request_id, account_id, amount_nano, key_id),
     hasEnded: (key_id) => hot.hasEnded(key_id),
-    settle: (charge) => hot.settle(charge),
+    settle: (charge, answered) => hot.settle(charge, answered),
     release: (request_id, account_id) => hot.release(request_id, account_id),
+    idempotency: {
+      begin: (call) => hot.idempotency.begin(call),
+      answer: (call) => hot.idempotency.answer(call),
+      forget: (call) => hot.idempotency.forget(call),
+      sweep: () => sweepAnswers(database, now()),
+    },
     tasks: openTasks(database, self, now),
     pictures: openPictures(database, now),
     people: openPeople(database, now),

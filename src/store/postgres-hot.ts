@@ -10,8 +10,11 @@ import {
   TOUCH_EVERY_MS,
 } from './hot.js';
 import type { Hot } from './hot.js';
+import type { AnsweredCall } from './idempotency-types.js';
+import { takenOver } from './idempotency.js';
 import { MAX_NANO } from './nano.js';
 import { codeOf, patiently } from './patience.js';
+import { PostgresIdempotency, valuesOf } from './postgres-idempotency.js';
 import { refusalIn, type Figures } from './postgres-refusal.js';
 import { SQL } from './postgres-sql.js';
 import type { Process } from './processes.js';
@@ -32,6 +35,7 @@ interface KeyRow {
 
 /** The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, an act. */
 export class PostgresHot implements Hot {
+  readonly idempotency: PostgresIdempotency;
   readonly #pool: pg.Pool;
   readonly #self: Process;
   readonly #now: () => number;
@@ -48,6 +52,14 @@ export class PostgresHot implements Hot {
     this.#pool.on('error', () => undefined);
     this.#self = self;
     this.#now = now;
+    this.idempotency = new PostgresIdempotency({
+      run: (name, values) => this.#run(name, values),
+      insist: (name, values) => this.#insist(name, values),
+      registered: (work) => this.#registered(work),
+      track: (act) => this.#track(act),
+      process_id: self.id,
+      now,
+    });
   }
 
   async caller(secret_sha256: string): Promise<Caller | undefined> {
@@ -92,14 +104,18 @@ export class PostgresHot implements Hot {
     return refusalIn(figures, amount_nano, this.#now());
   }
 
-  /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
   async #admit(values: unknown[]): Promise<boolean> {
+    return (await this.#registered(() => this.#run('hold', values))).rowCount === 1;
+  }
+
+  /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
+  async #registered<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return (await this.#run('hold', values)).rowCount === 1;
+      return await work();
     } catch (error) {
       if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error;
       await this.beat();
-      return (await this.#run('hold', values)).rowCount === 1;
+      return work();
     }
   }
 
@@ -108,20 +124,20 @@ export class PostgresHot implements Hot {
   }
 
   /** Tried again after a lost connection too: the ledger's unique key makes that harmless. */
-  async settle(charge: Charge): Promise<boolean> {
+  async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
     checkCharge(charge);
-    return this.#track(this.#settle(charge));
+    return this.#track(this.#settle(charge, answered));
   }
 
-  async #settle(charge: Charge): Promise<boolean> {
+  async #settle(charge: Charge, answered: AnsweredCall | undefined): Promise<boolean> {
     const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
-    const values = [account_id, request_id, cost_nano, key_id, model, provider, usage];
+    const values: unknown[] = [account_id, request_id, cost_nano, key_id, model, provider, usage];
+    values.push(charge.estimated, this.#now());
+    if (answered) values.push(...valuesOf(answered).slice(2));
     try {
-      const { rows } = await this.#insist<{ first: boolean }>('settle', [
-        ...values,
-        charge.estimated,
-        this.#now(),
-      ]);
+      const name = answered ? 'settleKept' : 'settle';
+      const { rows } = await this.#insist<{ first: boolean; kept?: boolean }>(name, values);
+      if (answered && rows[0]?.kept !== true) throw takenOver(answered);
       return rows[0]?.first === true;
     } catch (error) {
       if (codeOf(error) === OUT_OF_RANGE) throw tooLowBalance(account_id);

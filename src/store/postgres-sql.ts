@@ -1,6 +1,55 @@
+/** What a charge enters in the ledger, as `values` or from a `select`. */
+const ENTERED = `$1, 'charge', $2, -$3::bigint, $4, $5, $6, $7, $8::boolean, $9::bigint`;
+
+/** What stands before the charge, and on what condition it is made and the hold is ended. */
+interface Settling {
+  first: string;
+  entered: string;
+  condition: string;
+}
+
+const settling = ({ first, entered, condition }: Settling) => `
+    with ${first} entry as (
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+        usage, estimated, created_ms)
+      ${entered}
+      on conflict (account_id, kind, reference) do nothing
+      returning id
+    ), ended as (
+      delete from holds where request_id = $2 and account_id = $1 ${condition}
+      returning amount_nano, key_id
+    ), counted as (
+      update keys set
+        spent_nano = spent_nano + case when exists (select from entry) then $3::bigint else 0 end,
+        held_nano = held_nano
+          - coalesce((select amount_nano from ended where key_id is not null), 0)
+      where id = $4 and limit_nano is not null
+        and (exists (select from entry) or exists (select from ended))
+      returning id
+    ), paid as (
+      update accounts set
+        balance_nano = balance_nano
+          - case when exists (select from entry) then $3::bigint else 0 end,
+        held_nano = held_nano - coalesce((select amount_nano from ended), 0)
+      where id = $1 and (exists (select from entry) or exists (select from ended))
+        and (select count(*) from counted) >= 0
+    )
+    select exists (select from entry) as first`;
+
+/** Nothing is kept where another call has the key by now. */
+const keeping = (values: string) => `
+    insert into idempotency_keys
+      (account_id, request_id, key_sha256, asked_sha256, due_ms, status, answer)
+    values (${values})
+    on conflict (account_id, key_sha256) do update set
+      process_id = null, status = excluded.status, answer = excluded.answer
+    where idempotency_keys.request_id = excluded.request_id
+    returning request_id`;
+
 /**
  * The statements of the hot path on PostgreSQL, prepared by these names on each connection. All
- * lock rows in one order, holds, keys, accounts, so that no two wait for each other.
+ * lock rows in one order, idempotency keys, holds, keys, accounts, so that no two wait for each
+ * other.
  */
 export const SQL = {
   caller: `
@@ -34,32 +83,12 @@ export const SQL = {
   ended: `
     select id from keys
     where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
-  settle: `
-    with entry as (
-      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-        usage, estimated, created_ms)
-      values ($1, 'charge', $2, -$3::bigint, $4, $5, $6, $7, $8, $9::bigint)
-      on conflict (account_id, kind, reference) do nothing
-      returning id
-    ), ended as (
-      delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id
-    ), counted as (
-      update keys set
-        spent_nano = spent_nano + case when exists (select from entry) then $3::bigint else 0 end,
-        held_nano = held_nano
-          - coalesce((select amount_nano from ended where key_id is not null), 0)
-      where id = $4 and limit_nano is not null
-        and (exists (select from entry) or exists (select from ended))
-      returning id
-    ), paid as (
-      update accounts set
-        balance_nano = balance_nano
-          - case when exists (select from entry) then $3::bigint else 0 end,
-        held_nano = held_nano - coalesce((select amount_nano from ended), 0)
-      where id = $1 and (exists (select from entry) or exists (select from ended))
-        and (select count(*) from counted) >= 0
-    )
-    select exists (select from entry) as first`,
+  settle: settling({ first: '', entered: `values (${ENTERED})`, condition: '' }),
+  settleKept: `${settling({
+    first: `kept as (${keeping('$1, $2, $10, $11, $12::bigint, $13::integer, $14')}),`,
+    entered: `select ${ENTERED} where exists (select from kept)`,
+    condition: 'and exists (select from kept)',
+  })}, exists (select from kept) as kept`,
   release: `
     with ended as (
       delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id
@@ -79,4 +108,19 @@ export const SQL = {
     delete from processes
     where id = $1 and not exists (select from holds where process_id = $1)`,
   ping: `select 1`,
+  begin: `
+    insert into idempotency_keys
+      (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+    values ($1, $2, $3, $4, $5, $6::bigint)
+    on conflict (account_id, key_sha256) do update set
+      asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
+      process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
+    where idempotency_keys.process_id is null and idempotency_keys.due_ms <= $7::bigint`,
+  find: `
+    select asked_sha256, process_id, status, answer from idempotency_keys
+    where account_id = $1 and key_sha256 = $2`,
+  keep: keeping('$1, $2, $3, $4, $5::bigint, $6::integer, $7'),
+  forget: `
+    delete from idempotency_keys
+    where account_id = $1 and key_sha256 = $2 and request_id = $3 and process_id is not null`,
 } as const;

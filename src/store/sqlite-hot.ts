@@ -13,16 +13,19 @@ import {
   TOUCH_EVERY_MS,
 } from './hot.js';
 import type { Hot } from './hot.js';
+import type { AnsweredCall } from './idempotency-types.js';
 import { Lookups } from './lookups.js';
 import { MAX_NANO, MIN_NANO } from './nano.js';
 import { patiently } from './patience.js';
 import type { Process } from './processes.js';
+import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { prepare, type EndedHold, type KeyRow } from './sqlite-sql.js';
 import type { HoldResult } from './hold-types.js';
 import type { Charge } from './types.js';
 
 /** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
 export class SqliteHot implements Hot {
+  readonly idempotency: SqliteIdempotency;
   readonly #database: Sqlite.Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #group: Group;
@@ -42,6 +45,7 @@ export class SqliteHot implements Hot {
     this.#group = new Group(this.#database, () => {
       this.#statements.enter.run(self.id, self.place, self.pid, self.started_ms, now());
     });
+    this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
   }
 
   /** Reads the file each time, so that a key that another process revoked is refused at once. */
@@ -105,9 +109,12 @@ export class SqliteHot implements Hot {
     return (await patiently(isBusy, ended)) !== undefined;
   }
 
-  async settle(charge: Charge): Promise<boolean> {
+  async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
     checkCharge(charge);
-    return this.#group.addDurably(() => this.#settle(charge));
+    return this.#group.addDurably(() => {
+      if (answered) this.idempotency.keep(answered);
+      return this.#settle(charge);
+    });
   }
 
   #settle(charge: Charge): boolean {

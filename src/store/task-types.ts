@@ -1,3 +1,4 @@
+import type { AnsweredCall, RepeatableCall } from './idempotency-types.js';
 import type { AspectRatio, JsonObject, Resolution, VideoPlace } from '../video/codec.js';
 
 /** `SUBMITTING` is ours: the intent is written, and the upstream has not answered yet. */
@@ -109,10 +110,21 @@ export interface TaskStore {
   begin(intent: TaskIntent): Promise<void>;
   /** Another upstream is about to be asked. */
   retarget(id: string, target: TaskTarget): Promise<void>;
-  /** The upstream has taken it. False if the task was given up meanwhile. */
-  accept(id: string, jobs: readonly TaskJob[], due_ms: number): Promise<boolean>;
-  /** Ends a task that is not finished, and its hold. False if it has ended already. */
-  fail(id: string, error: string, due_ms: number): Promise<boolean>;
+  /**
+   * The upstream has taken it, which is what its client is answered. False if the task was given up
+   * meanwhile. Throws `StoreError` where another call has the key of this one.
+   */
+  accept(
+    id: string,
+    jobs: readonly TaskJob[],
+    due_ms: number,
+    answered?: AnsweredCall,
+  ): Promise<boolean>;
+  /**
+   * Ends a task that is not finished, and its hold; whatever its client could have been answered is
+   * forgotten. False if it has ended already.
+   */
+  fail(id: string, error: string, due_ms: number, call?: RepeatableCall): Promise<boolean>;
   task(id: string): Promise<Task | undefined>;
   taskByContent(content_id: string): Promise<Task | undefined>;
   /** Takes the turn to ask the upstream; false if someone did so within `interval_ms`. */

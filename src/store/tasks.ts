@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import type { VideoPlace } from '../video/codec.js';
 import type { Database } from './database.js';
+import { forgetCall, keepAnswer } from './idempotency.js';
+import type { AnsweredCall } from './idempotency-types.js';
 import { bound } from './nano.js';
 import { register, type Process } from './processes.js';
 import { readTasks } from './task-rows.js';
@@ -20,18 +22,16 @@ export function openTasks(database: Database, self: Process, now: () => number):
           .update({ ...target, price_nano: bound(target.price_nano), updated_ms: now() }),
       );
     },
-    accept: async (id, jobs, due_ms) => {
+    accept: (id, jobs, due_ms, answered) => {
       const accepted = { status: 'IN_QUEUE', jobs: JSON.stringify(jobs), due_ms };
-      const changed = await database.write((trx) =>
-        trx('tasks')
-          .where({ id, status: 'SUBMITTING' })
-          .update({ ...accepted, updated_ms: now() })
-          .increment('version'),
-      );
-      return changed > 0;
+      const row = { ...accepted, updated_ms: now() };
+      return database.write((trx) => accept(trx, id, row, answered));
     },
-    fail: (id, error, due_ms) =>
-      database.write((trx) => failTask(trx, id, { error, due_ms, now_ms: now() })),
+    fail: (id, error, due_ms, call) =>
+      database.write(async (trx) => {
+        if (call) await forgetCall(trx, call);
+        return failTask(trx, id, { error, due_ms, now_ms: now() });
+      }),
     task: (id) => find(database, { id }),
     taskByContent: (content_id) => find(database, { content_id }),
     claim: (id, interval_ms) => claim(database, id, interval_ms, now()),
@@ -80,6 +80,21 @@ async function begin(
     created_ms: now_ms,
     updated_ms: now_ms,
   });
+}
+
+async function accept(
+  trx: Knex.Transaction,
+  id: string,
+  row: object,
+  answered: AnsweredCall | undefined,
+): Promise<boolean> {
+  const changed = await trx('tasks')
+    .where({ id, status: 'SUBMITTING' })
+    .update(row)
+    .increment('version');
+  if (changed === 0) return false;
+  if (answered) await keepAnswer(trx, answered);
+  return true;
 }
 
 async function find(

@@ -1,5 +1,6 @@
 import type { Caller } from '../types.js';
 import type { HoldResult } from './hold-types.js';
+import type { AnsweredCall, IdempotencyStore } from './idempotency-types.js';
 import type { PeopleStore } from './people-types.js';
 import type { PictureStore } from './pictures.js';
 import type { TaskStore } from './task-types.js';
@@ -128,11 +129,16 @@ export interface Store {
   /**
    * Ends the hold and writes the charge in one transaction. Committed when it resolves. A second
    * charge of the same request changes nothing and answers false. A hold that is already gone (its
-   * lease ran out) does not stop the charge.
+   * lease ran out) does not stop the charge. What the client is answered is kept in the same
+   * transaction, where its call may be repeated; if another call has that one's key by now, there
+   * is no charge, and `StoreError` is thrown.
    */
-  settle(charge: Charge): Promise<boolean>;
+  settle(charge: Charge, answered?: AnsweredCall): Promise<boolean>;
   /** Ends a hold without a charge; no fault if there is none. */
   release(request_id: string, account_id: string): Promise<void>;
+
+  /** Calls that their clients may repeat. */
+  readonly idempotency: IdempotencyStore;
 
   /** Video tasks: their holds and charges live with them, not with a process. */
   readonly tasks: TaskStore;

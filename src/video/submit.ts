@@ -21,6 +21,7 @@ export async function submit(ctx: Context, client: Client, services: Services): 
   const { tasks } = store;
   const { call } = workOf(ctx, 'video');
   const id = ctx.state.request_id;
+  const body = submitted(ctx, services);
   let begun = false;
   try {
     await firstAnswer(ctx, client, services, async (upstream) => {
@@ -31,13 +32,13 @@ export async function submit(ctx: Context, client: Client, services: Services): 
       else await begin(ctx, services, target, call);
       begun = true;
       const jobs = await submitJobs(call, upstream, network, configuration.limits, client.signal);
-      await accept(id, jobs, target, services);
+      await accept(ctx, jobs, target, body, services);
     });
   } catch (error) {
-    if (begun) await giveUp(id, error, services);
+    if (begun) await giveUp(ctx, error, services);
     throw error;
   }
-  return { kind: 'document', status: 202, body: submitted(ctx, services) };
+  return { kind: 'document', status: 202, body };
 }
 
 function targetOf({ provider, model, price }: Upstream, call: VideoCall): TaskTarget {
@@ -75,15 +76,23 @@ function rememberedOf(call: VideoCall): TaskCall {
   return { aspect_ratio, resolution, duration_seconds, generate_audio, sample_count };
 }
 
+/** From here on the task is there for its client, whose repetitions are answered the same. */
 async function accept(
-  request_id: string,
+  ctx: Context,
   jobs: readonly TaskJob[],
   { provider }: TaskTarget,
+  body: object,
   { store, now, log, configuration }: Services,
 ): Promise<void> {
+  const { request_id } = ctx.state;
+  const { repeatable } = fact(ctx, 'hold');
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    if (await store.tasks.accept(request_id, jobs, due_ms)) return;
+    const answered = repeatable?.answered({ status: 202, text: JSON.stringify(body) });
+    if (await store.tasks.accept(request_id, jobs, due_ms, answered)) {
+      repeatable?.end();
+      return;
+    }
     throw new Error(`The task ${request_id} was given up while its upstream took it.`);
   } catch (error) {
     // All that is left of the upstream's tasks, for whoever wants to find them there.
@@ -92,12 +101,15 @@ async function accept(
   }
 }
 
-async function giveUp(id: string, error: unknown, services: Services): Promise<void> {
+async function giveUp(ctx: Context, error: unknown, services: Services): Promise<void> {
   const { store, now, log, configuration } = services;
+  const id = ctx.state.request_id;
+  const { repeatable } = fact(ctx, 'hold');
   const isTold = error instanceof GatewayError && error.code !== 'draining';
   const why = isTold ? error.message : UNSURE;
   try {
-    await store.tasks.fail(id, why, now() + configuration.limits.task_ms);
+    const due_ms = now() + configuration.limits.task_ms;
+    await store.tasks.fail(id, why, due_ms, repeatable?.call);
   } catch (err) {
     // The sweep will do it, and then release the hold.
     log.error({ request_id: id, err }, 'a failed task could not be ended');

@@ -65,6 +65,16 @@ const WORKS: Readonly<Record<string, Work>> = {
   },
 };
 
+const IDEMPOTENCY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A name for this request, new for each. A client that saw no answer repeats the request ' +
+    'under the same key, is answered as the first time (`idempotent-replayed: true`), and is ' +
+    'charged once. Streams are not kept, so there it is ignored.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
+};
+
 const UNKNOWN: Work = { summary: 'An endpoint of the operator’s own', status: 200 };
 
 /** What a request may be refused with, by the stages that it walks through. */
@@ -81,13 +91,14 @@ export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   const { stages } = endpoint;
   const { summary, description, body, status, content, refusals = [] } = workOf(endpoint);
   const known = stages.flatMap(({ name }) => REFUSALS[name] ?? []);
+  if (isRepeatable(endpoint)) known.push(409);
   return {
     operationId: id,
     tags: ['Models'],
     summary,
     ...(description && { description }),
     security: stages.some(({ name }) => name === 'auth') ? [{ key: [] }] : [],
-    parameters: parametersOf(endpoint),
+    parameters: [...parametersOf(endpoint), ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
     ...(body && { requestBody: { required: true, content: json(schemaOf(body)) } }),
     responses: {
       [status]: { description: summary, ...(content && { content }) },
@@ -102,6 +113,11 @@ function workOf({ stages }: EndpointEntry): Work {
     if (work) return work;
   }
   return UNKNOWN;
+}
+
+/** The stage that holds the money is also the one that knows a request again. */
+function isRepeatable({ stages }: EndpointEntry): boolean {
+  return stages.some(({ name, option }) => name === 'balance' && option !== 'gate');
 }
 
 function parametersOf({ path }: EndpointEntry): Json[] {

@@ -1,0 +1,46 @@
+/** A call that its client may send again under one `Idempotency-Key`. */
+export interface RepeatableCall {
+  account_id: string;
+  /** Of the call that has the key now. */
+  request_id: string;
+  /** SHA-256 (hex) of the account's `Idempotency-Key`. */
+  key_sha256: string;
+  /** SHA-256 (hex) of what is asked for. */
+  asked_sha256: string;
+  /** From when on the key may begin another call. */
+  due_ms: number;
+}
+
+/** What a client was answered: the text is JSON. */
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+/** How a call has ended; its answer is null where it was too large to be kept, or not known. */
+export interface AnsweredCall extends RepeatableCall {
+  answer: Answer | null;
+}
+
+/** What has become of the key: `new` for the one call that is to run. */
+export type Begun =
+  | { is: 'new' }
+  | { is: 'running' }
+  /** It stands for a call that asked for something else. */
+  | { is: 'other' }
+  | { is: 'answered'; answer: Answer | null };
+
+/** The idempotency keys of a store. A running one is forgotten when its process is gone. */
+export interface IdempotencyStore {
+  /** One conditional write, so that of many calls with one key one is told that it is new. */
+  begin(call: RepeatableCall): Promise<Begun>;
+  /**
+   * Keeps the answer of a call that is not charged; one that is charged goes with its charge.
+   * Throws `StoreError` where another call has the key by now.
+   */
+  answer(call: AnsweredCall): Promise<void>;
+  /** Lets the key begin anew, unless its call was answered. */
+  forget(call: RepeatableCall): Promise<void>;
+  /** Removes the answers that were kept long enough; answers how many. */
+  sweep(): Promise<number>;
+}
