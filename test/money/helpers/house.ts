@@ -33,6 +33,7 @@ export interface HouseOptions {
   credit?: string;
   terms?: KeyTerms;
   store?: string;
+  now?: () => number;
 }
 
 /** A gateway with the model `m` behind which fake upstreams stand, named as their scripts are. */
@@ -82,11 +83,12 @@ export async function openHouse(
   }
   const [upstream] = Object.values(upstreams);
   if (!upstream) throw new Error('A house needs an upstream.');
-  const { credit = '10', store, terms } = options;
+  const { credit = '10', store, terms, now } = options;
   const gateway = await startGateway(yaml(upstreams, options), {
     credit,
     ...(store && { store }),
     ...(terms && { terms }),
+    ...(now && { now }),
   });
   const { url, secret, account } = gateway;
   const { store: books } = gateway.gateway;

@@ -70,8 +70,9 @@ export function onEachStore(
     describe(`${subject} on ${name}`, () => {
       const ground = new Ground(make);
       beforeEach(() => ground.begin());
-      afterEach(() => ground.end());
       define(ground);
+      // Last, so that whatever a test has opened on it is closed by then.
+      afterEach(() => ground.end());
     });
   }
 }

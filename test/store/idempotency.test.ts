@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import type { AnsweredCall, RepeatableCall } from '../../src/store/idempotency-types.js';
+import type { Store } from '../../src/store/types.js';
+import { chargeOf, dollars, onEachStore, refusal } from './helpers/ground.js';
+
+const ANSWER = { status: 200, text: '{"a":"é \\u0000"}' };
+const DAY_MS = 86_400_000;
+
+onEachStore('a call that may be repeated', (ground) => {
+  let store: Store;
+  let account_id: string;
+
+  beforeEach(async () => {
+    store = await ground.open();
+    ({ id: account_id } = await store.createAccount('ann', dollars(1)));
+  });
+
+  const call = (request_id: string, more: Partial<RepeatableCall> = {}): RepeatableCall => ({
+    account_id,
+    request_id,
+    key_sha256: 'k',
+    asked_sha256: 'a',
+    due_ms: ground.now_ms + DAY_MS,
+    ...more,
+  });
+  const answered = (request_id: string): AnsweredCall => ({ ...call(request_id), answer: ANSWER });
+  const begin = (request_id: string, more: Partial<RepeatableCall> = {}, at = store) =>
+    at.idempotency.begin(call(request_id, more));
+
+  it('is begun once, by one of many, in whichever process', async () => {
+    const another = await ground.open();
+    const begun = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => begin(`r${at}`, {}, at % 2 ? store : another)),
+    );
+    expect(begun.filter(({ is }) => is === 'new')).to.have.length(1);
+    expect(begun.filter(({ is }) => is === 'running')).to.have.length(199);
+  });
+
+  it('is another one for another account, key or time', async () => {
+    const { id } = await store.createAccount('bob', 0n);
+    expect(await begin('r1')).to.deep.equal({ is: 'new' });
+    expect(await begin('r2', { account_id: id })).to.deep.equal({ is: 'new' });
+    expect(await begin('r3', { key_sha256: 'other' })).to.deep.equal({ is: 'new' });
+    expect(await begin('r4', { asked_sha256: 'other' })).to.deep.equal({ is: 'other' });
+  });
+
+  it('is answered with its charge, and then as before', async () => {
+    await begin('r1');
+    await store.hold('r1', account_id, 10n);
+    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(true);
+    expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
+    expect(await begin('r2', { asked_sha256: 'other' })).to.deep.equal({ is: 'other' });
+    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(false);
+    await store.idempotency.forget(call('r1'));
+    expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
+    expect((await store.account(account_id))?.balance_nano).to.equal(dollars(1) - 3n);
+    expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
+  });
+
+  it('is answered without a charge, or without its words', async () => {
+    await begin('r1');
+    await store.idempotency.answer(answered('r1'));
+    expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
+    await begin('r3', { key_sha256: 'long' });
+    await store.idempotency.answer({ ...call('r3', { key_sha256: 'long' }), answer: null });
+    const again = await begin('r4', { key_sha256: 'long' });
+    expect(again).to.deep.equal({ is: 'answered', answer: null });
+  });
+
+  it('may be tried again once it is forgotten, by itself alone', async () => {
+    await begin('r1');
+    await store.idempotency.forget(call('r2'));
+    expect(await begin('r3')).to.deep.equal({ is: 'running' });
+    await store.idempotency.forget(call('r1'));
+    expect(await begin('r3', { asked_sha256: 'other' })).to.deep.equal({ is: 'new' });
+  });
+
+  it('is over with its time, but not while it runs', async () => {
+    await begin('r1');
+    await begin('r2', { key_sha256: 'slow' });
+    await store.settle(chargeOf('r1', account_id, 3n), answered('r1'));
+    ground.now_ms += DAY_MS - 1;
+    expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
+    expect(await store.idempotency.sweep()).to.equal(0);
+    ground.now_ms += 1;
+    expect(await begin('r4', { asked_sha256: 'other' })).to.deep.equal({ is: 'new' });
+    expect(await begin('r5', { key_sha256: 'slow' })).to.deep.equal({ is: 'running' });
+    expect(await store.idempotency.sweep()).to.equal(0);
+    await store.idempotency.answer(answered('r4'));
+    ground.now_ms += DAY_MS;
+    expect(await store.idempotency.sweep()).to.equal(1);
+  });
+
+  it('is released with a process that is gone', async () => {
+    await begin('r1');
+    await begin('r2', { key_sha256: 'done' });
+    await store.hold('r1', account_id, 10n);
+    await store.idempotency.answer({ ...answered('r2'), key_sha256: 'done' });
+    await ground.place.sql(`
+      insert into processes (id, place, pid, started_ms, seen_ms) values ('ghost', 'away', 1, 0, 0);
+      update holds set process_id = 'ghost';
+      update idempotency_keys set process_id = 'ghost' where request_id = 'r1'`);
+    expect(await begin('r3')).to.deep.equal({ is: 'running' });
+    expect(await store.recover()).to.equal(1);
+    expect(await begin('r3')).to.deep.equal({ is: 'new' });
+    expect((await begin('r4', { key_sha256: 'done' })).is).to.equal('answered');
+    expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
+  });
+
+  it('is released with a process that closes', async () => {
+    const other = await ground.open();
+    await begin('r1', {}, other);
+    await ground.close(other);
+    expect(await begin('r2')).to.deep.equal({ is: 'new' });
+  });
+
+  it('is not charged where another call has its key by now', async () => {
+    await begin('r1');
+    await store.hold('r1', account_id, 10n);
+    await ground.place.sql('delete from idempotency_keys');
+    await begin('r2');
+    const late = store.settle(chargeOf('r1', account_id, 3n), answered('r1'));
+    expect(await refusal(late)).to.match(/^StoreError: The Idempotency-Key of request r1 is an/u);
+    expect(await refusal(store.idempotency.answer(answered('r1')))).to.match(/^StoreError/u);
+    expect((await store.account(account_id))?.held_nano).to.equal(10n);
+    await store.release('r1', account_id);
+    await store.settle(chargeOf('r2', account_id, 3n), answered('r2'));
+    expect((await store.account(account_id))?.balance_nano).to.equal(dollars(1) - 3n);
+    expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
+  });
+
+  it('is charged and answered though its key was lost meanwhile', async () => {
+    await begin('r1');
+    await ground.place.sql('delete from idempotency_keys');
+    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(true);
+    expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
+  });
+});
