@@ -1,9 +1,19 @@
 import { expect } from 'chai';
+import type { AnsweredCall } from '../../src/store/idempotency-types.js';
 import type { TaskIntent } from '../../src/store/task-types.js';
 import type { Store } from '../../src/store/types.js';
 import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
 
-const TABLES = ['accounts', 'keys', 'holds', 'ledger', 'processes', 'tasks', 'identities'];
+const TABLES = [
+  'accounts',
+  'keys',
+  'holds',
+  'ledger',
+  'processes',
+  'tasks',
+  'identities',
+  'idempotency_keys',
+];
 const OPERATIONS = ['insert', 'update', 'delete'];
 
 /** Makes the nth write to any table from now on fail, and not the ones after it. */
@@ -65,6 +75,14 @@ function intentOf(account_id: string, key_id: string): TaskIntent {
   };
 }
 
+function answeredOf(account_id: string, request_id: string): AnsweredCall {
+  const due_ms = 2_000_000_000_000;
+  const answer = { status: 200, text: `"${request_id}"` };
+  return { account_id, request_id, key_sha256: request_id, asked_sha256: 'a', due_ms, answer };
+}
+
+const ANSWERS = 'select answer from idempotency_keys where answer is not null';
+
 const ACTS: Record<string, Act> = {
   hold: {
     run: (store, id) => store.hold('r9', id, 5n),
@@ -115,6 +133,37 @@ const ACTS: Record<string, Act> = {
       store.people.signIn({ provider: 'google', subject: '1', email: 'cleo@example.com' }, 5n),
     trace: `select name from accounts where name like 'cleo%'`,
   },
+  'the begin of a call': {
+    run: (store, id) => store.idempotency.begin(answeredOf(id, 'r9')),
+    trace: `select key_sha256 from idempotency_keys where key_sha256 = 'r9'`,
+  },
+  'a charge and its answer': {
+    run: (store, id) => store.settle(chargeOf('r1', id, 3n), answeredOf(id, 'r1')),
+    trace: `select reference from ledger where kind = 'charge' union all ${ANSWERS}`,
+  },
+  'a charge and its answer under a limit': {
+    run: (store, id, key_id) =>
+      store.settle(chargeOf('k1', id, 3n, { key_id }), answeredOf(id, 'k1')),
+    trace: `select reference from ledger where kind = 'charge' union all ${ANSWERS}`,
+  },
+  'an answer without a charge': {
+    run: (store, id) => store.idempotency.answer(answeredOf(id, 'r1')),
+    trace: ANSWERS,
+  },
+  'the acceptance of a task and its answer': {
+    run: (store, id) => store.tasks.accept('k2', [], 1, answeredOf(id, 'k2')),
+    trace: `select status from tasks where id = 'k2' union all ${ANSWERS}`,
+  },
+  'the end of a task and what it was answered': {
+    run: (store, id) => store.tasks.fail('k2', 'no', 0, answeredOf(id, 'r1')),
+    trace: `select error from tasks where id = 'k2'
+      union all select key_sha256 from idempotency_keys`,
+  },
+  'the recovery of a call': {
+    run: (store) => store.recover(),
+    trace: `select request_id from idempotency_keys where process_id = 'ghost'
+      union all select request_id from holds where process_id = 'ghost'`,
+  },
   recovery: {
     run: (store) => store.recover(),
     trace: `select request_id from holds where process_id = 'ghost'`,
@@ -131,11 +180,15 @@ onEachStore('a fault at the nth write', (ground) => {
       await store.hold('k1', id, 10n, key.id);
       await store.hold('k2', id, 10n, key.id);
       await store.tasks.begin({ ...intentOf(id, key.id), id: 'k2' });
+      await store.idempotency.begin(answeredOf(id, 'r1'));
       await ground.place.sql(
         `insert into processes (id, place, pid, started_ms, seen_ms)
          values ('ghost', 'elsewhere', 1, 0, 0);
          insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
            values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
+         insert into idempotency_keys
+           (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+           values ('${id}', 'g1', 'a', 'g1', 'ghost', 0);
          update accounts set held_nano = held_nano + 7;
          update keys set held_nano = held_nano + 4;
          update holds set key_id = '${key.id}' where request_id = 'g2'`,
