@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseDollars } from '../../src/billing/money.js';
+import type { Store } from '../../src/store/types.js';
+import type { Answer } from '../helpers/ask.js';
+import { chatJson, play, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
+import { onEachStore } from '../store/helpers/ground.js';
+import { HELLO } from './helpers/house.js';
+import { repeat } from './helpers/repeating.js';
+import { run, seeded, serve, type Victim } from './helpers/victim.js';
+
+const KILLS = 8;
+const CLIENTS = 12;
+/** The latest moment of a kill, in things that have happened since the first call. */
+const LATEST = 150;
+const given = process.env['TOLLGATE_TEST_SEED'];
+const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+
+const VIDEO = { prompt: 'x', parameters: { duration_seconds: 1 } };
+
+/** What a client has got for its key, in the end. */
+interface Got {
+  what: 'chat' | 'video';
+  id: string;
+}
+
+onEachStore('a gateway that is killed while clients insist', (ground) => {
+  const random = seeded(seed);
+  let folder: string;
+  let config: string;
+  let upstream: FakeUpstream;
+  let store: Store;
+  let account_id: string;
+  let secret: string;
+  let victim: Victim;
+  let over: boolean;
+  let got: Got[];
+  let happened = (): void => undefined;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-kill-'));
+    config = join(folder, 'gateway.yaml');
+    upstream = await startUpstream(async (_received, response) => {
+      happened();
+      await play(chatJson(`Hello ${randomUUID()}`), response);
+      happened();
+    });
+    await writeFile(config, yaml(upstream.url, ground.place.url));
+    store = await ground.open();
+    ({ id: account_id } = await store.createAccount('tester', parseDollars('1000')));
+    ({ secret } = await store.createKey(account_id, 'test'));
+    over = false;
+    got = [];
+  });
+
+  afterEach(async () => {
+    await victim.kill();
+    await upstream.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it(`charges each key once, ${KILLS} kills over (seed ${seed})`, async function () {
+    this.timeout(180_000);
+    let living = serve(config);
+    victim = await living;
+    const clients = Array.from({ length: CLIENTS }, (_, at) => client(at, () => living));
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const before = got.length;
+      await moments(1 + Math.floor(random() * LATEST));
+      // The clients meet a gateway that is gone before they meet the next one.
+      await victim.kill();
+      living = serve(config);
+      victim = await living;
+      expect((await store.verify()).faults, `kill ${kill}, got ${before}`).to.deep.equal([]);
+    }
+    over = true;
+    await Promise.all(clients);
+    await expectBooks();
+  });
+
+  function moments(count: number): Promise<void> {
+    let left = count;
+    return new Promise((resolve) => {
+      happened = () => {
+        left -= 1;
+        if (left <= 0) resolve();
+      };
+    });
+  }
+
+  /** Asks for one thing after the other, each until it has it. */
+  async function client(at: number, living: () => Promise<Victim>): Promise<void> {
+    for (let turn = at; !over; turn += 1) {
+      const what = turn % 3 === 0 ? 'video' : 'chat';
+      got.push({ what, id: await insist(what, randomUUID(), living) });
+    }
+  }
+
+  async function insist(
+    what: Got['what'],
+    key: string,
+    living: () => Promise<Victim>,
+  ): Promise<string> {
+    for (;;) {
+      const { url } = await living();
+      const answer = await ask(url, key, what).catch(() => undefined);
+      happened();
+      if (answer && answer.status < 300) {
+        const body = JSON.parse(answer.text) as { id?: string; request_id?: string };
+        return body.request_id ?? String(body.id).replace('chatcmpl-', '');
+      }
+      if (answer) expect(answer.status, answer.text).to.equal(409);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  function ask(url: string, key: string, what: Got['what']): Promise<Answer> {
+    const at = { url, secret };
+    return what === 'chat'
+      ? repeat(at, key, HELLO)
+      : repeat(at, key, VIDEO, { path: '/v1/queue/v' });
+  }
+
+  async function expectBooks(): Promise<void> {
+    const ids = (what: Got['what']) => got.filter((one) => one.what === what).map(({ id }) => id);
+    expect(new Set(got.map(({ id }) => id)).size, 'one answer a key').to.equal(got.length);
+    const rows = await store.ledger(account_id, { limit: 100_000 });
+    const charged = rows.filter(({ kind }) => kind === 'charge').map(({ reference }) => reference);
+    expect(charged, 'one charge a key').to.have.members(ids('chat'));
+    const tasks = await store.tasks.list({ limit: 100_000 });
+    const made = tasks.filter(({ status }) => status !== 'FAILED').map(({ id }) => id);
+    expect(made, 'one task a key').to.have.members(ids('video'));
+    expect(got.length).to.be.greaterThan(KILLS);
+    const { code, output } = await run(['verify', '--json', '--config', config]);
+    expect(JSON.parse(output)).to.deep.include({ faults: [] });
+    expect(code).to.equal(0);
+  }
+});
+
+function yaml(url: string, store: string): string {
+  return `listen: 127.0.0.1:0
+store: ${JSON.stringify(store)}
+log: { level: silent }
+owners: { acme: { name: Acme } }
+providers: { up: { uses: openai, base_url: "${url}", api_key: sk-upstream }, simulator: {} }
+models:
+  m:
+    owner: acme
+    capabilities: [chat]
+    upstreams: [{ provider: up }]
+    price: { input_per_million: 0.15, output_per_million: 0.60 }
+  v: { owner: acme, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: 0.01 } }
+`;
+}
