@@ -124,6 +124,20 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('names the header of what may be repeated', () => {
+    const repeatable = operations().flatMap(([method, path, operation]) => {
+      const { parameters } = operation as unknown as { parameters: { name: string; in: string }[] };
+      const named = parameters.some((one) => one.in === 'header');
+      expect('409' in operation.responses, path).to.equal(named);
+      return named ? [`${method} ${path}`] : [];
+    });
+    expect(repeatable).to.have.members([
+      'post /v1/chat/completions',
+      'post /v1/images/generations',
+      'post /v1/queue/{model}',
+    ]);
+  });
+
   it('says what each asks for: a key, a session, or nothing', () => {
     for (const [, path, { security }] of operations()) {
       const wanted = path.startsWith('/api/') ? [{ session: [] }] : [{ key: [] }];
