@@ -125,6 +125,10 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     await until(() => asked() === 1, 'the upstream is asked');
     leaving.abort();
     await gone;
+    // Whoever comes later is seen later, so that by then it is known that the first one has left.
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(refused(await repeat(house, 'k'))).to.deep.equal([409, 'idempotency_key_running']);
+    }
     open();
     expect(await house.upstream.requests[0]?.closed).to.equal(true);
     await house.settled();

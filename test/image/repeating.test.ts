@@ -76,6 +76,10 @@ describe('a picture that is asked for again', () => {
     await until(() => gallery.first.requests.length === 1, 'the upstream is asked');
     leaving.abort();
     await gone;
+    // Whoever comes later is seen later, so that by then it is known that the first one has left.
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(refused(await post())).to.deep.equal([409, 'idempotency_key_running']);
+    }
     open();
     await gallery.settled();
     const back = await post();
