@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { formatDollars } from '../billing/money.js';
 import type { Configuration } from '../config/types.js';
 import type { FirstStart } from '../first-start.js';
+import { shellQuoted, shellWord } from '../shell-word.js';
 import { written, type Address } from './listen.js';
 import { counted, printLine } from './print.js';
 
@@ -27,8 +28,8 @@ function greet(configuration: Configuration, url: string, first: FirstStart): vo
   if (!configuration.dashboard) return;
   printLine('Open the dashboard with the link that this prints:\n');
   const { file } = configuration;
-  const config = file === resolve('gateway.yaml') ? '' : ` --config ${word(file)}`;
-  printLine(`  npx tollgate sign-in-link ${word(first.account)} --operator${config}\n`);
+  const config = file === resolve('gateway.yaml') ? '' : ` --config ${shellWord(file)}`;
+  printLine(`  npx tollgate sign-in-link ${shellWord(first.account)} --operator${config}\n`);
 }
 
 function showCall(url: string, secret: string, model: string): void {
@@ -37,14 +38,5 @@ function showCall(url: string, secret: string, model: string): void {
   printLine(`  curl ${url}/v1/chat/completions \\`);
   printLine(`    -H 'Authorization: Bearer ${secret}' \\`);
   printLine(`    -H 'Content-Type: application/json' \\`);
-  printLine(`    -d ${quoted(JSON.stringify(body))}\n`);
-}
-
-/** As it must be typed in a shell. */
-function word(text: string): string {
-  return /^[\w./@:+-]+$/u.test(text) ? text : quoted(text);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  printLine(`    -d ${shellQuoted(JSON.stringify(body))}\n`);
 }

@@ -6,6 +6,7 @@ import { apiRoutes } from './api/routes.js';
 import { errorPage } from './error-page.js';
 import { refuseCrossSite } from './origin.js';
 import { pageRoutes } from './pages/routes.js';
+import { seeOther } from './redirect.js';
 import { returnTo } from './return-to.js';
 import { securityHeaders } from './security.js';
 import { signInRoutes } from './sign-in/routes.js';
@@ -45,9 +46,9 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   async function answer(ctx: DashboardContext, route: Route | undefined, found: Found) {
     if (!route) throw notAllowed(ctx, found);
     ctx.state.endpoint = route.path;
-    const visitor = await visitorOf(ctx, services);
+    const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
     if (visitor) ctx.state.account_id = visitor.session.account_id;
-    if (route.who !== 'anyone' && !visitor) return meetStranger(ctx);
+    if (!visitor && isClosed(route)) return meetStranger(ctx);
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') refuseCrossSite(ctx, origin);
     if (route.who === 'operator') refuseOthers(visitor);
     return route.answer(ctx, visitor);
@@ -58,8 +59,7 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
       throw new GatewayError('sign_in_required', 'Sign in first.');
     }
     const wanted = returnTo(ctx.url, services.configuration.public_url);
-    ctx.status = 303;
-    ctx.redirect(wanted === '/' ? '/sign-in' : `/sign-in?${query({ return_to: wanted })}`);
+    seeOther(ctx, wanted === '/' ? '/sign-in' : `/sign-in?${query({ return_to: wanted })}`);
   }
 
   function showError(ctx: DashboardContext, error: unknown): void {
@@ -69,6 +69,11 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
     ctx.type = 'html';
     ctx.body = errorPage(ctx, shown, status);
   }
+}
+
+/** Whether one must be signed in for it. */
+function isClosed({ who }: Route): boolean {
+  return who === 'visitor' || who === 'operator';
 }
 
 function query(words: Record<string, string>): string {

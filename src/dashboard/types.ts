@@ -35,10 +35,13 @@ export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
   /** `/api/keys/:keyID`, where a parameter is one segment; a last `*rest` takes all that follow. */
   path: string;
-  /** `anyone`, or who must be signed in: a 401 (API) or the sign-in page (pages) meets others. */
-  who: 'anyone' | 'visitor' | 'operator';
+  /**
+   * `all`: the same for everybody, so the store is not asked who it is; `anyone`: whoever it is; or
+   * who must be signed in: a 401 (API) or the sign-in page (pages) meets others.
+   */
+  who: 'all' | 'anyone' | 'visitor' | 'operator';
   /** Lets the page style its elements inline, as makers of some ready-made pages want it. */
   inline_styles?: boolean;
-  /** `visitor` is there unless `who` is `anyone` and nobody is signed in. */
+  /** `visitor` is there unless `who` is `all`, or `anyone` and nobody is signed in. */
   answer(ctx: DashboardContext, visitor: Visitor | undefined): Promise<void> | void;
 }

@@ -8,20 +8,20 @@ export function documentRoutes(document: object): Route[] {
     {
       method: 'GET',
       path: '/openapi.json',
-      who: 'anyone',
+      who: 'all',
       answer: (ctx) => give(ctx, 'application/json; charset=utf-8', text),
     },
     {
       method: 'GET',
       path: '/docs',
-      who: 'anyone',
+      who: 'all',
       inline_styles: true,
       answer: (ctx) => give(ctx, 'text/html; charset=utf-8', referencePage()),
     },
     {
       method: 'GET',
       path: '/docs/:version/:file',
-      who: 'anyone',
+      who: 'all',
       async answer(ctx) {
         const { version = '', file = '' } = ctx.params;
         const { type, bytes } = await referenceFile(version, file);

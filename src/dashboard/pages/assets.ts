@@ -36,7 +36,7 @@ export function assetPath(name: string): string {
 export const assetRoute: Route = {
   method: 'GET',
   path: '/assets/:hash/:name',
-  who: 'anyone',
+  who: 'all',
   answer: (ctx) => answer(ctx),
 };
 

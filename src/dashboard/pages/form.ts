@@ -51,8 +51,24 @@ export function amountOf(form: URLSearchParams, name: string): string {
   return textOf(form, name).replace(/^(-?)\$/u, '$1');
 }
 
+/** Does what a form asks for, or shows it again with its fault, and what was written in it. */
+export async function answerForm(
+  ctx: DashboardContext,
+  how: {
+    act(form: URLSearchParams): Promise<void>;
+    showAgain(state: FormState): Promise<void> | void;
+  },
+): Promise<void> {
+  const values = await readForm(ctx);
+  try {
+    await how.act(values);
+  } catch (error) {
+    await how.showAgain({ values, fault: faultOf(error) });
+  }
+}
+
 /** The fault of a form that was refused; anything else is thrown on. */
-export function faultOf(error: unknown): Fault {
+function faultOf(error: unknown): Fault {
   if (error instanceof GatewayError && error.status === 400) {
     return { message: error.message, param: error.param };
   }

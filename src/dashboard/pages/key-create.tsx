@@ -3,15 +3,7 @@ import type { KeyCreation } from '../../schema-types/key-creation.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { makeKey } from '../views/keys.js';
 import { signedIn } from './guard.js';
-import {
-  amountOf,
-  EMPTY_FORM,
-  faultOf,
-  fieldsReader,
-  readForm,
-  textOf,
-  type FormState,
-} from './form.js';
+import { amountOf, answerForm, EMPTY_FORM, fieldsReader, textOf, type FormState } from './form.js';
 import { KeyForm } from './key-form.js';
 import { sendPage } from './page.js';
 import { Card, Code, Notice } from './parts.js';
@@ -45,14 +37,14 @@ async function create(
   visitor: Visitor,
   services: DashboardServices,
 ): Promise<void> {
-  const form = await readForm(ctx);
-  try {
-    const asked = readFields(fieldsOf(form));
-    const { key, secret } = await makeKey(services, visitor.session.account_id, asked);
-    showSecret(ctx, visitor, key.name, secret, services.configuration.public_url);
-  } catch (error) {
-    showForm(ctx, visitor, services, { values: form, fault: faultOf(error) }, 400);
-  }
+  await answerForm(ctx, {
+    act: async (form) => {
+      const asked = readFields(fieldsOf(form));
+      const { key, secret } = await makeKey(services, visitor.session.account_id, asked);
+      showSecret(ctx, visitor, key.name, secret, services.configuration.public_url);
+    },
+    showAgain: (state) => showForm(ctx, visitor, services, state, 400),
+  });
 }
 
 function fieldsOf(form: URLSearchParams): Record<string, unknown> {

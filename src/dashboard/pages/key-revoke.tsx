@@ -4,7 +4,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../typ
 import { signedIn } from './guard.js';
 import { sendPage } from './page.js';
 import { Ago, Card } from './parts.js';
-import { seeOther } from './redirect.js';
+import { seeOther } from '../redirect.js';
 
 const PATH = '/settings/keys/:keyID/revoke';
 

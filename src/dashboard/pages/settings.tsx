@@ -5,7 +5,7 @@ import { readForm, textOf } from './form.js';
 import { signedIn } from './guard.js';
 import { sendPage, themeOf, type Theme } from './page.js';
 import { Badge, Card, Notice, Time } from './parts.js';
-import { seeOther } from './redirect.js';
+import { seeOther } from '../redirect.js';
 
 const YEAR_MS = 365 * 86_400_000;
 const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' };

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { returnTo } from '../return-to.js';
 import type { DashboardServices, Route } from '../types.js';
 import { sendLonePage } from './page.js';
-import { seeOther } from './redirect.js';
+import { seeOther } from '../redirect.js';
 
 /** The ways in: a button for each provider, or how to get a link. */
 export function signInRoute({ configuration }: DashboardServices): Route {

@@ -33,8 +33,3 @@ export async function enter(
   const { lifetime_ms } = configuration.sign_in.session;
   setCookie(ctx, https, { name: 'session', value, path: '/', lifetime_ms });
 }
-
-export function see(ctx: DashboardContext, address: string): void {
-  ctx.status = 303;
-  ctx.redirect(address);
-}

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
+import { seeOther } from '../redirect.js';
 import type { DashboardContext, Route } from '../types.js';
-import { enter, see, type Flow } from './flow.js';
+import { enter, type Flow } from './flow.js';
 
 /** The link that `tollgate sign-in-link` prints. */
 export function linkRoute(flow: Flow): Route {
@@ -27,7 +28,7 @@ async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
   await enter(flow, ctx, { account_id, email: null, via: 'link', operator });
   const { request_id } = ctx.state;
   flow.services.log.info({ request_id, account: account_id, operator }, 'signed in by a link');
-  see(ctx, '/');
+  seeOther(ctx, '/');
 }
 
 /** Browsers fetch ahead of a click, and others look what a link is; neither may use it up. */

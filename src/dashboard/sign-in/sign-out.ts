@@ -1,6 +1,7 @@
 import { sessionSecret, setCookie } from '../cookies.js';
+import { seeOther } from '../redirect.js';
 import type { DashboardContext, Route } from '../types.js';
-import { see, type Flow } from './flow.js';
+import type { Flow } from './flow.js';
 
 /** Ends the session of this browser, or all that the account has. */
 export function signOutRoutes(flow: Flow): Route[] {
@@ -30,5 +31,5 @@ export function signOutRoutes(flow: Flow): Route[] {
 
 function leave({ https }: Flow, ctx: DashboardContext): void {
   setCookie(ctx, https, { name: 'session', value: '', path: '/', lifetime_ms: 0 });
-  see(ctx, '/sign-in');
+  seeOther(ctx, '/sign-in');
 }

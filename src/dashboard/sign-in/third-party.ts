@@ -4,8 +4,9 @@ import { GatewayError } from '../../errors.js';
 import type { Identity, PendingSignIn } from '../../store/people-types.js';
 import { readSecret, setCookie } from '../cookies.js';
 import { returnTo } from '../return-to.js';
+import { seeOther } from '../redirect.js';
 import type { DashboardContext, Route } from '../types.js';
-import { enter, see, type Flow } from './flow.js';
+import { enter, type Flow } from './flow.js';
 import type { IdentityService } from './identity.js';
 import { proofsOf, type Proofs } from './proofs.js';
 import { createIdentityService } from './provider.js';
@@ -44,7 +45,7 @@ async function begin(party: Party, ctx: DashboardContext): Promise<void> {
     .begin(callbackOf(party), proofsOf(secret))
     .catch((error: unknown) => refuse(party, ctx, unavailable(error, service.title)));
   rememberPending(flow, ctx, secret, PENDING_MS);
-  see(ctx, address.href);
+  seeOther(ctx, address.href);
 }
 
 async function finish(party: Party, ctx: DashboardContext): Promise<void> {
@@ -61,7 +62,7 @@ async function finish(party: Party, ctx: DashboardContext): Promise<void> {
   await enter(flow, ctx, { account_id: account.id, email, via: provider.name, operator: false });
   const { request_id } = ctx.state;
   log.info({ request_id, provider: provider.name, account: account.id, newcomer }, 'signed in');
-  see(ctx, return_to);
+  seeOther(ctx, return_to);
 }
 
 async function identify(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
 import type { AccountCredit } from '../../../schema-types/account-credit.js';
+import { shellWord } from '../../../shell-word.js';
 import type { Account } from '../../../store/types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { accountOf, creditAccount } from '../../views/accounts.js';
@@ -12,16 +13,15 @@ import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
 import {
   amountOf,
+  answerForm,
   EMPTY_FORM,
-  faultOf,
   fieldsReader,
-  readForm,
   saidOf,
   textOf,
   type FormState,
 } from '../form.js';
 import { Card, Code, Empty, Figures, Money, Notice } from '../parts.js';
-import { seeOther } from '../redirect.js';
+import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
 
 const PATH = '/operator/accounts/:id';
@@ -53,15 +53,15 @@ async function credit(
   services: DashboardServices,
 ): Promise<void> {
   const id = ctx.params['id'] ?? '';
-  const form = await readForm(ctx);
-  try {
-    const reference = textOf(form, 'reference');
-    const asked = readFields({ amount: amountOf(form, 'amount'), reference });
-    await creditAccount(services, id, asked);
-    seeOther(ctx, `/operator/accounts/${encodeURIComponent(id)}?done=credited`);
-  } catch (error) {
-    await show(ctx, visitor, services, { values: form, fault: faultOf(error) });
-  }
+  await answerForm(ctx, {
+    act: async (form) => {
+      const reference = textOf(form, 'reference');
+      const asked = readFields({ amount: amountOf(form, 'amount'), reference });
+      await creditAccount(services, id, asked);
+      seeOther(ctx, `/operator/accounts/${encodeURIComponent(id)}?done=credited`);
+    },
+    showAgain: (state) => show(ctx, visitor, services, state),
+  });
 }
 
 async function show(
@@ -181,8 +181,4 @@ function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Elemen
       <p class="hint">The same reference is credited once, however often it is sent.</p>
     </Card>
   );
-}
-
-function shellWord(text: string): string {
-  return /^[\w.@-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,16 +8,15 @@ import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
 import {
   amountOf,
+  answerForm,
   EMPTY_FORM,
-  faultOf,
   fieldsReader,
-  readForm,
   saidOf,
   textOf,
   type FormState,
 } from '../form.js';
 import { Ago, Card, Empty, Money } from '../parts.js';
-import { seeOther } from '../redirect.js';
+import { seeOther } from '../../redirect.js';
 
 const PATH = '/operator/accounts';
 const PAGE = 50;
@@ -47,15 +46,15 @@ async function create(
   visitor: Visitor | undefined,
   services: DashboardServices,
 ): Promise<void> {
-  const form = await readForm(ctx);
-  try {
-    const name = textOf(form, 'name');
-    const asked = readFields({ name, credit: amountOf(form, 'credit') });
-    const { id } = await makeAccount(services, asked);
-    seeOther(ctx, `${PATH}/${encodeURIComponent(id)}?done=created`);
-  } catch (error) {
-    await show(ctx, visitor, services, { values: form, fault: faultOf(error) });
-  }
+  await answerForm(ctx, {
+    act: async (form) => {
+      const name = textOf(form, 'name');
+      const asked = readFields({ name, credit: amountOf(form, 'credit') });
+      const { id } = await makeAccount(services, asked);
+      seeOther(ctx, `${PATH}/${encodeURIComponent(id)}?done=created`);
+    },
+    showAgain: (state) => show(ctx, visitor, services, state),
+  });
 }
 
 async function show(
