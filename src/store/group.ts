@@ -7,11 +7,15 @@ import { ATTEMPTS, wait_ms } from './patience.js';
 const LIMIT = 256;
 
 interface Member {
-  /** Does the work inside the transaction; what it answers is called after the commit. */
-  work: () => () => void;
+  /** Does the work inside the transaction. */
+  work: () => unknown;
+  resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   /** Whether its caller must hear only when the disk has it. */
   durable: boolean;
+  /** What its caller hears after the commit: what the work answered, or threw. */
+  value: unknown;
+  failed: boolean;
 }
 
 /**
@@ -59,17 +63,10 @@ export class Group {
   }
 
   #join<T>(work: () => T, durable: boolean): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({
-        work: () => {
-          const value = work();
-          return () => resolve(value);
-        },
-        reject,
-        durable,
-      });
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ work, resolve, reject, durable, value: undefined, failed: false });
       this.#schedule();
-    });
+    }) as Promise<T>;
   }
 
   /** Resolves when all that was added before is written or refused. */
@@ -117,49 +114,47 @@ export class Group {
 
   /** The common case, without a savepoint each. A member that fails sends all to the other way. */
   #runTogether(members: Member[]): void {
-    let answers: (() => void)[];
     try {
       this.#prelude();
-      answers = members.map((member) => member.work());
+      for (const member of members) member.value = member.work();
     } catch {
       this.#rollback();
       this.#waiting.unshift(...members);
       this.#suspects = members.length;
       return;
     }
-    this.#commit(members, answers);
+    this.#commit(members);
   }
 
   /** Each member by itself, so that only those that fail are undone. */
   #runOneByOne(members: Member[]): void {
-    const answers: (() => void)[] = [];
     try {
       this.#prelude();
-      for (const member of members) answers.push(this.#runAlone(member));
+      for (const member of members) this.#runAlone(member);
     } catch (error) {
       this.#rollback();
       for (const member of members) member.reject(error);
       return;
     }
-    this.#commit(members, answers);
+    this.#commit(members);
   }
 
-  #runAlone(member: Member): () => void {
+  #runAlone(member: Member): void {
     this.#sql.mark();
     try {
-      const answer = member.work();
+      member.value = member.work();
       this.#sql.keep();
-      return answer;
     } catch (error) {
       // A full disk and the like end the whole transaction: then no member is left to be saved.
       if (!this.#database.inTransaction) throw error;
       this.#sql.undo();
       this.#sql.keep();
-      return () => member.reject(error);
+      member.value = error;
+      member.failed = true;
     }
   }
 
-  #commit(members: Member[], answers: (() => void)[]): void {
+  #commit(members: Member[]): void {
     try {
       this.#sql.commit();
     } catch (error) {
@@ -167,20 +162,21 @@ export class Group {
       for (const member of members) member.reject(error);
       return;
     }
-    const late: (() => void)[] = [];
-    members.forEach(({ durable }, at) => {
-      const answer = answers[at];
-      if (!answer) return;
-      if (durable) late.push(answer);
-      else answer();
-    });
-    if (late.length > 0) this.#answerDurable(members, late);
+    const late: Member[] = [];
+    for (const member of members) {
+      if (member.failed) member.reject(member.value);
+      else if (member.durable) late.push(member);
+      else member.resolve(member.value);
+    }
+    if (late.length > 0) this.#answerDurable(late);
   }
 
-  #answerDurable(members: Member[], answers: (() => void)[]): void {
+  #answerDurable(members: Member[]): void {
     this.#disk.after((error) => {
-      if (!error) for (const answer of answers) answer();
-      else for (const member of members) if (member.durable) member.reject(error);
+      for (const member of members) {
+        if (error) member.reject(error);
+        else member.resolve(member.value);
+      }
     });
   }
 

@@ -52,7 +52,7 @@ export class SqliteHot implements Hot {
   async caller(secret_sha256: string): Promise<Caller | undefined> {
     const row = await this.#lookups.add(secret_sha256);
     if (!row) return undefined;
-    const { key_id, account_id, last_used_ms, expires_ms } = row;
+    const [key_id, account_id, last_used_ms, expires_ms, models] = row;
     const now_ms = this.#now();
     if (expires_ms !== null && expires_ms <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - last_used_ms > TOUCH_EVERY_MS) {
@@ -60,17 +60,19 @@ export class SqliteHot implements Hot {
       // Nobody waits for this note, and the next use of the key makes it again.
       this.#group.add(touch).catch(() => undefined);
     }
-    return { key_id, account_id, models: modelsIn(row.models) };
+    return { key_id, account_id, models: modelsIn(models) };
   }
 
-  async hold(
+  hold(
     request_id: string,
     account_id: string,
     amount_nano: bigint,
     key_id: string | null = null,
   ): Promise<HoldResult> {
-    checkHold(amount_nano);
-    return this.#group.add(() => this.#hold(request_id, account_id, amount_nano, key_id));
+    return this.#group.add(() => {
+      checkHold(amount_nano);
+      return this.#hold(request_id, account_id, amount_nano, key_id);
+    });
   }
 
   /** The first statement alone admits what most keys ask: they have no limit of their own. */
@@ -109,9 +111,9 @@ export class SqliteHot implements Hot {
     return (await patiently(isBusy, ended)) !== undefined;
   }
 
-  async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
-    checkCharge(charge);
+  settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
     return this.#group.addDurably(() => {
+      checkCharge(charge);
       if (answered) this.idempotency.keep(answered);
       return this.#settle(charge);
     });
@@ -135,7 +137,7 @@ export class SqliteHot implements Hot {
     const ended = statements.endHold.get(request_id, account_id);
     if (!isFirst && ended === undefined) return false;
     const spent_nano = isFirst ? cost_nano : 0n;
-    const paid = this.#pay(account_id, spent_nano, ended?.amount_nano ?? 0n);
+    const paid = this.#pay(account_id, spent_nano, ended?.[0] ?? 0n);
     if (paid.changes === 0) throw tooLowBalance(account_id);
     this.#countCharge(charge.key_id, spent_nano, ended);
     return isFirst;
@@ -143,19 +145,20 @@ export class SqliteHot implements Hot {
 
   /** A hold that names no key says that the key has no limit; without a hold the key says it. */
   #countCharge(key_id: string, spent_nano: bigint, ended: EndedHold | undefined): void {
-    if (ended && ended.key_id === null) return;
+    if (ended && ended[1] === null) return;
     const key = this.#statements.terms.get(key_id);
     if (!key || key.limit_nano === null) return;
     if (key.spent_nano + spent_nano > MAX_NANO) throw tooMuchSpent(key_id);
-    this.#statements.count.run(spent_nano, -(ended?.amount_nano ?? 0n), key_id);
+    this.#statements.count.run(spent_nano, -(ended?.[0] ?? 0n), key_id);
   }
 
-  async release(request_id: string, account_id: string): Promise<void> {
+  release(request_id: string, account_id: string): Promise<void> {
     return this.#group.add(() => {
       const ended = this.#statements.endHold.get(request_id, account_id);
       if (ended === undefined) return;
-      this.#pay(account_id, 0n, ended.amount_nano);
-      if (ended.key_id !== null) this.#statements.count.run(0n, -ended.amount_nano, ended.key_id);
+      const [amount_nano, key_id] = ended;
+      this.#pay(account_id, 0n, amount_nano);
+      if (key_id !== null) this.#statements.count.run(0n, -amount_nano, key_id);
     });
   }
 
