@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import type { Provider, WireRequest } from '../types.js';
 import { Exchange } from './exchange.js';
+import { connectEagerly } from './eager.js';
 import { isAbsolute } from './address.js';
 import { dispatchLocally } from './local.js';
 import { lookupPublic, refusePrivate } from './outside.js';
@@ -30,16 +31,16 @@ export function createNetwork({ connections }: NetworkOptions): Network {
     connections,
     // One call at a time on a socket: aborting a call may then close it, and harms no other.
     pipelining: 1,
-    allowH2: false,
     // An exchange keeps its own time, by phases the operator can set.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const agent = new Agent({ ...sockets, connect: { timeout: CONNECT_MS } });
+  const connecting = { allowH2: false, timeout: CONNECT_MS };
+  const agent = new Agent({ ...sockets, connect: connectEagerly(connecting) });
   // A socket of the one is never used by the other, whose addresses upstreams choose.
   const outside = new Agent({
     ...sockets,
-    connect: { timeout: CONNECT_MS, lookup: lookupPublic },
+    connect: connectEagerly({ ...connecting, lookup: lookupPublic }),
   });
   const bases = new WeakMap<Provider, Base>();
 

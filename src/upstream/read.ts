@@ -8,7 +8,10 @@ import { UpstreamError } from './fault.js';
  * are white space to JSON.
  */
 export async function readJson(answer: WireAnswer, limit_bytes: number): Promise<unknown> {
-  const text = (await readBytes(answer, limit_bytes)).toString('utf8');
+  const { body } = answer;
+  const bytes =
+    body instanceof AnswerBody ? body.readAll(limit_bytes) : readBytes(answer, limit_bytes);
+  const text = (await bytes).toString('utf8');
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {

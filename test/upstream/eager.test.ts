@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connectEagerly } from '../../src/upstream/eager.js';
+
+const LARGE = Buffer.alloc(4 * 1024 ** 2, 'abcdefghijklmnopqrstuvwxyz');
+
+describe('connectEagerly', () => {
+  let server: Server;
+  let port: number;
+  const opened: Socket[] = [];
+
+  beforeEach(async () => {
+    server = createServer((socket) => opened.push(socket.on('error', () => undefined)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  });
+
+  afterEach(async () => {
+    for (const socket of opened.splice(0)) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+
+  /** Both ends of a connection. */
+  async function pair(): Promise<{ here: Socket; there: Socket }> {
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    const here = await new Promise<Socket>((resolve, reject) => {
+      const to = { hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'http:', port: `${port}` };
+      connectEagerly({ timeout: 1_000 })(to, (error, socket) => {
+        if (error) reject(error);
+        else resolve(socket);
+      });
+    });
+    opened.push(here);
+    return { here, there: (await connected)[0] };
+  }
+
+  /** Reads as undici does: all there is, whenever there is something. */
+  function readAll(socket: Socket, got: Buffer[]): () => void {
+    return () => {
+      for (;;) {
+        const packet = socket.read() as Buffer | null;
+        if (!packet) return;
+        got.push(packet);
+      }
+    };
+  }
+
+  it('gives every byte, in order, and then the end', async () => {
+    const { here, there } = await pair();
+    const got: Buffer[] = [];
+    here.on('readable', readAll(here, got));
+    there.write('one');
+    there.end(LARGE);
+    await once(here, 'end');
+    expect(Buffer.concat(got).equals(Buffer.concat([Buffer.from('one'), LARGE]))).to.equal(true);
+  });
+
+  it('gives a packet in the turn in which it came', async () => {
+    const { here, there } = await pair();
+    const got: Buffer[] = [];
+    const turns: boolean[] = [];
+    const take = readAll(here, got);
+    let isInPush = false;
+    here.on('readable', () => {
+      turns.push(isInPush);
+      take();
+    });
+    const { push } = here;
+    here.push = (...args: Parameters<typeof push>) => {
+      isInPush = true;
+      const more = push(...args);
+      isInPush = false;
+      return more;
+    };
+    there.write('now');
+    await once(here, 'readable');
+    expect(turns).to.deep.equal([true]);
+    expect(Buffer.concat(got).toString()).to.equal('now');
+  });
+
+  it('keeps what its reader has no time for, and then stops the sender', async () => {
+    const { here, there } = await pair();
+    const got: Buffer[] = [];
+    let isPaused = true;
+    const take = readAll(here, got);
+    here.on('readable', () => {
+      if (!isPaused) take();
+    });
+    there.end(LARGE);
+    while (here.readableLength < here.readableHighWaterMark) await once(here, 'readable');
+    const read = here.bytesRead;
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    expect(here.bytesRead).to.equal(read).and.to.be.below(LARGE.length);
+    isPaused = false;
+    take();
+    await once(here, 'end');
+    expect(Buffer.concat(got).equals(LARGE)).to.equal(true);
+  });
+
+  it('says why there is no connection', async () => {
+    server.close();
+    const refused = createServer().listen(0, '127.0.0.1');
+    await once(refused, 'listening');
+    ({ port } = refused.address() as AddressInfo);
+    refused.close();
+    await once(refused, 'close');
+    const failed = await pair().catch((error: unknown) => error);
+    expect(failed).to.have.property('code', 'ECONNREFUSED');
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+});
