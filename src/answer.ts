@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { ClientGone } from './client.js';
 import { GatewayError } from './errors.js';
 import type { Health } from './health.js';
 import { type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
+import { ClientGone, writeAtOnce } from './client.js';
 import { bodyOf } from './reply.js';
 
 /**
@@ -18,7 +18,7 @@ export function answering({ log, configuration }: Services, state: Health): Stag
       await next();
       writeReply(ctx, client_ms);
     } catch (error) {
-      writeError(ctx, error, log);
+      writeError(ctx, error, { log, client_ms });
     }
     logRequest(ctx, log, performance.now() - started);
   };
@@ -34,23 +34,47 @@ function drainingError(): GatewayError {
 function writeReply(ctx: Context, client_ms: number): void {
   const { reply, receipt } = ctx.state;
   const text = reply?.kind === 'repeat' ? reply.text : textOf(bodyOf(reply, receipt));
-  if (text === undefined || ctx.res.destroyed) return;
-  const status = reply && 'status' in reply ? reply.status : undefined;
-  // What Koa would do from here on costs as much as a stage, and nothing is left to be decided.
+  if (ctx.res.destroyed) return;
+  if (text !== undefined) {
+    const status = reply && 'status' in reply ? reply.status : undefined;
+    send(ctx, { status: status ?? 200, text, client_ms });
+  } else if (!reply && ctx.respond !== false && ctx.status === 404 && ctx.body == null) {
+    throw new GatewayError('not_found', `No stage of ${ctx.method} ${ctx.path} answers.`);
+  }
+}
+
+interface Whole {
+  status: number;
+  text: string;
+  client_ms: number;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What Koa would do from here on costs as much as a stage, and nothing is left to be decided. */
+function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
+  const { res } = ctx;
   ctx.respond = false;
-  ctx.res.setTimeout(client_ms);
-  ctx.res.writeHead(status ?? 200, {
+  const all: Record<string, string> = {
+    'x-request-id': ctx.state.request_id,
     'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-  });
-  ctx.res.end(text);
+    'content-length': String(Buffer.byteLength(text)),
+  };
+  res.writeHead(status, headers ? Object.assign(all, headers) : all);
+  writeAtOnce(res, text);
+  res.end();
+  // Most answers are with the kernel by now, and only a client that takes none is timed.
+  if (res.writableLength > 0) res.setTimeout(client_ms);
 }
 
 function textOf(body: object | undefined): string | undefined {
   return body && JSON.stringify(body);
 }
 
-function writeError(ctx: Context, error: unknown, log: Logger): void {
+function writeError(
+  ctx: Context,
+  error: unknown,
+  { log, client_ms }: { log: Logger; client_ms: number },
+): void {
   const { request_id } = ctx.state;
   if (error instanceof ClientGone || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
@@ -59,9 +83,8 @@ function writeError(ctx: Context, error: unknown, log: Logger): void {
     return;
   }
   const { shown, status } = toShow(ctx, error, log);
-  ctx.status = status;
-  ctx.set(shown.headers);
-  ctx.body = shown.toJSON();
+  const { headers } = shown;
+  send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
 }
 
 /** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */

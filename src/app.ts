@@ -7,6 +7,7 @@ import { createDashboard } from './dashboard/index.js';
 import { GatewayError } from './errors.js';
 import { health, PROBES, type Health } from './health.js';
 import { requestId } from './request-id.js';
+import { STAGES } from './stages/index.js';
 import {
   build,
   type Context,
@@ -27,22 +28,40 @@ export function createApp(
   const app = new Koa<State>();
   app.silent = true;
   const router = new Router<State>();
-  // Most calls go to a path without parameters, which needs no pattern to be found by.
-  const exact = new Map<string, StageMiddleware>();
+  const answer = answering(services, state);
+  const direct = new Map<string, StageMiddleware>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
     const walk = build(endpoint, stages, services);
-    if (!path.includes('{')) exact.set(`${method} ${path}`, walk);
     router.register(routerPath(endpoint), [method], [walk]);
+    if (isDirect(endpoint))
+      direct.set(`${method} ${path}`, (ctx) => answer(ctx, () => walk(ctx, done)));
   }
   app.use(identifying(services.now));
   app.use(health(state, services.store));
-  app.use(answering(services, state));
-  app.use((ctx, next) => (exact.get(`${ctx.method} ${ctx.path}`) ?? next)(ctx, next));
+  app.use(answer);
   if (services.configuration.dashboard) app.use(createDashboard(services));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
-  return app.callback();
+  const handle = app.callback();
+  return (req, res) => {
+    const walk = direct.get(`${req.method} ${req.url}`);
+    if (!walk) return handle(req, res);
+    const ctx = app.createContext<State>(req, res);
+    res.statusCode = 404;
+    ctx.state.request_id = requestId(services.now());
+    return walk(ctx, done);
+  };
+}
+
+const done = () => Promise.resolve();
+
+/**
+ * Most calls go to a path without parameters, which needs no pattern to be found by, and its stages
+ * leave nothing for Koa to answer: without what it does around them it costs a tenth less.
+ */
+function isDirect({ path, stages }: EndpointEntry): boolean {
+  return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => STAGES.has(name));
 }
 
 /** Even a probe has an id, by which its client and the log can speak of it. */

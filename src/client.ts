@@ -10,6 +10,18 @@ export class ClientGone extends Error {
 }
 
 /**
+ * Writes as `res.write` does, but in this turn and as one piece. Node would gather what is written
+ * until the next tick, and write a list of pieces, which costs more than the writing of one.
+ */
+export function writeAtOnce(res: ServerResponse, text: string): boolean {
+  const { socket } = res;
+  socket?.cork();
+  const taken = res.write(text);
+  socket?.uncork();
+  return taken;
+}
+
+/**
  * Follows whether the client is still there, and ends an upstream call that nobody waits for: at
  * once where the upstream then stops billing, else after `drain_ms`, so that its true usage is
  * learned.

@@ -52,7 +52,7 @@ export const OPERATIONS: Readonly<Record<string, GatewayOperation>> = {
   },
 };
 
-async function runChat(ctx: Context, client: Client, services: Services): Promise<Reply> {
+function runChat(ctx: Context, client: Client, services: Services): Promise<Reply> {
   const { configuration, network, now } = services;
   const model = fact(ctx, 'model');
   const { call } = workOf(ctx, 'chat');

@@ -19,14 +19,15 @@ export interface StopSignal {
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown;
-  readonly #listeners = new Set<StopListener>();
+  #listeners: StopListener[] = [];
 
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    for (const listener of this.#listeners) listener.handleEvent();
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener.handleEvent();
   }
 
   throwIfAborted(): void {
@@ -34,10 +35,11 @@ export class Stop implements StopSignal {
   }
 
   addEventListener(_type: 'abort', listener: StopListener): void {
-    this.#listeners.add(listener);
+    this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: StopListener): void {
-    this.#listeners.delete(listener);
+    const at = this.#listeners.indexOf(listener);
+    if (at !== -1) this.#listeners.splice(at, 1);
   }
 }

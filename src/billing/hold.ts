@@ -20,6 +20,11 @@ export class Hold {
     readonly repeatable?: Repeatable,
   ) {}
 
+  /** Nothing of it is left to be given back. */
+  get isOver(): boolean {
+    return !this.#open && !this.repeatable;
+  }
+
   /** Sets the money aside, or answers why that cannot be. */
   async take(key_id: string): Promise<HoldResult> {
     const { store, request_id, account_id, amount_nano } = this;

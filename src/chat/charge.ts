@@ -47,7 +47,8 @@ export async function carryStream(
   const { keep_alive_ms, limits } = services.configuration;
   const framer = new Framer(stream.heading, stream.shown);
   ctx.respond = false;
-  const sink = new Sink(ctx.res, STREAM_HEADERS, keep_alive_ms, limits.client_ms);
+  const headers = Object.assign({ 'x-request-id': ctx.state.request_id }, STREAM_HEADERS);
+  const sink = new Sink(ctx.res, headers, keep_alive_ms, limits.client_ms);
   try {
     const ending = await pump(stream, framer, sink, limits.drain_bytes);
     if (ending.how === 'cut') services.outcomes.failed(stream.upstream.provider.name, ending.error);

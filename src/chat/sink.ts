@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { writeAtOnce } from '../client.js';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
@@ -22,8 +23,7 @@ export class Sink {
   ) {
     this.#res = res;
     this.#patience_ms = patience_ms;
-    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    res.writeHead(200);
+    res.writeHead(200, headers);
     // Node makes four small writes of a chunk; framed here it is one, for half the cost.
     this.#chunked = res.chunkedEncoding;
     res.chunkedEncoding = false;
@@ -37,15 +37,16 @@ export class Sink {
    */
   write(text: string): Promise<void> | undefined {
     this.#quiet = false;
-    if (this.#res.destroyed || this.#res.write(this.#framed(text))) return undefined;
+    if (this.#res.destroyed || writeAtOnce(this.#res, this.#framed(text))) return undefined;
     return this.#drained();
   }
 
   end(text: string): void {
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
-    this.#res.setTimeout(this.#patience_ms);
-    this.#res.end(this.#chunked ? `${this.#framed(text)}0\r\n\r\n` : text);
+    writeAtOnce(this.#res, this.#chunked ? `${this.#framed(text)}0\r\n\r\n` : text);
+    this.#res.end();
+    if (this.#res.writableLength > 0) this.#res.setTimeout(this.#patience_ms);
   }
 
   /** The text as HTTP/1.1 sends it (RFC 9112, section 7.1); an empty chunk would be the last. */

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.js';
  */
 export async function readJsonBody(req: IncomingMessage, limit_bytes: number): Promise<unknown> {
   checkEncoding(req, 'application/json');
-  const bytes = await readBytes(req, limit_bytes);
+  const bytes = arrived(req, limit_bytes) ?? (await readBytes(req, limit_bytes));
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
@@ -33,6 +33,13 @@ function checkEncoding(req: IncomingMessage, wanted: string): void {
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError('invalid_request', 'The body must not be compressed.');
   }
+}
+
+/** The whole body, where it came in with its head and no more than the limit of it. */
+function arrived(req: IncomingMessage, limit_bytes: number): Buffer | undefined {
+  const isHere = req.complete && req.readable && req.readableFlowing === null;
+  if (!isHere || req.readableLength > limit_bytes) return undefined;
+  return (req.read() as Buffer | null) ?? Buffer.alloc(0);
 }
 
 async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {

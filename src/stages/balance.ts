@@ -27,11 +27,12 @@ export const balance: Stage = {
       // A stage after this one settles the hold; whatever happens to it, it ends here.
       try {
         if (hold.repeatable && (await isRepeated(ctx, hold.repeatable))) return;
-        await admit(hold, fact(ctx, 'caller').key_id);
+        const result = await hold.take(fact(ctx, 'caller').key_id);
+        if (!result.admitted) throw refusal(result, hold.amount_nano ?? 0n);
         ctx.state.hold = hold;
         await next();
       } finally {
-        await giveBack(hold, services);
+        if (!hold.isOver) await giveBack(hold, services);
       }
     };
   },
@@ -49,11 +50,6 @@ function holdFor(ctx: Context, services: Services): Hold {
   const amount = bound === 0n ? null : bound;
   const { request_id } = ctx.state;
   return new Hold(services.store, request_id, account_id, amount, repeatableOf(ctx, services));
-}
-
-async function admit(hold: Hold, key_id: string): Promise<void> {
-  const result = await hold.take(key_id);
-  if (!result.admitted) throw refusal(result, hold.amount_nano ?? 0n);
 }
 
 const LONGEST_WAIT_MS = 30_000;

@@ -55,7 +55,9 @@ export const route: Stage = {
       const work = workFor(request, model);
       if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
       const upstreams = inOrder(ableOf(work, model), services.random);
-      Object.assign(ctx.state, { model, work, upstreams });
+      ctx.state.model = model;
+      ctx.state.work = work;
+      ctx.state.upstreams = upstreams;
       await next();
     };
   },
