@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { GatewayError } from './errors.js';
 import type { Health } from './health.js';
 import { type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
-import { ClientGone, writeAtOnce } from './client.js';
+import { ClientGone, encodingOf, writeAtOnce } from './client.js';
 import { bodyOf } from './reply.js';
 
 /**
@@ -54,13 +54,14 @@ interface Whole {
 function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
   const { res } = ctx;
   ctx.respond = false;
+  const bytes = Buffer.byteLength(text);
   const all: Record<string, string> = {
     'x-request-id': ctx.state.request_id,
     'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(text)),
+    'content-length': String(bytes),
   };
   res.writeHead(status, headers ? Object.assign(all, headers) : all);
-  writeAtOnce(res, text);
+  writeAtOnce(res, text, encodingOf(text, bytes));
   res.end();
   // Most answers are with the kernel by now, and only a client that takes none is timed.
   if (res.writableLength > 0) res.setTimeout(client_ms);

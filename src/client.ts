@@ -13,12 +13,19 @@ export class ClientGone extends Error {
  * Writes as `res.write` does, but in this turn and as one piece. Node would gather what is written
  * until the next tick, and write a list of pieces, which costs more than the writing of one.
  */
-export function writeAtOnce(res: ServerResponse, text: string): boolean {
+export function writeAtOnce(res: ServerResponse, text: string, encoding: Encoding): boolean {
   const { socket } = res;
   socket?.cork();
-  const taken = res.write(text);
+  const taken = res.write(text, encoding);
   socket?.uncork();
   return taken;
+}
+
+export type Encoding = 'latin1' | 'utf8';
+
+/** How to write a text of so many bytes in UTF-8: if it is as long as they are, it is ASCII. */
+export function encodingOf(text: string, bytes: number): Encoding {
+  return bytes === text.length ? 'latin1' : 'utf8';
 }
 
 /**

@@ -113,7 +113,9 @@ function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
     ...rest,
     finish_reason: finish_reason ?? 'stop',
   }));
-  const last: ChatPiece[][] = [[{ usage: reply.usage }]];
-  const rest = { next: () => Promise.resolve(last.pop()), leave: () => void last.pop() };
+  const rest: PieceSource = {
+    each: async (take) => take([{ usage: reply.usage }]),
+    leave: () => undefined,
+  };
   return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
 }

@@ -1,10 +1,16 @@
 import { EventReader, type EventLimits } from '../upstream/events.js';
+import { AnswerBody } from '../upstream/body.js';
 import type { ChatPiece, StreamDecoder } from './codec.js';
+
+export type PieceTaker = (pieces: readonly ChatPiece[]) => Promise<void> | undefined;
 
 /** Where a stream's pieces come from, as many at a time as one packet held. */
 export interface PieceSource {
-  /** Undefined when the stream is over and whole; rejects with what broke it. */
-  next(): Promise<readonly ChatPiece[] | undefined>;
+  /**
+   * Gives all pieces there are, and waits for each promise that it is answered. Resolves when the
+   * stream is over and whole, or was left; rejects with what broke it.
+   */
+  each(take: PieceTaker): Promise<void>;
   /** Ends the reading early. */
   leave(): void;
 }
@@ -14,6 +20,7 @@ export interface PieceSource {
  * and the client would cost as much as decoding it.
  */
 export class PieceReader implements PieceSource {
+  readonly #body: AsyncIterable<Uint8Array>;
   readonly #packets: AsyncIterator<Uint8Array>;
   readonly #events: EventReader;
   readonly #decoder: StreamDecoder;
@@ -21,11 +28,13 @@ export class PieceReader implements PieceSource {
   #error: unknown;
 
   constructor(body: AsyncIterable<Uint8Array>, limits: EventLimits, decoder: StreamDecoder) {
+    this.#body = body;
     this.#packets = body[Symbol.asyncIterator]();
     this.#events = new EventReader(limits);
     this.#decoder = decoder;
   }
 
+  /** The pieces of one packet; undefined when the stream is over and whole. */
   async next(): Promise<readonly ChatPiece[] | undefined> {
     while (this.#state === 'open') {
       const packet = await this.#packets.next();
@@ -37,6 +46,18 @@ export class PieceReader implements PieceSource {
     if (this.#state === 'over') return undefined;
     this.#state = 'over';
     throw this.#error;
+  }
+
+  async each(take: PieceTaker): Promise<void> {
+    if (this.#state === 'open' && this.#body instanceof AnswerBody) {
+      await this.#body.each((packet) => {
+        const pieces: ChatPiece[] = [];
+        this.#decode(packet, pieces);
+        return pieces.length > 0 ? take(pieces) : undefined;
+      });
+    }
+    // Nothing, or what comes after the last packet, or the packets of any other body.
+    for (let pieces = await this.next(); pieces; pieces = await this.next()) await take(pieces);
   }
 
   leave(): void {

@@ -16,28 +16,29 @@ export async function pump(
   sink: Sink,
   drain_bytes: number,
 ): Promise<Ending> {
-  const { client, rest } = stream;
+  const { client, rest, first } = stream;
   let unheard = 0;
-  try {
-    for (let pieces: Pieces = stream.first; pieces; pieces = await rest.next()) {
-      if (client.gone) {
-        framer.listen(pieces);
-        unheard += weight(pieces);
-        if (client.on_leave === 'drain' && unheard <= drain_bytes) continue;
-        rest.leave();
-        return { how: 'left' };
-      }
+  let hasLeft = false;
+  const take = (pieces: readonly ChatPiece[]): Promise<void> | undefined => {
+    if (!client.gone) {
       const text = framer.frame(pieces);
-      const full = text && sink.write(text);
-      if (full) await full;
+      return text ? sink.write(text) : undefined;
     }
-    return { how: 'complete' };
+    framer.listen(pieces);
+    unheard += weight(pieces);
+    if (client.on_leave === 'drain' && unheard <= drain_bytes) return undefined;
+    hasLeft = true;
+    rest.leave();
+    return undefined;
+  };
+  try {
+    await take(first);
+    if (!hasLeft) await rest.each(take);
+    return hasLeft ? { how: 'left' } : { how: 'complete' };
   } catch (error) {
     return client.gone ? { how: 'left' } : { how: 'cut', error };
   }
 }
-
-type Pieces = readonly ChatPiece[] | undefined;
 
 /** Near enough to the bytes of what nobody hears, whichever kind of piece they came as. */
 function weight(pieces: readonly ChatPiece[]): number {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { writeAtOnce } from '../client.js';
+import { encodingOf, writeAtOnce } from '../client.js';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
@@ -12,6 +12,8 @@ export class Sink {
   readonly #timer: NodeJS.Timeout;
   readonly #patience_ms: number;
   readonly #chunked: boolean;
+  /** The head has gone out. */
+  #hasBegun = false;
   /** Nothing has been written since the timer last rang. */
   #quiet = false;
 
@@ -37,41 +39,54 @@ export class Sink {
    */
   write(text: string): Promise<void> | undefined {
     this.#quiet = false;
-    if (this.#res.destroyed || writeAtOnce(this.#res, this.#framed(text))) return undefined;
+    if (this.#res.destroyed || this.#send(text)) return undefined;
     return this.#drained();
   }
 
   end(text: string): void {
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
-    writeAtOnce(this.#res, this.#chunked ? `${this.#framed(text)}0\r\n\r\n` : text);
+    this.#send(text, '0\r\n\r\n');
     this.#res.end();
     if (this.#res.writableLength > 0) this.#res.setTimeout(this.#patience_ms);
   }
 
-  /** The text as HTTP/1.1 sends it (RFC 9112, section 7.1); an empty chunk would be the last. */
-  #framed(text: string): string {
-    if (!this.#chunked || text === '') return text;
-    return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  /** After the head `res.write` would add nothing, so all else goes straight to the socket. */
+  #send(text: string, last = ''): boolean {
+    const res = this.#res;
+    const bytes = Buffer.byteLength(text);
+    const encoding = encodingOf(text, bytes);
+    const framed = this.#chunked ? chunkOf(text, bytes) + last : text;
+    if (this.#hasBegun && res.socket) return res.socket.write(framed, encoding);
+    this.#hasBegun = true;
+    return writeAtOnce(res, framed, encoding);
   }
 
   /** A stalled client gets no comments piled up on what it has not read yet. */
   #keepAlive(): void {
-    if (this.#quiet && !this.#res.writableNeedDrain) this.#res.write(this.#framed(KEEP_ALIVE));
+    const { writableNeedDrain } = this.#res.socket ?? this.#res;
+    if (this.#quiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
     this.#quiet = !this.#quiet;
   }
 
   #drained(): Promise<void> {
+    const res = this.#res;
+    const full = res.socket ?? res;
     return new Promise((resolve) => {
-      const patience = setTimeout(() => this.#res.destroy(), this.#patience_ms);
+      const patience = setTimeout(() => res.destroy(), this.#patience_ms);
       const done = (): void => {
         clearTimeout(patience);
-        this.#res.off('drain', done);
-        this.#res.off('close', done);
+        full.off('drain', done);
+        res.off('close', done);
         resolve();
       };
-      this.#res.on('drain', done);
-      this.#res.on('close', done);
+      full.on('drain', done);
+      res.on('close', done);
     });
   }
+}
+
+/** As HTTP/1.1 frames it (RFC 9112, section 7.1); nothing for no text, which would be the end. */
+function chunkOf(text: string, bytes: number): string {
+  return bytes === 0 ? '' : `${bytes.toString(16)}\r\n${text}\r\n`;
 }

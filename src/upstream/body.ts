@@ -1,4 +1,5 @@
 import { UpstreamError } from './fault.js';
+import { Taking, type Taker } from './taking.js';
 
 /** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
 export interface BodySource {
@@ -17,8 +18,8 @@ interface Reader {
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * An answer's bytes, to be read once: packet by packet as an async iterator, or all at once by
- * `readAll`. Whoever fills it pauses while `push` answers false.
+ * An answer's bytes, to be read once: packet by packet as an async iterator or by `each`, or all at
+ * once by `readAll`. Whoever fills it pauses while `push` answers false.
  */
 export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: BodySource;
@@ -26,6 +27,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #bytes = 0;
   #limit_bytes = AHEAD_BYTES;
   #reader: Reader | undefined;
+  #taking: Taking | undefined;
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
   #state: 'open' | 'ended' | 'failed' | 'left' = 'open';
   #error: unknown;
@@ -43,6 +45,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
       reader.resolve({ done: false, value: chunk });
       return true;
     }
+    if (this.#taking && !this.#taking.isBusy) {
+      this.#taking.give(chunk);
+      return true;
+    }
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#limit_bytes) return true;
@@ -57,6 +63,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#state = 'ended';
     this.#whole?.resolve(this.#take());
     this.#reader?.resolve(DONE);
+    if (this.#taking) this.#goOn(this.#taking);
   }
 
   /** Packets that came before the failure are still read first. */
@@ -66,6 +73,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#error = error;
     this.#whole?.reject(error);
     this.#reader?.reject(error);
+    if (this.#taking) this.#goOn(this.#taking);
   }
 
   [Symbol.asyncIterator](): this {
@@ -108,6 +116,33 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     });
   }
 
+  /**
+   * Gives each packet in the turn in which it comes: between a packet and its reader no promise
+   * stands, which costs more than reading it. Resolves at the end, or when the reader has left.
+   */
+  each(take: Taker): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const body = { goOn: () => this.#goOn(taking), leave: () => void this.return() };
+      const taking = new Taking(take, body, resolve, reject);
+      this.#taking = taking;
+      this.#goOn(taking);
+    });
+  }
+
+  /** What has come while the reader was busy, then what there is to say of the end. */
+  #goOn(taking: Taking): void {
+    while (!taking.isBusy) {
+      const chunk = this.#chunks.shift();
+      if (!chunk) break;
+      this.#bytes -= chunk.length;
+      taking.give(chunk);
+    }
+    if (taking.isBusy) return;
+    if (this.#state === 'open') this.#source.resume();
+    else if (this.#state === 'failed') taking.reject(this.#error);
+    else taking.resolve();
+  }
+
   #take(): Buffer {
     const [first, ...rest] = this.#chunks;
     this.#chunks = [];
@@ -118,6 +153,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #leave(): void {
     this.#state = 'left';
     this.#chunks = [];
+    this.#taking?.resolve();
     this.#source.leave();
   }
 

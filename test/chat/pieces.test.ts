@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { StreamDecoder } from '../../src/chat/codec.js';
 import { PieceReader } from '../../src/chat/pieces.js';
+import { AnswerBody } from '../../src/upstream/body.js';
 import { until } from '../helpers/until.js';
 
 const LIMITS = { event_bytes: 1_000, stream_bytes: 10_000 };
@@ -70,4 +71,48 @@ describe('PieceReader', () => {
     await until(() => isClosed, 'the body is let go');
     expect(await reader.next()).to.equal(undefined);
   });
+
+  /** The same texts as any body gives them, and as the network does. */
+  const bodies: Record<string, (...texts: string[]) => AsyncIterable<Uint8Array>> = {
+    'any body': packets,
+    'a body of the network': (...texts) => {
+      const body = new AnswerBody({ resume: () => undefined, leave: () => (isClosed = true) });
+      for (const text of texts) body.push(Buffer.from(text));
+      body.end();
+      return body;
+    },
+  };
+  for (const [name, bodyOf] of Object.entries(bodies)) {
+    const all = async (...texts: string[]): Promise<string> => {
+      const said: unknown[] = [];
+      const reader = new PieceReader(bodyOf(...texts), LIMITS, decoder());
+      const ended = await reader
+        .each((pieces) => {
+          said.push(...pieces.map(({ content }) => content));
+          return Promise.resolve();
+        })
+        .catch(String);
+      return [...said, ended ?? 'whole'].join(' ');
+    };
+
+    it(`gives each piece of ${name}, and tells how it ended`, async () => {
+      expect(await all('data: a\n\n', 'data: b\n\ndata: end\n\n', 'data: c\n\n')).to.equal(
+        'a b whole',
+      );
+      expect(await all('data: a\n\ndata: bad\n\ndata: b\n\n')).to.equal('a Error: a bad event');
+      expect(await all('data: a\n\nda', 'ta: b')).to.equal('a b Error: cut');
+      expect(await all()).to.equal('Error: cut');
+    });
+
+    it(`leaves ${name} when its taker does`, async () => {
+      const reader = new PieceReader(bodyOf('data: a\n\n', 'data: b\n\n'), LIMITS, decoder());
+      let count = 0;
+      await reader.each(() => {
+        count += 1;
+        reader.leave();
+        return undefined;
+      });
+      expect(count).to.equal(1);
+    });
+  }
 });

@@ -68,7 +68,7 @@ describe('connectEagerly', () => {
       turns.push(isInPush);
       take();
     });
-    const { push } = here;
+    const push = here.push.bind(here);
     here.push = (...args: Parameters<typeof push>) => {
       isInPush = true;
       const more = push(...args);
