@@ -60,7 +60,7 @@ function isOnce(option: unknown): boolean {
   throw new OptionError('the only option of meter is "once"', ['once']);
 }
 
-async function charge(ctx: Context, services: Services): Promise<Bill | undefined> {
+function charge(ctx: Context, services: Services): Promise<Bill | undefined> {
   const reply = fact(ctx, 'reply');
   switch (reply.kind) {
     case 'chat':
@@ -72,7 +72,7 @@ async function charge(ctx: Context, services: Services): Promise<Bill | undefine
     case 'image':
       return chargeImages(ctx, reply);
     default:
-      return undefined;
+      return Promise.resolve(undefined);
   }
 }
 
@@ -98,13 +98,13 @@ function termsOf(ctx: Context, { price }: Upstream): Terms {
 type Paid = Extract<Reply, { upstream: Upstream }>;
 
 function settling(ctx: Context, reply: Paid): (bill: Bill) => Promise<void> {
-  return async (bill) => {
+  return (bill) => {
     const { usage, cost_nano, estimated } = bill;
     const hold = fact(ctx, 'hold');
     const answer = hold.repeatable && answerOf(reply, bill);
     // Nothing was given, so nothing is charged: the hold is released on the way out.
     if (cost_nano === 0n && usage.completion_tokens === 0) return hold.answer(answer);
-    await hold.settle(
+    return hold.settle(
       {
         key_id: fact(ctx, 'caller').key_id,
         model: fact(ctx, 'model').id,

@@ -2,9 +2,9 @@ import type Sqlite from 'better-sqlite3';
 import { isBusy } from './database.js';
 import { patiently } from './patience.js';
 
-interface Question<Row> {
+interface Question<Found> {
   key: string;
-  resolve: (row: Row | undefined) => void;
+  resolve: (found: Found | undefined) => void;
   reject: (error: unknown) => void;
 }
 
@@ -12,20 +12,20 @@ interface Question<Row> {
  * Looks up what one turn of the event loop asks for under one lock of the file: taking the lock
  * costs more than the look-up. Nothing is remembered, so each answer is what the file says now.
  */
-export class Lookups<Row> {
-  readonly #get: (key: string) => Row | undefined;
+export class Lookups<Found> {
+  readonly #get: (key: string) => Found | undefined;
   readonly #begin: () => void;
   readonly #commit: () => void;
-  #waiting: Question<Row>[] = [];
+  #waiting: Question<Found>[] = [];
 
-  constructor(database: Sqlite.Database, get: (key: string) => Row | undefined) {
+  constructor(database: Sqlite.Database, get: (key: string) => Found | undefined) {
     const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
     this.#get = get;
     this.#begin = () => void begin.run();
     this.#commit = () => void commit.run();
   }
 
-  add(key: string): Promise<Row | undefined> {
+  add(key: string): Promise<Found | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ key, resolve, reject }) === 1) setImmediate(() => this.#flush());
     });
@@ -44,7 +44,7 @@ export class Lookups<Row> {
   }
 
   /** False where another connection was in the way: then it is asked again by itself. */
-  #answered({ key, resolve }: Question<Row>): boolean {
+  #answered({ key, resolve }: Question<Found>): boolean {
     try {
       resolve(this.#get(key));
       return true;

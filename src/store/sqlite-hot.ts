@@ -19,7 +19,7 @@ import { MAX_NANO, MIN_NANO } from './nano.js';
 import { patiently } from './patience.js';
 import type { Process } from './processes.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
-import { prepare, type EndedHold, type KeyRow } from './sqlite-sql.js';
+import { prepare, type EndedHold } from './sqlite-sql.js';
 import type { HoldResult } from './hold-types.js';
 import type { Charge } from './types.js';
 
@@ -29,7 +29,7 @@ export class SqliteHot implements Hot {
   readonly #database: Sqlite.Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #group: Group;
-  readonly #lookups: Lookups<KeyRow>;
+  readonly #lookups: Lookups<Caller>;
   readonly #self: Process;
   readonly #now: () => number;
 
@@ -39,7 +39,7 @@ export class SqliteHot implements Hot {
     // The group waits for the disk itself, beside the event loop.
     this.#database.pragma('synchronous = NORMAL');
     this.#statements = prepare(this.#database);
-    this.#lookups = new Lookups(this.#database, (sha256) => this.#statements.caller.get(sha256));
+    this.#lookups = new Lookups(this.#database, (sha256) => this.#caller(sha256));
     this.#self = self;
     this.#now = now;
     this.#group = new Group(this.#database, () => {
@@ -49,8 +49,12 @@ export class SqliteHot implements Hot {
   }
 
   /** Reads the file each time, so that a key that another process revoked is refused at once. */
-  async caller(secret_sha256: string): Promise<Caller | undefined> {
-    const row = await this.#lookups.add(secret_sha256);
+  caller(secret_sha256: string): Promise<Caller | undefined> {
+    return this.#lookups.add(secret_sha256);
+  }
+
+  #caller(secret_sha256: string): Caller | undefined {
+    const row = this.#statements.caller.get(secret_sha256);
     if (!row) return undefined;
     const [key_id, account_id, last_used_ms, expires_ms, models] = row;
     const now_ms = this.#now();

@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import type { KeyTerms } from './hot.js';
 
 /** Rows of the hottest statements come as lists: making objects of them costs as much again. */
-export type KeyRow = [
+type KeyRow = [
   key_id: string,
   account_id: string,
   last_used_ms: number | null,
