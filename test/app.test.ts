@@ -17,6 +17,8 @@ describe('the address of the gateway', () => {
   chat: { at: "POST /v1/chat/completions", stages: [auth, validate: chat-completion, route: { capability: chat }, balance, transform: chat, meter] }
   models: { at: "GET /v1/models", stages: [auth, models] }
   slashes: { at: "GET /v1/{model}/list/{page}", stages: [auth, models] }
+  mute: { at: "GET /v1/mute", stages: [auth] }
+  muffled: { at: "GET /v1/{model}/muffled", stages: [auth] }
 `,
     });
   });
@@ -60,6 +62,36 @@ describe('the address of the gateway', () => {
       expect(head.headers.get(name)).to.equal(get.headers.get(name));
     }
     expect((await ask(acme, '/nothing', { method: 'HEAD' })).status).to.equal(404);
+  });
+
+  it('says so where no stage of an endpoint answers', async () => {
+    for (const path of ['/v1/mute', '/v1/mute?x=1', '/v1/a/muffled']) {
+      const answer = await ask(acme, path);
+      expect(answer.status).to.equal(404);
+      expect(errorOf(answer).code).to.equal('not_found');
+    }
+  });
+
+  it('answers requests that come in one packet, in their order', async () => {
+    const socket = connect(Number(new URL(acme.url).port), '127.0.0.1');
+    const requests = [sound, { ...sound, stream: true }, { ...sound, model: 'none' }, sound].map(
+      (asked, at) => {
+        const body = JSON.stringify(asked);
+        const last = at === 3 ? 'connection: close\r\n' : '';
+        return `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${acme.secret}\r\n${last}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+      },
+    );
+    let text = '';
+    socket.setEncoding('utf8').on('data', (data: string) => (text += data));
+    socket.write(requests.join(''));
+    await once(socket, 'close');
+    const answers = text.split('HTTP/1.1 ').slice(1);
+    expect(answers.map((answer) => answer.slice(0, 3))).to.deep.equal(['200', '200', '400', '200']);
+    expect(answers[1]).to.include('data: [DONE]\n\n\r\n0\r\n\r\n');
+    for (const at of [0, 3]) {
+      const body: unknown = JSON.parse(answers[at]?.split('\r\n\r\n')[1] ?? '');
+      expectShape('chat-completion-response', body);
+    }
   });
 
   it('ignores query strings and headers that it does not know', async () => {

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const LOG = new URL('../src/log.ts', import.meta.url).href;
+
+/** A program that logs; what it has written so far, and the means to end its input, and so it. */
+function program(code: string) {
+  const text = `const { createLog } = await import('${LOG}'); const log = createLog('info'); ${code}`;
+  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', text]);
+  let written = '';
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (written += piece));
+  return {
+    child,
+    lines: () => written.split('\n').filter(Boolean),
+    ended: once(child, 'close'),
+  };
+}
+
+describe('the log', () => {
+  it('has every line, in order, of a process that ends at once', async () => {
+    const { lines, ended } = program(
+      'for (let at = 0; at < 2000; at++) log.info({ at }); process.exit(0);',
+    );
+    await ended;
+    const numbers = lines().map((line) => (JSON.parse(line) as { at: number }).at);
+    expect(numbers).to.deep.equal(Array.from({ length: 2_000 }, (_, at) => at));
+  });
+
+  it('is written within about a second, though nothing follows and nothing ends', async () => {
+    const { child, lines, ended } = program(
+      "log.info('one'); process.stdin.on('end', () => process.exit()).resume();",
+    );
+    await once(child.stderr, 'data');
+    expect(lines()).to.have.length(1);
+    child.stdin.end();
+    await ended;
+    expect(lines()).to.have.length(1);
+  });
+
+  it('tells an error by its words, not by what it carries', async () => {
+    const { lines, ended } = program(
+      "log.error({ err: Object.assign(new Error('outer', { cause: new Error('inner') }), { key: 'tg-secret' }) });",
+    );
+    await ended;
+    const [line = ''] = lines();
+    expect(line).to.include('outer').and.to.include('inner').and.not.to.include('tg-secret');
+  });
+});
