@@ -60,6 +60,8 @@ function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(bytes),
   };
+  // A stage of the operator's may have left the words of another status.
+  res.statusMessage = '';
   res.writeHead(status, headers ? Object.assign(all, headers) : all);
   writeAtOnce(res, text, encodingOf(text, bytes));
   res.end();

@@ -50,7 +50,8 @@ export function createApp(
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;
     ctx.state.request_id = requestId(services.now());
-    return walk(ctx, done);
+    // Nothing leaves `answering`; were there something, it must not end the process.
+    return walk(ctx, done).catch(() => void res.destroy());
   };
 }
 

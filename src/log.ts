@@ -22,6 +22,8 @@ class Lines {
   constructor(private readonly out: ReturnType<typeof destination>) {
     setInterval(() => this.flush(), FLUSH_MS).unref();
     process.once('exit', () => {
+      // What is begun in the background now would not be ended any more.
+      Object.assign(out, { sync: true });
       this.flush();
       out.flushSync();
     });

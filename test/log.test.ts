@@ -1,13 +1,22 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 
-const LOG = new URL('../src/log.ts', import.meta.url).href;
+/** Compiled where it is: a process that also compiles takes so long to end that nothing is lost. */
+const BUILT = new URL('../dist/src/log.js', import.meta.url);
+const isBuilt = existsSync(BUILT);
+const { href } = isBuilt ? BUILT : new URL('../src/log.ts', import.meta.url);
 
 /** A program that logs; what it has written so far, and the means to end its input, and so it. */
 function program(code: string) {
-  const text = `const { createLog } = await import('${LOG}'); const log = createLog('info'); ${code}`;
-  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', text]);
+  const text = `const { createLog } = await import('${href}'); const log = createLog('info'); ${code}`;
+  const child = spawn(process.execPath, [
+    ...(isBuilt ? [] : ['--import=tsx']),
+    '--input-type=module',
+    '-e',
+    text,
+  ]);
   let written = '';
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (written += piece));
   return {
@@ -25,6 +34,13 @@ describe('the log', () => {
     await ended;
     const numbers = lines().map((line) => (JSON.parse(line) as { at: number }).at);
     expect(numbers).to.deep.equal(Array.from({ length: 2_000 }, (_, at) => at));
+  });
+
+  it('has every line of processes that end by themselves', async () => {
+    const code = 'for (let at = 0; at < 3; at++) log.info({ at });';
+    const programs = Array.from({ length: 10 }, () => program(code));
+    await Promise.all(programs.map(({ ended }) => ended));
+    expect(programs.map(({ lines }) => lines().length)).to.deep.equal(programs.map(() => 3));
   });
 
   it('is written within about a second, though nothing follows and nothing ends', async () => {

@@ -63,6 +63,14 @@ describe("an operator's own stage", () => {
     expect(errorOf(answer)).to.include({ code: 'invalid_request', message: 'Not today.' });
   });
 
+  it('leaves no words of another status on an error', async () => {
+    const own = `export default { ...${STAGE}, create: () => (ctx) => { ctx.status = 201; ctx.throw(422, 'No.'); } };`;
+    acme = await startAcme({ yaml: endpointWith('./own.mjs') }, { files: { 'own.mjs': own } });
+    const answer = await say('Hello!');
+    expect(answer.status).to.equal(422);
+    expect(answer.reason).to.equal('Unprocessable Entity');
+  });
+
   it('may answer by itself', async () => {
     const own = `export default { ...${STAGE}, create: (greeting) => (ctx) => { ctx.body = { greeting }; } };`;
     const yaml = endpointWith('"./own.mjs": Hi');

@@ -4,6 +4,7 @@ import type { TestGateway } from './gateway.js';
 
 export interface Answer {
   status: number;
+  reason?: string;
   headers: Headers;
   text: string;
 }
@@ -44,7 +45,8 @@ export async function ask(
 ): Promise<Answer> {
   const headers = { authorization: `Bearer ${secret}`, ...(init.headers as object) };
   const response = await fetch(`${url}${path}`, { ...init, headers });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const { status, statusText: reason } = response;
+  return { status, reason, headers: response.headers, text: await response.text() };
 }
 
 /** A chat call; its answer is held against the schema of what it is, whatever the test is about. */
