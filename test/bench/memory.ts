@@ -5,12 +5,12 @@ import type { Work } from './wording.js';
 
 /** The one thing that is asked while memory is watched. */
 export const MEMORY_WORK: Work = { kind: 'json', connections: 64 };
-const STEPS = 5;
+const STEPS = 20;
 const LIMIT_MS = 300_000;
 
 /**
- * Resident memory in bytes after a fifth of the requests to warm up, and then after every further
- * fifth of them.
+ * Resident memory in bytes after each step of the requests. As many again come first, so that the
+ * heap has found its size.
  */
 export async function watchMemory(
   system: System,
@@ -18,11 +18,14 @@ export async function watchMemory(
   all_requests: number,
   progress: (text: string) => void,
 ): Promise<number[]> {
+  const limits = { warm_ms: 0, measure_ms: LIMIT_MS };
+  progress(`memory: warming up, ${system.name}`);
+  await loader.run(system, MEMORY_WORK, { ...limits, requests: all_requests });
   const series: number[] = [];
   const requests = all_requests / STEPS;
-  for (let step = 0; step <= STEPS; step++) {
+  for (let step = 1; step <= STEPS; step++) {
     progress(`memory: ${step * requests} of ${all_requests} requests, ${system.name}`);
-    await loader.run(system, MEMORY_WORK, { warm_ms: 0, measure_ms: LIMIT_MS, requests });
+    await loader.run(system, MEMORY_WORK, { ...limits, requests });
     const rss_bytes = rssOf(system.pids);
     if (rss_bytes !== undefined) series.push(rss_bytes);
   }

@@ -21,7 +21,7 @@ interface Raw {
   json?: string;
 }
 
-const RSS_REQUESTS = 50_000;
+const RSS_REQUESTS = 100_000;
 /** Bursts saturate a system at any number, so one is enough. */
 const BURST_CONNECTIONS = 64;
 const USUAL = { rounds: 3, seconds: 3, connections: [1, 64, 256], rss_requests: RSS_REQUESTS };
