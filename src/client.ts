@@ -29,6 +29,26 @@ export function encodingOf(text: string, bytes: number): Encoding {
 }
 
 /**
+ * Resolves when the client has caught up, or has left. One that takes nothing for so long is cut
+ * off: it would hold its upstream, its money and this process for ever.
+ */
+export function drained(res: ServerResponse, patience_ms: number): Promise<void> {
+  const full = res.socket ?? res;
+  return new Promise((resolve) => {
+    const patience = setTimeout(() => res.destroy(), patience_ms);
+    const done = (): void => {
+      clearTimeout(patience);
+      full.off('drain', done);
+      res.off('close', done);
+      resolve();
+    };
+    full.on('drain', done);
+    res.on('close', done);
+    if (res.destroyed) done();
+  });
+}
+
+/**
  * Follows whether the client is still there, and ends an upstream call that nobody waits for: at
  * once where the upstream then stops billing, else after `drain_ms`, so that its true usage is
  * learned.

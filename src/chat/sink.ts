@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { encodingOf, writeAtOnce } from '../client.js';
+import { drained, encodingOf, writeAtOnce } from '../client.js';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
@@ -33,14 +33,11 @@ export class Sink {
     this.#timer = setInterval(() => this.#keepAlive(), keep_alive_ms / 2);
   }
 
-  /**
-   * Sends text; the promise, where there is one, waits for a slow client to catch up. One that does
-   * not is cut off: it would hold its upstream, its money and this process for ever.
-   */
+  /** Sends text; the promise, where there is one, waits for a slow client to catch up. */
   write(text: string): Promise<void> | undefined {
     this.#quiet = false;
     if (this.#res.destroyed || this.#send(text)) return undefined;
-    return this.#drained();
+    return drained(this.#res, this.#patience_ms);
   }
 
   end(text: string): void {
@@ -67,22 +64,6 @@ export class Sink {
     const { writableNeedDrain } = this.#res.socket ?? this.#res;
     if (this.#quiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
     this.#quiet = !this.#quiet;
-  }
-
-  #drained(): Promise<void> {
-    const res = this.#res;
-    const full = res.socket ?? res;
-    return new Promise((resolve) => {
-      const patience = setTimeout(() => res.destroy(), this.#patience_ms);
-      const done = (): void => {
-        clearTimeout(patience);
-        full.off('drain', done);
-        res.off('close', done);
-        resolve();
-      };
-      full.on('drain', done);
-      res.on('close', done);
-    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { ClientGone, type Client } from '../client.js';
+import { ClientGone, drained, type Client } from '../client.js';
 import { GatewayError } from '../errors.js';
 import { fact, type Context, type Reply, type Services } from '../pipeline.js';
 import { UpstreamError } from '../upstream/fault.js';
@@ -81,22 +81,6 @@ async function carry(
 async function next(rest: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
   const { done, value } = await rest.next();
   return done ? undefined : value;
-}
-
-/** Resolves when the client has caught up, or has left: one that stands still is sent away. */
-function drained(res: Response, client_ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const patience = setTimeout(() => res.destroy(), client_ms);
-    const done = (): void => {
-      clearTimeout(patience);
-      res.off('drain', done);
-      res.off('close', done);
-      resolve();
-    };
-    res.on('drain', done);
-    res.on('close', done);
-    if (res.destroyed) done();
-  });
 }
 
 function headersOf({ length, content_range }: OpenVideo, index: number): Record<string, string> {

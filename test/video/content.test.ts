@@ -1,17 +1,15 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
+import { drained } from '../../src/client.js';
 import { until } from '../helpers/until.js';
 import { play, startUpstream, type FakeUpstream, type Step } from '../helpers/upstream.js';
 import { REEL } from './helpers/lab.js';
 import { refused, startStudio, UPSTREAM_KEY, type Studio } from './helpers/studio.js';
 
+const HOUR_MS = 3_600_000;
 const MP4 = { 'content-type': 'video/mp4' };
 const WHOLE: Step = { headers: { ...MP4, 'content-length': '1000' }, body: REEL };
-
-function drainedOrClosed(response: ServerResponse): Promise<unknown> {
-  return Promise.race([once(response, 'drain'), once(response, 'close')]);
-}
 
 describe('the content of a video', () => {
   let studio: Studio;
@@ -310,7 +308,7 @@ describe('the content of a video', () => {
       response.on('close', () => (closed = true));
       response.writeHead(200, MP4);
       while (!response.destroyed) {
-        if (!response.write(Buffer.alloc(256 * 1024))) await drainedOrClosed(response);
+        if (!response.write(Buffer.alloc(256 * 1024))) await drained(response, HOUR_MS);
       }
     };
     const message = await raw(url);
