@@ -37,12 +37,21 @@ describeInBrowser('the pages of operators', (browser) => {
     const { page } = await operator();
     const { id } = await dashboard.gateway.store.createAccount('grace', 0n);
     await page.goto(`/operator/accounts/${id}`);
+    const form = page.locator('form', { has: page.getByLabel('Amount') });
+    const action = new URL((await form.getAttribute('action')) ?? '', page.url()).href;
+    const reference = await page.inputValue('#reference');
     await page.getByLabel('Amount').fill('5');
     await page.getByRole('button', { name: 'Add credit' }).click();
-    await page.goBack();
-    await page.getByRole('button', { name: 'Add credit' }).click();
+    expect(await page.textContent('[role=status]')).to.include('$5.00');
+    // As a browser sends the form of a page that it had kept, or on a second click.
+    const again = { form: { amount: '5', reference }, headers: { origin: dashboard.url } };
+    expect((await page.request.post(action, again)).status()).to.equal(200);
     const account = await dashboard.gateway.store.account(id);
     expect(account?.balance_nano).to.equal(5_000_000_000n);
+    const other = { ...again, form: { amount: '5', reference: `${reference}-2` } };
+    await page.request.post(action, other);
+    const later = await dashboard.gateway.store.account(id);
+    expect(later?.balance_nano).to.equal(10_000_000_000n);
   });
 
   it('say what is wrong with an account or an amount', async () => {
