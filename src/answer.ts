@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { ClientGone, encodingOf, writeAtOnce } from './client.js';
 import { GatewayError } from './errors.js';
 import type { Health } from './health.js';
 import { type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
-import { ClientGone, encodingOf, writeAtOnce } from './client.js';
 import { bodyOf } from './reply.js';
 
 /**
@@ -55,6 +55,7 @@ function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
   const { res } = ctx;
   ctx.respond = false;
   const bytes = Buffer.byteLength(text);
+  // A call that came straight here has no header of its own yet.
   const all: Record<string, string> = {
     'x-request-id': ctx.state.request_id,
     'content-type': 'application/json; charset=utf-8',

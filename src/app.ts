@@ -6,16 +6,16 @@ import type { EndpointEntry } from './config/types.js';
 import { createDashboard } from './dashboard/index.js';
 import { GatewayError } from './errors.js';
 import { health, PROBES, type Health } from './health.js';
-import { requestId } from './request-id.js';
-import { STAGES } from './stages/index.js';
 import {
   build,
   type Context,
   type Services,
   type Stage,
-  type StageMiddleware,
   type State,
+  type Walk,
 } from './pipeline.js';
+import { requestId } from './request-id.js';
+import { STAGES } from './stages/index.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
@@ -29,13 +29,12 @@ export function createApp(
   app.silent = true;
   const router = new Router<State>();
   const answer = answering(services, state);
-  const direct = new Map<string, StageMiddleware>();
+  const direct = new Map<string, Walk>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
     const walk = build(endpoint, stages, services);
     router.register(routerPath(endpoint), [method], [walk]);
-    if (isDirect(endpoint))
-      direct.set(`${method} ${path}`, (ctx) => answer(ctx, () => walk(ctx, done)));
+    if (isDirect(endpoint)) direct.set(`${method} ${path}`, (ctx) => answer(ctx, () => walk(ctx)));
   }
   app.use(identifying(services.now));
   app.use(health(state, services.store));
@@ -51,11 +50,9 @@ export function createApp(
     res.statusCode = 404;
     ctx.state.request_id = requestId(services.now());
     // Nothing leaves `answering`; were there something, it must not end the process.
-    return walk(ctx, done).catch(() => void res.destroy());
+    return walk(ctx).catch(() => void res.destroy());
   };
 }
-
-const done = () => Promise.resolve();
 
 /**
  * Most calls go to a path without parameters, which needs no pattern to be found by, and its stages

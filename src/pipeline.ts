@@ -161,12 +161,15 @@ function isOfKind<K extends Work['kind']>(work: Work, kind: K): work is Extract<
   return work.kind === kind;
 }
 
+/** The stages of an endpoint in a row; no stage follows them. */
+export type Walk = (ctx: Context) => Promise<void>;
+
 /** What an endpoint does with a request: its stages in a row, made once for a configuration. */
 export function build(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
   services: Services,
-): StageMiddleware {
+): Walk {
   const row = endpoint.stages.map(({ name, option }) => {
     const stage = stages.get(name);
     if (!stage) throw new Error(`No stage is called ${name}.`);

@@ -1,5 +1,5 @@
-import { EventReader, type EventLimits } from '../upstream/events.js';
 import { AnswerBody } from '../upstream/body.js';
+import { EventReader, type EventLimits } from '../upstream/events.js';
 import type { ChatPiece, StreamDecoder } from './codec.js';
 
 export type PieceTaker = (pieces: readonly ChatPiece[]) => Promise<void> | undefined;
@@ -20,7 +20,6 @@ export interface PieceSource {
  * and the client would cost as much as decoding it.
  */
 export class PieceReader implements PieceSource {
-  readonly #body: AsyncIterable<Uint8Array>;
   readonly #packets: AsyncIterator<Uint8Array>;
   readonly #events: EventReader;
   readonly #decoder: StreamDecoder;
@@ -28,7 +27,6 @@ export class PieceReader implements PieceSource {
   #error: unknown;
 
   constructor(body: AsyncIterable<Uint8Array>, limits: EventLimits, decoder: StreamDecoder) {
-    this.#body = body;
     this.#packets = body[Symbol.asyncIterator]();
     this.#events = new EventReader(limits);
     this.#decoder = decoder;
@@ -49,8 +47,9 @@ export class PieceReader implements PieceSource {
   }
 
   async each(take: PieceTaker): Promise<void> {
-    if (this.#state === 'open' && this.#body instanceof AnswerBody) {
-      await this.#body.each((packet) => {
+    const packets = this.#packets;
+    if (this.#state === 'open' && packets instanceof AnswerBody) {
+      await packets.each((packet) => {
         const pieces: ChatPiece[] = [];
         this.#decode(packet, pieces);
         return pieces.length > 0 ? take(pieces) : undefined;

@@ -67,16 +67,14 @@ export class SqliteHot implements Hot {
     return { key_id, account_id, models: modelsIn(models) };
   }
 
-  hold(
+  async hold(
     request_id: string,
     account_id: string,
     amount_nano: bigint,
     key_id: string | null = null,
   ): Promise<HoldResult> {
-    return this.#group.add(() => {
-      checkHold(amount_nano);
-      return this.#hold(request_id, account_id, amount_nano, key_id);
-    });
+    checkHold(amount_nano);
+    return this.#group.add(() => this.#hold(request_id, account_id, amount_nano, key_id));
   }
 
   /** The first statement alone admits what most keys ask: they have no limit of their own. */
@@ -115,9 +113,9 @@ export class SqliteHot implements Hot {
     return (await patiently(isBusy, ended)) !== undefined;
   }
 
-  settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
+  async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
+    checkCharge(charge);
     return this.#group.addDurably(() => {
-      checkCharge(charge);
       if (answered) this.idempotency.keep(answered);
       return this.#settle(charge);
     });

@@ -1,8 +1,8 @@
 import { Agent } from 'undici';
 import type { Provider, WireRequest } from '../types.js';
-import { Exchange } from './exchange.js';
-import { connectEagerly } from './eager.js';
 import { isAbsolute } from './address.js';
+import { connectEagerly } from './eager.js';
+import { Exchange } from './exchange.js';
 import { dispatchLocally } from './local.js';
 import { lookupPublic, refusePrivate } from './outside.js';
 import type { Network } from './types.js';

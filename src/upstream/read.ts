@@ -8,10 +8,7 @@ import { UpstreamError } from './fault.js';
  * are white space to JSON.
  */
 export async function readJson(answer: WireAnswer, limit_bytes: number): Promise<unknown> {
-  const { body } = answer;
-  const bytes =
-    body instanceof AnswerBody ? body.readAll(limit_bytes) : readBytes(answer, limit_bytes);
-  const text = (await bytes).toString('utf8');
+  const text = (await readBytes(answer, limit_bytes)).toString('utf8');
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
@@ -40,8 +37,11 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
 }
 
 /** The whole body. Throws `UpstreamError` (broken) for one that is larger than the limit. */
-export async function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
-  if (body instanceof AnswerBody) return body.readAll(limit_bytes);
+export function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
+  return body instanceof AnswerBody ? body.readAll(limit_bytes) : gathered(body, limit_bytes);
+}
+
+async function gathered(body: WireAnswer['body'], limit_bytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
