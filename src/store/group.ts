@@ -24,7 +24,7 @@ interface Member {
  */
 export class Group {
   readonly #database: Sqlite.Database;
-  readonly #prelude: () => void;
+  readonly #prelude: (again: boolean) => void;
   readonly #disk: Disk;
   readonly #sql: Record<'begin' | 'commit' | 'rollback' | 'mark' | 'keep' | 'undo', () => void>;
   #waiting: Member[] = [];
@@ -33,8 +33,8 @@ export class Group {
   #attempt = 0;
   #scheduled = false;
 
-  /** The prelude runs first in every transaction. */
-  constructor(database: Sqlite.Database, prelude: () => void) {
+  /** The prelude runs first in every transaction, and hears whether one was undone before it. */
+  constructor(database: Sqlite.Database, prelude: (again: boolean) => void) {
     this.#disk = new Disk(`${database.name}-wal`);
     const prepare = (sql: string) => {
       const statement = database.prepare(sql);
@@ -115,7 +115,7 @@ export class Group {
   /** The common case, without a savepoint each. A member that fails sends all to the other way. */
   #runTogether(members: Member[]): void {
     try {
-      this.#prelude();
+      this.#prelude(false);
       for (const member of members) member.value = member.work();
     } catch {
       this.#rollback();
@@ -129,7 +129,7 @@ export class Group {
   /** Each member by itself, so that only those that fail are undone. */
   #runOneByOne(members: Member[]): void {
     try {
-      this.#prelude();
+      this.#prelude(true);
       for (const member of members) this.#runAlone(member);
     } catch (error) {
       this.#rollback();

@@ -32,6 +32,7 @@ export class SqliteHot implements Hot {
   readonly #lookups: Lookups<Caller>;
   readonly #self: Process;
   readonly #now: () => number;
+  #hasEntered = false;
 
   constructor(file: string, self: Process, now: () => number) {
     this.#database = new Sqlite(file);
@@ -42,8 +43,8 @@ export class SqliteHot implements Hot {
     this.#lookups = new Lookups(this.#database, (sha256) => this.#caller(sha256));
     this.#self = self;
     this.#now = now;
-    this.#group = new Group(this.#database, () => {
-      this.#statements.enter.run(self.id, self.place, self.pid, self.started_ms, now());
+    this.#group = new Group(this.#database, (again) => {
+      if (again || !this.#hasEntered) this.#enter();
     });
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
   }
@@ -171,8 +172,20 @@ export class SqliteHot implements Hot {
   }
 
   async beat(note?: string): Promise<void> {
-    const { id } = this.#self;
-    await this.#group.add(() => this.#statements.beat.run(this.#now(), note ?? null, id));
+    await this.#group.add(() => {
+      this.#enter();
+      this.#statements.beat.run(this.#now(), note ?? null, this.#self.id);
+    });
+  }
+
+  /**
+   * A hold needs the row of its process. If that was lost after all, to another process that took
+   * this one for gone or to a commit that failed, the hold fails and is made again behind this.
+   */
+  #enter(): void {
+    const { id, place, pid, started_ms } = this.#self;
+    this.#statements.enter.run(id, place, pid, started_ms, this.#now());
+    this.#hasEntered = true;
   }
 
   async ping(): Promise<void> {

@@ -13,6 +13,7 @@ describe('group commit', () => {
   let beside: Sqlite.Database;
   let group: Group;
   let transactions: number;
+  let again: boolean[];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-group-'));
@@ -26,7 +27,11 @@ describe('group commit', () => {
     `);
     beside = new Sqlite(join(folder, 'a.db'), { timeout: 0 });
     transactions = 0;
-    group = new Group(database, () => void transactions++);
+    again = [];
+    group = new Group(database, (isAgain) => {
+      transactions++;
+      again.push(isAgain);
+    });
   });
 
   afterEach(() => {
@@ -79,6 +84,7 @@ describe('group commit', () => {
     ]);
     expect(notes()).to.deep.equal(['a', 'b']);
     expect(await group.add(write('c'))).to.equal('c');
+    expect(again).to.deep.equal([false, true, false]);
   });
 
   it('rejects all of them, and does nothing, where the commit fails', async () => {
