@@ -20,7 +20,7 @@ export async function firstAnswer<T>(
     client.on_leave = client.returns ? 'drain' : upstream.provider.on_abort;
     try {
       const answer = await ask(upstream);
-      outcomes.answered(upstream.provider.name);
+      if (!isUnderWay(answer)) outcomes.answered(upstream.provider.name);
       return answer;
     } catch (error) {
       if (client.gone) throw new ClientGone();
@@ -38,4 +38,9 @@ export async function firstAnswer<T>(
   }
   if (!failed) throw new Error('The model has no upstream.');
   throw refusal(failed);
+}
+
+/** A stream has only begun: whoever carries it counts how it ends. */
+function isUnderWay(answer: unknown): boolean {
+  return (answer as { kind?: unknown } | undefined)?.kind === 'chat-stream';
 }

@@ -51,7 +51,7 @@ export async function carryStream(
   const sink = new Sink(ctx.res, headers, keep_alive_ms, limits.client_ms);
   try {
     const ending = await pump(stream, framer, sink, limits.drain_bytes);
-    if (ending.how === 'cut') services.outcomes.failed(stream.upstream.provider.name, ending.error);
+    count(ending, stream.upstream.provider.name, services);
     const bill = await streamBill(ending, framer, terms);
     await settle(bill);
     sink.end(lastWords(ending, framer, bill, services));
@@ -61,6 +61,12 @@ export async function carryStream(
     sink.end(errorEvent(error, services));
     throw error;
   }
+}
+
+/** The upstream did its part where its client left. */
+function count(ending: Ending, provider: string, { outcomes }: Services): void {
+  if (ending.how === 'cut') outcomes.failed(provider, ending.error);
+  else outcomes.answered(provider);
 }
 
 /** Who pays for a stream: all of it if it is whole, else what was delivered, if anything was. */

@@ -169,6 +169,7 @@ onEachHouse('the API of operators', {}, (here) => {
     for (const model of ['acme-chat', 'acme-chat', 'acme-broken']) {
       await chat(here.house, { model, ...HELLO });
     }
+    await chat(here.house, { model: 'acme-chat', stream: true, ...HELLO });
     await chat(here.house, { model: 'acme-cut', stream: true, ...HELLO }).catch(() => undefined);
     const other = await here.ground.open();
     const outcomes = new Outcomes(() => here.ground.now_ms);
