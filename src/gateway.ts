@@ -160,14 +160,15 @@ export class Gateway {
 
   async #recover(): Promise<void> {
     const { log } = this.options;
+    const { limits } = this.#configuration;
     try {
       await this.store.beat(JSON.stringify(this.#outcomes.report()));
       const released = await this.store.recover();
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
-      const swept = await this.store.tasks.sweep(this.#configuration.limits.task_ms);
+      const swept = await this.store.tasks.sweep(limits.task_ms);
       for (const one of swept) tellSwept(one, log);
       await this.store.pictures.sweep();
-      await this.store.idempotency.sweep();
+      await this.store.idempotency.sweep(limits.idempotency_total_bytes);
       await this.store.people.sweep(this.#configuration.sign_in.session);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');

@@ -76,7 +76,7 @@ function notKept(): GatewayError {
   return new GatewayError(
     'idempotency_answer_gone',
     'The request with this Idempotency-Key was answered, but its answer was not kept, as happens ' +
-      'to very large ones. It is not made again, nor charged again.',
+      'to very large and to older ones. It is not made again, nor charged again.',
     { headers: { 'x-should-retry': 'false' } },
   );
 }

@@ -83,7 +83,14 @@ function checkPath(source: Source, public_url: string): void {
 
 function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {
   type Size =
-    'body' | 'answer' | 'stream' | 'event' | 'drain_bytes' | 'image_bytes' | 'images_total';
+    | 'body'
+    | 'answer'
+    | 'stream'
+    | 'event'
+    | 'drain_bytes'
+    | 'idempotency_total'
+    | 'image_bytes'
+    | 'images_total';
   const size = (key: Size, standard: number, least = 1024) =>
     readSize(source, `/limits/${key}`, limits[key], { standard, least });
   const drain = { standard: 30_000, least: 0 };
@@ -99,6 +106,7 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
     task_ms: readDuration(source, '/limits/task', limits.task, REMEMBERED),
     idempotency_ms: readDuration(source, '/limits/idempotency', limits.idempotency, REMEMBERED),
+    idempotency_total_bytes: size('idempotency_total', 1024 * MB),
     image_bytes: size('image_bytes', 32 * MB),
     images_total_bytes: size('images_total', 1024 * MB),
     image_ttl_ms: readDuration(source, '/limits/image_ttl', limits.image_ttl, IMAGE),

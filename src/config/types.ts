@@ -102,8 +102,9 @@ export interface Configuration {
     client_ms: number;
     /** How long a video task may take, and then how long it is kept. */
     task_ms: number;
-    /** How long an answer is kept for a client that repeats its request under the same key. */
+    /** How long an answer is kept for a client that repeats its request, and how much of all. */
     idempotency_ms: number;
+    idempotency_total_bytes: number;
     /** The most that one picture may weigh. */
     image_bytes: number;
     /** The most that all pictures kept for their clients may weigh together, and for how long. */

@@ -98,6 +98,7 @@ export interface LimitsBlock {
   client?: Duration;
   task?: Duration;
   idempotency?: Duration;
+  idempotency_total?: Size;
   image_bytes?: Size;
   images_total?: Size;
   image_ttl?: Duration;

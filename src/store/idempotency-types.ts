@@ -41,6 +41,9 @@ export interface IdempotencyStore {
   answer(call: AnsweredCall): Promise<void>;
   /** Lets the key begin anew, unless its call was answered. */
   forget(call: RepeatableCall): Promise<void>;
-  /** Removes the answers that were kept long enough; answers how many. */
-  sweep(): Promise<number>;
+  /**
+   * Removes the keys that were kept long enough and answers how many; then gives up the oldest
+   * answers, but not their keys, until the others weigh no more than that together.
+   */
+  sweep(total_bytes: number): Promise<number>;
 }

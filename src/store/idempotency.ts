@@ -11,6 +11,15 @@ export interface CallRow {
   answer: string | null;
 }
 
+interface Weighed {
+  account_id: string;
+  key_sha256: string;
+  bytes: bigint | number;
+}
+
+/** So many in one transaction, so that others need not wait for all of them. */
+const GIVEN_UP_AT_ONCE = 200;
+
 /** For as long as a process has it, the row lives and dies with that one. */
 export async function createIdempotencyKeys(trx: Knex): Promise<void> {
   await trx.schema.createTable('idempotency_keys', (table) => {
@@ -24,6 +33,16 @@ export async function createIdempotencyKeys(trx: Knex): Promise<void> {
     table.bigInteger('due_ms').notNullable().index();
     table.primary(['account_id', 'key_sha256']);
   });
+}
+
+/** Lets the index alone say what the answers weigh, and which of them are the oldest. */
+export async function weighAnswers(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('idempotency_keys', (table) => {
+    table.dropIndex('due_ms');
+  });
+  await trx.raw(
+    'create index idempotency_keys_weight on idempotency_keys (due_ms, octet_length(answer))',
+  );
 }
 
 /** What a key that is in use means for a call that brings it again. */
@@ -62,8 +81,44 @@ export async function forgetCall(
 }
 
 /** See `IdempotencyStore.sweep`. */
-export function sweepAnswers(database: Database, now_ms: number): Promise<number> {
-  return database.read((knex) =>
+export async function sweepAnswers(
+  database: Database,
+  now_ms: number,
+  total_bytes: number,
+): Promise<number> {
+  const removed = await database.read<number>((knex) =>
     knex('idempotency_keys').whereNull('process_id').where('due_ms', '<=', now_ms).delete(),
   );
+  let excess = (await database.read(weight)) - total_bytes;
+  while (excess > 0) {
+    excess = await database.write(async (trx) => {
+      const left = (await weight(trx)) - total_bytes;
+      return left - (await giveUp(trx, left));
+    });
+  }
+  return removed;
+}
+
+async function weight(knex: Knex): Promise<number> {
+  const bytes = knex.raw('sum(octet_length(answer)) as bytes');
+  const row = await knex('idempotency_keys').first<{ bytes: unknown }>(bytes);
+  return Number(row.bytes ?? 0);
+}
+
+/** Gives up the oldest answers until so much is gone, or a good part of it; answers how much. */
+async function giveUp(trx: Knex.Transaction, excess: number): Promise<number> {
+  const oldest = await trx('idempotency_keys')
+    .whereRaw('octet_length(answer) is not null')
+    .orderBy('due_ms')
+    .limit(GIVEN_UP_AT_ONCE)
+    .select<Weighed[]>('account_id', 'key_sha256', trx.raw('octet_length(answer) as bytes'));
+  let gone = 0;
+  for (const { account_id, key_sha256, bytes } of oldest) {
+    if (gone >= excess) break;
+    gone += Number(bytes);
+    await trx('idempotency_keys')
+      .where({ account_id, key_sha256 })
+      .update({ status: null, answer: null });
+  }
+  return gone;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createIdempotencyKeys } from './idempotency.js';
+import { createIdempotencyKeys, weighAnswers } from './idempotency.js';
 import { createPeople } from './people-tables.js';
 
 interface Migration {
@@ -16,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '004-people', up: createPeople },
   { name: '005-operator', up: letOperatorsSee },
   { name: '006-idempotency', up: createIdempotencyKeys },
+  { name: '007-weights', up: weighAnswers },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

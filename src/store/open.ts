@@ -64,7 +64,7 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
       begin: (call) => hot.idempotency.begin(call),
       answer: (call) => hot.idempotency.answer(call),
       forget: (call) => hot.idempotency.forget(call),
-      sweep: () => sweepAnswers(database, now()),
+      sweep: (total_bytes) => sweepAnswers(database, now(), total_bytes),
     },
     tasks: openTasks(database, self, now),
     pictures: openPictures(database, now),

@@ -81,14 +81,51 @@ onEachStore('a call that may be repeated', (ground) => {
     await store.settle(chargeOf('r1', account_id, 3n), answered('r1'));
     ground.now_ms += DAY_MS - 1;
     expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
-    expect(await store.idempotency.sweep()).to.equal(0);
+    expect(await store.idempotency.sweep(1_000)).to.equal(0);
     ground.now_ms += 1;
     expect(await begin('r4', { asked_sha256: 'other' })).to.deep.equal({ is: 'new' });
     expect(await begin('r5', { key_sha256: 'slow' })).to.deep.equal({ is: 'running' });
-    expect(await store.idempotency.sweep()).to.equal(0);
+    expect(await store.idempotency.sweep(1_000)).to.equal(0);
     await store.idempotency.answer(answered('r4'));
     ground.now_ms += DAY_MS;
-    expect(await store.idempotency.sweep()).to.equal(1);
+    expect(await store.idempotency.sweep(1_000)).to.equal(1);
+  });
+
+  it('gives up the oldest answers, but not their keys, where all weigh too much', async () => {
+    const long = (text: string) => ({ status: 200, text: text.repeat(10) });
+    for (const [at, text] of ['a', 'é', 'c', 'd'].entries()) {
+      const words = { key_sha256: text, due_ms: ground.now_ms + DAY_MS + at };
+      await begin(`r${at}`, words);
+      await store.idempotency.answer({ ...call(`r${at}`, words), answer: long(text) });
+    }
+    await begin('r4', { key_sha256: 'running' });
+    expect(await store.idempotency.sweep(50)).to.equal(0);
+    expect(await begin('r5', { key_sha256: 'a' })).to.deep.include({ answer: long('a') });
+    expect(await store.idempotency.sweep(20)).to.equal(0);
+    for (const text of ['a', 'é']) {
+      const again = await begin('r6', { key_sha256: text });
+      expect(again).to.deep.equal({ is: 'answered', answer: null });
+    }
+    for (const text of ['c', 'd']) {
+      const again = await begin('r7', { key_sha256: text });
+      expect(again).to.deep.equal({ is: 'answered', answer: long(text) });
+    }
+    expect(await begin('r8', { key_sha256: 'running' })).to.deep.equal({ is: 'running' });
+  });
+
+  it('gives up thousands of answers as well, also when two do it at once', async () => {
+    await ground.place.sql(`
+      insert into idempotency_keys (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer)
+      with recursive n (at) as (select 1 union all select at + 1 from n where at < 1000)
+      select '${account_id}', 'k' || at, 'asked', 'r' || at, ${ground.now_ms + DAY_MS} + at, 200, '0123456789' from n`);
+    const other = await ground.open();
+    const sweeps = [store, other].map(({ idempotency }) => idempotency.sweep(25));
+    expect(await Promise.all(sweeps)).to.deep.equal([0, 0]);
+    const left = await ground.place.sql(
+      'select request_id from idempotency_keys where answer is not null order by due_ms',
+    );
+    expect(left.map(({ request_id }) => request_id)).to.deep.equal(['r999', 'r1000']);
+    expect(await ground.place.sql('select 1 from idempotency_keys')).to.have.length(1_000);
   });
 
   it('is released with a process that is gone', async () => {
