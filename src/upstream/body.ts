@@ -1,3 +1,4 @@
+import { untilPacketOver, type PacketListener } from './eager.js';
 import { UpstreamError } from './fault.js';
 import { Taking, type Taker } from './taking.js';
 
@@ -21,7 +22,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * An answer's bytes, to be read once: packet by packet as an async iterator or by `each`, or all at
  * once by `readAll`. Whoever fills it pauses while `push` answers false.
  */
-export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
+export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, PacketListener {
   readonly #source: BodySource;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -45,12 +46,13 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
       reader.resolve({ done: false, value: chunk });
       return true;
     }
-    if (this.#taking && !this.#taking.isBusy) {
-      this.#taking.give(chunk);
-      return true;
-    }
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
+    if (this.#taking && !this.#taking.isBusy) {
+      // What servers frame as chunks of their own often comes in one packet, and goes on as one.
+      if (!untilPacketOver(this)) this.#give(this.#taking);
+      return true;
+    }
     if (this.#bytes <= this.#limit_bytes) return true;
     if (!this.#whole) return false;
     this.#whole.reject(tooLarge(this.#limit_bytes));
@@ -64,6 +66,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#whole?.resolve(this.#take());
     this.#reader?.resolve(DONE);
     if (this.#taking) this.#goOn(this.#taking);
+  }
+
+  packetOver(): void {
+    if (this.#taking) this.#give(this.#taking);
   }
 
   /** Packets that came before the failure are still read first. */
@@ -131,23 +137,23 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
 
   /** What has come while the reader was busy, then what there is to say of the end. */
   #goOn(taking: Taking): void {
-    while (!taking.isBusy) {
-      const chunk = this.#chunks.shift();
-      if (!chunk) break;
-      this.#bytes -= chunk.length;
-      taking.give(chunk);
-    }
+    this.#give(taking);
     if (taking.isBusy) return;
     if (this.#state === 'open') this.#source.resume();
     else if (this.#state === 'failed') taking.reject(this.#error);
     else taking.resolve();
   }
 
+  #give(taking: Taking): void {
+    while (!taking.isBusy && this.#chunks.length > 0) taking.give(this.#take());
+  }
+
   #take(): Buffer {
-    const [first, ...rest] = this.#chunks;
+    const [chunks, bytes] = [this.#chunks, this.#bytes];
+    const [first] = chunks;
     this.#chunks = [];
-    if (!first) return Buffer.alloc(0);
-    return rest.length === 0 ? first : Buffer.concat([first, ...rest], this.#bytes);
+    this.#bytes = 0;
+    return first && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
   }
 
   #leave(): void {

@@ -1,6 +1,21 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
+/** Wants to know when the packet that is being handed over has been parsed to its end. */
+export interface PacketListener {
+  packetOver(): void;
+}
+
+/** Set while a packet is handed over. A socket carries one answer at a time, so one may listen. */
+let handing: { listener: PacketListener | undefined } | undefined;
+
+/** True where the listener will be told; false between packets, or where another one listens. */
+export function untilPacketOver(listener: PacketListener): boolean {
+  if (!handing) return false;
+  handing.listener ??= listener;
+  return handing.listener === listener;
+}
+
 /**
  * Connects as undici does, and lets its parser have each packet in the turn in which it came. A
  * readable stream would keep it until the next tick and then look whether there is another one,
@@ -25,11 +40,15 @@ function eager<S extends Socket>(socket: S): S {
     if (chunk === null || socket.readableLength > 0) return push(chunk, encoding);
     packet = chunk;
     isHandingOver = true;
+    const own: typeof handing = { listener: undefined };
+    handing = own;
     try {
       socket.emit('readable');
     } finally {
       isHandingOver = false;
+      handing = undefined;
     }
+    own.listener?.packetOver();
     if (packet === null) return true;
     const left = packet;
     packet = null;

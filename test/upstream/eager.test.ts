@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { connectEagerly } from '../../src/upstream/eager.js';
+import { connectEagerly, untilPacketOver } from '../../src/upstream/eager.js';
 
 const LARGE = Buffer.alloc(4 * 1024 ** 2, 'abcdefghijklmnopqrstuvwxyz');
 
@@ -79,6 +79,25 @@ describe('connectEagerly', () => {
     await once(here, 'readable');
     expect(turns).to.deep.equal([true]);
     expect(Buffer.concat(got).toString()).to.equal('now');
+  });
+
+  it('tells one listener when its packet has been read, in the same turn', async () => {
+    const { here, there } = await pair();
+    const told: string[] = [];
+    const listener = (name: string) => ({ packetOver: () => void told.push(name) });
+    const [one, other] = [listener('one'), listener('other')];
+    expect(untilPacketOver(one)).to.equal(false);
+    here.on('readable', () => {
+      const packet: unknown = here.read();
+      if (!packet) return;
+      told.push(String(packet));
+      expect([one, one, other].map(untilPacketOver)).to.deep.equal([true, true, false]);
+      queueMicrotask(() => told.push('later'));
+    });
+    there.write('now');
+    while (!told.includes('later')) await once(here, 'readable');
+    expect(told).to.deep.equal(['now', 'one', 'later']);
+    expect(untilPacketOver(one)).to.equal(false);
   });
 
   it('keeps what its reader has no time for, and then stops the sender', async () => {
