@@ -50,7 +50,7 @@ describe('AnswerBody.each', () => {
     expect(got).to.deep.equal(['a']);
     waits.shift()?.();
     await new Promise(setImmediate);
-    expect(got).to.deep.equal(['a', `${LARGE}${LARGE}z`]);
+    expect(got).to.deep.equal(['a', `${LARGE.toString().repeat(2)}z`]);
     expect(body.push(LARGE)).to.equal(true);
     body.end();
     waits.shift()?.();
