@@ -9,6 +9,25 @@ import { closeHouse, houses, openHouse } from './helpers/house.js';
 import { gate } from './helpers/leaving.js';
 import { expectSame, refused, repeat } from './helpers/repeating.js';
 
+describe('a repeated request whose answer had to make room', () => {
+  const open = houses();
+
+  it('is not made again, nor charged, while those that came later are repeated', async () => {
+    const house = await open([chatJson('one'.repeat(300)), chatJson('two'.repeat(200))], {
+      settings: 'limits: { idempotency_total: 1kb }',
+    });
+    await repeat(house, 'old');
+    const late = await repeat(house, 'new');
+    // A gateway looks after its store when it opens, and then every ten seconds.
+    const options = { log: pino({ level: 'silent' }), now: Date.now, random: Math.random };
+    await (await Gateway.open(await sound(house.file, {}), options)).stop();
+    expect(refused(await repeat(house, 'old'))).to.deep.equal([409, 'idempotency_answer_gone']);
+    expectSame(await repeat(house, 'new'), late);
+    expect(house.upstream.requests).to.have.length(2);
+    expect(await house.charges()).to.have.length(2);
+  });
+});
+
 describe('a repeated request that cost nothing', () => {
   const open = houses();
 
