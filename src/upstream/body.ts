@@ -40,17 +40,11 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   /** Takes a packet; false asks the source to pause until `resume`. */
   push(chunk: Buffer): boolean {
     if (this.#state !== 'open') return true;
-    if (this.#reader) {
-      const reader = this.#reader;
-      this.#reader = undefined;
-      reader.resolve({ done: false, value: chunk });
-      return true;
-    }
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#taking && !this.#taking.isBusy) {
+    if (this.#reader || (this.#taking && !this.#taking.isBusy)) {
       // What servers frame as chunks of their own often comes in one packet, and goes on as one.
-      if (!untilPacketOver(this)) this.#give(this.#taking);
+      if (!untilPacketOver(this)) this.packetOver();
       return true;
     }
     if (this.#bytes <= this.#limit_bytes) return true;
@@ -64,12 +58,19 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     if (this.#state !== 'open') return;
     this.#state = 'ended';
     this.#whole?.resolve(this.#take());
+    this.packetOver();
     this.#reader?.resolve(DONE);
     if (this.#taking) this.#goOn(this.#taking);
   }
 
   packetOver(): void {
+    if (this.#chunks.length === 0) return;
     if (this.#taking) this.#give(this.#taking);
+    else if (this.#reader) {
+      const reader = this.#reader;
+      this.#reader = undefined;
+      reader.resolve({ done: false, value: this.#take() });
+    }
   }
 
   /** Packets that came before the failure are still read first. */
@@ -78,7 +79,11 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     this.#state = 'failed';
     this.#error = error;
     this.#whole?.reject(error);
-    this.#reader?.reject(error);
+    this.packetOver();
+    if (this.#reader) {
+      this.#state = 'ended';
+      this.#reader.reject(error);
+    }
     if (this.#taking) this.#goOn(this.#taking);
   }
 
@@ -87,11 +92,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
-    const chunk = this.#chunks.shift();
-    if (chunk) {
-      this.#bytes -= chunk.length;
-      if (this.#state === 'open' && this.#chunks.length === 0) this.#source.resume();
-      return Promise.resolve({ done: false, value: chunk });
+    if (this.#chunks.length > 0) {
+      const value = this.#take();
+      if (this.#state === 'open') this.#source.resume();
+      return Promise.resolve({ done: false, value });
     }
     if (this.#state === 'failed') return this.#fail();
     if (this.#state !== 'open') return Promise.resolve(DONE);

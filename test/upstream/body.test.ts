@@ -199,4 +199,32 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     await over;
     expect(got).to.deep.equal(['one two', 'three four']);
   });
+
+  it('does so for a reader that asks for one packet after the other', async () => {
+    const body = await answered();
+    const first = body.next();
+    socket.write(framed(['one ', 'two']));
+    expect(String((await first).value)).to.equal('one two');
+    const second = body.next();
+    socket.write(`${framed(['three ', 'four'])}0\r\n\r\n`);
+    expect(String((await second).value)).to.equal('three four');
+    expect(await body.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  it('gives what came before anybody asked as one', async () => {
+    const body = await answered();
+    socket.end(`${framed(['one ', 'two'])}0\r\n\r\n`);
+    await once(socket, 'close');
+    expect(String((await body.next()).value)).to.equal('one two');
+    expect((await body.next()).done).to.equal(true);
+  });
+
+  it('tells one that asks of a fault after what came before it in the same packet', async () => {
+    const body = await answered();
+    const first = body.next();
+    socket.write(`${framed(['one ', 'two'])}nonsense\r\n`);
+    expect(String((await first).value)).to.equal('one two');
+    expect(await body.next().catch(String)).to.match(/^UpstreamError/u);
+    expect((await body.next()).done).to.equal(true);
+  });
 });
