@@ -26,6 +26,8 @@ const BEAT_MS = 10_000;
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
   requestTimeout: 300_000,
+  // Longer than proxies keep theirs: closed earlier, it would be closed under a call now and then.
+  keepAliveTimeout: 150_000,
   noDelay: true,
   // Nothing here depends on it, and Node's own refusal has no body.
   requireHostHeader: false,

@@ -110,6 +110,12 @@ describe('the address of the gateway', () => {
     }
   });
 
+  it('keeps an idle connection for longer than a proxy in front would', async () => {
+    for (const answer of [await ask(acme, '/v1/models'), await chat(acme, sound)]) {
+      expect(answer.headers.get('keep-alive')).to.equal('timeout=150');
+    }
+  });
+
   it('gives every answer an id of its own', async () => {
     const answers = await Promise.all(
       ['/v1/models', '/nothing', '/healthz', '/readyz', '/v1/models'].map((path) =>
