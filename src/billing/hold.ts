@@ -3,6 +3,9 @@ import type { Answer } from '../store/idempotency-types.js';
 import type { Charge, Store } from '../store/types.js';
 import type { Repeatable } from './repeatable.js';
 
+/** What a hold knows of the charge that ends it. */
+type Held = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
+
 /**
  * Money set aside for one request. It ends in exactly one of settle and release; whichever comes
  * second does nothing. A free call has no amount and leaves no trace in the store, unless its
@@ -44,10 +47,10 @@ export class Hold {
    * Charges and ends the hold in one transaction, committed when this resolves. It keeps the answer
    * as well: without one, the call is known to be charged when it is repeated, and nothing else.
    */
-  async settle(charge: Omit<Charge, 'request_id' | 'account_id'>, answer?: Answer): Promise<void> {
+  async settle(charge: Omit<Charge, keyof Held>, answer?: Answer): Promise<void> {
     if (!this.#open) return this.answer(answer);
-    const { request_id, account_id } = this;
-    const whole = Object.assign({ request_id, account_id }, charge);
+    const { request_id, account_id, amount_nano } = this;
+    const whole = Object.assign({ request_id, account_id, hold_nano: amount_nano ?? 0n }, charge);
     await this.store.settle(whole, this.repeatable?.answered(answer));
     this.#open = false;
     this.repeatable?.end();

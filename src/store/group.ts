@@ -1,22 +1,11 @@
 import type Sqlite from 'better-sqlite3';
+import { APART, byBatch, type Batch, type Member } from './batch.js';
 import { isBusy } from './database.js';
 import { Disk } from './disk.js';
 import { ATTEMPTS, wait_ms } from './patience.js';
 
 /** More members than this go into the next transaction, so that the loop is never held for long. */
 const LIMIT = 256;
-
-interface Member {
-  /** Does the work inside the transaction. */
-  work: () => unknown;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-  /** Whether its caller must hear only when the disk has it. */
-  durable: boolean;
-  /** What its caller hears after the commit: what the work answered, or threw. */
-  value: unknown;
-  failed: boolean;
-}
 
 /**
  * Group commit: what one turn of the event loop asks for is written in one transaction. Callers are
@@ -54,17 +43,19 @@ export class Group {
 
   /** Rejects with what `work` throws, which then has changed nothing; else answers its value. */
   add<T>(work: () => T): Promise<T> {
-    return this.#join(work, false);
+    return this.join(APART, work) as Promise<T>;
   }
 
   /** Like `add`, but answers only when what was written would survive a loss of power. */
   addDurably<T>(work: () => T): Promise<T> {
-    return this.#join(work, true);
+    return this.join(APART, work, true) as Promise<T>;
   }
 
-  #join<T>(work: () => T, durable: boolean): Promise<T> {
+  /** Adds work that is done together with what others ask for of the same kind. */
+  join<I, T>(batch: Batch<I, T>, item: I, durable = false): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject, durable, value: undefined, failed: false });
+      const [value, failed] = [undefined, false];
+      this.#waiting.push({ batch, item, resolve, reject, durable, value, failed });
       this.#schedule();
     }) as Promise<T>;
   }
@@ -116,7 +107,10 @@ export class Group {
   #runTogether(members: Member[]): void {
     try {
       this.#prelude(false);
-      for (const member of members) member.value = member.work();
+      for (const [batch, some] of byBatch(members)) {
+        const values = batch.together(some.map(({ item }) => item));
+        for (const [at, member] of some.entries()) member.value = values[at];
+      }
     } catch {
       this.#rollback();
       this.#waiting.unshift(...members);
@@ -142,7 +136,7 @@ export class Group {
   #runAlone(member: Member): void {
     this.#sql.mark();
     try {
-      member.value = member.work();
+      member.value = member.batch.alone(member.item);
       this.#sql.keep();
     } catch (error) {
       // A full disk and the like end the whole transaction: then no member is left to be saved.

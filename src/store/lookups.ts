@@ -9,8 +9,9 @@ interface Question<Found> {
 }
 
 /**
- * Looks up what one turn of the event loop asks for under one lock of the file: taking the lock
- * costs more than the look-up. Nothing is remembered, so each answer is what the file says now.
+ * Looks up what one turn of the event loop asks for under one lock of the file, and each key once:
+ * taking the lock costs more than the look-up. Nothing is remembered from turn to turn, so each
+ * answer is what the file says now.
  */
 export class Lookups<Found> {
   readonly #get: (key: string) => Found | undefined;
@@ -35,8 +36,9 @@ export class Lookups<Found> {
     const waiting = this.#waiting;
     this.#waiting = [];
     const shared = waiting.length > 1;
+    const known = new Map<string, Found | undefined>();
     if (shared) this.#begin();
-    const alone = waiting.filter((question) => !this.#answered(question));
+    const alone = waiting.filter((question) => !this.#answered(question, known));
     if (shared) this.#commit();
     for (const { key, resolve, reject } of alone) {
       patiently(isBusy, () => this.#get(key)).then(resolve, reject);
@@ -44,9 +46,10 @@ export class Lookups<Found> {
   }
 
   /** False where another connection was in the way: then it is asked again by itself. */
-  #answered({ key, resolve }: Question<Found>): boolean {
+  #answered({ key, resolve }: Question<Found>, known: Map<string, Found | undefined>): boolean {
     try {
-      resolve(this.#get(key));
+      if (!known.has(key)) known.set(key, this.#get(key));
+      resolve(known.get(key));
       return true;
     } catch {
       return false;

@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type { KeyTerms } from './hot.js';
+import { times } from './sqlite-bulk.js';
 
 /** Rows of the hottest statements come as lists: making objects of them costs as much again. */
 type KeyRow = [
@@ -18,17 +19,27 @@ interface Figures {
 /** The key is null where it has no limit. */
 export type EndedHold = [amount_nano: bigint, key_id: string | null];
 
-/** The statements of the hot path on SQLite. */
-export function prepare(database: Sqlite.Database) {
-  return {
-    ...prepareKeys(database),
-    ...prepareHolds(database),
-    ...prepareCharges(database),
-    ...prepareProcesses(database),
-  };
-}
+/** How a hold is entered, for each of so many rows. */
+export const HOLD = (rows: number): string =>
+  `insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
+   values ${times(rows, '(?, ?, ?, ?, ?, ?)')}`;
 
-function prepareKeys(database: Sqlite.Database) {
+/** How a charge is entered, unless its request has one. */
+export const CHARGE = (rows: number): string =>
+  `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+     usage, estimated, created_ms)
+   values ${times(rows, "(?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?)")}
+   on conflict (account_id, kind, reference) do nothing`;
+
+/** How a hold is ended of which everything is known already. */
+export const ENDED_HOLD = (rows: number): string =>
+  `delete from holds where ${times(
+    rows,
+    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is null)',
+    ' or ',
+  )}`;
+
+export function prepareKeys(database: Sqlite.Database) {
   return {
     caller: database
       .prepare<[string], KeyRow>(
@@ -39,6 +50,15 @@ function prepareKeys(database: Sqlite.Database) {
     touch: database.prepare<[now_ms: number, key_id: string, now_ms: number]>(
       `update keys set last_used_ms = ? where id = ? and coalesce(last_used_ms, -1) < ?`,
     ),
+    ended: database.prepare<[key_id: string, now_ms: number]>(
+      'select 1 from keys where id = ? and (revoked_ms is not null or expires_ms <= ?)',
+    ),
+  };
+}
+
+/** What holds and charges both ask of a key. */
+function prepareTerms(database: Sqlite.Database) {
+  return {
     terms: database
       .prepare<[key_id: string], KeyTerms>(
         `select limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys where id = ?`,
@@ -47,31 +67,25 @@ function prepareKeys(database: Sqlite.Database) {
     count: database.prepare<[spent_nano: bigint, held_nano: bigint, key_id: string | null]>(
       'update keys set spent_nano = spent_nano + ?, held_nano = held_nano + ? where id = ?',
     ),
-    ended: database.prepare<[key_id: string, now_ms: number]>(
-      'select 1 from keys where id = ? and (revoked_ms is not null or expires_ms <= ?)',
-    ),
   };
 }
 
-function prepareHolds(database: Sqlite.Database) {
+/** What a key must not be, if the account alone is to be asked. */
+const SPECIAL = '(limit_nano is not null or revoked_ms is not null or expires_ms <= ?)';
+
+type Admitted = [amount_nano: bigint, account_id: string, amount_nano: bigint];
+
+export function prepareHolds(database: Sqlite.Database) {
+  const admit = `update accounts set held_nano = held_nano + ?
+    where id = ? and balance_nano - held_nano >= ?`;
   return {
-    admit: database.prepare<
-      [
-        amount_nano: bigint,
-        account_id: string,
-        amount_nano: bigint,
-        key_id: string | null,
-        now_ms: number,
-      ]
-    >(
-      `update accounts set held_nano = held_nano + ?
-       where id = ? and balance_nano - held_nano >= ? and not exists (
-         select 1 from keys where keys.id = ?
-           and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?))`,
+    ...prepareTerms(database),
+    special: database.prepare<[key_id: string | null, now_ms: number]>(
+      `select 1 from keys where id = ? and ${SPECIAL}`,
     ),
-    hold: database.prepare(
-      `insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
-       values (?, ?, ?, ?, ?, ?)`,
+    admitAll: database.prepare<Admitted>(admit),
+    admit: database.prepare<[...Admitted, key_id: string | null, now_ms: number]>(
+      `${admit} and not exists (select 1 from keys where keys.id = ? and ${SPECIAL})`,
     ),
     figures: database
       .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
@@ -79,14 +93,9 @@ function prepareHolds(database: Sqlite.Database) {
   };
 }
 
-function prepareCharges(database: Sqlite.Database) {
+export function prepareCharges(database: Sqlite.Database) {
   return {
-    enterCharge: database.prepare(
-      `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-         usage, estimated, created_ms)
-       values (?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (account_id, kind, reference) do nothing`,
-    ),
+    ...prepareTerms(database),
     endHold: database
       .prepare<[request_id: string, account_id: string], EndedHold>(
         `delete from holds where request_id = ? and account_id = ?
@@ -103,7 +112,7 @@ function prepareCharges(database: Sqlite.Database) {
   };
 }
 
-function prepareProcesses(database: Sqlite.Database) {
+export function prepareProcesses(database: Sqlite.Database) {
   return {
     enter: database.prepare(
       `insert into processes (id, place, pid, started_ms, seen_ms)

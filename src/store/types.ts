@@ -4,6 +4,7 @@ import type { AnsweredCall, IdempotencyStore } from './idempotency-types.js';
 import type { PeopleStore } from './people-types.js';
 import type { PictureStore } from './pictures.js';
 import type { TaskStore } from './task-types.js';
+import type { VerifyReport } from './verify.js';
 
 export interface Account {
   id: string;
@@ -47,6 +48,8 @@ export interface Charge {
   account_id: string;
   /** The key under which its hold was taken. */
   key_id: string;
+  /** What its hold has set aside. Known, it lets many charges be made at once. */
+  hold_nano?: bigint;
   model: string;
   provider: string;
   /** Never negative; the ledger row is its negation. */
@@ -97,14 +100,6 @@ export interface UsageRow {
   images: number;
   video_seconds: number;
   cost_nano: bigint;
-}
-
-/** One sentence for each thing that does not add up; empty when all is well. */
-export interface VerifyReport {
-  accounts: number;
-  entries: number;
-  open_holds: number;
-  faults: string[];
 }
 
 export interface Store {

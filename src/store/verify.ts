@@ -2,10 +2,17 @@ import type { Knex } from 'knex';
 import { formatDollars } from '../billing/money.js';
 import type { AccountRow } from './accounts.js';
 import type { Database } from './database.js';
-import type { VerifyReport } from './types.js';
 import { faultsOfKeys } from './verify-keys.js';
 import { sumsOf, total_nano, type Sum } from './verify-sums.js';
 import { faultsOfTasks } from './verify-tasks.js';
+
+/** One sentence for each thing that does not add up; empty when all is well. */
+export interface VerifyReport {
+  accounts: number;
+  entries: number;
+  open_holds: number;
+  faults: string[];
+}
 
 /** Adds everything up again, on one state of the database, also beside a running `serve`. */
 export async function verify(database: Database): Promise<VerifyReport> {

@@ -2,55 +2,8 @@ import { expect } from 'chai';
 import type { AnsweredCall } from '../../src/store/idempotency-types.js';
 import type { TaskIntent } from '../../src/store/task-types.js';
 import type { Store } from '../../src/store/types.js';
+import { fuse, unfuse } from './helpers/fuse.js';
 import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
-
-const TABLES = [
-  'accounts',
-  'keys',
-  'holds',
-  'ledger',
-  'processes',
-  'tasks',
-  'identities',
-  'idempotency_keys',
-];
-const OPERATIONS = ['insert', 'update', 'delete'];
-
-/** Makes the nth write to any table from now on fail, and not the ones after it. */
-async function fuse({ place }: Ground, nth: number): Promise<void> {
-  if (place.dialect === 'postgres') {
-    await place.sql(`create sequence fuse;
-      create function blow() returns trigger as $$ begin
-        if nextval('fuse') = ${nth} then raise exception 'blown fuse'; end if;
-        if tg_op = 'DELETE' then return old; end if;
-        return new;
-      end $$ language plpgsql`);
-  } else {
-    await place.sql(`create table fuse (writes integer); insert into fuse values (${nth})`);
-  }
-  for (const table of TABLES) {
-    for (const operation of OPERATIONS) {
-      const trigger = `create trigger fuse_${table}_${operation} before ${operation} on ${table}`;
-      await place.sql(
-        place.dialect === 'postgres'
-          ? `${trigger} for each row execute function blow()`
-          : `${trigger} begin
-               update fuse set writes = writes - 1;
-               select raise(abort, 'blown fuse') from fuse where writes = 0;
-             end`,
-      );
-    }
-  }
-}
-
-async function unfuse({ place }: Ground): Promise<void> {
-  if (place.dialect === 'postgres')
-    await place.sql('drop function blow cascade; drop sequence fuse');
-  for (const table of place.dialect === 'postgres' ? [] : TABLES) {
-    for (const operation of OPERATIONS) await place.sql(`drop trigger fuse_${table}_${operation}`);
-  }
-  if (place.dialect === 'sqlite') await place.sql('drop table fuse');
-}
 
 interface Act {
   /** On an account, with a key of it that has a limit. */
@@ -219,6 +172,41 @@ onEachStore('a fault at the nth write', (ground) => {
     expect(failed).to.deep.equal(['r7']);
     expect(await store.verify()).to.deep.include({ open_holds: 12, faults: [] });
   });
+});
+
+onEachStore('a fault at the nth write of many at once', (ground) => {
+  const ids = Array.from({ length: 5 }, (_, at) => `r${at}`);
+  const acts: Record<string, (store: Store, id: string) => Promise<unknown>[]> = {
+    holds: (store, id) => ids.map((one) => store.hold(one, id, 10n)),
+    charges: (store, id) =>
+      ids.map((one) => store.settle(chargeOf(one, id, 3n, { hold_nano: 10n }))),
+  };
+  for (const [name, run] of Object.entries(acts)) {
+    it(`leaves ${name} whole or undone, each as it was answered`, async () => {
+      const store = await ground.open();
+      let failures = 0;
+      for (let nth = 1; ; nth++) {
+        const { id } = await store.createAccount(`ann${nth}`, dollars(1));
+        if (name === 'charges') for (const one of ids) await store.hold(one, id, 10n);
+        await fuse(ground, nth);
+        const results = await Promise.allSettled(run(store, id));
+        await unfuse(ground);
+        const done = ids.filter((_, at) => results[at]?.status === 'fulfilled').length;
+        failures += ids.length - done;
+        const [holds, charges] = name === 'holds' ? [done, 0] : [ids.length - done, done];
+        expect(await store.account(id), `write ${nth}`).to.deep.include({
+          balance_nano: dollars(1) - 3n * BigInt(charges),
+          held_nano: 10n * BigInt(holds),
+        });
+        const { faults, open_holds } = await store.verify();
+        expect(faults, `write ${nth}`).to.deep.equal([]);
+        expect(open_holds, `write ${nth}`).to.equal(holds);
+        await Promise.all(ids.map((one) => store.release(one, id)));
+        if (done === ids.length && nth > 4 * ids.length) break;
+      }
+      expect(failures).to.be.greaterThan(ids.length);
+    });
+  }
 });
 
 onEachStore('a fault at the commit', (ground) => {
