@@ -6,16 +6,10 @@ import type { EndpointEntry } from './config/types.js';
 import { createDashboard } from './dashboard/index.js';
 import { GatewayError } from './errors.js';
 import { health, PROBES, type Health } from './health.js';
-import {
-  build,
-  type Context,
-  type Services,
-  type Stage,
-  type State,
-  type Walk,
-} from './pipeline.js';
+import type { Context, Services, Stage, State } from './pipeline.js';
 import { requestId } from './request-id.js';
 import { STAGES } from './stages/index.js';
+import { build, type Walk } from './walk.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
@@ -29,12 +23,17 @@ export function createApp(
   app.silent = true;
   const router = new Router<State>();
   const answer = answering(services, state);
-  const direct = new Map<string, Walk>();
+  const direct = new Map<string, Map<string, Walk>>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
     const walk = build(endpoint, stages, services);
     router.register(routerPath(endpoint), [method], [walk]);
-    if (isDirect(endpoint)) direct.set(`${method} ${path}`, (ctx) => answer(ctx, () => walk(ctx)));
+    if (!isDirect(endpoint)) continue;
+    const methods = direct.get(path) ?? new Map<string, Walk>();
+    direct.set(
+      path,
+      methods.set(method, (ctx) => answer(ctx, () => walk(ctx))),
+    );
   }
   app.use(identifying(services.now));
   app.use(health(state, services.store));
@@ -44,7 +43,7 @@ export function createApp(
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();
   return (req, res) => {
-    const walk = direct.get(`${req.method} ${req.url}`);
+    const walk = direct.get(req.url ?? '')?.get(req.method ?? '');
     if (!walk) return handle(req, res);
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;

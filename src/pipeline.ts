@@ -160,37 +160,3 @@ export function workOf<K extends Work['kind']>(ctx: Context, kind: K): Extract<W
 function isOfKind<K extends Work['kind']>(work: Work, kind: K): work is Extract<Work, { kind: K }> {
   return work.kind === kind;
 }
-
-/** The stages of an endpoint in a row; no stage follows them. */
-export type Walk = (ctx: Context) => Promise<void>;
-
-/** What an endpoint does with a request: its stages in a row, made once for a configuration. */
-export function build(
-  endpoint: EndpointEntry,
-  stages: ReadonlyMap<string, Stage>,
-  services: Services,
-): Walk {
-  const row = endpoint.stages.map(({ name, option }) => {
-    const stage = stages.get(name);
-    if (!stage) throw new Error(`No stage is called ${name}.`);
-    return stage.create(option, services, endpoint);
-  });
-  return (ctx) => {
-    ctx.state.endpoint = endpoint.name;
-    return walk(row, 0, ctx);
-  };
-}
-
-const DONE = Promise.resolve();
-
-/** Runs the stages from one on. A stage that calls `next` twice is at fault, and is told so. */
-function walk(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
-  const stage = row[at];
-  if (!stage) return DONE;
-  let gone = false;
-  return stage(ctx, () => {
-    if (gone) return Promise.reject(new Error('A stage called next() twice.'));
-    gone = true;
-    return walk(row, at + 1, ctx);
-  });
-}

@@ -71,6 +71,21 @@ describe("an operator's own stage", () => {
     expect(answer.reason).to.equal('Unprocessable Entity');
   });
 
+  for (const [how, body] of [
+    ['throws at once', "throw new Error('no promise');"],
+    ['answers at once', 'ctx.body = { greeting: "Hi" };'],
+  ] as const) {
+    it(`gets a promise of what follows, also where that ${how}`, async () => {
+      const first = `export default { ...${STAGE}, create: () => (ctx, next) =>
+        next().catch(() => { ctx.body = { greeting: 'none' }; }).then(() => { ctx.body.seen = true; }) };`;
+      const second = `export default { ...${STAGE}, create: () => (ctx) => { ${body} } };`;
+      const files = { 'first.mjs': first, 'second.mjs': second };
+      acme = await startAcme({ yaml: endpointWith('./first.mjs, ./second.mjs') }, { files });
+      const greeting = how === 'throws at once' ? 'none' : 'Hi';
+      expect(JSON.parse((await say('Hello!')).text)).to.deep.equal({ greeting, seen: true });
+    });
+  }
+
   it('may answer by itself', async () => {
     const own = `export default { ...${STAGE}, create: (greeting) => (ctx) => { ctx.body = { greeting }; } };`;
     const yaml = endpointWith('"./own.mjs": Hi');

@@ -48,7 +48,7 @@ export const route: Stage = {
       };
     }
     const capability = capabilityOf(option);
-    return async (ctx, next) => {
+    return (ctx, next) => {
       const request = fact(ctx, 'request');
       const id = request.schema === 'video-submission' ? modelIn(ctx) : request.body.model;
       const model = findModel(id, capability, fact(ctx, 'caller').models, services);
@@ -58,7 +58,7 @@ export const route: Stage = {
       ctx.state.model = model;
       ctx.state.work = work;
       ctx.state.upstreams = upstreams;
-      await next();
+      return next();
     };
   },
 };
