@@ -4,6 +4,7 @@ import { GatewayError } from './errors.js';
 import type { Health } from './health.js';
 import { type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
 import { bodyOf } from './reply.js';
+import { logRequest } from './request-log.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
@@ -20,7 +21,7 @@ export function answering({ log, configuration }: Services, state: Health): Stag
     } catch (error) {
       writeError(ctx, error, { log, client_ms });
     }
-    logRequest(ctx, log, performance.now() - started);
+    tell(ctx, log, performance.now() - started);
   };
 }
 
@@ -119,15 +120,15 @@ function internal(): GatewayError {
   return new GatewayError('internal_error', 'The gateway failed to handle this request.');
 }
 
-function logRequest(ctx: Context, log: Logger, took_ms: number): void {
+function tell(ctx: Context, log: Logger, took_ms: number): void {
   const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
-  log.info({
+  logRequest(log, {
     request_id,
     endpoint,
     status: ctx.res.headersSent ? ctx.res.statusCode : ctx.status,
-    took_ms: Math.round(took_ms * 10) / 10,
+    took_ms,
     account: caller?.account_id ?? account_id,
     model: model?.id ?? task?.task.model,
-    cost_nano: receipt?.cost_nano.toString(),
+    cost_nano: receipt?.cost_nano,
   });
 }
