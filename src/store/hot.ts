@@ -1,6 +1,6 @@
 import { MAX_NANO } from './nano.js';
 import type { HoldRefusal } from './hold-types.js';
-import type { IdempotencyStore } from './idempotency-types.js';
+import type { AnsweredCall, IdempotencyStore } from './idempotency-types.js';
 import { StoreError, type Charge, type Store } from './types.js';
 
 /** The part of a store that every request walks through, written once for each database. */
@@ -14,6 +14,19 @@ export interface Hot extends Pick<
 }
 
 export type HotIdempotency = Omit<IdempotencyStore, 'sweep'>;
+
+export interface HoldAct {
+  request_id: string;
+  account_id: string;
+  amount_nano: bigint;
+  key_id: string | null;
+}
+
+export interface ChargeAct {
+  charge: Charge;
+  /** What is kept with the charge, where its call may be repeated. */
+  answered: AnsweredCall | undefined;
+}
 
 /** A key that was noted as used this lately is not noted again. */
 export const TOUCH_EVERY_MS = 60_000;

@@ -1,21 +1,15 @@
 import pg from 'pg';
 import type { Caller } from '../types.js';
 import { isConflict, isPassing } from './database.js';
-import {
-  checkCharge,
-  checkHold,
-  modelsIn,
-  noAccount,
-  tooLowBalance,
-  TOUCH_EVERY_MS,
-} from './hot.js';
-import type { Hot } from './hot.js';
+import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS } from './hot.js';
+import type { ChargeAct, HoldAct, Hot } from './hot.js';
 import type { AnsweredCall } from './idempotency-types.js';
-import { takenOver } from './idempotency.js';
-import { MAX_NANO } from './nano.js';
+import { Lanes } from './lanes.js';
 import { codeOf, patiently } from './patience.js';
-import { PostgresIdempotency, valuesOf } from './postgres-idempotency.js';
-import { refusalIn, type Figures } from './postgres-refusal.js';
+import { PostgresCharges } from './postgres-charges.js';
+import { PostgresHolds } from './postgres-holds.js';
+import { PostgresIdempotency } from './postgres-idempotency.js';
+import type { Lent } from './postgres-lent.js';
 import { SQL } from './postgres-sql.js';
 import type { Process } from './processes.js';
 import type { HoldResult } from './hold-types.js';
@@ -23,7 +17,6 @@ import type { Charge } from './types.js';
 
 const CONNECTIONS = 10;
 const FOREIGN_KEY_VIOLATION = '23503';
-const OUT_OF_RANGE = '22003';
 
 interface KeyRow {
   key_id: string;
@@ -39,6 +32,9 @@ export class PostgresHot implements Hot {
   readonly #pool: pg.Pool;
   readonly #self: Process;
   readonly #now: () => number;
+  readonly #holds: Lanes<HoldAct, HoldResult>;
+  readonly #charges: PostgresCharges;
+  readonly #chargeLanes: Lanes<ChargeAct, boolean>;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(url: string, self: Process, now: () => number) {
@@ -52,14 +48,18 @@ export class PostgresHot implements Hot {
     this.#pool.on('error', () => undefined);
     this.#self = self;
     this.#now = now;
-    this.idempotency = new PostgresIdempotency({
+    const lent: Lent = {
       run: (name, values) => this.#run(name, values),
       insist: (name, values) => this.#insist(name, values),
       registered: (work) => this.#registered(work),
       track: (act) => this.#track(act),
       process_id: self.id,
       now,
-    });
+    };
+    this.idempotency = new PostgresIdempotency(lent);
+    this.#holds = new Lanes(new PostgresHolds(lent));
+    this.#charges = new PostgresCharges(lent);
+    this.#chargeLanes = new Lanes(this.#charges);
   }
 
   async caller(secret_sha256: string): Promise<Caller | undefined> {
@@ -84,28 +84,11 @@ export class PostgresHot implements Hot {
     request_id: string,
     account_id: string,
     amount_nano: bigint,
-    key_id?: string,
+    key_id: string | null = null,
   ): Promise<HoldResult> {
     checkHold(amount_nano);
-    const values = [request_id, account_id, amount_nano, this.#self.id, this.#now(), key_id];
-    return this.#track(this.#hold(values, account_id, amount_nano, key_id));
-  }
-
-  async #hold(
-    values: unknown[],
-    account_id: string,
-    amount_nano: bigint,
-    key_id: string | undefined,
-  ): Promise<HoldResult> {
-    if (amount_nano <= MAX_NANO && (await this.#admit(values))) return { admitted: true };
-    const { rows } = await this.#run<Figures>('figures', [account_id, key_id]);
-    const figures = rows[0];
-    if (!figures) throw noAccount(account_id);
-    return refusalIn(figures, amount_nano, this.#now());
-  }
-
-  async #admit(values: unknown[]): Promise<boolean> {
-    return (await this.#registered(() => this.#run('hold', values))).rowCount === 1;
+    const act = { request_id, account_id, amount_nano, key_id };
+    return this.#track(this.#holds.add(`${account_id} ${key_id}`, act));
   }
 
   /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
@@ -123,26 +106,11 @@ export class PostgresHot implements Hot {
     return (await this.#run('ended', [key_id, this.#now()])).rowCount === 1;
   }
 
-  /** Tried again after a lost connection too: the ledger's unique key makes that harmless. */
   async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
     checkCharge(charge);
-    return this.#track(this.#settle(charge, answered));
-  }
-
-  async #settle(charge: Charge, answered: AnsweredCall | undefined): Promise<boolean> {
-    const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
-    const values: unknown[] = [account_id, request_id, cost_nano, key_id, model, provider, usage];
-    values.push(charge.estimated, this.#now());
-    if (answered) values.push(...valuesOf(answered).slice(2));
-    try {
-      const name = answered ? 'settleKept' : 'settle';
-      const { rows } = await this.#insist<{ first: boolean; kept?: boolean }>(name, values);
-      if (answered && rows[0]?.kept !== true) throw takenOver(answered);
-      return rows[0]?.first === true;
-    } catch (error) {
-      if (codeOf(error) === OUT_OF_RANGE) throw tooLowBalance(account_id);
-      throw error;
-    }
+    const act = { charge, answered };
+    if (answered) return this.#track(this.#charges.alone(act));
+    return this.#track(this.#chargeLanes.add(`${charge.account_id} ${charge.key_id}`, act));
   }
 
   async release(request_id: string, account_id: string): Promise<void> {

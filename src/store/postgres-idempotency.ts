@@ -1,21 +1,7 @@
-import type pg from 'pg';
 import type { HotIdempotency } from './hot.js';
 import { begunOf, takenOver, type CallRow } from './idempotency.js';
 import type { AnsweredCall, Begun, RepeatableCall } from './idempotency-types.js';
-import type { SQL } from './postgres-sql.js';
-
-/** What the hot path lends: see there. */
-export interface Lent {
-  run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]): Result<Row>;
-  insist<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]): Result<Row>;
-  /** For a statement that needs this process to be known. */
-  registered<T>(work: () => Promise<T>): Promise<T>;
-  track<T>(act: Promise<T>): Promise<T>;
-  process_id: string;
-  now: () => number;
-}
-
-type Result<Row extends pg.QueryResultRow> = Promise<pg.QueryResult<Row>>;
+import type { Lent } from './postgres-lent.js';
 
 /** Between being refused and being looked up a key may end, over and over, but not for ever. */
 const LOOKS = 5;

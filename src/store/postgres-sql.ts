@@ -1,3 +1,24 @@
+/**
+ * Holds $3 for the account $2 under the key $6, as the rows that are given. The key stays locked
+ * until they stand, so that a revocation waits for them or precedes them.
+ */
+const holding = (row: string, from: string) => `
+    with key as materialized (
+      select id as key_id, limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys
+      where id = $6 for no key update
+    ), admitted as (
+      update accounts set held_nano = held_nano + $3::bigint
+      where id = $2 and balance_nano - held_nano >= $3::bigint and not exists (
+        select from key where revoked_ms is not null or expires_ms <= $5::bigint
+          or limit_nano - spent_nano - held_nano < $3::bigint)
+      returning id
+    ), counted as (
+      update keys set held_nano = held_nano + $3::bigint
+      where id = $6 and limit_nano is not null and exists (select from admitted)
+    )
+    insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
+    select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
+
 /** What a charge enters in the ledger, as `values` or from a `select`. */
 const ENTERED = `$1, 'charge', $2, -$3::bigint, $4, $5, $6, $7, $8::boolean, $9::bigint`;
 
@@ -58,24 +79,11 @@ export const SQL = {
   touch: `
     update keys set last_used_ms = $2::bigint
     where id = $1 and coalesce(last_used_ms, -1) < $2::bigint`,
-  // The key stays locked until the hold stands, so that a revocation waits for it or precedes it.
-  hold: `
-    with key as materialized (
-      select id, limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys
-      where id = $6 for no key update
-    ), admitted as (
-      update accounts set held_nano = held_nano + $3::bigint
-      where id = $2 and balance_nano - held_nano >= $3::bigint and not exists (
-        select from key where revoked_ms is not null or expires_ms <= $5::bigint
-          or limit_nano - spent_nano - held_nano < $3::bigint)
-      returning id
-    ), counted as (
-      update keys set held_nano = held_nano + $3::bigint
-      where id = $6 and limit_nano is not null and exists (select from admitted)
-    )
-    insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
-    select $1, id, $4, $3::bigint, $5::bigint,
-      (select id from key where limit_nano is not null) from admitted`,
+  hold: holding('$1, id, $4, $3::bigint', 'admitted'),
+  holdAll: holding(
+    'asked.request_id, id, $4, asked.amount_nano',
+    'admitted, unnest($1::text[], $7::bigint[]) as asked (request_id, amount_nano)',
+  ),
   figures: `
     select accounts.balance_nano, accounts.held_nano, keys.id as key_id, keys.limit_nano,
       keys.spent_nano, keys.held_nano as key_held_nano, keys.revoked_ms, keys.expires_ms
@@ -89,6 +97,38 @@ export const SQL = {
     entered: `select ${ENTERED} where exists (select from kept)`,
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
+  // All are of the account $1 and the key $4; answers those that were the first of their request.
+  settleAll: `
+    with asked as materialized (
+      select * from unnest($2::text[], $3::bigint[], $5::text[], $6::text[], $7::text[],
+        $8::boolean[]) as asked (request_id, cost_nano, model, provider, usage, estimated)
+    ), entry as (
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+        usage, estimated, created_ms)
+      select $1, 'charge', request_id, -cost_nano, $4, model, provider, usage, estimated, $9::bigint
+      from asked
+      on conflict (account_id, kind, reference) do nothing
+      returning reference, amount_nano
+    ), ended as (
+      delete from holds using asked
+      where holds.request_id = asked.request_id and holds.account_id = $1
+      returning holds.amount_nano, holds.key_id
+    ), total as materialized (
+      select coalesce((select -sum(amount_nano) from entry), 0)::bigint as spent_nano,
+        coalesce((select sum(amount_nano) from ended), 0)::bigint as freed_nano,
+        coalesce((select sum(amount_nano) from ended where ended.key_id is not null), 0)::bigint
+          as uncounted_nano
+    ), counted as (
+      update keys set spent_nano = keys.spent_nano + total.spent_nano,
+        held_nano = keys.held_nano - total.uncounted_nano
+      from total where keys.id = $4 and limit_nano is not null
+      returning keys.id
+    ), paid as (
+      update accounts set balance_nano = balance_nano - total.spent_nano,
+        held_nano = held_nano - total.freed_nano
+      from total where accounts.id = $1 and (select count(*) from counted) >= 0
+    )
+    select reference from entry`,
   release: `
     with ended as (
       delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id

@@ -1,17 +1,11 @@
 import type Sqlite from 'better-sqlite3';
 import type { Batch } from './batch.js';
-import { tooLowBalance, tooMuchSpent } from './hot.js';
+import { tooLowBalance, tooMuchSpent, type ChargeAct } from './hot.js';
 import type { AnsweredCall } from './idempotency-types.js';
 import { MAX_NANO, MIN_NANO } from './nano.js';
 import { prepareBulk } from './sqlite-bulk.js';
 import { CHARGE, ENDED_HOLD, prepareCharges, type EndedHold } from './sqlite-sql.js';
 import { StoreError, type Charge } from './types.js';
-
-export interface ChargeAct {
-  charge: Charge;
-  /** What is kept with the charge, where its call may be repeated. */
-  answered: AnsweredCall | undefined;
-}
 
 interface Paid {
   spent_nano: bigint;

@@ -1,17 +1,10 @@
 import type Sqlite from 'better-sqlite3';
 import type { Batch } from './batch.js';
-import { noAccount, refusalOf } from './hot.js';
+import { noAccount, refusalOf, type HoldAct } from './hot.js';
 import type { HoldResult } from './hold-types.js';
 import { MAX_NANO } from './nano.js';
 import { prepareBulk } from './sqlite-bulk.js';
 import { HOLD, prepareHolds } from './sqlite-sql.js';
-
-export interface HoldAct {
-  request_id: string;
-  account_id: string;
-  amount_nano: bigint;
-  key_id: string | null;
-}
 
 const ADMITTED: HoldResult = { admitted: true };
 

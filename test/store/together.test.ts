@@ -112,16 +112,16 @@ onEachStore('many holds and charges at once', (ground) => {
     expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
   });
 
-  const strays: [string, (store: Store, id: string) => Promise<unknown>, bigint][] = [
-    ['the hold of one is gone', (store, id) => store.release('r2', id), 0n],
-    ['one was charged before', (store, id) => store.settle(chargeOf('r2', id, 3n)), 0n],
+  const strays: [string, (store: Store, id: string) => Promise<unknown>, number][] = [
+    ['the hold of one is gone', (store, id) => store.release('r2', id), 1],
+    ['one was charged before', (store, id) => store.settle(chargeOf('r2', id, 3n)), 1],
     [
       'one was charged before and has a hold again',
       async (store, id) => {
         await store.settle(chargeOf('r2', id, 3n));
         await store.hold('r2', id, HOLD_NANO);
       },
-      0n,
+      1,
     ],
     [
       'the hold of one is not what it is said to be',
@@ -129,7 +129,7 @@ onEachStore('many holds and charges at once', (ground) => {
         await store.release('r2', id);
         await store.hold('r2', id, 25n);
       },
-      0n,
+      1,
     ],
     [
       'the hold of one is of another account',
@@ -138,7 +138,7 @@ onEachStore('many holds and charges at once', (ground) => {
         await store.release('r2', id);
         await store.hold('r2', ben, HOLD_NANO);
       },
-      1n,
+      2,
     ],
   ];
   for (const [what, prepare, open_holds] of strays) {
@@ -146,12 +146,11 @@ onEachStore('many holds and charges at once', (ground) => {
       const store = await ground.open();
       const { id } = await store.createAccount('ann', dollars(1));
       await holdAll(store, requests(6), id);
+      await store.hold('another', id, 100n);
       await prepare(store, id);
       await Promise.all(requests(6).map((one) => store.settle(known(one, id))));
-      expect(await figures(store, id)).to.deep.equal([dollars(1) - 18n, 0n]);
-      const { faults, ...report } = await store.verify();
-      expect(faults).to.deep.equal([]);
-      expect(report.open_holds).to.equal(Number(open_holds));
+      expect(await figures(store, id)).to.deep.equal([dollars(1) - 18n, 100n]);
+      expect(await store.verify()).to.deep.include({ open_holds, faults: [] });
     });
   }
 
@@ -192,6 +191,23 @@ onEachStore('many holds and charges at once', (ground) => {
       'rejected',
     ]);
     expect(await store.verify()).to.deep.include({ entries: 6, open_holds: 0, faults: [] });
+  });
+
+  it('fail alone where the balance cannot go so low', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    await holdAll(store, requests(6), id);
+    const results = await Promise.allSettled(
+      requests(6).map((one, at) => {
+        const hold = { hold_nano: HOLD_NANO };
+        return store.settle(chargeOf(one, id, at < 3 ? 2n ** 62n : 3n, hold));
+      }),
+    );
+    const made = results.map(({ status }) => status === 'fulfilled');
+    expect(made.slice(0, 3).filter(Boolean)).to.have.length(2);
+    expect(made.slice(3)).to.deep.equal([true, true, true]);
+    expect(await figures(store, id)).to.deep.equal([dollars(1) - 2n ** 63n - 9n, HOLD_NANO]);
+    expect(await store.verify()).to.deep.include({ entries: 6, open_holds: 1, faults: [] });
   });
 
   it('add up whatever is asked for at once', async function () {
