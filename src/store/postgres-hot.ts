@@ -32,6 +32,7 @@ export class PostgresHot implements Hot {
   readonly #pool: pg.Pool;
   readonly #self: Process;
   readonly #now: () => number;
+  readonly #callers: Lanes<string, Caller | undefined>;
   readonly #holds: Lanes<HoldAct, HoldResult>;
   readonly #charges: PostgresCharges;
   readonly #chargeLanes: Lanes<ChargeAct, boolean>;
@@ -57,12 +58,24 @@ export class PostgresHot implements Hot {
       now,
     };
     this.idempotency = new PostgresIdempotency(lent);
+    this.#callers = new Lanes({
+      alone: (sha256) => this.#caller(sha256),
+      together: async (same) => {
+        const caller = await this.#caller(same[0] ?? '');
+        return same.map(() => caller);
+      },
+    });
     this.#holds = new Lanes(new PostgresHolds(lent));
     this.#charges = new PostgresCharges(lent);
     this.#chargeLanes = new Lanes(this.#charges);
   }
 
-  async caller(secret_sha256: string): Promise<Caller | undefined> {
+  /** Asked anew for all who come while it is asked, so that a key revoked meanwhile is refused. */
+  caller(secret_sha256: string): Promise<Caller | undefined> {
+    return this.#callers.add(secret_sha256, secret_sha256);
+  }
+
+  async #caller(secret_sha256: string): Promise<Caller | undefined> {
     const { rows } = await this.#run<KeyRow>('caller', [secret_sha256]);
     const row = rows[0];
     if (!row) return undefined;

@@ -64,6 +64,25 @@ onEachStore('keys', (ground) => {
       .equal(ground.now_ms);
   });
 
+  it('asks anew for whoever comes once a key is revoked, however many are being answered', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    const { id } = await store.createAccount('ann', 0n);
+    for (let round = 0; round < 20; round++) {
+      const { key, secret } = await store.createKey(id, `key ${round}`);
+      const [good, bad] = [sha256(secret), sha256(`tg-${round}`)];
+      const before = Array.from({ length: 20 }, (_, at) => store.caller(at % 5 ? good : bad));
+      const revoked = other.revokeKey(key.id);
+      const during = Array.from({ length: 20 }, () => store.caller(good));
+      await revoked;
+      const after = await Promise.all(Array.from({ length: 5 }, () => store.caller(good)));
+      expect(after).to.deep.equal(Array.from({ length: 5 }, () => undefined));
+      const answers = await Promise.all([...before, ...during]);
+      const known = answers.filter((caller) => caller !== undefined);
+      for (const caller of known) expect(caller.key_id).to.equal(key.id);
+      for (let at = 0; at < 20; at += 5) expect(answers[at]).to.equal(undefined);
+    }
+  });
+
   it('answers false for a key that is revoked already or unknown', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
