@@ -27,7 +27,8 @@ async function spend(): Promise<void> {
     if (turn % 5 === 0) {
       await store.release(request_id, account_id);
     } else {
-      await store.settle(chargeOf(request_id, account_id, BigInt((turn % 7) + 1)));
+      const known = { hold_nano: 10n };
+      await store.settle(chargeOf(request_id, account_id, BigInt((turn % 7) + 1), known));
       writeSync(1, `${request_id}\n`);
     }
   }
