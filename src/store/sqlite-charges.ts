@@ -4,13 +4,15 @@ import { tooLowBalance, tooMuchSpent, type ChargeAct } from './hot.js';
 import type { AnsweredCall } from './idempotency-types.js';
 import { MAX_NANO, MIN_NANO } from './nano.js';
 import { prepareBulk } from './sqlite-bulk.js';
-import { CHARGE, ENDED_HOLD, prepareCharges, type EndedHold } from './sqlite-sql.js';
+import { CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-sql.js';
 import { StoreError, type Charge } from './types.js';
 
 interface Paid {
   spent_nano: bigint;
   freed_nano: bigint;
 }
+
+const NOTHING: Paid = { spent_nano: 0n, freed_nano: 0n };
 
 /** Enters charges and ends their holds, within a transaction. */
 export class SqliteCharges implements Batch<ChargeAct, boolean> {
@@ -30,34 +32,40 @@ export class SqliteCharges implements Batch<ChargeAct, boolean> {
 
   /** Throws where one of them is not what it seems, so that each is looked at alone. */
   together(acts: readonly ChargeAct[]): boolean[] {
-    const limited = new Map<string, boolean>();
-    const isPlain = ({ charge, answered }: ChargeAct): boolean =>
-      charge.hold_nano !== undefined && !answered && !this.#isLimited(charge.key_id, limited);
-    const plain = acts.length > 1 ? acts.filter(isPlain) : [];
-    this.#settleAll(plain.map(({ charge }) => charge));
-    const done = new Set(plain);
+    const known = acts.filter(
+      ({ charge, answered }) => charge.hold_nano !== undefined && !answered,
+    );
+    if (known.length < 2) return acts.map((act) => this.alone(act));
+    this.#settleAll(known.map(({ charge }) => charge));
+    const done = new Set(known);
     return acts.map((act) => done.has(act) || this.alone(act));
   }
 
-  #isLimited(key_id: string, known: Map<string, boolean>): boolean {
-    let limited = known.get(key_id);
-    if (limited === undefined) {
-      limited = (this.#statements.terms.get(key_id)?.limit_nano ?? null) !== null;
-      known.set(key_id, limited);
-    }
-    return limited;
-  }
-
-  /** Each is the first of its request, has its hold, and no key to be counted for. */
+  /** Each is the first of its request, and its hold is what it is said to be. */
   #settleAll(charges: readonly Charge[]): void {
+    const limited = new Set<string>();
+    for (const [key_id, paid] of sums(charges, 'key_id')) {
+      if (this.#count(key_id, paid)) limited.add(key_id);
+    }
     const entered = this.#enter(charges.map((charge) => this.#row(charge)));
     const ended = this.#end(
-      charges.map(({ request_id, account_id, hold_nano }) => [request_id, account_id, hold_nano]),
+      charges.map(({ request_id, account_id, hold_nano, key_id }) => {
+        return [request_id, account_id, hold_nano, limited.has(key_id) ? key_id : null];
+      }),
     );
     if (entered !== charges.length || ended !== charges.length) {
       throw new StoreError('A charge was made before, or its hold is not there.');
     }
-    for (const [account_id, paid] of byAccount(charges)) this.#pay(account_id, paid);
+    for (const [account_id, paid] of sums(charges, 'account_id')) this.#pay(account_id, paid);
+  }
+
+  /** False for a key without a limit, of which nothing is counted. */
+  #count(key_id: string, { spent_nano, freed_nano }: Paid): boolean {
+    const key = this.#statements.terms.get(key_id);
+    if (!key || key.limit_nano === null) return false;
+    if (key.spent_nano + spent_nano > MAX_NANO) throw tooMuchSpent(key_id);
+    this.#statements.count.run(spent_nano, -freed_nano, key_id);
+    return true;
   }
 
   alone({ charge, answered }: ChargeAct): boolean {
@@ -66,9 +74,10 @@ export class SqliteCharges implements Batch<ChargeAct, boolean> {
     const isFirst = this.#enter([this.#row(charge)]) > 0;
     const ended = this.#statements.endHold.get(request_id, account_id);
     if (!isFirst && ended === undefined) return false;
-    const spent_nano = isFirst ? cost_nano : 0n;
-    this.#pay(account_id, { spent_nano, freed_nano: ended?.[0] ?? 0n });
-    this.#countCharge(charge.key_id, spent_nano, ended);
+    const paid = { spent_nano: isFirst ? cost_nano : 0n, freed_nano: ended?.[0] ?? 0n };
+    this.#pay(account_id, paid);
+    // A hold that names no key says that the key has no limit; without a hold the key says it.
+    if (!ended || ended[1] !== null) this.#count(charge.key_id, paid);
     return isFirst;
   }
 
@@ -77,15 +86,6 @@ export class SqliteCharges implements Batch<ChargeAct, boolean> {
     const estimated = charge.estimated ? 1 : 0;
     const values = [account_id, request_id, -cost_nano, key_id, model, provider, usage];
     return [...values, estimated, this.now()];
-  }
-
-  /** A hold that names no key says that the key has no limit; without a hold the key says it. */
-  #countCharge(key_id: string, spent_nano: bigint, ended: EndedHold | undefined): void {
-    if (ended && ended[1] === null) return;
-    const key = this.#statements.terms.get(key_id);
-    if (!key || key.limit_nano === null) return;
-    if (key.spent_nano + spent_nano > MAX_NANO) throw tooMuchSpent(key_id);
-    this.#statements.count.run(spent_nano, -(ended?.[0] ?? 0n), key_id);
   }
 
   release(request_id: string, account_id: string): void {
@@ -104,12 +104,14 @@ export class SqliteCharges implements Batch<ChargeAct, boolean> {
   }
 }
 
-function byAccount(charges: readonly Charge[]): Map<string, Paid> {
+/** What the charges of each account, or of each key, come to. */
+function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<string, Paid> {
   const all = new Map<string, Paid>();
-  for (const { account_id, cost_nano, hold_nano = 0n } of charges) {
-    const { spent_nano, freed_nano } = all.get(account_id) ?? { spent_nano: 0n, freed_nano: 0n };
+  for (const charge of charges) {
+    const { spent_nano, freed_nano } = all.get(charge[owner]) ?? NOTHING;
+    const { cost_nano, hold_nano = 0n } = charge;
     const paid = { spent_nano: spent_nano + cost_nano, freed_nano: freed_nano + hold_nano };
-    all.set(account_id, paid);
+    all.set(charge[owner], paid);
   }
   return all;
 }

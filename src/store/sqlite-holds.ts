@@ -35,17 +35,21 @@ export class SqliteHolds implements Batch<HoldAct, HoldResult> {
     return acts.map((act) => refused.get(act) ?? ADMITTED);
   }
 
-  /** False, and nothing is done, where the account or the key has something to say. */
+  /** False, and nothing is done, where the account or the key does not bear all of them. */
   #admitsAll(acts: readonly HoldAct[]): boolean {
     const [first, second] = acts;
     if (!first || !second) return false;
     const { account_id, key_id } = first;
-    const { special, admitAll } = this.#statements;
+    const { terms, admitAll, count } = this.#statements;
     const now_ms = this.now();
     const sum_nano = acts.reduce((sum, { amount_nano }) => sum + amount_nano, 0n);
-    if (sum_nano > MAX_NANO || special.get(key_id, now_ms)) return false;
+    if (sum_nano > MAX_NANO) return false;
+    const key = key_id === null ? undefined : terms.get(key_id);
+    if (key && refusalOf(key, sum_nano, now_ms)) return false;
     if (admitAll.run(sum_nano, account_id, sum_nano).changes === 0) return false;
-    this.#insert(acts.map((act) => this.#row(act, null, now_ms)));
+    const counted = key && key.limit_nano !== null ? key_id : null;
+    if (counted !== null) count.run(0n, sum_nano, counted);
+    this.#insert(acts.map((act) => this.#row(act, counted, now_ms)));
     return true;
   }
 

@@ -17,7 +17,7 @@ interface Figures {
 }
 
 /** The key is null where it has no limit. */
-export type EndedHold = [amount_nano: bigint, key_id: string | null];
+type EndedHold = [amount_nano: bigint, key_id: string | null];
 
 /** How a hold is entered, for each of so many rows. */
 export const HOLD = (rows: number): string =>
@@ -35,7 +35,7 @@ export const CHARGE = (rows: number): string =>
 export const ENDED_HOLD = (rows: number): string =>
   `delete from holds where ${times(
     rows,
-    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is null)',
+    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is ?)',
     ' or ',
   )}`;
 
@@ -70,9 +70,6 @@ function prepareTerms(database: Sqlite.Database) {
   };
 }
 
-/** What a key must not be, if the account alone is to be asked. */
-const SPECIAL = '(limit_nano is not null or revoked_ms is not null or expires_ms <= ?)';
-
 type Admitted = [amount_nano: bigint, account_id: string, amount_nano: bigint];
 
 export function prepareHolds(database: Sqlite.Database) {
@@ -80,12 +77,11 @@ export function prepareHolds(database: Sqlite.Database) {
     where id = ? and balance_nano - held_nano >= ?`;
   return {
     ...prepareTerms(database),
-    special: database.prepare<[key_id: string | null, now_ms: number]>(
-      `select 1 from keys where id = ? and ${SPECIAL}`,
-    ),
     admitAll: database.prepare<Admitted>(admit),
     admit: database.prepare<[...Admitted, key_id: string | null, now_ms: number]>(
-      `${admit} and not exists (select 1 from keys where keys.id = ? and ${SPECIAL})`,
+      `${admit} and not exists (
+         select 1 from keys where keys.id = ?
+           and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?))`,
     ),
     figures: database
       .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')

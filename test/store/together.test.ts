@@ -210,6 +210,22 @@ onEachStore('many holds and charges at once', (ground) => {
     expect(await store.verify()).to.deep.include({ entries: 6, open_holds: 1, faults: [] });
   });
 
+  it('fail where what a key has spent would pass its column', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const { key } = await store.createKey(id, 'pocket', { limit_nano: 2n ** 63n - 1n });
+    await holdAll(store, requests(4), id, key.id);
+    const spent_nano = 2n ** 63n - 1n - 7n;
+    await ground.place.sql(`update keys set spent_nano = ${spent_nano}`);
+    const settling = requests(4).map((one) => store.settle(known(one, id, { key_id: key.id })));
+    const results = await Promise.allSettled(settling);
+    const made = results.filter(({ status }) => status === 'fulfilled');
+    expect(made).to.have.length(2);
+    const [row] = await store.keys(id);
+    expect(row?.spent_nano).to.equal(spent_nano + 6n);
+    expect(await figures(store, id)).to.deep.equal([dollars(1) - 6n, 2n * HOLD_NANO]);
+  });
+
   it('add up whatever is asked for at once', async function () {
     this.timeout(120_000);
     const store = await ground.open();
