@@ -20,14 +20,15 @@ interface Lines {
 }
 
 /**
- * Writes what `log.info(line)` would. Every request passes here, and pino, which asks of each field
- * what it is, takes five times as long.
+ * Writes what `log.info(line)` of a logger without bindings would. Every request passes here, and
+ * pino, which asks of each field what it is, takes five times as long.
  */
 export function logRequest(log: Logger, line: RequestLine): void {
   if (!log.isLevelEnabled('info')) return;
   const { request_id, endpoint, status, took_ms, account, model, cost_nano } = line;
   const text =
-    `{"level":${LEVEL},"time":${Date.now()},"request_id":"${request_id}"` +
+    `{"level":${LEVEL},"time":${Date.now()}` +
+    field('request_id', request_id) +
     field('endpoint', endpoint) +
     `,"status":${status},"took_ms":${Math.round(took_ms * 10) / 10}` +
     field('account', account) +

@@ -1,5 +1,7 @@
 /** Work of one kind, which a transaction does for all that ask for it at once. */
 export interface Batch<Item, Value> {
+  /** It takes what others may give back, and goes last. */
+  readonly takes?: true;
   /** Answers in the order of the items. If it throws, all is undone, and each is done alone. */
   together(items: readonly Item[]): readonly Value[];
   /** Throws where this one cannot be done. */
@@ -25,13 +27,17 @@ export interface Member {
   failed: boolean;
 }
 
-/** The members by what is done together, in the order of the first of each. */
-export function byBatch(members: readonly Member[]): Map<Batch<unknown, unknown>, Member[]> {
+/** The members by what is done together, in the order of the first of each, but takers last. */
+export function byBatch(members: readonly Member[]): [Batch<unknown, unknown>, Member[]][] {
   const all = new Map<Batch<unknown, unknown>, Member[]>();
   for (const member of members) {
     const some = all.get(member.batch);
     if (some) some.push(member);
     else all.set(member.batch, [member]);
   }
-  return all;
+  return [...all].toSorted(([one], [other]) => rank(one) - rank(other));
+}
+
+function rank({ takes }: Batch<unknown, unknown>): number {
+  return takes ? 1 : 0;
 }

@@ -63,8 +63,8 @@ export function refusalOf(
 }
 
 /** The models of a key, from their column. */
-export function modelsIn(column: string | null): string[] | undefined {
-  return column === null ? undefined : (JSON.parse(column) as string[]);
+export function modelsIn(column: string | null): readonly string[] | undefined {
+  return column === null ? undefined : Object.freeze(JSON.parse(column) as string[]);
 }
 
 export function noAccount(account_id: string): StoreError {

@@ -85,7 +85,8 @@ export class PostgresHot implements Hot {
     if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
       this.#touch(key_id, now_ms);
     }
-    return { key_id, account_id, models: modelsIn(row.models) };
+    // All who ask at once with one key are given the same.
+    return Object.freeze({ key_id, account_id, models: modelsIn(row.models) });
   }
 
   /** Nobody waits for this note, and the next use of the key makes it again. */

@@ -10,6 +10,7 @@ const ADMITTED: HoldResult = { admitted: true };
 
 /** Takes holds, within a transaction. */
 export class SqliteHolds implements Batch<HoldAct, HoldResult> {
+  readonly takes = true;
   readonly #statements: ReturnType<typeof prepareHolds>;
   readonly #insert: ReturnType<typeof prepareBulk>;
 

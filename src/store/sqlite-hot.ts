@@ -64,7 +64,8 @@ export class SqliteHot implements Hot {
       // Nobody waits for this note, and the next use of the key makes it again.
       this.#group.add(touch).catch(() => undefined);
     }
-    return { key_id, account_id, models: modelsIn(models) };
+    // All who ask at once with one key are given the same.
+    return Object.freeze({ key_id, account_id, models: modelsIn(models) });
   }
 
   async hold(

@@ -111,7 +111,8 @@ export interface Store {
   /**
    * One conditional write, else nothing changes: `balance - held >= amount` of the account and, for
    * a key with a limit, `limit - spent - held >= amount`. A key that was revoked is refused from
-   * the moment that `revokeKey` has resolved. Without a key the account alone is asked.
+   * the moment that `revokeKey` has resolved. Without a key the account alone is asked. A hold is
+   * to be ended only once this has been answered.
    */
   hold(
     request_id: string,

@@ -64,6 +64,16 @@ onEachStore('keys', (ground) => {
       .equal(ground.now_ms);
   });
 
+  it('gives those who ask at once nothing that one could change for the others', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { secret } = await store.createKey(id, 'laptop', { models: ['a'] });
+    const asked = Array.from({ length: 3 }, () => store.caller(sha256(secret)));
+    for (const caller of await Promise.all(asked)) {
+      expect([caller, caller?.models].map(Object.isFrozen)).to.deep.equal([true, true]);
+    }
+  });
+
   it('asks anew for whoever comes once a key is revoked, however many are being answered', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
     const { id } = await store.createAccount('ann', 0n);
