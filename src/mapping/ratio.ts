@@ -18,7 +18,8 @@ export function nearestRatio(words: unknown): ((size: unknown) => string | undef
 }
 
 function ratioOf(word: unknown): { word: string; shape: number } | undefined {
-  const [, width, height] = /^(\d{1,4}):(\d{1,4})$/u.exec(String(word)) ?? [];
+  if (typeof word !== 'string') return undefined;
+  const [, width, height] = /^(\d{1,4}):(\d{1,4})$/u.exec(word) ?? [];
   if (!Number(width) || !Number(height)) return undefined;
-  return { word: String(word), shape: Math.log(Number(width) / Number(height)) };
+  return { word, shape: Math.log(Number(width) / Number(height)) };
 }

@@ -73,6 +73,13 @@ describe('hostile templates and answers', () => {
     expect(Reflect.ownKeys(Object.prototype)).to.deep.equal(before);
   });
 
+  for (const word of ['{ toString: 1 }', '[[{ toString: null }]]', '["16:9"]', '169', '"0:9"']) {
+    it(`are faults of a file where a ratio to choose from is ${word}`, () => {
+      const { faults } = compiled(`{ nearest_ratio: $, of: ["1:1", ${word}] }`);
+      expect(faults).to.have.length(1);
+    });
+  }
+
   it('never give a value another prototype', () => {
     const answer: unknown = JSON.parse('{"a": {"__proto__": {"evil": 1}, "b": 2}}');
     const merged = made('{ merge: [$.a, { c: $.a }] }', answer);
