@@ -73,7 +73,7 @@ function checkStatuses(source: Source, operations: Operations): void {
     if (STATUSES.some((known) => known === meaning)) continue;
     const place = `/operations${join('video.status', 'response', 'status', 'map', word)}`;
     const message = `${source.word(place)} is no status`;
-    const hint = nameHint(String(meaning), STATUSES);
+    const hint = nameHint(typeof meaning === 'string' ? meaning : '', STATUSES);
     source.fault(place, { code: 'bad_template', message, hint });
   }
 }
