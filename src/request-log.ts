@@ -11,7 +11,7 @@ export interface RequestLine {
   cost_nano: bigint | undefined;
 }
 
-/** Characters that JSON has no other way to write. */
+/** Text that JSON writes as it is. */
 const PLAIN = /^[\w ./:@+-]*$/u;
 const LEVEL = pino.levels.values['info'];
 

@@ -26,7 +26,10 @@ interface KeyRow {
   models: string | null;
 }
 
-/** The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, an act. */
+/**
+ * The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, for an act, or
+ * for those of one account and key that come together.
+ */
 export class PostgresHot implements Hot {
   readonly idempotency: PostgresIdempotency;
   readonly #pool: pg.Pool;

@@ -117,10 +117,10 @@ export const SQL = {
       select coalesce((select -sum(amount_nano) from entry), 0)::bigint as spent_nano,
         coalesce((select sum(amount_nano) from ended), 0)::bigint as freed_nano,
         coalesce((select sum(amount_nano) from ended where ended.key_id is not null), 0)::bigint
-          as uncounted_nano
+          as key_freed_nano
     ), counted as (
       update keys set spent_nano = keys.spent_nano + total.spent_nano,
-        held_nano = keys.held_nano - total.uncounted_nano
+        held_nano = keys.held_nano - total.key_freed_nano
       from total where keys.id = $4 and limit_nano is not null
       returning keys.id
     ), paid as (
