@@ -34,6 +34,8 @@ export class SqliteHot implements Hot {
     prepareSqlite(this.#database);
     // The group waits for the disk itself, beside the event loop.
     this.#database.pragma('synchronous = NORMAL');
+    // What a statement over many rows keeps to undo itself by would else go into a file each time.
+    this.#database.pragma('temp_store = MEMORY');
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
     this.#lookups = new Lookups(this.#database, (sha256) => this.#caller(sha256));
