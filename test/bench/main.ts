@@ -11,6 +11,7 @@ import { summarise } from './summary.js';
 import { startOthers, upstreamItself } from './systems.js';
 import { startTollgate } from './tollgate.js';
 import { takeTurns, warming } from './turns.js';
+import { isSparse } from './wording.js';
 
 // Starts the systems, gives them their turns and prints what came out. Ends with 1 where an answer
 // was bad or the ledger is not what was answered; a ratio that is missed is only printed.
@@ -57,7 +58,7 @@ async function bench(options: Options): Promise<void> {
 
 /** What the upstream and the load generator can do when nothing stands between them. */
 async function ceilingOf(port: number, loader: Loader, options: Options) {
-  const works = options.works.filter(({ kind }) => kind !== 'stream');
+  const works = options.works.filter(({ kind }) => !isSparse(kind));
   const short = { ...options, works, rounds: 1, seconds: 1 };
   return takeTurns([upstreamItself(port)], loader, short, progress);
 }

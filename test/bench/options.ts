@@ -22,8 +22,8 @@ interface Raw {
 }
 
 const RSS_REQUESTS = 100_000;
-/** Bursts saturate a system at any number, so one is enough. */
-const BURST_CONNECTIONS = 64;
+/** Bursts saturate a system at any number, and long streams bear no calls, so one is enough. */
+const ONE_NUMBER = 64;
 const USUAL = { rounds: 3, seconds: 3, connections: [1, 64, 256], rss_requests: RSS_REQUESTS };
 const QUICK = { rounds: 1, seconds: 1.5, connections: [1, 64], rss_requests: RSS_REQUESTS / 10 };
 
@@ -43,7 +43,8 @@ export function readOptions(argv: readonly string[]): Options {
 }
 
 function worksOf(kind: Kind, chosen: number[] | undefined, usual: number[]): Work[] {
-  const numbers = kind === 'burst' ? (chosen ?? [BURST_CONNECTIONS]) : usual;
+  const takesOne = kind === 'burst' || kind === 'long';
+  const numbers = takesOne ? (chosen ?? [ONE_NUMBER]) : usual;
   return numbers.map((connections) => ({ kind, connections }));
 }
 

@@ -35,7 +35,7 @@ async function startBaselines(folder: string, upstream_port: number): Promise<Sy
   const pipe = await startOwn(file, [String(upstream_port), 'pipe'], 'system');
   return [
     systemOf(parse.child, { name: NODE_PROXY, kinds: ['json'], port: parse.port }),
-    systemOf(pipe.child, { name: NODE_PIPE, kinds: ['stream', 'burst'], port: pipe.port }),
+    systemOf(pipe.child, { name: NODE_PIPE, kinds: ['stream', 'long', 'burst'], port: pipe.port }),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Options } from './options.js';
 import { rssOf } from './proc.js';
 import type { Outcome } from './run.js';
 import type { System } from './system.js';
-import type { Kind, Work } from './wording.js';
+import { isSparse, type Kind, type Work } from './wording.js';
 
 /** One system's turn at one work. */
 export interface Turn extends Work {
@@ -59,7 +59,7 @@ function busiest(works: readonly Work[], { kinds }: System): Work[] {
 
 /** What the code of a work is warmed by. */
 export function warming({ kind, connections }: Work): Work {
-  return { kind: kind === 'stream' ? 'burst' : kind, connections };
+  return { kind: isSparse(kind) ? 'burst' : kind, connections };
 }
 
 export function title({ kind, connections }: Work): string {
