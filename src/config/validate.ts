@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { packageRoot } from '../paths.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
+import { compilerOfShipped, readShippedSchema } from '../shipped-schemas.js';
 import { explainAll } from './explain.js';
 import { segments, type Source } from './source.js';
 
@@ -45,9 +43,8 @@ export function validate<Name extends keyof Shapes>(
 function compile(name: keyof Shapes): ValidateFunction {
   const known = compiled.get(name);
   if (known) return known;
-  const file = join(packageRoot, 'schemas', `${name}.schema.json`);
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true });
-  const check = ajv.compile(JSON.parse(readFileSync(file, 'utf8')));
+  const compiler = compilerOfShipped({ allErrors: true, verbose: true, allowUnionTypes: true });
+  const check = compiler.compile(readShippedSchema(name));
   compiled.set(name, check);
   return check;
 }

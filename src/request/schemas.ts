@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import {
-  Ajv2020,
-  type AnySchema,
-  type AnySchemaObject,
-  type ValidateFunction,
-} from 'ajv/dist/2020.js';
+import { dirname, resolve } from 'node:path';
+import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import { GatewayError } from '../errors.js';
-import { packageRoot } from '../paths.js';
 import { OptionError } from '../pipeline.js';
+import { compilerOfShipped, readShippedSchema } from '../shipped-schemas.js';
 import { explain } from './explain.js';
 
 /** The shipped schemas of request bodies: `schemas/NAME.schema.json`. */
@@ -19,14 +14,8 @@ export type RequestSchema = (typeof REQUEST_SCHEMAS)[number];
 export type Check = (body: unknown) => void;
 
 /** Stops at the first error: an attacker's body must not buy a long list. */
-const ajv = new Ajv2020({ discriminator: true, allowUnionTypes: true });
+const ajv = compilerOfShipped({ discriminator: true, allowUnionTypes: true });
 const shipped = new Map<RequestSchema, Check>();
-
-/** The JSON of `schemas/NAME.schema.json`. */
-export function readShippedSchema(name: string): AnySchemaObject {
-  const text = readFileSync(join(packageRoot, 'schemas', `${name}.schema.json`), 'utf8');
-  return JSON.parse(text) as AnySchemaObject;
-}
 
 export function compileShippedSchema(name: RequestSchema): Check {
   let check = shipped.get(name);

@@ -1,14 +1,14 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { GatewayError } from '../../errors.js';
 import { readJsonBody } from '../../request/body.js';
-import { checking, readShippedSchema } from '../../request/schemas.js';
+import { checking } from '../../request/schemas.js';
+import { compilerOfShipped, readShippedSchema } from '../../shipped-schemas.js';
 import type { DashboardContext } from '../types.js';
 
 const BODY_BYTES = 64 * 1024;
 
-const bodies = new Ajv2020({ verbose: true });
+const bodies = compilerOfShipped({ verbose: true });
 /** The values of a query are text, of which numbers are made where a schema wants them. */
-const queries = new Ajv2020({ verbose: true, coerceTypes: true });
+const queries = compilerOfShipped({ verbose: true, coerceTypes: true });
 
 /** Reads bodies that keep the promise of `schemas/NAME.schema.json`; refuses others (400, 413). */
 export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<T> {

@@ -1,6 +1,6 @@
 import { isRecord } from '../../is-record.js';
 import { ERRORS } from '../../errors.js';
-import { readShippedSchema } from '../../request/schemas.js';
+import { readShippedSchema } from '../../shipped-schemas.js';
 
 export type Json = Record<string, unknown>;
 

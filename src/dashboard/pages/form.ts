@@ -1,12 +1,12 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFormBody } from '../../request/body.js';
-import { checking, readShippedSchema } from '../../request/schemas.js';
+import { checking } from '../../request/schemas.js';
+import { compilerOfShipped, readShippedSchema } from '../../shipped-schemas.js';
 import { GatewayError } from '../../errors.js';
 import type { DashboardContext } from '../types.js';
 
 const FORM_BYTES = 64 * 1024;
 
-const ajv = new Ajv2020({ verbose: true });
+const ajv = compilerOfShipped({ verbose: true });
 
 /** What is wrong with a form, in words for the page that shows it again. */
 export interface Fault {
