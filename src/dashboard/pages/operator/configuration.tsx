@@ -19,20 +19,14 @@ interface Section {
 
 /** What is in force, without its secrets, in the words of gateway.yaml. */
 export function configurationRoute({ configuration }: DashboardServices): Route {
-  const shape = Object.entries(configurationShape(configuration));
-  const isPlain = ([, value]: [string, unknown]): boolean =>
-    typeof value !== 'object' || value === null || Array.isArray(value);
-  const sections: Section[] = [
-    { title: 'Process', text: written(shape.filter(isPlain)) },
-    ...shape
-      .filter((entry) => !isPlain(entry))
-      .map((entry) => ({ title: titled(entry[0]), text: written([entry]) })),
-  ];
+  // Not before somebody looks: of many models it would make up most of the time to start.
+  let known: Section[] | undefined;
   return {
     method: 'GET',
     path: '/operator/configuration',
     who: 'operator',
     answer: (ctx, visitor) => {
+      known ??= sectionsOf(configuration);
       sendPage(ctx, visitor, {
         title: 'Configuration',
         about: (
@@ -41,10 +35,22 @@ export function configurationRoute({ configuration }: DashboardServices): Route 
             changed file is taken up by itself.
           </>
         ),
-        body: sections.map((section) => <Folded section={section} />),
+        body: known.map((section) => <Folded section={section} />),
       });
     },
   };
+}
+
+function sectionsOf(configuration: DashboardServices['configuration']): Section[] {
+  const shape = Object.entries(configurationShape(configuration));
+  const isPlain = ([, value]: [string, unknown]): boolean =>
+    typeof value !== 'object' || value === null || Array.isArray(value);
+  return [
+    { title: 'Process', text: written(shape.filter(isPlain)) },
+    ...shape
+      .filter((entry) => !isPlain(entry))
+      .map((entry) => ({ title: titled(entry[0]), text: written([entry]) })),
+  ];
 }
 
 function Folded({ section: { title, text } }: { section: Section }): JSX.Element {
