@@ -1,8 +1,11 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 
-/** A flush costs the processor as much as several requests, so a busy gateway shares it more. */
-const GATHER_MS_EACH = 0.25;
-const GATHER_MS_MOST = 10;
+/**
+ * A flush costs the processor as much as several requests. Where the last one served so many, the
+ * next one gathers more of them; a few calls that come now and then are not kept waiting.
+ */
+const BUSY_FROM = 8;
+const GATHER_MS = 1;
 
 /** Called once what was written is on the disk, or with what went wrong. */
 export type Reached = (error: NodeJS.ErrnoException | null) => void;
@@ -16,6 +19,8 @@ export class Disk {
   readonly #file: string;
   #descriptor: number | undefined;
   #waiting: Reached[] = [];
+  /** The requests of all that wait. */
+  #requests = 0;
   #flushing = false;
 
   /** The file is the write-ahead log, which exists from the first transaction on. */
@@ -23,9 +28,10 @@ export class Disk {
     this.#file = file;
   }
 
-  /** Calls back when all that has been committed so far would survive a loss of power. */
-  after(reached: Reached): void {
+  /** Calls back when all that so many requests have committed by now survives a loss of power. */
+  after(reached: Reached, requests = 1): void {
     this.#waiting.push(reached);
+    this.#requests += requests;
     if (!this.#flushing) this.#flush();
   }
 
@@ -37,27 +43,23 @@ export class Disk {
   }
 
   #flush(): void {
-    const waiting = this.#waiting;
+    const [waiting, requests] = [this.#waiting, this.#requests];
     this.#waiting = [];
+    this.#requests = 0;
     this.#flushing = true;
     try {
       this.#descriptor ??= openSync(this.#file, 'r+');
     } catch (error) {
-      this.#done(waiting, error instanceof Error ? error : new Error(String(error)));
+      this.#done(waiting, 0, error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    fdatasync(this.#descriptor, (error) => this.#done(waiting, error));
+    fdatasync(this.#descriptor, (error) => this.#done(waiting, requests, error));
   }
 
-  /** The more came together last time, the longer it pays to gather for the next flush. */
-  #flushSoon(last: number): void {
-    this.#flushing = true;
-    setTimeout(() => this.#flush(), Math.min(GATHER_MS_MOST, last * GATHER_MS_EACH));
-  }
-
-  #done(waiting: readonly Reached[], error: NodeJS.ErrnoException | null): void {
-    this.#flushing = false;
-    if (this.#waiting.length > 0) this.#flushSoon(waiting.length);
+  #done(waiting: readonly Reached[], requests: number, error: NodeJS.ErrnoException | null): void {
+    this.#flushing = this.#waiting.length > 0;
+    if (this.#flushing && requests < BUSY_FROM) this.#flush();
+    else if (this.#flushing) setTimeout(() => this.#flush(), GATHER_MS);
     for (const reached of waiting) reached(error);
   }
 }
