@@ -54,6 +54,19 @@ describe('the log', () => {
     expect(lines()).to.have.length(1);
   });
 
+  it('says how many lines are missing where they came faster than they were read', async () => {
+    const count = 200_000;
+    const { lines, ended } = program(
+      `for (let at = 0; at < ${count}; at++) log.info({ at, text: 'x'.repeat(100) });`,
+    );
+    await ended;
+    type Line = { at?: number; lines?: number };
+    const all = lines().map((line) => JSON.parse(line) as Line);
+    const missing = all.reduce((sum, line) => sum + (line.lines ?? 0), 0);
+    expect(missing).to.be.above(0);
+    expect(all.filter(({ at }) => at !== undefined)).to.have.length(count - missing);
+  });
+
   it('tells an error by its words, not by what it carries', async () => {
     const { lines, ended } = program(
       "log.error({ err: Object.assign(new Error('outer', { cause: new Error('inner') }), { key: 'tg-secret' }) });",
