@@ -87,7 +87,8 @@ export class Gateway {
   static async open(checked: Sound, options: GatewayOptions): Promise<Gateway> {
     const { configuration } = checked;
     const store = await openStore(configuration.store, { now: options.now });
-    const network = createNetwork({ connections: configuration.limits.connections });
+    const { connections, idle_connection_ms: idle_ms } = configuration.limits;
+    const network = createNetwork({ connections, idle_ms });
     try {
       const gateway = new Gateway(checked, store, network, options);
       await gateway.#recover();

@@ -28,6 +28,7 @@ const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
 /** No timer runs for it, so it may be longer than those that need one. */
 const REMEMBERED = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
+const IDLE = { standard: 30_000, least: 100, most: 10 * 60_000 };
 const CLIENT = { standard: 60_000, least: 100 };
 const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
 const STANDARD_LISTEN = '127.0.0.1:8080';
@@ -102,6 +103,12 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     drain_ms: readDuration(source, '/limits/drain', limits.drain, drain),
     drain_bytes: size('drain_bytes', 16 * MB, 0),
     connections: limits.connections ?? 512,
+    idle_connection_ms: readDuration(
+      source,
+      '/limits/idle_connection',
+      limits.idle_connection,
+      IDLE,
+    ),
     keys: limits.keys ?? 100,
     client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
     task_ms: readDuration(source, '/limits/task', limits.task, REMEMBERED),

@@ -98,6 +98,7 @@ export interface Configuration {
     drain_ms: number;
     drain_bytes: number;
     connections: number;
+    idle_connection_ms: number;
     /** How long a client may take none of what waits for it. */
     client_ms: number;
     /** How long a video task may take, and then how long it is kept. */

@@ -106,6 +106,7 @@ export interface LimitsBlock {
   keys?: number;
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
+  idle_connection?: Duration;
   failed_keys?: Attempts;
   sign_ins?: Attempts;
 }

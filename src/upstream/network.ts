@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../types.js';
 import { isAbsolute } from './address.js';
 import { connectEagerly } from './eager.js';
@@ -10,6 +10,8 @@ import type { Network } from './types.js';
 export interface NetworkOptions {
   /** The most sockets to one origin. Calls beyond wait for one within their `connect_ms`. */
   connections: number;
+  /** How long a socket to an https origin is kept for the next call. */
+  idle_ms: number;
 }
 
 /** Where a provider is, taken apart once. */
@@ -23,10 +25,16 @@ interface Base {
 /** Calls give up far earlier; this frees the sockets that they leave behind, still connecting. */
 const CONNECT_MS = 120_000;
 
+/**
+ * What is reached without TLS is often a server that closes what idles for five seconds and does
+ * not say so: a call must not meet it closing. Opening another such socket costs little.
+ */
+const PLAIN_IDLE_MS = 4_000;
+
 const IDENTITY = { 'accept-encoding': 'identity' };
 
 /** The sockets to all upstreams. One is made for the life of the process. */
-export function createNetwork({ connections }: NetworkOptions): Network {
+export function createNetwork({ connections, idle_ms }: NetworkOptions): Network {
   const sockets = {
     connections,
     // One call at a time on a socket: aborting a call may then close it, and harms no other.
@@ -34,6 +42,8 @@ export function createNetwork({ connections }: NetworkOptions): Network {
     // An exchange keeps its own time, by phases the operator can set.
     headersTimeout: 0,
     bodyTimeout: 0,
+    factory: (origin: string | URL, options: Pool.Options) =>
+      new Pool(origin, { ...options, keepAliveTimeout: idleOf(origin, idle_ms) }),
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
   const agent = new Agent({ ...sockets, connect: connectEagerly(connecting) });
@@ -68,6 +78,11 @@ export function createNetwork({ connections }: NetworkOptions): Network {
       await Promise.all([agent.destroy(), outside.destroy()]);
     },
   };
+}
+
+/** Where a server names a time of its own, that holds instead. */
+export function idleOf(origin: string | URL, idle_ms: number): number {
+  return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
 }
 
 function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: Exchange): void {

@@ -41,6 +41,8 @@ export interface FakeUpstream {
   requests: Received[];
   /** How many sockets were ever opened. */
   readonly sockets: number;
+  /** How many are open now. */
+  readonly open: number;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,9 @@ export async function startUpstream(
     requests,
     get sockets() {
       return sockets;
+    },
+    get open() {
+      return open.size;
     },
     async close() {
       server.close();

@@ -41,7 +41,7 @@ const ASKING: Partial<ChatCall> = {
 };
 
 describe('the simulator', () => {
-  const network = createNetwork({ connections: 1 });
+  const network = createNetwork({ connections: 1, idle_ms: 30_000 });
   after(() => network.close());
 
   function provider(settings: Record<string, unknown> = {}): Provider {

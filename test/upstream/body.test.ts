@@ -123,7 +123,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
   let socket: Socket;
 
   beforeEach(async () => {
-    network = createNetwork({ connections: 1 });
+    network = createNetwork({ connections: 1, idle_ms: 30_000 });
     server = createServer((caller) => {
       socket = caller.setNoDelay(true);
       caller.once('data', () => caller.write(HEAD));

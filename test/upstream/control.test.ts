@@ -15,7 +15,7 @@ describe('a small question to an upstream', () => {
   let control: Control;
   const open: FakeUpstream[] = [];
   beforeEach(() => {
-    network = createNetwork({ connections: 4 });
+    network = createNetwork({ connections: 4, idle_ms: 30_000 });
     control = createControl(network);
   });
   afterEach(async () => {

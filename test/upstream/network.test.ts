@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/types.js';
 import { UpstreamError, type Fault } from '../../src/upstream/fault.js';
-import { createNetwork } from '../../src/upstream/network.js';
+import { createNetwork, idleOf } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/read.js';
 import type { Network } from '../../src/upstream/types.js';
 import {
@@ -35,7 +35,7 @@ describe('network', () => {
   let network: Network;
 
   beforeEach(() => {
-    network = createNetwork({ connections: 64 });
+    network = createNetwork({ connections: 64, idle_ms: 30_000 });
   });
 
   afterEach(async () => {
@@ -120,7 +120,7 @@ describe('network', () => {
 
     it('opens no more sockets to one origin than it may', async () => {
       const upstream = await start(chatJson('Hello'));
-      const narrow = createNetwork({ connections: 3 });
+      const narrow = createNetwork({ connections: 3, idle_ms: 30_000 });
       const provider = providerAt(upstream.url);
       const calls = Array.from({ length: 30 }, async () =>
         readJson(await narrow.send(provider, REQUEST, NEVER), 10_000),
@@ -262,7 +262,7 @@ describe('network', () => {
         release = resolve;
       });
       const upstream = await start(step);
-      const narrow = createNetwork({ connections: 1 });
+      const narrow = createNetwork({ connections: 1, idle_ms: 30_000 });
       const first = narrow.send(providerAt(upstream.url), REQUEST, NEVER);
       const second = narrow.send(impatient(upstream.url, { connect_ms: 30 }), REQUEST, NEVER);
       await expectFault(second, 'timeout', /within 30 ms \(connect\)/u);
@@ -272,6 +272,35 @@ describe('network', () => {
       await readJson(third, 10_000);
       await narrow.close();
       expect(upstream.requests).to.have.length(2);
+    });
+  });
+
+  describe('an idle connection', () => {
+    it('is kept for the next call, and closed when none comes in time', async () => {
+      // With this header Node's server names no time of its own.
+      const step = chatJson('Hello');
+      const upstream = await start({
+        ...step,
+        headers: { ...step.headers, connection: 'keep-alive' },
+      });
+      const brief = createNetwork({ connections: 1, idle_ms: 200 });
+      const ask = async () => {
+        const answer = await brief.send(providerAt(upstream.url), REQUEST, NEVER);
+        await readJson(answer, 10_000);
+      };
+      await ask();
+      await ask();
+      expect(upstream.sockets).to.equal(1);
+      await until(() => upstream.open === 0, 'the connection is closed');
+      await ask();
+      expect(upstream.sockets).to.equal(2);
+      await brief.close();
+    });
+
+    it('is kept longer over TLS, where opening another takes the longest', () => {
+      expect(idleOf('https://api.example.com', 30_000)).to.equal(30_000);
+      expect(idleOf(new URL('http://127.0.0.1:8000'), 30_000)).to.equal(4_000);
+      expect(idleOf('http://127.0.0.1:8000', 500)).to.equal(500);
     });
   });
 

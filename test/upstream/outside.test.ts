@@ -74,7 +74,7 @@ describe('addresses outside', () => {
 describe('a request to an address that an upstream chose', () => {
   it('never reaches what only the gateway can reach, by address or by name', async () => {
     const inside = await startUpstream({ body: 'secret' });
-    const network = createNetwork({ connections: 1 });
+    const network = createNetwork({ connections: 1, idle_ms: 30_000 });
     const provider = providerAt('http://127.0.0.1:9');
     try {
       for (const url of [inside.url, inside.url.replace('127.0.0.1', 'localhost')]) {
