@@ -2,16 +2,17 @@ import { expect } from 'chai';
 import { until } from '../helpers/until.js';
 import { gate } from '../money/helpers/leaving.js';
 import { expectSame, refused } from '../money/helpers/repeating.js';
+import { onEachStore } from '../store/helpers/ground.js';
 import { browse, imagesOf, json, painted, startGallery, type Gallery } from './helpers/gallery.js';
 
 const BODY = { model: 'painter', prompt: 'A cat' };
 const FREE =
   '  gift: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: free }';
 
-describe('a picture that is asked for again', () => {
+onEachStore('a picture that is asked for again', (ground) => {
   let gallery: Gallery;
   beforeEach(async () => {
-    gallery = await startGallery({ models: FREE });
+    gallery = await startGallery({ models: FREE, store: ground.place.url });
   });
   afterEach(async () => {
     try {

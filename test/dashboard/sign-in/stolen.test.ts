@@ -1,18 +1,24 @@
-import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
+import { onEachStore } from '../../store/helpers/ground.js';
 import { startGround, type Ground } from './ground.js';
 
-describe('a stolen database', () => {
+const TABLES = {
+  sqlite: "select name from sqlite_master where type = 'table'",
+  postgres:
+    'select table_name as name from information_schema.tables where table_schema = current_schema()',
+};
+
+onEachStore('a stolen database', (stores) => {
   let ground: Ground;
   /** Every value of every table, as one text. */
   let dump: string;
   const secrets = new Map<string, string>();
 
-  before(async () => {
-    ground = await startGround();
-    const { gateway, account, secret, folder } = ground.gateway;
+  beforeEach(async () => {
+    const { place } = stores;
+    ground = await startGround({ store: place.url });
+    const { gateway, account, secret } = ground.gateway;
     secrets.set('an API key', secret);
     const person = ground.person();
     await person.signIn('/sign-in/acme', 'ada');
@@ -25,16 +31,13 @@ describe('a stolen database', () => {
     const link = await gateway.store.people.createLink(account.id, options);
     secrets.set('a link', link.secret);
     secrets.set("a client's secret", ground.openid.client_secret);
-    const database = new Sqlite(join(folder, 'tollgate.db'), { readonly: true });
-    const tables = database
-      .prepare<[], { name: string }>("select name from sqlite_master where type = 'table'")
-      .all();
-    dump = tables
-      .map(({ name }) => JSON.stringify(database.prepare(`select * from "${name}"`).all()))
-      .join('\n');
-    database.close();
+    const rows: unknown[] = [];
+    for (const { name } of await place.sql(TABLES[place.dialect])) {
+      rows.push(...(await place.sql(`select * from "${String(name)}"`)));
+    }
+    dump = rows.map((row) => JSON.stringify(row)).join('\n');
   });
-  after(() => ground.close());
+  afterEach(() => ground.close());
 
   it('holds the hashes of what it must know', () => {
     for (const what of ['an API key', 'a session', 'a sign-in under way', 'a link']) {
