@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { ConfigFault, EndpointEntry, StageEntry } from './config/types.js';
+import { ownStage } from './own-stage.js';
 import type { Stage } from './pipeline.js';
 
 /**
@@ -44,7 +45,7 @@ async function importStage(path: string): Promise<Stage> {
   if (isPath(path) && !path.startsWith('/')) throw new Error('there is no such file');
   const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
   if (!isStage(module.default)) throw new Error('its default export is not a stage');
-  return module.default;
+  return ownStage(module.default);
 }
 
 function isStage(value: unknown): value is Stage {

@@ -13,6 +13,14 @@ const BOOM = `export default {
   shape: { needs: [], gives: [] },
   create() { throw new Error('Boom is not set up'); },
 };`;
+const CARELESS = `export default {
+  name: 'careless',
+  shape: { needs: [], gives: [] },
+  create: () => (ctx, next) => {
+    void Promise.reject(new Error('left alone'));
+    return next();
+  },
+};`;
 const SECRET = /tg-[0-9A-Za-z]{20,}/gu;
 
 describe('tollgate serve', function () {
@@ -128,6 +136,20 @@ describe('tollgate serve', function () {
     completionOf(await chat({ url, secret }, body));
     await place.json('key', 'revoke', id);
     expect((await chat({ url, secret }, body)).status).to.equal(401);
+  });
+
+  it("outlives a promise that an operator's stage leaves alone", async () => {
+    await writeFile(join(place.folder, 'careless.mjs'), CARELESS);
+    const stages = '[auth, ./careless.mjs, models]';
+    await place.write(`${FIRST}endpoints: { models: { at: GET /v1/models, stages: ${stages} } }\n`);
+    const serving = place.start('serve');
+    const url = await serving.url();
+    const [secret = ''] = serving.stdout.match(SECRET) ?? [];
+    for (let time = 0; time < 3; time++) {
+      expect((await ask({ url, secret }, '/v1/models')).status).to.equal(200);
+    }
+    await serving.says('left alone');
+    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
   });
 
   it('logs one line of JSON for a request, without keys or prompts', async () => {
