@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { ConfigFault, EndpointEntry, StageEntry } from './config/types.js';
@@ -43,9 +44,24 @@ function isPath(name: string): boolean {
 
 async function importStage(path: string): Promise<Stage> {
   if (isPath(path) && !path.startsWith('/')) throw new Error('there is no such file');
-  const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+  const module = (await import(await addressOf(path))) as { default?: unknown };
   if (!isStage(module.default)) throw new Error('its default export is not a stage');
   return ownStage(module.default);
+}
+
+/** When each file was last changed, as it was first loaded. */
+const loaded = new Map<string, number>();
+
+/** A module is loaded once for each address, so a file that has changed since gets another one. */
+async function addressOf(path: string): Promise<string> {
+  const { mtimeMs } = await stat(path);
+  const { href } = pathToFileURL(path);
+  const first = loaded.get(path) ?? mtimeMs;
+  loaded.set(path, first);
+  if (mtimeMs === first) return href;
+  // Modules of the older kind are remembered by their path alone.
+  delete createRequire(href).cache[path];
+  return `${href}?changed=${mtimeMs}`;
 }
 
 function isStage(value: unknown): value is Stage {

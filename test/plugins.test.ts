@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { check } from '../src/check.js';
+import { sound } from '../src/gateway.js';
 import { startAcme, type Acme } from './helpers/acme.js';
 import { ask, completionOf, errorOf, type Answer } from './helpers/ask.js';
 
@@ -83,6 +84,32 @@ describe("an operator's own stage", () => {
       acme = await startAcme({ yaml: endpointWith('./first.mjs, ./second.mjs') }, { files });
       const greeting = how === 'throws at once' ? 'none' : 'Hi';
       expect(JSON.parse((await say('Hello!')).text)).to.deep.equal({ greeting, seen: true });
+    });
+  }
+
+  for (const [kind, exported] of [
+    ['mjs', 'export default'],
+    ['cjs', 'module.exports ='],
+  ] as const) {
+    it(`is taken up with the configuration when its file has changed, as .${kind}`, async () => {
+      const name = `own.${kind}`;
+      const greeting = (text: string) =>
+        `${exported} { ...${STAGE}, create: () => (ctx) => { ctx.body = { greeting: '${text}' }; } };`;
+      acme = await startAcme(
+        { yaml: endpointWith(`./${name}`) },
+        { files: { [name]: greeting('Hi') } },
+      );
+      const heard: string[] = [];
+      for (const [minute, text] of ['Hello', 'Good day', 'Good day'].entries()) {
+        heard.push((await say('Hello!')).text);
+        await writeFile(join(acme.folder, name), greeting(text));
+        await utimes(join(acme.folder, name), 1_800_000_000, 1_800_000_000 + 60 * minute);
+        acme.gateway.reload(await sound(acme.file, {}));
+      }
+      heard.push((await say('Hello!')).text);
+      expect(
+        heard.map((text) => (JSON.parse(text) as { greeting: string }).greeting),
+      ).to.deep.equal(['Hi', 'Hello', 'Good day', 'Good day']);
     });
   }
 
