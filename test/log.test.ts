@@ -1,22 +1,21 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 
 /** Compiled where it is: a process that also compiles takes so long to end that nothing is lost. */
 const BUILT = new URL('../dist/src/log.js', import.meta.url);
 const isBuilt = existsSync(BUILT);
 const { href } = isBuilt ? BUILT : new URL('../src/log.ts', import.meta.url);
 
+function argumentsOf(code: string): string[] {
+  const text = `const { createLog } = await import('${href}'); const log = createLog('info'); ${code}`;
+  return [...(isBuilt ? [] : ['--import=tsx']), '--input-type=module', '-e', text];
+}
+
 /** A program that logs; what it has written so far, and the means to end its input, and so it. */
 function program(code: string) {
-  const text = `const { createLog } = await import('${href}'); const log = createLog('info'); ${code}`;
-  const child = spawn(process.execPath, [
-    ...(isBuilt ? [] : ['--import=tsx']),
-    '--input-type=module',
-    '-e',
-    text,
-  ]);
+  const child = spawn(process.execPath, argumentsOf(code));
   let written = '';
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (written += piece));
   return {
@@ -65,6 +64,42 @@ describe('the log', () => {
     const missing = all.reduce((sum, line) => sum + (line.lines ?? 0), 0);
     expect(missing).to.be.above(0);
     expect(all.filter(({ at }) => at !== undefined)).to.have.length(count - missing);
+  });
+
+  describe('that cannot be written', () => {
+    const FULL = '/dev/full';
+    /** Tries for longer than it takes to write, and says at its end how it is. */
+    const code = `let left = 30;
+      const timer = setInterval(() => {
+        for (let at = 0; at < 200; at++) log.info({ at, text: 'x'.repeat(100) });
+        if (--left > 0) return;
+        clearInterval(timer);
+        process.stdout.write('well');
+      }, 10);`;
+
+    async function ends(stderr: number | 'pipe'): Promise<unknown> {
+      const child = spawn(process.execPath, argumentsOf(code), {
+        stdio: ['ignore', 'pipe', stderr],
+      });
+      child.stderr?.destroy();
+      let said = '';
+      child.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+      const [status] = (await once(child, 'close')) as [number | null];
+      return { status, said };
+    }
+
+    it('as its reader has gone, stops neither the process nor its end', async () => {
+      expect(await ends('pipe')).to.deep.equal({ status: 0, said: 'well' });
+    });
+
+    (existsSync(FULL) ? it : it.skip)('as the disk is full, stops neither', async () => {
+      const full = openSync(FULL, 'w');
+      try {
+        expect(await ends(full)).to.deep.equal({ status: 0, said: 'well' });
+      } finally {
+        closeSync(full);
+      }
+    });
   });
 
   it('tells an error by its words, not by what it carries', async () => {
