@@ -54,7 +54,8 @@ export async function settleTask(
 
 function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle']>[1] {
   return {
-    content_id: randomBytes(CONTENT_ID_BYTES).toString('base64url'),
+    // Random text alone may begin with a dash, and a command would take it for an option.
+    content_id: `vid_${randomBytes(CONTENT_ID_BYTES).toString('base64url')}`,
     cost_nano: videoCost(task.price_nano, task.call.duration_seconds, task.videos),
     usage: JSON.stringify(usageOf(task)),
   };

@@ -54,6 +54,8 @@ describe('tollgate task', function () {
     const id = await studio.begin({ duration_seconds: 1 });
     const { data } = await studio.result(id);
     const content_id = /requests\/([^/]+)/u.exec(data?.[0]?.url ?? '')?.[1] ?? '';
+    // One that began with a dash was taken for an option.
+    expect(content_id).to.match(/^vid_[\w-]{32}$/u);
     for (const name of [id, content_id]) {
       const { code, output } = await task('show', name, '--json');
       expect(code).to.equal(0);

@@ -100,7 +100,7 @@ describe('a video queue on other paths', () => {
       const { data } = JSON.parse((await studio.get(response_url)).text) as {
         data: { url: string }[];
       };
-      expect(data[0]?.url).to.match(/^\/reels\/[\w-]{32}\/0\/of\/studio%2Ffilm-1$/u);
+      expect(data[0]?.url).to.match(/^\/reels\/vid_[\w-]{32}\/0\/of\/studio%2Ffilm-1$/u);
       expect((await studio.get(data[0]?.url ?? '')).status).to.equal(200);
     } finally {
       await studio.close();
