@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../paths.js';
 import { accountCommand } from './account.js';
 import { checkCommand } from './check.js';
-import { command } from './command.js';
+import { command, sentence } from './command.js';
 import { creditCommand } from './credit.js';
 import { explainCommand } from './explain.js';
 import { keyCommand } from './key.js';
@@ -39,7 +39,9 @@ for (const make of [
 
 // Whoever reads our words may stop early, as `head` does: that is no fault of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  process.exitCode = 1;
+  process.stderr.write(`tollgate: this cannot be written: ${sentence(error)}\n`);
 });
 
 await program.parseAsync();

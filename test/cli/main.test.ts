@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
 
@@ -131,14 +131,23 @@ describe('the command line', () => {
     });
   }
 
-  it('minds no reader that stops early', async function () {
-    this.timeout(60_000);
+  /** What standard error has when standard output goes elsewhere, and then the exit status. */
+  async function redirected(elsewhere: string): Promise<string> {
     const main = `${root}dist/src/cli/main.js`;
-    const script = `"${process.execPath}" "${main}" account list --json | true; echo "$?" >&2`;
+    const script = `"${process.execPath}" "${main}" account list --json ${elsewhere}; echo "$?" >&2`;
     const shell = spawn('sh', ['-c', script], { cwd: place.folder });
     let stderr = '';
     shell.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     await once(shell, 'close');
-    expect(stderr).to.equal('0\n');
-  });
+    return stderr;
+  }
+
+  it('minds no reader that stops early', async () => {
+    expect(await redirected('| true')).to.equal('0\n');
+  }).timeout(60_000);
+
+  (existsSync('/dev/full') ? it : it.skip)('says that nothing could be written', async () => {
+    const said = 'tollgate: this cannot be written: ENOSPC: no space left on device, write\n1\n';
+    expect(await redirected('> /dev/full')).to.equal(said);
+  }).timeout(60_000);
 });
