@@ -6,8 +6,16 @@ export interface PacketListener {
   packetOver(): void;
 }
 
-/** Set while a packet is handed over. A socket carries one answer at a time, so one may listen. */
-let handing: { listener: PacketListener | undefined } | undefined;
+/** A packet on its way to the parser of its socket, which is gone from here once it was taken. */
+interface Handing {
+  socket: Socket;
+  packet: Buffer | null;
+  /** A socket carries one answer at a time, so one may listen. */
+  listener: PacketListener | undefined;
+}
+
+/** Set while a packet is handed over. */
+let handing: Handing | undefined;
 
 /** True where the listener will be told; false between packets, or where another one listens. */
 export function untilPacketOver(listener: PacketListener): boolean {
@@ -17,12 +25,18 @@ export function untilPacketOver(listener: PacketListener): boolean {
 }
 
 /**
+ * Where the kernel puts a packet of whichever socket, until it is copied in the same turn: without
+ * it Node takes so much memory for each packet anew and then gives most of it back.
+ */
+const ARRIVING = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
  * Connects as undici does, and lets its parser have each packet in the turn in which it came. A
  * readable stream would keep it until the next tick and then look whether there is another one,
  * which costs more than the parsing of an event.
  */
 export function connectEagerly(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(options);
+  const connect = buildConnector({ ...options, onread: { buffer: ARRIVING, callback: arrived } });
   return (to, callback) => {
     connect(to, (...[error, socket]) => {
       if (error) return callback(error, null);
@@ -32,33 +46,28 @@ export function connectEagerly(options: buildConnector.BuildOptions): buildConne
 }
 
 /** A packet that is not read at once, because the parser has paused, is kept as by any socket. */
+function arrived(this: Socket, bytes: number, buffer: Uint8Array): boolean {
+  const packet = Buffer.allocUnsafe(bytes);
+  packet.set(buffer.subarray(0, bytes));
+  if (this.readableLength > 0) return this.push(packet);
+  const own: Handing = { socket: this, packet, listener: undefined };
+  handing = own;
+  try {
+    this.emit('readable');
+  } finally {
+    handing = undefined;
+  }
+  own.listener?.packetOver();
+  return own.packet === null || this.push(own.packet);
+}
+
 function eager<S extends Socket>(socket: S): S {
-  const [push, read] = [socket.push.bind(socket), socket.read.bind(socket)];
-  let packet: unknown = null;
-  let isHandingOver = false;
-  socket.push = (chunk: unknown, encoding?: BufferEncoding): boolean => {
-    if (chunk === null || socket.readableLength > 0) return push(chunk, encoding);
-    packet = chunk;
-    isHandingOver = true;
-    const own: typeof handing = { listener: undefined };
-    handing = own;
-    try {
-      socket.emit('readable');
-    } finally {
-      isHandingOver = false;
-      handing = undefined;
-    }
-    own.listener?.packetOver();
-    if (packet === null) return true;
-    const left = packet;
-    packet = null;
-    return push(left, encoding);
-  };
+  const read = socket.read.bind(socket);
   socket.read = (size?: number): unknown => {
-    if (!isHandingOver) return read(size);
-    const taken = packet;
-    packet = null;
-    return taken;
+    if (handing?.socket !== socket) return read(size);
+    const { packet } = handing;
+    handing.packet = null;
+    return packet;
   };
   return socket;
 }
