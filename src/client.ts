@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Stop, type StopSignal } from './stop.js';
+import type { Placed } from './under-way.js';
 
 /** Thrown where the client has left and nobody waits for an answer any more. */
 export class ClientGone extends Error {
@@ -53,7 +54,8 @@ export function drained(res: ServerResponse, patience_ms: number): Promise<void>
  * once where the upstream then stops billing, else after `drain_ms`, so that its true usage is
  * learned.
  */
-export class Client {
+export class Client implements Placed {
+  place = -1;
   gone = false;
   /** What happens to the call under way when the client leaves. */
   on_leave: 'abort' | 'drain' = 'abort';

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from './errors.js';
+import type { Call, UnderWay } from './under-way.js';
 
 const SWEEP_MS = 25;
 /** After the limit, streams are told that they were cut; this long they may take to settle. */
@@ -12,7 +13,7 @@ const LAST_WORDS_MS = 5_000;
  */
 export async function drain(
   server: Server,
-  inflight: ReadonlySet<{ stop(reason: Error): void }>,
+  inflight: UnderWay<Call>,
   limit_ms: number,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -18,6 +18,7 @@ import { createControl, type Control } from './upstream/control.js';
 import { controlWithTokens, createGoogle, withTokens } from './upstream/google.js';
 import { createNetwork } from './upstream/network.js';
 import type { Network } from './upstream/types.js';
+import { UnderWay } from './under-way.js';
 import { tellSwept } from './video/sweep.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
@@ -53,7 +54,7 @@ export type Sound = Checked & { configuration: Configuration };
 export class Gateway {
   readonly #server: Server;
   readonly #state: Health = { draining: false, configuration_fault: undefined };
-  readonly #inflight: Services['inflight'] = new Set();
+  readonly #inflight: Services['inflight'] = new UnderWay();
   readonly #polls: Services['polls'] = new Map();
   readonly #throttles: Services['throttles'];
   readonly #control: Control;

@@ -15,6 +15,7 @@ import type { Task } from './store/task-types.js';
 import type { Store } from './store/types.js';
 import type { Throttles } from './throttle.js';
 import type { Caller, Model, Upstream } from './types.js';
+import type { Call, UnderWay } from './under-way.js';
 import type { Control } from './upstream/control.js';
 import type { Network } from './upstream/types.js';
 import type { VideoWork } from './video/call.js';
@@ -104,7 +105,7 @@ export interface Services {
   outcomes: Outcomes;
   throttles: Throttles;
   /** Requests under way, each with the means to end it. */
-  inflight: Set<{ stop(reason: Error): void }>;
+  inflight: UnderWay<Call>;
   /** Questions about tasks that are on their way to an upstream. */
   polls: Polls;
 }

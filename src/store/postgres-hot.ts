@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Caller } from '../types.js';
+import { UnderWay, type Placed } from '../under-way.js';
 import { isConflict, isPassing } from './database.js';
 import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS } from './hot.js';
 import type { ChargeAct, HoldAct, Hot } from './hot.js';
@@ -17,6 +18,10 @@ import type { Charge } from './types.js';
 
 const CONNECTIONS = 10;
 const FOREIGN_KEY_VIOLATION = '23503';
+
+interface Act extends Placed {
+  ended: Promise<unknown>;
+}
 
 interface KeyRow {
   key_id: string;
@@ -39,7 +44,7 @@ export class PostgresHot implements Hot {
   readonly #holds: Lanes<HoldAct, HoldResult>;
   readonly #charges: PostgresCharges;
   readonly #chargeLanes: Lanes<ChargeAct, boolean>;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay<Act>();
 
   constructor(url: string, self: Process, now: () => number) {
     this.#pool = new pg.Pool({
@@ -144,7 +149,7 @@ export class PostgresHot implements Hot {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(Array.from(this.#underWay, ({ ended }) => ended));
     try {
       await this.#insist('leave', [this.#self.id]);
     } finally {
@@ -153,10 +158,11 @@ export class PostgresHot implements Hot {
   }
 
   /** Closing waits for it, as an act may take more than one query. */
-  async #track<T>(act: Promise<T>): Promise<T> {
+  async #track<T>(ended: Promise<T>): Promise<T> {
+    const act = { ended, place: -1 };
     this.#underWay.add(act);
     try {
-      return await act;
+      return await ended;
     } finally {
       this.#underWay.delete(act);
     }
