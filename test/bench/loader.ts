@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startOwn } from './child.js';
 import type { Order, Outcome } from './run.js';
 import type { System } from './system.js';
-import { eventsOf, requestBody, type Work } from './wording.js';
+import { eventsOf, gapOf, requestBody, type Work } from './wording.js';
 
 /** The load generator, and how many good answers each system has given it so far. */
 export class Loader {
@@ -28,8 +28,10 @@ export class Loader {
   ): Promise<Outcome> {
     const { port, headers, pids, name } = system;
     const { connections } = work;
-    const said = { port, headers, body: requestBody(work), events: eventsOf(work) };
-    const order: Order = { ...said, ...limits, connections, pids: [...pids] };
+    const events = eventsOf(work);
+    const said = { port, headers, body: requestBody(work), events };
+    const answer_ms = events * gapOf(work);
+    const order: Order = { ...said, ...limits, answer_ms, connections, pids: [...pids] };
     this.child.send(order);
     const [outcome] = (await once(this.child, 'message')) as [Outcome];
     this.#answers.set(name, this.answersOf(system) + outcome.answers);

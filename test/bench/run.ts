@@ -10,6 +10,8 @@ export interface Order extends Target {
   measure_ms: number;
   /** End after this many answers instead of after a time. */
   requests?: number;
+  /** How long one answer takes by itself. */
+  answer_ms: number;
   /** Whose CPU time to read at both ends of the measured time. */
   pids: number[];
 }
@@ -33,8 +35,8 @@ export interface Outcome {
   };
 }
 
-/** A run that does not end by itself by then is broken off and counts its open calls as bad. */
-const RUN_OUT_MS = 20_000;
+/** A run whose answers are so late is broken off and counts its open calls as bad. */
+const LATE_MS = 20_000;
 
 interface Mark {
   time_ms: number;
@@ -77,7 +79,7 @@ export class Run {
   }
 
   async run(): Promise<Outcome> {
-    const { warm_ms, measure_ms, connections } = this.order;
+    const { warm_ms, measure_ms, answer_ms, connections } = this.order;
     // Streams that all begin at once would send their events at once for ever after.
     const ends = this.#connections.map(async (connection, index) => {
       await pause((warm_ms * index) / connections);
@@ -88,7 +90,7 @@ export class Run {
     await Promise.race([pause(measure_ms), Promise.all(ends)]);
     const last = this.#mark();
     this.#open = false;
-    await Promise.race([Promise.all(ends), pause(RUN_OUT_MS)]);
+    await Promise.race([Promise.all(ends), pause(answer_ms + LATE_MS)]);
     for (const connection of this.#connections) connection.close();
     return this.#outcome(first, last);
   }
