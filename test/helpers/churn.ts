@@ -1,0 +1,40 @@
+import { getHeapSpaceStatistics } from 'node:v8';
+import { UnderWay, type Placed } from '../../src/under-way.js';
+
+// A program, `node --expose-gc churn.ts under-way|set`: calls come and go, and it prints by how
+// many bytes the old space has grown. In a process of its own, as others have filled the heap of
+// the tests.
+
+const AT_ONCE = 64;
+const CALLS = 50_000;
+/** Small objects, as those of a request are: a large one would not be copied when it is old. */
+const PIECES = 40;
+
+interface Request extends Placed {
+  pieces: object[];
+}
+
+const calls: Pick<UnderWay<Request>, 'add' | 'delete'> = process.argv[2] === 'set'
+  ? new Set()
+  : new UnderWay();
+
+function begin(): Request {
+  const one = { place: -1, pieces: Array.from({ length: PIECES }, (_, at) => ({ at })) };
+  calls.add(one);
+  return one;
+}
+
+function oldBytes(): number {
+  const old = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space');
+  return old?.space_used_size ?? 0;
+}
+
+const open = Array.from({ length: AT_ONCE }, begin);
+globalThis.gc?.();
+const before = oldBytes();
+for (let call = 0; call < CALLS; call += 1) {
+  const at = call % AT_ONCE;
+  calls.delete(open[at] as Request);
+  open[at] = begin();
+}
+process.stdout.write(String(oldBytes() - before));
