@@ -1,12 +1,5 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 
-/**
- * A flush costs the processor as much as several requests. Where the last one served so many, the
- * next one gathers more of them; a few calls that come now and then are not kept waiting.
- */
-const BUSY_FROM = 8;
-const GATHER_MS = 1;
-
 /** Called once what was written is on the disk, or with what went wrong. */
 export type Reached = (error: NodeJS.ErrnoException | null) => void;
 
@@ -19,8 +12,6 @@ export class Disk {
   readonly #file: string;
   #descriptor: number | undefined;
   #waiting: Reached[] = [];
-  /** The requests of all that wait. */
-  #requests = 0;
   #flushing = false;
 
   /** The file is the write-ahead log, which exists from the first transaction on. */
@@ -28,10 +19,9 @@ export class Disk {
     this.#file = file;
   }
 
-  /** Calls back when all that so many requests have committed by now survives a loss of power. */
-  after(reached: Reached, requests = 1): void {
+  /** Calls back when all that was committed by now survives a loss of power. */
+  after(reached: Reached): void {
     this.#waiting.push(reached);
-    this.#requests += requests;
     if (!this.#flushing) this.#flush();
   }
 
@@ -43,23 +33,22 @@ export class Disk {
   }
 
   #flush(): void {
-    const [waiting, requests] = [this.#waiting, this.#requests];
+    const waiting = this.#waiting;
     this.#waiting = [];
-    this.#requests = 0;
     this.#flushing = true;
     try {
       this.#descriptor ??= openSync(this.#file, 'r+');
     } catch (error) {
-      this.#done(waiting, 0, error instanceof Error ? error : new Error(String(error)));
+      this.#done(waiting, error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    fdatasync(this.#descriptor, (error) => this.#done(waiting, requests, error));
+    fdatasync(this.#descriptor, (error) => this.#done(waiting, error));
   }
 
-  #done(waiting: readonly Reached[], requests: number, error: NodeJS.ErrnoException | null): void {
+  /** Who came meanwhile is served at once: a busy turn of the loop has gathered enough of them. */
+  #done(waiting: readonly Reached[], error: NodeJS.ErrnoException | null): void {
     this.#flushing = this.#waiting.length > 0;
-    if (this.#flushing && requests < BUSY_FROM) this.#flush();
-    else if (this.#flushing) setTimeout(() => this.#flush(), GATHER_MS);
+    if (this.#flushing) this.#flush();
     for (const reached of waiting) reached(error);
   }
 }

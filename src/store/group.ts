@@ -171,7 +171,7 @@ export class Group {
         if (error) member.reject(error);
         else member.resolve(member.value);
       }
-    }, members.length);
+    });
   }
 
   #rollback(): void {

@@ -9,8 +9,8 @@ describe('the wait for the disk', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const reached = (disk: Disk, requests?: number) =>
-    new Promise<NodeJS.ErrnoException | null>((resolve) => disk.after(resolve, requests));
+  const reached = (disk: Disk) =>
+    new Promise<NodeJS.ErrnoException | null>((resolve) => disk.after(resolve));
 
   it('calls back everyone, also those who come during a flush', async () => {
     writeFileSync(join(folder, 'log'), 'written');
@@ -19,17 +19,7 @@ describe('the wait for the disk', () => {
     const meanwhile = [reached(disk), reached(disk)];
     expect(await first).to.equal(null);
     expect(await Promise.all(meanwhile)).to.deep.equal([null, null]);
-    await disk.close();
-  });
-
-  it('calls back those who come while many are served', async () => {
-    writeFileSync(join(folder, 'log'), 'written');
-    const disk = new Disk(join(folder, 'log'));
-    const many = reached(disk, 100);
-    const meanwhile = [reached(disk, 1), reached(disk, 100)];
-    expect(await many).to.equal(null);
-    const later = reached(disk);
-    expect(await Promise.all([...meanwhile, later])).to.deep.equal([null, null, null]);
+    expect(await reached(disk)).to.equal(null);
     await disk.close();
   });
 
