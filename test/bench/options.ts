@@ -51,12 +51,12 @@ function worksOf(kind: Kind, chosen: number[] | undefined, usual: number[]): Wor
 function program(): Command {
   return new Command('npm run bench --')
     .description('Measures this gateway against bare proxies, in turns, in one run.')
-    .option('--rounds <n>', 'turns that each system gets', number)
-    .option('--seconds <n>', 'measured time of a turn', number)
+    .option('--rounds <n>', 'how often all works come round', number)
+    .option('--seconds <n>', 'measured time of a system and a work in a round', number)
     .option('--connections <list>', 'such as 1,64,256', numbers)
     .addOption(new Option('--only <part>', 'one part').choices([...KINDS, 'rss']))
     .addOption(new Option('--peer <name>', 'a peer, fetched by npx').choices(['portkey']))
-    .option('--quick', 'less of everything, under a minute')
+    .option('--quick', 'less of everything: about three minutes')
     .option('--json <file>', 'write all numbers there too');
 }
 

@@ -1,7 +1,7 @@
 import { title, type Turn } from './turns.js';
 import type { Work } from './wording.js';
 
-/** What the rounds of one system at one work came to. CPU is in microseconds. */
+/** What the turns of one system at one work came to. CPU is in microseconds. */
 export interface Line extends Work {
   system: string;
   /** Answers per second; events in streams. */
@@ -49,7 +49,7 @@ function lineOf(turns: readonly Turn[]): Line {
   };
 }
 
-/** The rate of one system over that of another: of each round, then the median of those. */
+/** The rate of one system over that of another: of each two turns next to each other, then the median. */
 export function rateRatio(turns: readonly Turn[], work: Work, of: string, to: string) {
   return ratio(turns, work, of, to, rateOf);
 }
@@ -70,7 +70,7 @@ function ratio(
   const ratios = here
     .filter(({ system }) => system === of)
     .map((turn) => {
-      const other = here.find(({ system, round }) => system === to && round === turn.round);
+      const other = here.find(({ system, number }) => system === to && number === turn.number);
       return quotient(value(turn), other && value(other));
     });
   return median(ratios);

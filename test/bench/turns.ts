@@ -7,7 +7,8 @@ import { isSparse, type Kind, type Work } from './wording.js';
 
 /** One system's turn at one work. */
 export interface Turn extends Work {
-  round: number;
+  /** Those of one work and one number lie next to each other, and are compared. */
+  number: number;
   system: string;
   outcome: Outcome;
   rss_bytes: number | undefined;
@@ -16,10 +17,15 @@ export interface Turn extends Work {
 const WARM_MS = 500;
 /** Before the first turn of a system its code gets compiled: cold, it costs several times more. */
 const COLD_MS = 4_000;
+/**
+ * A machine that is shared gets faster and slower within seconds. What keeps a system busy is
+ * therefore measured in short turns, which lie next to those that they are compared with.
+ */
+const SLICES = 3;
 /** Sparse streams warm what only they run, and slowly: there are few of them. */
 const COLD_SPARSE_MS = 8_000;
 
-/** Gives every system its turn at every work, round by round: A B C, A B C. */
+/** Gives every system its turn at every work, there and back: A B C, C B A. */
 export async function takeTurns(
   systems: readonly System[],
   loader: Loader,
@@ -36,17 +42,28 @@ export async function takeTurns(
     }
   }
   const turns: Turn[] = [];
-  const limits = { warm_ms: WARM_MS, measure_ms: seconds * 1_000 };
-  for (let round = 1; round <= rounds; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const work of works) {
-      for (const system of systems.filter(({ kinds }) => kinds.includes(work.kind))) {
-        progress(`round ${round} of ${rounds}: ${title(work)}, ${system.name}`);
-        const outcome = await loader.run(system, work, limits);
-        turns.push({ ...work, round, system: system.name, outcome, rss_bytes: rssOf(system.pids) });
+      const slices = isSparse(work.kind) ? 1 : SLICES;
+      const limits = { warm_ms: WARM_MS, measure_ms: (seconds * 1_000) / slices };
+      for (let slice = 1; slice <= slices; slice++) {
+        const number = round * slices + slice;
+        for (const system of inOrder(systems, work, number)) {
+          progress(`turn ${number} of ${rounds * slices}: ${title(work)}, ${system.name}`);
+          const outcome = await loader.run(system, work, limits);
+          const rss_bytes = rssOf(system.pids);
+          turns.push({ ...work, number, system: system.name, outcome, rss_bytes });
+        }
       }
     }
   }
   return turns;
+}
+
+/** Those that do such work: there, or back. */
+function inOrder(systems: readonly System[], { kind }: Work, number: number): System[] {
+  const some = systems.filter(({ kinds }) => kinds.includes(kind));
+  return number % 2 === 0 ? some.toReversed() : some;
 }
 
 /** One work of each kind, the one that keeps a system busiest. */
