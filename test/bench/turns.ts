@@ -16,7 +16,7 @@ export interface Turn extends Work {
 
 const WARM_MS = 500;
 /** Before the first turn of a system its code gets compiled: cold, it costs several times more. */
-const COLD_MS = 4_000;
+const COLD_MS = 8_000;
 /**
  * A machine that is shared gets faster and slower within seconds. What keeps a system busy is
  * therefore measured in short turns, which lie next to those that they are compared with.
