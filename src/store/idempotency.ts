@@ -92,8 +92,10 @@ export async function sweepAnswers(
   let excess = (await database.read(weight)) - total_bytes;
   while (excess > 0) {
     excess = await database.write(async (trx) => {
+      // Others may do the same: what is left is weighed when those here are nobody else's to take.
+      const oldest = await oldestAnswers(trx);
       const left = (await weight(trx)) - total_bytes;
-      return left - (await giveUp(trx, left));
+      return left - (await giveUp(trx, oldest, left));
     });
   }
   return removed;
@@ -105,13 +107,22 @@ async function weight(knex: Knex): Promise<number> {
   return Number(row.bytes ?? 0);
 }
 
-/** Gives up the oldest answers until so much is gone, or a good part of it; answers how much. */
-async function giveUp(trx: Knex.Transaction, excess: number): Promise<number> {
-  const oldest = await trx('idempotency_keys')
+/** Locked until the transaction ends; those that another gave up meanwhile are not among them. */
+function oldestAnswers(trx: Knex.Transaction): Promise<Weighed[]> {
+  return trx('idempotency_keys')
     .whereRaw('octet_length(answer) is not null')
     .orderBy('due_ms')
     .limit(GIVEN_UP_AT_ONCE)
+    .forUpdate()
     .select<Weighed[]>('account_id', 'key_sha256', trx.raw('octet_length(answer) as bytes'));
+}
+
+/** Gives them up, one by one, until so much is gone; answers how much. */
+async function giveUp(
+  trx: Knex.Transaction,
+  oldest: readonly Weighed[],
+  excess: number,
+): Promise<number> {
   const keys: [string, string][] = [];
   let gone = 0;
   for (const { account_id, key_sha256, bytes } of oldest) {
