@@ -43,21 +43,27 @@ export async function takeTurns(
   }
   const turns: Turn[] = [];
   for (let round = 0; round < rounds; round++) {
-    for (const work of works) {
-      const slices = isSparse(work.kind) ? 1 : SLICES;
-      const limits = { warm_ms: WARM_MS, measure_ms: (seconds * 1_000) / slices };
-      for (let slice = 1; slice <= slices; slice++) {
-        const number = round * slices + slice;
-        for (const system of inOrder(systems, work, number)) {
-          progress(`turn ${number} of ${rounds * slices}: ${title(work)}, ${system.name}`);
-          const outcome = await loader.run(system, work, limits);
-          const rss_bytes = rssOf(system.pids);
-          turns.push({ ...work, number, system: system.name, outcome, rss_bytes });
-        }
+    for (const { work, number } of works.flatMap((one) => slicesOf(one, round))) {
+      const limits = { warm_ms: WARM_MS, measure_ms: (seconds * 1_000) / sliceCount(work) };
+      for (const system of inOrder(systems, work, number)) {
+        progress(`turn ${number} of ${rounds * sliceCount(work)}: ${title(work)}, ${system.name}`);
+        const outcome = await loader.run(system, work, limits);
+        const rss_bytes = rssOf(system.pids);
+        turns.push({ ...work, number, system: system.name, outcome, rss_bytes });
       }
     }
   }
   return turns;
+}
+
+function sliceCount({ kind }: Work): number {
+  return isSparse(kind) ? 1 : SLICES;
+}
+
+/** The turns at a work in a round, numbered over all rounds from 1. */
+function slicesOf(work: Work, round: number): { work: Work; number: number }[] {
+  const length = sliceCount(work);
+  return Array.from({ length }, (_, at) => ({ work, number: round * length + at + 1 }));
 }
 
 /** Those that do such work: there, or back. */
