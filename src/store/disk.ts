@@ -1,7 +1,13 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 
 /** Called once what was written is on the disk, or with what went wrong. */
 export type Reached = (error: NodeJS.ErrnoException | null) => void;
+
+/** Standing still for longer than this costs more than what gathering saves. */
+const IDLE_MS = 0.5;
+/** The mean is taken over about so many flushes. */
+const RECENT = 8;
 
 /**
  * Waits for the disk off the event loop. SQLite would wait for it inside the commit and stop every
@@ -13,10 +19,23 @@ export class Disk {
   #descriptor: number | undefined;
   #waiting: Reached[] = [];
   #flushing = false;
+  /** For how long the event loop stands still during a flush: the mean of late. */
+  #idle_flush_ms = 0;
 
-  /** The file is the write-ahead log, which exists from the first transaction on. */
-  constructor(file: string) {
+  /**
+   * The file is the write-ahead log, which exists from the first transaction on. `idle_ms` tells
+   * for how long the event loop has had nothing to do so far.
+   */
+  constructor(
+    file: string,
+    private readonly idle_ms = () => performance.eventLoopUtilization().idle,
+  ) {
     this.#file = file;
+  }
+
+  /** False where the event loop stands still for the disk, and so had better give it work early. */
+  get isQuick(): boolean {
+    return this.#idle_flush_ms < IDLE_MS;
   }
 
   /** Calls back when all that was committed by now survives a loss of power. */
@@ -42,7 +61,12 @@ export class Disk {
       this.#done(waiting, error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    fdatasync(this.#descriptor, (error) => this.#done(waiting, error));
+    const before_ms = this.idle_ms();
+    fdatasync(this.#descriptor, (error) => {
+      const idle_ms = this.idle_ms() - before_ms;
+      this.#idle_flush_ms += (idle_ms - this.#idle_flush_ms) / RECENT;
+      this.#done(waiting, error);
+    });
   }
 
   /** Who came meanwhile is served at once: a busy turn of the loop has gathered enough of them. */

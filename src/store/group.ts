@@ -2,14 +2,12 @@ import type Sqlite from 'better-sqlite3';
 import { APART, byBatch, type Batch, type Member } from './batch.js';
 import { isBusy } from './database.js';
 import { Disk } from './disk.js';
+import { gather, MOST } from './gather.js';
 import { ATTEMPTS, wait_ms } from './patience.js';
 
-/** More members than this go into the next transaction, so that the loop is never held for long. */
-const LIMIT = 256;
-
 /**
- * Group commit: what one turn of the event loop asks for is written in one transaction. Callers are
- * answered after the commit, and those whose writing is durable once the disk has it as well.
+ * Group commit: what is asked for together is written in one transaction. Callers are answered
+ * after the commit, and those whose writing is durable once the disk has it as well.
  */
 export class Group {
   readonly #database: Sqlite.Database;
@@ -23,8 +21,12 @@ export class Group {
   #scheduled = false;
 
   /** The prelude runs first in every transaction, and hears whether one was undone before it. */
-  constructor(database: Sqlite.Database, prelude: (again: boolean) => void) {
-    this.#disk = new Disk(`${database.name}-wal`);
+  constructor(
+    database: Sqlite.Database,
+    prelude: (again: boolean) => void,
+    disk = new Disk(`${database.name}-wal`),
+  ) {
+    this.#disk = disk;
     const prepare = (sql: string) => {
       const statement = database.prepare(sql);
       return () => void statement.run();
@@ -69,15 +71,17 @@ export class Group {
   #schedule(wait?: number): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    if (wait === undefined) setImmediate(() => this.#flush());
-    else setTimeout(() => this.#flush(), wait);
+    const flush = (): void => this.#flush();
+    if (wait !== undefined) setTimeout(flush, wait);
+    else if (this.#disk.isQuick) gather(this.#waiting, flush);
+    else setImmediate(flush);
   }
 
   #flush(): void {
     this.#scheduled = false;
     if (!this.#begin()) return;
     const careful = this.#suspects > 0;
-    const members = this.#waiting.splice(0, careful ? this.#suspects : LIMIT);
+    const members = this.#waiting.splice(0, careful ? this.#suspects : MOST);
     this.#suspects = 0;
     if (careful) this.#runOneByOne(members);
     else this.#runTogether(members);

@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import { isBusy } from './database.js';
+import { gather } from './gather.js';
 import { patiently } from './patience.js';
 
 interface Question<Found> {
@@ -9,7 +10,7 @@ interface Question<Found> {
 }
 
 /**
- * Looks up what one turn of the event loop asks for under one lock of the file, and each key once:
+ * Looks up what is asked for together under one lock of the file, and each key once:
  * taking the lock costs more than the look-up. Nothing is remembered from turn to turn, so each
  * answer is what the file says now.
  */
@@ -28,7 +29,8 @@ export class Lookups<Found> {
 
   add(key: string): Promise<Found | undefined> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ key, resolve, reject }) === 1) setImmediate(() => this.#flush());
+      const isFirst = this.#waiting.push({ key, resolve, reject }) === 1;
+      if (isFirst) gather(this.#waiting, () => this.#flush());
     });
   }
 

@@ -39,4 +39,20 @@ describe('the wait for the disk', () => {
     expect(await waiting).to.equal(null);
     await disk.close();
   });
+
+  it('is quick unless the event loop stands still for it', async () => {
+    writeFileSync(join(folder, 'log'), '');
+    let [idle_ms, each_ms] = [0, 0];
+    const disk = new Disk(join(folder, 'log'), () => (idle_ms += each_ms));
+    const after = async (flushes: number) => {
+      for (let flush = 0; flush < flushes; flush++) await reached(disk);
+      return disk.isQuick;
+    };
+    expect(await after(3)).to.equal(true);
+    each_ms = 1;
+    expect(await after(12)).to.equal(false);
+    each_ms = 0.2;
+    expect(await after(12)).to.equal(true);
+    await disk.close();
+  });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { Disk } from '../../src/store/disk.js';
 import { Group } from '../../src/store/group.js';
 import { refusal } from './helpers/ground.js';
 
@@ -52,6 +53,26 @@ describe('group commit', () => {
     expect(answers).to.deep.equal(['a', 'b', 'c']);
     expect(notes()).to.deep.equal(['a', 'b', 'c']);
     expect(transactions).to.equal(1);
+  });
+
+  /** One who comes at once, and one a turn of the event loop later. */
+  const inTwoTurns = (some: Group) =>
+    Promise.all([
+      some.add(write('a')),
+      some.add(write('b')),
+      new Promise((resolve) => setImmediate(resolve)).then(() => some.add(write('c'))),
+    ]);
+
+  it('takes in who comes a turn later, where many come', async () => {
+    expect(await inTwoTurns(group)).to.deep.equal(['a', 'b', 'c']);
+    expect(transactions).to.equal(1);
+  });
+
+  it('writes at once where the event loop stands still for the disk', async () => {
+    const disk = Object.defineProperty(new Disk(database.name), 'isQuick', { value: false });
+    const eager = new Group(database, () => void transactions++, disk);
+    expect(await inTwoTurns(eager)).to.deep.equal(['a', 'b', 'c']);
+    expect(transactions).to.equal(2);
   });
 
   it('answers after the commit', async () => {
