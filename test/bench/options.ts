@@ -56,7 +56,7 @@ function program(): Command {
     .option('--connections <list>', 'such as 1,64,256', numbers)
     .addOption(new Option('--only <part>', 'one part').choices([...KINDS, 'rss']))
     .addOption(new Option('--peer <name>', 'a peer, fetched by npx').choices(['portkey']))
-    .option('--quick', 'less of everything: about three minutes')
+    .option('--quick', 'less of everything: about five minutes, and rougher')
     .option('--json <file>', 'write all numbers there too');
 }
 

@@ -34,7 +34,7 @@ export async function takeTurns(
 ): Promise<Turn[]> {
   for (const system of systems) {
     progress(`warming up: ${system.name}`);
-    for (const work of busiest(works.map(warming), system)) {
+    for (const work of busiest(works.map(warming), system).flatMap(manyAndAlone)) {
       await loader.run(system, work, { warm_ms: COLD_MS, measure_ms: 0 });
     }
     for (const work of busiest(works, system).filter(({ kind }) => isSparse(kind))) {
@@ -85,6 +85,11 @@ function busiest(works: readonly Work[], { kinds }: System): Work[] {
 /** What the code of a work is warmed by: sparse streams keep no system busy, but bursts do. */
 export function warming({ kind, connections }: Work): Work {
   return { kind: isSparse(kind) ? 'burst' : kind, connections };
+}
+
+/** A call that comes alone takes other ways than many that come at once. */
+function manyAndAlone(work: Work): Work[] {
+  return work.connections > 1 ? [work, { ...work, connections: 1 }] : [work];
 }
 
 export function title({ kind, connections }: Work): string {
