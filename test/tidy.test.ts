@@ -36,6 +36,19 @@ function importsOf(path: string, text: string): string[] {
   );
 }
 
+/** What is loaded with a file, by way of others too: neither types nor what it asks for later. */
+function loadedWith(path: string, loaded = new Set<string>()): Set<string> {
+  const lines = sources.find((source) => source.path === path)?.lines ?? [];
+  const told = lines.join('\n').matchAll(/^(?:im|ex)port (?!type\b)(?:[^;']*\bfrom )?'([^']+)'/gmu);
+  for (const [, name = ''] of told) {
+    const at = name.startsWith('.') ? join(dirname(path), name).replace(/js$/u, 'ts') : name;
+    if (loaded.has(at)) continue;
+    loaded.add(at);
+    loadedWith(at, loaded);
+  }
+  return loaded;
+}
+
 /** The layer of a file: its folder in src/, or its own name for a file that stands there. */
 function layer(path: string): string {
   const [top = '', second = ''] = path.split('/');
@@ -144,6 +157,11 @@ describe('who may import whom', () => {
     expect(importing(/^src\/dashboard\/client\//u, others)).to.deep.equal([]);
     const outside = /^(?!src\/dashboard\/client\/)/u;
     expect(importing(outside, /^src\/dashboard\/client\//u)).to.deep.equal([]);
+  });
+
+  it('loads no more than the words of its commands before one acts', () => {
+    const loaded = [...loadedWith('src/cli/main.ts')].filter((name) => !/^(src\/|node:)/u.test(name));
+    expect(loaded.sort()).to.deep.equal(['cli-table3', 'commander']);
   });
 
   it('lets only the gateway serve the dashboard', () => {

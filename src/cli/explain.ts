@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import { workedBills, type WorkedBill } from '../billing/example.js';
+import type { WorkedBill } from '../billing/example.js';
 import { formatDollars } from '../billing/money.js';
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../config/nearest.js';
 import type { Configuration, EndpointEntry, StageEntry } from '../config/types.js';
-import { sound } from '../gateway.js';
 import { isRecord } from '../is-record.js';
 import { inWords } from '../option.js';
 import type { Model, Upstream } from '../types.js';
@@ -29,6 +28,7 @@ async function explain(
   id: string,
   { config, json }: { config: string; json?: boolean },
 ): Promise<void> {
+  const { sound } = await import('../gateway.js');
   const { configuration } = await sound(config, process.env);
   const model = configuration.models.get(id);
   if (!model) {
@@ -36,6 +36,7 @@ async function explain(
     throw new UsageError(`there is no model "${id}"; ${hint}`);
   }
   const endpoints = endpointsOf(model, configuration);
+  const { workedBills } = await import('../billing/example.js');
   const bills = await workedBills(model);
   if (json) return printJson(shapeOf(model, endpoints, bills));
   printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);

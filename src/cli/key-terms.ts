@@ -1,6 +1,5 @@
 import { formatDollars } from '../billing/money.js';
 import { nameHint } from '../config/nearest.js';
-import { modelsOf } from '../config/store-of.js';
 import { parseDuration } from '../config/units.js';
 import type { Key, KeyTerms } from '../store/types.js';
 import { UsageError } from './command.js';
@@ -23,6 +22,7 @@ export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTer
   if (typed.expires !== undefined) terms.expires_ms = Date.now() + lifetime(typed.expires);
   if (typed.limit !== undefined) terms.limit_nano = dollars(typed.limit);
   if (typed.model) {
+    const { modelsOf } = await import('../config/store-of.js');
     const known = await modelsOf(config, process.env);
     for (const id of typed.model) {
       if (known.includes(id)) continue;

@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { storeOf } from '../config/store-of.js';
-import { migrate as migrateStore } from '../store/migrate.js';
 import { acting, command, withConfig } from './command.js';
 import { printJson, printLine } from './print.js';
 
@@ -14,6 +12,8 @@ export function migrateCommand(): Command {
 }
 
 async function migrate({ config, json }: { config: string; json?: boolean }): Promise<void> {
+  const { storeOf } = await import('../config/store-of.js');
+  const { migrate: migrateStore } = await import('../store/migrate.js');
   const { applied } = await migrateStore(await storeOf(config, process.env));
   if (json) return printJson({ applied });
   printLine(applied.length === 0 ? 'The store is up to date.' : `Applied ${applied.join(', ')}.`);

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { publicUrlOf } from '../config/store-of.js';
 import { acting, command, withConfig } from './command.js';
 import { printJson, printLine, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
@@ -29,6 +28,7 @@ export function signInLinkCommand(): Command {
 
 async function signInLink(name: string, options: Options): Promise<void> {
   const { config, operator = false, json } = options;
+  const { publicUrlOf } = await import('../config/store-of.js');
   const public_url = await publicUrlOf(config, process.env);
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);

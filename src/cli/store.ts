@@ -1,5 +1,3 @@
-import { storeOf } from '../config/store-of.js';
-import { openStore } from '../store/open.js';
 import type { Account, Store } from '../store/types.js';
 import { UsageError } from './command.js';
 
@@ -8,6 +6,9 @@ import { UsageError } from './command.js';
  * more of the file than that, so it works in a shell without the service's secrets.
  */
 export async function withStore<T>(file: string, work: (store: Store) => Promise<T>): Promise<T> {
+  // Loaded only here, so that a command that needs no store starts at once.
+  const { storeOf } = await import('../config/store-of.js');
+  const { openStore } = await import('../store/open.js');
   const store = await openStore(await storeOf(file, process.env), { now: Date.now });
   try {
     return await work(store);
