@@ -160,7 +160,9 @@ describe('who may import whom', () => {
   });
 
   it('loads no more than the words of its commands before one acts', () => {
-    const loaded = [...loadedWith('src/cli/main.ts')].filter((name) => !/^(src\/|node:)/u.test(name));
+    const loaded = [...loadedWith('src/cli/main.ts')].filter(
+      (name) => !/^(src\/|node:)/u.test(name),
+    );
     expect(loaded.sort()).to.deep.equal(['cli-table3', 'commander']);
   });
 
