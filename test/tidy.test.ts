@@ -31,20 +31,23 @@ function read(folder: string): Source[] {
 /** What a file imports: packages by name, files of the project by their path from its root. */
 function importsOf(path: string, text: string): string[] {
   const found = text.matchAll(/(?:^import |^.*\bfrom |\bimport\()'([^'\s]+)'/gmu);
-  return [...found].map(([, name = '']) =>
-    name.startsWith('.') ? join(dirname(path), name).replace(/\.js$/u, '') : name,
-  );
+  return [...found].map(([, name = '']) => imported(path, name));
+}
+
+function imported(by: string, name: string): string {
+  return name.startsWith('.') ? join(dirname(by), name).replace(/\.js$/u, '') : name;
 }
 
 /** What is loaded with a file, by way of others too: neither types nor what it asks for later. */
-function loadedWith(path: string, loaded = new Set<string>()): Set<string> {
-  const lines = sources.find((source) => source.path === path)?.lines ?? [];
-  const told = lines.join('\n').matchAll(/^(?:im|ex)port (?!type\b)(?:[^;']*\bfrom )?'([^']+)'/gmu);
-  for (const [, name = ''] of told) {
-    const at = name.startsWith('.') ? join(dirname(path), name).replace(/js$/u, 'ts') : name;
-    if (loaded.has(at)) continue;
-    loaded.add(at);
-    loadedWith(at, loaded);
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  const source = sources.find(({ path }) => path.replace(/\.tsx?$/u, '') === file);
+  const text = source?.lines.join('\n') ?? '';
+  const found = text.matchAll(/^(?:im|ex)port (?!type\b)(?:[^;']*\bfrom )?'([^']+)'/gmu);
+  for (const [, name = ''] of found) {
+    const next = imported(file, name);
+    if (loaded.has(next)) continue;
+    loaded.add(next);
+    loadedWith(next, loaded);
   }
   return loaded;
 }
@@ -160,9 +163,7 @@ describe('who may import whom', () => {
   });
 
   it('loads no more than the words of its commands before one acts', () => {
-    const loaded = [...loadedWith('src/cli/main.ts')].filter(
-      (name) => !/^(src\/|node:)/u.test(name),
-    );
+    const loaded = [...loadedWith('src/cli/main')].filter((name) => !/^(src\/|node:)/u.test(name));
     expect(loaded.sort()).to.deep.equal(['cli-table3', 'commander']);
   });
 
