@@ -69,6 +69,12 @@ export class GatewayError extends Error {
   }
 }
 
+/** The refusal of a model that is not among those of the API key. */
+export function modelNotAllowed(id: string): GatewayError {
+  const message = `This API key may not use the model "${id}": GET /v1/models lists those it may.`;
+  return new GatewayError('model_not_allowed', message, { param: 'model' });
+}
+
 /** The refusal of an API key, or of a request without one. */
 export function unauthorized(message: string): GatewayError {
   return new GatewayError('invalid_api_key', message, {

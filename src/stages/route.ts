@@ -1,6 +1,6 @@
 import { chatWork } from '../chat/call.js';
 import { ignoredHeader } from '../chat/ignored.js';
-import { GatewayError } from '../errors.js';
+import { GatewayError, modelNotAllowed } from '../errors.js';
 import { imageWork, priced } from '../image/call.js';
 import { inWords } from '../option.js';
 import {
@@ -105,13 +105,7 @@ function findModel(
       { param: 'model' },
     );
   }
-  if (allowed && !allowed.includes(id)) {
-    throw new GatewayError(
-      'model_not_allowed',
-      `This API key may not use the model "${id}": GET /v1/models lists those it may.`,
-      { param: 'model' },
-    );
-  }
+  if (allowed && !allowed.includes(id)) throw modelNotAllowed(id);
   if (!model.capabilities.has(capability)) {
     throw new GatewayError(
       'unsupported_capability',

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.js';
+import { GatewayError, modelNotAllowed } from '../errors.js';
 import { fact, type Context, type RoutedTask, type Services } from '../pipeline.js';
 import type { Task } from '../store/task-types.js';
 import { modelIn, paramIn } from './address.js';
@@ -6,7 +6,8 @@ import { tellSwept } from './sweep.js';
 
 /**
  * The task that the path names. Another account's is the same as one that does not exist. Throws
- * `GatewayError` (400) for an ID, a model or an index that is not right.
+ * `GatewayError` (400) for an ID, a model or an index that is not right, and for a model that the
+ * key may not use: the result of its task is charged.
  */
 export async function findTask(
   ctx: Context,
@@ -15,7 +16,7 @@ export async function findTask(
 ): Promise<RoutedTask> {
   const id = paramIn(ctx, 'requestID');
   const task = await ownTask(ctx, services, kind, id);
-  checkModel(modelIn(ctx), task, services);
+  checkModel(modelIn(ctx), task, fact(ctx, 'caller').models, services);
   if (task?.model !== modelIn(ctx)) throw unknown(id);
   if (kind === 'task') return { kind, task };
   return { kind, task, index: readIndex(paramIn(ctx, 'index'), task) };
@@ -38,9 +39,16 @@ async function ownTask(
 }
 
 /** A task stays with its model, also where a reload has taken that one away. */
-function checkModel(id: string, task: Task | undefined, { configuration }: Services): void {
-  if (task?.model === id) return;
+function checkModel(
+  id: string,
+  task: Task | undefined,
+  allowed: readonly string[] | undefined,
+  { configuration }: Services,
+): void {
   const model = configuration.models.get(id);
+  const isKnown = model !== undefined || task?.model === id;
+  if (isKnown && allowed && !allowed.includes(id)) throw modelNotAllowed(id);
+  if (task?.model === id) return;
   if (!model) {
     const message = `There is no model "${id}" here: GET /v1/models lists those there are.`;
     throw new GatewayError('model_not_found', message, { param: 'model' });
