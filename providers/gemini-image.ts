@@ -47,10 +47,11 @@ function encode(call: ImageCall, { model, set }: Upstream, path: string): Encode
 }
 
 function imageConfig({ width, height }: { width: number; height: number }, model: string): Fields {
-  const longest = Math.max(width, height);
-  const larger = longest <= 2_048 ? '2K' : '4K';
+  // By area, as a price is bounded: a long and narrow picture is no reason to make a dearer one.
+  const pixels = width * height;
+  const larger = pixels <= 2_048 ** 2 ? '2K' : '4K';
   // The older family makes pictures of one size, and refuses to be told which.
-  const isSized = longest > 1_024 && !/gemini-2/u.test(model);
+  const isSized = pixels > 1_024 ** 2 && !/gemini-2/u.test(model);
   return { aspectRatio: nearestRatio(width / height), ...(isSized && { imageSize: larger }) };
 }
 

@@ -108,6 +108,8 @@ export interface ModelLimits {
   image_tokens: number;
   /** The most pictures that one request may ask for; 10 where the file leaves it out. */
   images?: number;
+  /** The most pixels of a picture whose price does not go by its size; 2^21 where left out. */
+  image_pixels?: number;
   /** What the file narrows of the bounds of specification 2.8. */
   video?: VideoLimits;
 }

@@ -49,7 +49,7 @@ async function pictureBill(model: Model): Promise<WorkedBill> {
   const quality =
     per_image?.has('hd') && !per_image.has('standard') ? { quality: 'hd' as const } : {};
   const work = imageWork({ model: model.id, prompt: PROMPT, ...quality }, model);
-  const able = priced(work.call, model.upstreams);
+  const able = priced(work.call, model);
   const costs = new Map<Upstream, bigint>();
   for (const upstream of able) {
     const terms = { call: work.call, model, price: upstream.price, hold_nano: null };

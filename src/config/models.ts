@@ -110,12 +110,13 @@ function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Mo
     source.fault(place, { code: 'out_of_range', message, hint });
   }
   const video = readVideoLimits(limits);
-  const { images } = limits;
+  const { images, image_pixels } = limits;
   return {
     max_tokens,
     context,
     image_tokens,
     ...(images !== undefined && { images }),
+    ...(image_pixels !== undefined && { image_pixels }),
     ...(video && { video }),
   };
 }

@@ -16,12 +16,24 @@ export interface ImageWork {
 /** Of a model for which the file says nothing else. */
 const STANDARD_IMAGES = 10;
 const STANDARD_SIZE = '1024x1024';
+/** Pixels of a picture that a price by size does not cover: all that a usual upstream prices alike. */
+const STANDARD_PIXELS = 2 ** 21;
 /** Pixels of a side: what is outside is a mistake at every known provider. */
 const LEAST_SIDE = 16;
 const LONGEST_SIDE = 8_192;
 
 /** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
-const OWN = new Set(['model', 'prompt', 'n', 'size', 'quality', 'response_format', 'style']);
+const OWN = new Set([
+  'model',
+  'prompt',
+  'n',
+  'size',
+  'quality',
+  'response_format',
+  'style',
+  'stream',
+  'partial_images',
+]);
 
 /**
  * Fits a valid body to a model (specification 2.6). What a picture's price goes by is always said
@@ -31,6 +43,8 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   const { prompt, n = 1, quality, response_format = 'url', style } = body;
   checkCount(n, model);
   if (prompt.trim() === '') refuse('prompt', 'must not be empty');
+  if (body.stream) refuse('stream', 'must be false: pictures are not streamed here');
+  if (body.partial_images) refuse('partial_images', 'must be 0: pictures are not streamed here');
   const { fields, ignored } = travelling(body, model);
   const { price } = model;
   const call: ImageCall = {
@@ -49,13 +63,29 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
  * Those of the upstreams that have a price for what is asked for. Throws `GatewayError` (400) where
  * there is none, before any money is held.
  */
-export function priced(call: ImageCall, upstreams: readonly Upstream[]): readonly Upstream[] {
-  const able = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
+export function priced(call: ImageCall, { id, upstreams, limits }: Model): readonly Upstream[] {
+  const most = limits.image_pixels ?? STANDARD_PIXELS;
+  const sold = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
+  const able = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
   const [first] = upstreams;
   if (able.length > 0 || !first) return able;
+  if (sold.length > 0) {
+    const side = Math.floor(Math.sqrt(most));
+    refuse('size', `must have at most ${most} pixels for ${id}, such as ${side}x${side}`);
+  }
   const keys = [...(first.price.per_image?.keys() ?? [])];
   const param = keys.some((key) => key.includes('x')) ? 'size' : 'quality';
   return refuse(param, `must be one of ${keys.join(', ')}`);
+}
+
+/** True where a larger picture has a price of its own, by its size or by its tokens, or is free. */
+function goesBySize({ free, per_image }: Price): boolean {
+  if (free || !per_image) return true;
+  return [...per_image.keys()].some((key) => key.includes('x'));
+}
+
+function pixelsOf({ size }: ImageCall): number {
+  return size ? size.width * size.height : 0;
 }
 
 function checkCount(n: number, { id, limits }: Model): void {

@@ -213,6 +213,8 @@ export interface ModelLimitsBlock {
   image_tokens?: Tokens;
   /** a whole number of images, 1 to 64 */
   images?: number;
+  /** a whole number of pixels, 256 to 67108864 */
+  image_pixels?: number;
   /** a whole number of seconds, 1 to 8 */
   duration_seconds?: number;
   /** a whole number of videos, 1 to 4 */

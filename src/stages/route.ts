@@ -71,9 +71,10 @@ function workFor(request: Request, model: Model): Work {
 }
 
 /** Those of the upstreams that can do the work. */
-function ableOf(work: Work, { upstreams }: Model): readonly Upstream[] {
+function ableOf(work: Work, model: Model): readonly Upstream[] {
+  const { upstreams } = model;
   if (work.kind === 'video') return fitting(work.call, upstreams);
-  if (work.kind === 'image') return priced(work.call, upstreams);
+  if (work.kind === 'image') return priced(work.call, model);
   return upstreams;
 }
 

@@ -86,11 +86,11 @@ describe('an image request', () => {
   });
 
   it('has other fields left out and named', async () => {
-    const others = { user: 'me', stream: true, 'odd name\n': 1 };
+    const others = { user: 'me', watermark: true, 'odd name\n': 1 };
     const answer = await gallery.post({ ...GOOD, model: 'few', ...others });
     imagesOf(answer);
-    expect(answer.headers.get('tollgate-ignored')).to.equal('user, stream, odd?name?');
-    expect(lastBody()).not.to.have.any.keys('user', 'stream');
+    expect(answer.headers.get('tollgate-ignored')).to.equal('user, watermark, odd?name?');
+    expect(lastBody()).not.to.have.any.keys('user', 'watermark');
   });
 
   it('may ask for as many as the file allows, with the longest prompt', async () => {

@@ -173,7 +173,9 @@ describe("pictures of Gemini's image models", () => {
     [1024, 768, '4:3'],
     [768, 1024, '3:4'],
     [1536, 1024, '3:2', '2K'],
-    [2560, 1080, '21:9', '4K'],
+    [1280, 720, '16:9'],
+    [2560, 1080, '21:9', '2K'],
+    [8192, 256, '21:9', '2K'],
     [4096, 4096, '1:1', '4K'],
   ] as [number, number, string, string?][]) {
     it(`are ${aspectRatio} for ${width}x${height}`, () => {
