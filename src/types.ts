@@ -129,6 +129,8 @@ export interface Model {
   upstreams: readonly Upstream[];
   limits: ModelLimits;
   passthrough: ReadonlySet<string>;
+  /** Types of tools beside `function` that its clients may send on to its upstreams. */
+  tool_types?: ReadonlySet<string>;
   price: Price;
 }
 

@@ -2,9 +2,10 @@ import { GatewayError } from '../errors.js';
 import type { ChatCompletionBody } from '../schema-types/chat-completion.js';
 import type { Model } from '../types.js';
 import type { ChatCall } from './codec.js';
-import { READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from './fields.js';
+import { LEGACY_FIELDS, READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from './fields.js';
 import { headerSafe } from './ignored.js';
 import { readMessages } from './messages.js';
+import { readTools, refuseLegacy } from './tools.js';
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -15,6 +16,7 @@ const NESTING = 200;
 const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
+const LEGACY = new Set(LEGACY_FIELDS);
 
 /** The parts of a prompt that its price bound is made of. */
 export interface PromptSize {
@@ -57,15 +59,20 @@ function travelling(
   ignored: Set<string>,
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(body)) {
+  const tools = body.tools && readTools(body.tools, model, ignored);
+  for (const [name, said] of Object.entries(body)) {
     if (READ.has(name)) continue;
+    const value = name === 'tools' ? tools : said;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
       refuseDeep(name, value);
       fields[name] = value;
       // Tools and schemas are read by the model too, so they count as prompt.
       size.text_bytes += Buffer.byteLength(JSON.stringify(value));
-    } else ignored.add(headerSafe(name));
+    } else {
+      if (LEGACY.has(name)) refuseLegacy(value, name);
+      ignored.add(headerSafe(name));
+    }
   }
   return fields;
 }

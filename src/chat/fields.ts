@@ -19,5 +19,8 @@ export const SAMPLING_FIELDS: readonly string[] = [
   'user',
 ];
 
+/** The older spelling of tools and of their choice. */
+export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
+
 /** Fields that travel to a model that is capable of `tools`. */
 export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel_tool_calls'];

@@ -6,6 +6,18 @@ export function headerSafe(name: string): string {
   return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
 }
 
+/** Adds the names that are not known to those that were left out. */
+export function noteExtras(
+  value: object,
+  known: ReadonlySet<string>,
+  where: string,
+  ignored: Set<string>,
+): void {
+  for (const name in value) {
+    if (!known.has(name)) ignored.add(`${where}.${headerSafe(name)}`);
+  }
+}
+
 /** The value of `tollgate-ignored`: the names of the fields that were left out. */
 export function ignoredHeader(names: readonly string[]): string {
   const all = names.join(', ');

@@ -2,7 +2,8 @@ import { GatewayError } from '../errors.js';
 import type { ChatMessage, ContentPart, ToolCallPart } from '../schema-types/chat-completion.js';
 import type { Capability } from '../types.js';
 import type { PromptSize } from './call.js';
-import { headerSafe } from './ignored.js';
+import { noteExtras } from './ignored.js';
+import { refuseLegacy } from './tools.js';
 
 type Capabilities = ReadonlySet<Capability>;
 
@@ -28,6 +29,7 @@ export function readMessages(
   };
   const read = messages.map((message, index) => {
     const at = `messages[${index}]`;
+    refuseLegacy(message.function_call, `${at}.function_call`);
     gateMessage(message, at, capabilities);
     const content =
       typeof message.content === 'string'
@@ -129,15 +131,4 @@ function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
   const { id, type, function: asked } = call;
   noteExtras(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
   return { id, type, function: { name: asked.name, arguments: asked.arguments } };
-}
-
-function noteExtras(
-  value: object,
-  known: ReadonlySet<string>,
-  where: string,
-  ignored: Set<string>,
-): void {
-  for (const name in value) {
-    if (!known.has(name)) ignored.add(`${where}.${headerSafe(name)}`);
-  }
 }

@@ -1,4 +1,4 @@
-import { READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from '../chat/fields.js';
+import { LEGACY_FIELDS, READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from '../chat/fields.js';
 import { pointer as join, quote, type Source } from './source.js';
 
 /** Fields of the chat contract: the gateway checks them and sends them on by itself. */
@@ -6,23 +6,53 @@ const OWN = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS];
 
 /** Fields by which a client could spend more than the hold, or reach what it must not. */
 const COSTLY = [
+  ...LEGACY_FIELDS,
   'audio',
   'background',
   'best_of',
+  'candidateCount',
+  'candidate_count',
+  'compound_custom',
   'constructor',
+  'enable_search',
   'extra_body',
+  'fallbacks',
+  'generationConfig',
+  'generation_config',
+  'height',
+  'image_size',
+  'maxOutputTokens',
+  'max_images',
+  'max_new_tokens',
   'max_output_tokens',
+  'mcp_servers',
+  'megapixels',
+  'min_tokens',
   'modalities',
   'models',
+  'n_predict',
   'num_completions',
+  'num_images',
+  'num_outputs',
+  'num_predict',
+  'number_of_images',
+  'options',
+  'partial_images',
   'plugins',
   'prediction',
+  'preset',
   'prototype',
   'provider',
   'route',
+  'search_options',
+  'search_parameters',
+  'search_settings',
   'service_tier',
+  'speed',
+  'use_beam_search',
   'web_search',
   'web_search_options',
+  'width',
 ];
 
 /** Fields that the hold rests on: neither fixed by the file nor put in place of another. */

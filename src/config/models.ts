@@ -5,6 +5,7 @@ import { checkPassthrough } from './fields.js';
 import { nameHint } from './nearest.js';
 import { checkUnits, readPrice } from './prices.js';
 import { pointer as join, quote, type Source } from './source.js';
+import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
 import type { Draft } from './validate.js';
 
@@ -47,6 +48,7 @@ function readModel(
   checkCapabilities(source, pointer, listed, upstreams);
   checkPrices(source, pointer, entry, capabilities, upstreams);
   checkPassthrough(source, `${pointer}/passthrough`, entry.passthrough ?? []);
+  const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   return {
     id,
     owner: entry.owner ?? '',
@@ -55,6 +57,7 @@ function readModel(
     upstreams: upstreams.map(({ upstream }) => upstream),
     limits: readLimits(source, pointer, entry),
     passthrough: passthroughOf(entry, upstreams),
+    ...(tool_types && { tool_types }),
     price,
   };
 }

@@ -16,7 +16,7 @@ export interface ImageWork {
 /** Of a model for which the file says nothing else. */
 const STANDARD_IMAGES = 10;
 const STANDARD_SIZE = '1024x1024';
-/** Pixels of a picture that a price by size does not cover: all that a usual upstream prices alike. */
+/** The most pixels that a price covers which does not go by size: above it, upstreams take more. */
 const STANDARD_PIXELS = 2 ** 21;
 /** Pixels of a side: what is outside is a mistake at every known provider. */
 const LEAST_SIDE = 16;

@@ -21,7 +21,7 @@ export interface ChatCompletionBody {
   frequency_penalty?: number;
   user?: string;
   stream_options?: {};
-  tools?: {}[];
+  tools?: ToolEntry[];
   tool_choice?: string | {};
   parallel_tool_calls?: boolean;
 }
@@ -31,6 +31,8 @@ export interface ChatMessage {
   name?: string;
   tool_call_id?: string;
   tool_calls?: ToolCallPart[];
+  /** the older spelling of tool_calls: refused unless null */
+  function_call?: {} | string | null;
 }
 export interface TextPart {
   type: 'text';
@@ -56,4 +58,9 @@ export interface ToolCallPart {
     name: string;
     arguments: string;
   };
+}
+/** a function, or a tool of another type that the model lists */
+export interface ToolEntry {
+  type: string;
+  function?: {};
 }

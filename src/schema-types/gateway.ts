@@ -187,6 +187,11 @@ export interface ModelEntry {
   upstreams: UpstreamEntry[];
   limits?: ModelLimitsBlock;
   passthrough?: Fields;
+  /**
+   *
+   * Items: a type of tool such as browser_search
+   */
+  tool_types?: string[];
   price?: PriceEntry;
   /** a date such as 2024-07-18, or Unix seconds */
   created?: string | number;

@@ -139,7 +139,7 @@ describe('the bound of a chat call', () => {
       { messages: [{ role: 'user', content: [audio] }] },
       { prompt_tokens: 180, completion_tokens: 4_096 },
     ],
-    ['tools', { tools: [{}] }, { prompt_tokens: 84, completion_tokens: 4_096 }],
+    ['tools', { tools: [{ type: 'function' }] }, { prompt_tokens: 101, completion_tokens: 4_096 }],
   ];
   for (const [name, more, most] of KNOWN) {
     it(`reckons with ${name}`, () => {

@@ -1,0 +1,41 @@
+import type { ModelEntry } from '../schema-types/gateway.js';
+import { pointer as join, quote, type Source } from './source.js';
+import type { Draft } from './validate.js';
+
+/** Types that cannot be listed, and why. */
+const REFUSED: Readonly<Record<string, string>> = {
+  function: 'travels without being listed',
+  custom: 'makes calls that could not be given to the client',
+};
+
+/**
+ * The types of tools, beside functions, that clients of a model may use. What an upstream takes for
+ * running such a tool is in no unit of a price, which each of them is told by a warning.
+ */
+export function readToolTypes(
+  source: Source,
+  pointer: string,
+  { tool_types: types, capabilities = [] }: Draft<ModelEntry>,
+): ReadonlySet<string> | undefined {
+  if (!types) return undefined;
+  if (!capabilities.includes('tools') && !capabilities.includes(undefined)) {
+    const message = 'tool_types is of no use without the capability "tools"';
+    source.fault(pointer, { code: 'needs_tools', message, hint: 'add tools', at: 'key' });
+  }
+  types.forEach((type, i) => {
+    if (type !== undefined) checkType(source, pointer + join(i), type);
+  });
+  return new Set(types.flatMap((type) => type ?? []));
+}
+
+function checkType(source: Source, place: string, type: string): void {
+  const refused = Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined;
+  if (refused !== undefined) {
+    const message = `tool_types: ${quote(type)} ${refused}`;
+    source.fault(place, { code: 'bad_tool_type', message, hint: 'remove it' });
+    return;
+  }
+  const message = `tool_types: the upstream may charge for ${quote(type)} beside its tokens`;
+  const hint = 'the prices of the model must cover that too';
+  source.fault(place, { code: 'unpriced_tool', severity: 'warning', message, hint });
+}
