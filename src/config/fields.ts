@@ -58,6 +58,9 @@ const COSTLY = [
 /** Fields that the hold rests on: neither fixed by the file nor put in place of another. */
 const HELD = [...READ_FIELDS, 'max_output_tokens', 'best_of'];
 
+/** Fields that a price goes by, and that a request may leave out. */
+const PRICED = ['n', 'max_tokens', 'size', 'quality'];
+
 /** Fields without which an upstream would answer something else, or more than is held. */
 const NEEDED = ['model', 'messages', 'stream', 'max_tokens'];
 
@@ -71,15 +74,20 @@ export interface FieldChanges {
   set: Readonly<Record<string, unknown>>;
 }
 
-/** Only fields of no cost that the contract does not know may be passed through. */
+/**
+ * Only fields of no cost that the contract does not know may be passed through, and none that a
+ * priced field is renamed to: where the client leaves that one out, it could send the other.
+ */
 export function checkPassthrough(
   source: Source,
   pointer: string,
   fields: readonly (string | undefined)[],
+  renames: readonly FieldChanges['rename'][],
 ): void {
+  const costly = [...COSTLY, ...renames.flatMap((rename) => PRICED.map((from) => rename[from]))];
   fields.forEach((field = '', i) => {
     const own = OWN.includes(field);
-    if (!own && !COSTLY.includes(field)) return;
+    if (!own && !costly.includes(field)) return;
     const why = own ? 'travels without being passed through' : 'could cost more than is held';
     const message = `passthrough: ${quote(field)} ${why}`;
     source.fault(pointer + join(i), { code: 'bad_passthrough', message, hint: 'remove it' });

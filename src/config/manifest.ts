@@ -87,7 +87,7 @@ export class Manifests {
     const source = parse(file, text, this.#source.report, { env: this.#env, directory });
     if (!source.readable) return { source, data: {}, ...NOTHING };
     const data = validate(source, 'provider');
-    checkPassthrough(source, '/passthrough', data.passthrough ?? []);
+    checkPassthrough(source, '/passthrough', data.passthrough ?? [], [data.rename ?? {}]);
     checkChanges(source, '', { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} });
     const chat = data.operations?.chat?.codec;
     return {

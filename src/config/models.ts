@@ -47,7 +47,8 @@ function readModel(
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
   checkCapabilities(source, pointer, listed, upstreams);
   checkPrices(source, pointer, entry, capabilities, upstreams);
-  checkPassthrough(source, `${pointer}/passthrough`, entry.passthrough ?? []);
+  const renames = upstreams.map(({ upstream }) => upstream.rename);
+  checkPassthrough(source, `${pointer}/passthrough`, entry.passthrough ?? [], renames);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   return {
     id,

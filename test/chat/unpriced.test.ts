@@ -14,6 +14,11 @@ const MODELS = `
     upstreams: [{ provider: acme }]
     tool_types: [browser_search]
     price: *paid
+  renaming:
+    owner: acme
+    capabilities: [chat]
+    upstreams: [{ provider: acme, rename: { max_tokens: max_completion_tokens } }]
+    price: *paid
 `;
 
 /** [what, fields beside a sound request, param, code] */
@@ -93,6 +98,17 @@ describe('a chat call that would be paid for, and not priced or not delivered', 
     const answer = await chat(acme, { model: 'searching', messages, tools });
     expect(answer.status).to.equal(200);
     expect(acme.sent()['tools']).to.deep.equal(tools);
+  });
+
+  it('sends one limit of output where the client writes it twice', async () => {
+    const limits = { max_tokens: 9, max_completion_tokens: 9 };
+    const asking = (fields: object) => chat(acme, { model: 'renaming', messages, ...fields });
+    expect((await asking(limits)).status).to.equal(200);
+    expect(acme.sent())
+      .to.include({ max_completion_tokens: 9 })
+      .and.not.have.property('max_tokens');
+    const refused = await asking({ ...limits, max_completion_tokens: 10 });
+    expect(errorOf(refused).param).to.equal('max_completion_tokens');
   });
 
   it('is none with null for what it does not ask for', async () => {
