@@ -1,6 +1,6 @@
 import type { Encoded } from '../src/chat/codec.js';
 import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/image/codec.js';
-import type { Upstream } from '../src/types.js';
+import type { Price, Upstream } from '../src/types.js';
 import { UpstreamError } from '../src/upstream/fault.js';
 import { broken, checked, recordsIn } from './openai-answer.js';
 
@@ -24,7 +24,7 @@ function encode(call: ImageCall, upstream: Upstream): Encoded {
   const body: Record<string, unknown> = {
     ...allowed(call.fields),
     ...(call.size && { size: sizeOf(call.size, wire) }),
-    ...(wire['image_wire'] === 'dall-e' ? olderFields(call) : newerFields(call)),
+    ...(wire['image_wire'] === 'dall-e' ? olderFields(call) : newerFields(call, upstream.price)),
   };
   for (const name of upstream.drop) delete body[name];
   for (const [from, to] of Object.entries(upstream.rename)) {
@@ -53,8 +53,10 @@ function olderFields({ quality, style }: ImageCall): Record<string, unknown> {
   };
 }
 
-function newerFields({ quality }: ImageCall): Record<string, unknown> {
-  return quality ? { quality: quality === 'hd' ? 'high' : 'medium' } : {};
+/** Where each picture has a price, the upstream must not choose a dearer quality by itself. */
+function newerFields({ quality }: ImageCall, { per_image }: Price): Record<string, unknown> {
+  if (!quality && !per_image) return {};
+  return { quality: quality === 'hd' ? 'high' : 'medium' };
 }
 
 function sizeOf(

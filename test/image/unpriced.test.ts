@@ -76,6 +76,19 @@ describe('an image call that would cost more than its price', () => {
     });
   }
 
+  it('does not leave it to the upstream how dear a picture of one price is', async () => {
+    const qualityOf = async (body: object): Promise<unknown> => {
+      imagesOf(await gallery.post({ ...GOOD, ...body }));
+      const { quality } = (gallery.first.requests.at(-1)?.json ?? {}) as { quality?: string };
+      return quality;
+    };
+    expect(await qualityOf({})).to.equal('medium');
+    expect(await qualityOf({ model: 'sizes' })).to.equal('medium');
+    expect(await qualityOf({ quality: 'hd' })).to.equal('high');
+    expect(await qualityOf({ model: 'tokens' })).to.equal(undefined);
+    expect(await qualityOf({ model: 'free' })).to.equal(undefined);
+  });
+
   it('goes to the upstream that has a price for its size', async () => {
     imagesOf(await gallery.post({ ...GOOD, model: 'own', size: '4096x4096' }));
     expect(gallery.second.requests).to.have.length(0);
