@@ -5,7 +5,7 @@ import { PieceReader, type PieceSource } from './pieces.js';
 import type { Operation, Upstream, WireAnswer } from '../types.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
-import { readJson, readText } from '../upstream/read.js';
+import { readError, readJson } from '../upstream/read.js';
 import type { Network } from '../upstream/types.js';
 
 export interface ChatAnswer {
@@ -82,9 +82,8 @@ function wireRequest(encoded: Encoded, operation: Operation): Parameters<Network
 }
 
 async function refusal(attempt: ChatAttempt, answer: WireAnswer): Promise<UpstreamError> {
-  const { limits, upstream } = attempt;
-  const text = await readText(answer, limits.event_bytes);
-  return failure(answer.status, answer.headers, text, upstream.provider);
+  const text = await readError(answer);
+  return failure(answer.status, answer.headers, text, attempt.upstream.provider);
 }
 
 function isJson(answer: WireAnswer): boolean {

@@ -36,7 +36,8 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
   table.push(...cells);
-  printLine(table.toString().replaceAll(/ +$/gmu, ''));
+  const lines = table.toString().split('\n');
+  printLine(lines.map((line) => line.trimEnd()).join('\n'));
 }
 
 function shown(cell: Cell): string {

@@ -4,7 +4,7 @@ import type { StopSignal } from '../stop.js';
 import type { ImageOperation, Upstream, WireRequest } from '../types.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
-import { readJson, readText } from '../upstream/read.js';
+import { readError, readJson } from '../upstream/read.js';
 import type { ImageCall, ImageReply } from './codec.js';
 import { deliver, type ImageDatum } from './deliver.js';
 
@@ -90,7 +90,7 @@ async function ask(
   const answer = await network.send(provider, wire, signal);
   const { status, headers } = answer;
   if (status < 200 || status > 299) {
-    throw failure(status, headers, await readText(answer, limits.event_bytes), provider);
+    throw failure(status, headers, await readError(answer), provider);
   }
   const body = await readJson(answer, limits.answer_bytes);
   const { pictures, usage } = codec.decode(body, call, upstream);

@@ -20,6 +20,9 @@ const FAULTS = [
   'rejected',
 ] as const satisfies readonly Fault[];
 
+/** As much of the message, and of the code, as is looked through for a word. */
+const MATCHED_CHARACTERS = 4_096;
+
 /**
  * How a manifest says its upstream's errors are to be read: where the message and the code are, and
  * the words in them that tell what kind of error it is. Undefined where it leaves that to the
@@ -39,7 +42,8 @@ export function compileErrors(
   return (body, status, said) => {
     const read = { ...said, ...textAt('message', message, body, status) };
     const marks = textAt('marks', code, body, status).marks?.toLowerCase() ?? said.marks;
-    const text = `${marks} ${read.message}`.toLowerCase();
+    const said_at_first = [marks, read.message].map((one) => one.slice(0, MATCHED_CHARACTERS));
+    const text = said_at_first.join(' ').toLowerCase();
     const fault = words.find(({ word }) => text.includes(word))?.fault;
     return { ...read, marks, ...(fault && { fault }) };
   };

@@ -6,6 +6,8 @@ export interface ErrorWords {
   message: string;
   /** Codes, types and reasons, in lower case, to recognise the error by. */
   marks: string;
+  /** Those of them that are a short word each, which holds nothing of what a customer wrote. */
+  codes: readonly string[];
   /** The status that the body itself names, for errors inside a 200. */
   status: number | undefined;
   /** Seconds, such as Google's `retryDelay` of "34.4s". */
@@ -20,6 +22,8 @@ export type ErrorReader = (
 ) => ErrorWords & { fault?: Fault };
 
 const UNPARSED_CHARACTERS = 300;
+const CODE = /^[\w.-]{1,64}$/u;
+const MOST_CODES = 6;
 
 /** Reads the text of an error body; what is not JSON is its own message. */
 export function readErrorText(text: string): ErrorWords {
@@ -35,8 +39,11 @@ export function readErrorText(text: string): ErrorWords {
  * object; an `error` that is text; a top-level `message`; a `detail` that is text or a list.
  */
 export function readErrorBody(body: unknown): ErrorWords {
-  if (Array.isArray(body)) return readErrorBody(body[0]);
-  if (!isRecord(body)) return words({}, textOf(body));
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  return isRecord(first) ? readRecord(first) : words({}, textOf(first));
+}
+
+function readRecord(body: Record<string, unknown>): ErrorWords {
   const { error, detail } = body;
   if (isRecord(error)) return words({ ...error, outer: body['code'] }, innerMessage(error));
   if (typeof error === 'string') return words(body, error);
@@ -68,13 +75,13 @@ function words(error: Record<string, unknown>, message: string): ErrorWords {
   const inner = isRecord(error['innererror']) ? error['innererror'] : {};
   const marks = [error['code'], error['type'], error['status'], error['outer'], inner['code']];
   const delays = details.map((detail) => parseFloat(textOf(detail['retryDelay'])));
+  const all = [...marks, ...details.flatMap((detail) => [detail['reason'], detail['type']])]
+    .map(textOf)
+    .filter((mark) => mark !== '');
   return {
     message,
-    marks: [...marks, ...details.flatMap((detail) => [detail['reason'], detail['type']])]
-      .map(textOf)
-      .filter((mark) => mark !== '')
-      .join(' ')
-      .toLowerCase(),
+    marks: all.join(' ').toLowerCase(),
+    codes: all.filter((mark) => CODE.test(mark)).slice(0, MOST_CODES),
     status: [error['status_code'], error['code'], error['status']].map(Number).find(isStatus),
     retry_seconds: delays.find((delay) => delay >= 0),
   };

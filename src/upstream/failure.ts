@@ -1,12 +1,17 @@
 import type { Provider } from '../types.js';
 import { readErrorBody, readErrorText, reread, type ErrorWords } from './error-body.js';
 import { UpstreamError, type Fault } from './fault.js';
+import { ERROR_BYTES } from './read.js';
 
 type Headers = Readonly<Record<string, string>>;
 /** The headers of the call, whose credentials an upstream may repeat in its error. */
 type Caller = Pick<Provider, 'headers' | 'read_error'>;
 
 const MESSAGE_CHARACTERS = 1_000;
+/** As much of the message, and of the marks, as is looked through for what kind of error it is. */
+const MATCHED_CHARACTERS = 4_096;
+/** A part of a secret that is shorter is no help to anyone. */
+const SECRET_CHARACTERS = 8;
 const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
 
 const CONTEXT = anyOf(
@@ -14,7 +19,7 @@ const CONTEXT = anyOf(
   'maximum context length',
   'prompt is too long',
   'exceeds? the (maximum|context)',
-  'input token count .* exceeds',
+  'input token count .{0,100} exceeds',
   'exceed_context_size_error',
   'too many (input )?tokens',
   'input is too long',
@@ -33,8 +38,8 @@ const CREDENTIALS = anyOf(
   'invalid_api_key',
   'authentication_error',
   'permission_error',
-  'api[ _-]?key\\b.*\\b(invalid|not valid|expired|missing)',
-  '(invalid|incorrect|expired|missing)\\b.*\\bapi[ _-]?key',
+  'api[ _-]?key\\b.{0,100}\\b(invalid|not valid|expired|missing)',
+  '(invalid|incorrect|expired|missing)\\b.{0,100}\\bapi[ _-]?key',
 );
 const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (credit|balance)');
 const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
@@ -49,6 +54,7 @@ const REJECTED = anyOf(
   'tool_use_failed',
 );
 
+/** None repeats without a bound: an error may hold any words, the client's among them. */
 function anyOf(...patterns: string[]): RegExp {
   return new RegExp(patterns.join('|'), 'iu');
 }
@@ -76,21 +82,32 @@ export function failure(
   text: string,
   caller?: Caller,
 ): UpstreamError {
-  const words = reread(text, status, readErrorText(text), caller?.read_error);
+  const body = text.slice(0, ERROR_BYTES);
+  const said = readErrorText(body);
+  const words = matched(reread(body, status, said, caller?.read_error), caller);
   const fault = words.fault ?? faultOf(status, words);
-  return toError(fault, words, retryAfter(headers, words), caller, status);
+  return toError(fault, words, retryAfter(headers, words), status);
 }
 
 /**
- * The fault behind an error that came inside a 200, as a body or as an event of a stream: `body` is
- * its JSON, or its text. The status it names decides, else its code and type.
+ * The fault behind an error that came inside a 200, as a body or as an event of a stream: `whole`
+ * is its JSON, or its text. The status it names decides, else its code and type.
  */
-export function failureInside(body: unknown, caller?: Caller): UpstreamError {
+export function failureInside(whole: unknown, caller?: Caller): UpstreamError {
+  const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
   const said = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
-  const words = reread(body, said.status, said, caller?.read_error);
+  const words = matched(reread(body, said.status, said, caller?.read_error), caller);
   const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
   const fault = words.fault ?? byWords;
-  return toError(fault, words, retryAfter({}, words), caller, words.status);
+  return toError(fault, words, retryAfter({}, words), words.status);
+}
+
+/** The words without credentials, and no longer than what is looked through. */
+function matched<Words extends ErrorWords>(words: Words, caller: Caller | undefined): Words {
+  const message = masked(words.message.slice(0, 2 * MATCHED_CHARACTERS), caller);
+  const marks = words.marks.slice(0, MATCHED_CHARACTERS);
+  const codes = words.codes.map((code) => masked(code, caller));
+  return { ...words, message: message.slice(0, MATCHED_CHARACTERS), marks, codes };
 }
 
 function faultOf(status: number, { message, marks }: ErrorWords): Fault {
@@ -142,20 +159,18 @@ function toError(
   fault: Fault,
   words: ErrorWords,
   retry_after: string | undefined,
-  caller: Caller | undefined,
   status: number | undefined,
 ): UpstreamError {
-  const said = masked(words.message, caller).slice(0, MESSAGE_CHARACTERS);
+  const said = words.message.slice(0, MESSAGE_CHARACTERS);
   if (fault === 'rejected' || fault === 'context' || fault === 'policy') {
-    return new UpstreamError(fault, said || 'The upstream rejected the request.', retry_after);
+    const message = said || 'The upstream rejected the request.';
+    return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
   }
   const message =
     fault === 'broken' && status !== undefined
       ? `The upstream answered with status ${status}.`
       : MESSAGES[fault];
-  // For the operator's log only, and only where the credentials are known and so masked.
-  const cause = caller && said ? { cause: new Error(said) } : undefined;
-  return new UpstreamError(fault, message, retry_after, cause);
+  return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
 }
 
 /** Hides each header value that may be a secret, or hold one after a scheme: `Bearer KEY`. */
@@ -163,11 +178,28 @@ function masked(text: string, caller: Caller | undefined): string {
   let result = text;
   for (const [name, value] of Object.entries(caller?.headers ?? {})) {
     const secret = value.split(' ').at(-1) ?? value;
-    if (secret.length >= 8 && !PLAIN_HEADERS.has(name.toLowerCase())) {
-      result = result.replaceAll(secret, '***');
+    if (secret.length >= SECRET_CHARACTERS && !PLAIN_HEADERS.has(name.toLowerCase())) {
+      result = withoutBeginning(result.replaceAll(secret, '***'), secret);
     }
   }
   return result;
+}
+
+/** A text that was cut may end in the beginning of a secret. */
+function withoutBeginning(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= SECRET_CHARACTERS; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
+  }
+  return text;
+}
+
+/**
+ * Why the upstream refuses, for the operator's log: the status and the codes. What else it says may
+ * be a customer's words.
+ */
+function reasonOf({ codes }: ErrorWords, status: number | undefined): ErrorOptions {
+  const said = codes.length === 0 ? 'no code' : `the code ${codes.join(', ')}`;
+  return { cause: new Error(`The upstream said ${said}, with status ${status ?? 'unknown'}.`) };
 }
 
 /** Whole seconds or an HTTP date, as it may go out in our own header. */

@@ -36,6 +36,13 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
   return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
 }
 
+/** What an upstream says of a failure; an error that is larger says nothing more. */
+export const ERROR_BYTES = 64 * 1024;
+
+export function readError(answer: WireAnswer): Promise<string> {
+  return readText(answer, ERROR_BYTES);
+}
+
 /** The whole body. Throws `UpstreamError` (broken) for one that is larger than the limit. */
 export function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
   return body instanceof AnswerBody ? body.readAll(limit_bytes) : gathered(body, limit_bytes);

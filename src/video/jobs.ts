@@ -2,7 +2,7 @@ import type { TaskJob } from '../store/task-types.js';
 import type { Upstream, VideoOperation, WireRequest } from '../types.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
-import { readJson, readText } from '../upstream/read.js';
+import { readError, readJson } from '../upstream/read.js';
 import type { Network } from '../upstream/types.js';
 import type { JsonObject, VideoCall, VideoRequest } from './codec.js';
 import type { StopSignal } from '../stop.js';
@@ -79,7 +79,7 @@ async function submitJob(
   const answer = await network.send(provider, wireOf(codec.submit(call, upstream)), signal);
   const { status, headers } = answer;
   if (status < 200 || status > 299) {
-    throw failure(status, headers, await readText(answer, limits.event_bytes), provider);
+    throw failure(status, headers, await readError(answer), provider);
   }
   return codec.submitted(await readJson(answer, limits.answer_bytes), call, upstream);
 }

@@ -4,7 +4,7 @@ import type { Services } from '../pipeline.js';
 import type { Provider, WireAnswer } from '../types.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
-import { readJson, readText } from '../upstream/read.js';
+import { readError, readJson } from '../upstream/read.js';
 import type { VideoPlace } from './codec.js';
 import { fetchVideo } from './fetch.js';
 import { slice, spanOf } from './range.js';
@@ -19,7 +19,6 @@ export interface OpenVideo {
 }
 
 const DATA_URL = /^data:[^,]{0,200};base64,/u;
-const ERROR_BYTES = 8 * 1024;
 const PACKET_BYTES = 64 * 1024;
 /** What an upstream says instead of a video. */
 const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
@@ -45,7 +44,7 @@ export async function openVideo(
   const content_range = headers['content-range'];
   if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
   if (status >= 400) {
-    throw failure(status, headers, await readText(answer, ERROR_BYTES), provider);
+    throw failure(status, headers, await readError(answer), provider);
   }
   if (base64_at) {
     const bytes = bytesAt(base64_at, await readJson(answer, configuration.limits.answer_bytes));

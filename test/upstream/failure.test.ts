@@ -101,8 +101,11 @@ describe('failure', () => {
     const message = 'Got sk-12345678, Bearer sk-12345678, abc/def+123= for text/html.';
     const fault = failure(400, {}, error({ message }), { headers });
     expect(fault.message).to.equal('Got ***, Bearer ***, *** for text/html.');
-    const hidden = failure(500, {}, error({ message }), { headers });
-    expect(hidden.cause).to.have.property('message', 'Got ***, Bearer ***, *** for text/html.');
+    const hidden = failure(500, {}, error({ message, code: 'sk-12345678' }), { headers });
+    expect(hidden.cause).to.have.property(
+      'message',
+      'The upstream said the code ***, with status 500.',
+    );
   });
 
   const hints: [Record<string, string>, object, string | undefined][] = [
