@@ -1,5 +1,7 @@
 import { pino, type Logger } from 'pino';
+import { GatewayError } from './errors.js';
 import { LogLines } from './log-lines.js';
+import { UpstreamError } from './upstream/fault.js';
 
 const STANDARD_ERROR = 2;
 
@@ -10,8 +12,23 @@ export function createLog(level: string): Logger {
 }
 
 /** Errors carry their calls with them, headers and keys too, so only these parts are written. */
-function plainError(error: unknown): object {
+export function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack, cause } = error;
+  const { name, cause } = error;
+  const words = quotes(error) ? withoutWords(error) : error;
+  const { message, stack } = words;
   return { name, message, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
+}
+
+/** Whether the message is one that an upstream wrote, which may repeat a prompt. */
+function quotes(error: Error): boolean {
+  const told = error instanceof GatewayError ? error.cause : error;
+  return told instanceof UpstreamError && told.isQuoted;
+}
+
+/** The stack begins with the message; only what follows it is ours. */
+function withoutWords({ message, stack = '' }: Error): { message: string; stack: string } {
+  const at = stack.indexOf(`${message}\n    at `);
+  const frames = at === -1 ? '' : stack.slice(at + message.length + 1);
+  return { message: 'The upstream refused the request.', stack: frames };
 }

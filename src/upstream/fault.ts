@@ -28,4 +28,9 @@ export class UpstreamError extends Error {
   ) {
     super(message, options);
   }
+
+  /** Whether the message may be the upstream's own, and so hold what a customer wrote. */
+  get isQuoted(): boolean {
+    return this.fault === 'rejected' || this.fault === 'context' || this.fault === 'policy';
+  }
 }
