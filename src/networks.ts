@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Addresses that lie in a list of networks. */
 export interface Networks {
@@ -9,12 +10,12 @@ export interface Networks {
 export function parseNetwork(
   text: string,
 ): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | undefined {
-  const [, address = '', digits] = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/u.exec(text) ?? [];
-  const version = isIP(address);
-  const longest = version === 4 ? 32 : 128;
-  const bits = digits === undefined ? longest : Number(digits);
-  if (version === 0 || bits > longest) return undefined;
-  return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
+  const [address = '', ...digits] = text.split('/');
+  if (!isAddress(address) || address.includes('%')) return undefined;
+  const cidr = digits.length === 0 ? `${address}/${isIP(address) === 4 ? 32 : 128}` : text;
+  if (!ipaddr.isValidCIDR(cidr)) return undefined;
+  const bits = Number(cidr.slice(address.length + 1));
+  return { address, bits, family: familyOf(address) };
 }
 
 /** Throws nothing: the file's check has refused what is no network. */
@@ -37,14 +38,9 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 /** The network that one client may take addresses from at will: itself, or of IPv6 its /64. */
 export function neighbourhood(address: string): string {
   const [bare = ''] = address.split('%');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(bare)?.[1];
-  if (mapped !== undefined) return mapped;
   if (isIP(bare) !== 6) return bare;
-  const [head = '', tail] = bare.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const gap = tail === undefined ? 0 : 8 - before.length - after.length;
-  const all = [...before, ...Array<string>(Math.max(gap, 0)).fill('0'), ...after];
-  const four = all.slice(0, 4).map((part) => Number.parseInt(part, 16).toString(16));
+  const six = ipaddr.IPv6.parse(bare);
+  if (six.isIPv4MappedAddress()) return six.toIPv4Address().toString();
+  const four = six.parts.slice(0, 4).map((part) => part.toString(16));
   return `${four.join(':')}::/64`;
 }

@@ -137,12 +137,13 @@ export interface Model {
 /** What goes to an upstream over the wire. */
 export interface WireRequest {
   method: 'GET' | 'POST';
-  /** Joined to the provider's `base_url`, unless it is an absolute http(s) URL. */
+  /**
+   * Joined to the provider's `base_url`, unless it is an absolute http(s) URL, which must be public
+   * or the operator's choice.
+   */
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | undefined;
-  /** True for an address that an upstream chose: refused unless it is on the public Internet. */
-  public_only?: boolean;
   /** False keeps the provider's headers back. Another origin than its own never gets them. */
   credentials?: boolean;
 }

@@ -3,6 +3,7 @@ import type { ChatMessage, ContentPart, ToolCallPart } from '../schema-types/cha
 import type { Capability } from '../types.js';
 import type { PromptSize } from './call.js';
 import { noteExtras } from './ignored.js';
+import { checkImageUrl } from './image-url.js';
 import { refuseLegacy } from './tools.js';
 
 type Capabilities = ReadonlySet<Capability>;
@@ -78,6 +79,7 @@ function readParts(
         return { type: 'text', text: measured(part.text, size) };
       case 'image_url':
         gatePart(capabilities, 'vision', place, 'images');
+        checkImageUrl(part.image_url.url, `${place}.image_url.url`);
         size.images += 1;
         noteExtras(part.image_url, IMAGE_KEYS, 'messages[].content[].image_url', ignored);
         return { type: 'image_url', image_url: { url: part.image_url.url } };

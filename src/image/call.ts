@@ -1,5 +1,6 @@
 import { imagePrice } from '../billing/image.js';
 import { headerSafe } from '../chat/ignored.js';
+import { checkAddresses } from '../chat/image-url.js';
 import { GatewayError } from '../errors.js';
 import type { ImageGenerationBody } from '../schema-types/image-generation.js';
 import type { Model, Price, Upstream } from '../types.js';
@@ -116,6 +117,7 @@ function travelling(
   const others = Object.entries(body).filter(([name]) => !OWN.has(name));
   const sent = others.filter(([name]) => passthrough.has(name));
   const left = others.filter(([name]) => !passthrough.has(name));
+  for (const [name, value] of sent) checkAddresses(value, name);
   return {
     fields: Object.fromEntries(sent),
     ignored: [...new Set(left.map(([name]) => headerSafe(name)))],

@@ -1,14 +1,15 @@
 import type { Provider, WireAnswer, WireRequest } from '../types.js';
-import { isOwn } from '../upstream/address.js';
+import { isListed, isOwn } from '../upstream/address.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
-import { readBytes, readText } from '../upstream/read.js';
+import { readBytes, readError, readText } from '../upstream/read.js';
 import type { Network } from '../upstream/types.js';
 import type { StopSignal } from '../stop.js';
 
 const REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
-const ERROR_BYTES = 8 * 1024;
+/** As much of a redirect's body as is read to keep its socket. */
+const UNREAD_BYTES = 1_024;
 /** A picture is a file that is ready: nobody waits longer for it. */
 const DOWNLOAD_MS = 60_000;
 
@@ -32,7 +33,7 @@ export async function fetchPicture(
   for (let hop = 0; hop <= REDIRECTS; hop += 1) {
     const answer = await network.send(patient, requestTo(url, provider), signal);
     if (!REDIRECT_STATUS.has(answer.status)) return bytesOf(answer, provider, limit_bytes);
-    await readText(answer, ERROR_BYTES);
+    await readText(answer, UNREAD_BYTES);
     url = urlOf(answer.headers['location'] ?? '', url);
   }
   throw new UpstreamError('broken', 'The upstream redirected the picture too often.');
@@ -55,21 +56,13 @@ function urlOf(address: string, base?: URL): URL {
 }
 
 function requestTo(url: URL, provider: Provider): WireRequest {
-  const credentials = isOwn(provider, url);
-  const public_only = !credentials && !isListed(provider, url);
   return {
     method: 'GET',
     path: url.href,
     headers: { accept: 'image/*' },
     body: undefined,
-    credentials,
-    public_only,
+    credentials: isOwn(provider, url),
   };
-}
-
-function isListed({ wire }: Provider, { host, hostname }: URL): boolean {
-  const hosts = wire['picture_hosts'];
-  return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
 }
 
 async function bytesOf(
@@ -79,7 +72,7 @@ async function bytesOf(
 ): Promise<Buffer> {
   const { status, headers } = answer;
   if (status === 200) return readBytes(answer, limit_bytes);
-  const fault = failure(status, headers, await readText(answer, ERROR_BYTES), provider);
+  const fault = failure(status, headers, await readError(answer), provider);
   // Whatever a store of files says, it is not the client's to mend.
   const message = 'The picture could not be downloaded from the upstream.';
   throw new UpstreamError('broken', message, fault.retry_after, { cause: fault });

@@ -13,6 +13,22 @@ export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): U
   return url;
 }
 
+/**
+ * Whether a path is an address that the operator did not choose: neither of the provider's own
+ * origin nor of a host that its manifest lists as `wire.picture_hosts`. An upstream or a client may
+ * have named it, so it must be public.
+ */
+export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
+  if (!isAbsolute(path)) return false;
+  const url = new URL(path);
+  return !isOwn(provider, url) && !isListed(provider, url);
+}
+
+export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
+  const hosts = wire['picture_hosts'];
+  return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
+}
+
 /** Whether an address is the provider's own: same scheme, host and port. */
 export function isOwn({ base_url }: Pick<Provider, 'base_url'>, url: URL): boolean {
   return base_url !== '' && new URL(base_url).origin === url.origin;

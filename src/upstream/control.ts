@@ -1,10 +1,19 @@
+import { once } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { got, RequestError, TimeoutError, type Got, type OptionsOfTextResponseBody } from 'got';
+import {
+  got,
+  RequestError,
+  TimeoutError,
+  type Got,
+  type PlainResponse,
+  type StreamOptions,
+} from 'got';
 import type { Provider, WireRequest } from '../types.js';
-import { isOwn, urlOf } from './address.js';
+import { isForeign, isOwn, urlOf } from './address.js';
 import { UpstreamError } from './fault.js';
-import { readText } from './read.js';
+import { lookupPublic, refusePrivate } from './outside.js';
+import { readError, readText } from './read.js';
 import type { Network } from './types.js';
 
 export interface ControlAnswer {
@@ -35,27 +44,31 @@ const TOTAL_MS = 60_000;
 
 /** Keeps its sockets apart from those that carry answers, so that neither waits for the other. */
 export function createControl(network: Network): Control {
-  const agent = {
-    http: new HttpAgent({ keepAlive: true }),
-    https: new HttpsAgent({ keepAlive: true }),
-  };
+  const agents = [newAgents(), newAgents()] as const;
   const client = got.extend({
-    agent,
+    agent: agents[0],
     retry: { limit: 0 },
     throwHttpErrors: false,
     followRedirect: false,
-    responseType: 'text',
   });
+  // A socket of the one is never used by the other, whose addresses upstreams choose.
+  const outside = client.extend({ agent: agents[1], dnsLookup: lookupPublic });
   return {
     ask: (provider, request, limit_bytes) =>
       provider.local
         ? askLocally(network, provider, request, limit_bytes)
-        : askFar(client, provider, request, limit_bytes),
+        : askFar({ client, outside }, provider, request, limit_bytes),
     close: () => {
-      agent.http.destroy();
-      agent.https.destroy();
+      for (const { http, https } of agents) {
+        http.destroy();
+        https.destroy();
+      }
     },
   };
+}
+
+function newAgents(): { http: HttpAgent; https: HttpsAgent } {
+  return { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
 }
 
 async function askLocally(
@@ -67,39 +80,57 @@ async function askLocally(
   const signal = AbortSignal.timeout(TOTAL_MS);
   const answer = await network.send(provider, request, signal);
   const { status, headers } = answer;
-  return { status, headers, text: await readText(answer, limit_bytes) };
+  const isError = status < 200 || status > 299;
+  const text = isError ? await readError(answer) : await readText(answer, limit_bytes);
+  return { status, headers, text };
 }
 
 async function askFar(
-  client: Got,
+  { client, outside }: { client: Got; outside: Got },
   provider: Provider,
   request: WireRequest,
   limit_bytes: number,
 ): Promise<ControlAnswer> {
   const url = urlOf(provider, request.path);
-  const abort = new AbortController();
-  const asking = client(url, { ...optionsOf(provider, request, url), signal: abort.signal });
-  void asking.on('downloadProgress', ({ transferred }) => {
-    if (transferred > limit_bytes) abort.abort();
-  });
+  const isOutside = isForeign(provider, request.path);
+  if (isOutside) refusePrivate(url.href);
+  const by = isOutside ? outside : client;
+  const stream = by.stream(url, optionsOf(provider, request, url));
+  // An error that comes while nobody reads is told to whoever reads next.
+  stream.on('error', () => undefined);
   try {
-    const { statusCode, headers, body } = await asking;
-    return { status: statusCode, headers: plain(headers), text: body };
+    const [{ statusCode: status, headers }] = (await once(stream, 'response')) as [PlainResponse];
+    const answer = { status, headers: plain(headers), body: stream };
+    const isError = status < 200 || status > 299;
+    const text = await (isError ? readError(answer) : whole(stream, limit_bytes));
+    return { status, headers: answer.headers, text };
   } catch (error) {
-    throw abort.signal.aborted ? new AnswerTooLarge(limit_bytes) : faultOf(error);
+    throw faultOf(error);
+  } finally {
+    stream.destroy();
   }
+}
+
+async function whole(body: AsyncIterable<Buffer>, limit_bytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > limit_bytes) throw new AnswerTooLarge(limit_bytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function optionsOf(
   provider: Provider,
   { method, headers, body, credentials }: WireRequest,
   url: URL,
-): OptionsOfTextResponseBody {
+): StreamOptions {
   const own = credentials !== false && isOwn(provider, url);
   const { connect_ms, first_byte_ms, total_ms } = provider.timeouts;
   return {
     method,
-    responseType: 'text',
     headers: { 'user-agent': 'tollgate', ...headers, ...(own && provider.headers) },
     ...(body !== undefined && { body }),
     timeout: {
@@ -115,6 +146,7 @@ function faultOf(error: unknown): UpstreamError {
     return new UpstreamError('timeout', 'The upstream timed out.', undefined, { cause: error });
   }
   if (!(error instanceof RequestError)) throw error;
+  if (error.cause instanceof UpstreamError) return error.cause;
   const refused = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/u;
   const [fault, message] = refused.test(error.code)
     ? (['unreachable', 'The upstream is unreachable.'] as const)

@@ -1,6 +1,6 @@
 import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../types.js';
-import { isAbsolute } from './address.js';
+import { isAbsolute, isForeign } from './address.js';
 import { connectEagerly } from './eager.js';
 import { Exchange } from './exchange.js';
 import { dispatchLocally } from './local.js';
@@ -66,13 +66,11 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
     send: (provider, request, signal) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
-        if (request.public_only) refusePrivate(request.path);
+        const isOutside = !provider.local && isForeign(provider, request.path);
+        if (isOutside) refusePrivate(request.path);
         const exchange = new Exchange(provider.timeouts, signal, resolve, reject);
         if (provider.local) void dispatchLocally(provider.local, request, exchange);
-        else {
-          const by = request.public_only ? outside : agent;
-          dispatch(by, baseFor(provider), request, exchange);
-        }
+        else dispatch(isOutside ? outside : agent, baseFor(provider), request, exchange);
       }),
     close: async () => {
       await Promise.all([agent.destroy(), outside.destroy()]);

@@ -1,50 +1,36 @@
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { UpstreamError } from './fault.js';
 
 type Callback = (error: Error | null, address: LookupAddress[] | string, family?: number) => void;
 
-/** Loopback, private, link-local, shared, documentation, benchmark, multicast and reserved. */
-const NOT_PUBLIC_4: readonly [string, number][] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-];
-/** Parts of the global unicast space that lead elsewhere: other protocols, tunnels, examples. */
-const NOT_PUBLIC_6: readonly [string, number][] = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-];
+/** Answers only to the machines of one cloud (Azure's wire server), though its range is public. */
+const CLOUD_INSIDE = '168.63.129.16';
+/** What the Internet routes of IPv6, and how a network without IPv4 writes an IPv4 address. */
+const GLOBAL_6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-const refused = new BlockList();
-for (const [net, bits] of NOT_PUBLIC_4) refused.addSubnet(net, bits, 'ipv4');
-for (const [net, bits] of NOT_PUBLIC_6) refused.addSubnet(net, bits, 'ipv6');
-const global6 = new BlockList();
-global6.addSubnet('2000::', 3, 'ipv6');
-
-/** Whether an IP address is one of the public Internet. */
+/**
+ * Whether an IP address is one of the public Internet. An IPv6 address that holds one of IPv4
+ * (mapped, 6to4, Teredo) is not; that of a NAT64 is where the address within is.
+ */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:
-      return !refused.check(address, 'ipv4');
-    case 6:
-      return global6.check(address, 'ipv6') && !refused.check(address, 'ipv6');
+      return isPublic4(ipaddr.IPv4.parse(address));
+    case 6: {
+      const six = ipaddr.IPv6.parse(address);
+      if (six.match(NAT64)) return isPublic4(new ipaddr.IPv4(six.toByteArray().slice(-4)));
+      return six.match(GLOBAL_6) && six.range() === 'unicast';
+    }
     default:
       return false;
   }
+}
+
+function isPublic4(four: ipaddr.IPv4): boolean {
+  return four.range() === 'unicast' && four.toString() !== CLOUD_INSIDE;
 }
 
 /** Names that mean nothing to the public, whatever they lead to. */
@@ -52,9 +38,13 @@ const NOT_PUBLIC_NAME = /(^|\.)(localhost|local|internal|home\.arpa)\.?$/u;
 
 /** Throws `UpstreamError` for a URL whose host is not public, as far as its words tell. */
 export function refusePrivate(url: string): void {
-  const host = new URL(url).hostname.replace(/^\[|\]$/gu, '');
-  const isAddress = isIP(host) !== 0;
-  if (isAddress ? !isPublic(host) : NOT_PUBLIC_NAME.test(host)) throw notPublic();
+  if (isPrivate(new URL(url))) throw notPublic();
+}
+
+/** Whether the host of a URL is not public, as far as its words tell. */
+export function isPrivate({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/gu, '');
+  return isIP(host) === 0 ? NOT_PUBLIC_NAME.test(host) : !isPublic(host);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
 import { image } from '../../providers/gemini.js';
 import type { ImageCall } from '../../src/image/codec.js';
 import { UpstreamError } from '../../src/upstream/fault.js';
@@ -17,6 +18,12 @@ function done(made: object): Film {
   return { done: true, response: { '@type': 'x', generateVideoResponse: made } };
 }
 
+/** The shipped manifest, whose operator lists the host of another server as one of its files. */
+async function manifestWith({ url }: FakeUpstream): Promise<string> {
+  const shipped = await readFile(new URL('../../providers/gemini.yaml', import.meta.url), 'utf8');
+  return `${shipped}wire: { picture_hosts: ["${new URL(url).host}"] }\n`;
+}
+
 describe('videos of the Gemini API', () => {
   let veo: VeoServer;
   let elsewhere: FakeUpstream;
@@ -29,10 +36,11 @@ describe('videos of the Gemini API', () => {
     gateway = await startGateway(
       `owners: { g: { name: G } }
 providers:
-  gemini: { api_key: ${KEY}, base_url: "${veo.url}/v1beta", poll_interval: 10ms }
+  gemini: { uses: ./films.yaml, api_key: ${KEY}, base_url: "${veo.url}/v1beta", poll_interval: 10ms }
 models:
   veo: { owner: g, capabilities: [video], upstreams: [${upstream}], price: { per_video_second: 0.1 } }
 `,
+      { files: { 'films.yaml': await manifestWith(elsewhere) } },
     );
   });
   afterEach(async () => {

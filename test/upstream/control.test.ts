@@ -63,8 +63,9 @@ describe('a small question to an upstream', () => {
   });
 
   it('keeps its credentials to the origin of the provider', async () => {
-    const { upstream, provider } = await at({});
     const { upstream: other } = await at({});
+    const wire = { picture_hosts: [new URL(other.url).host] };
+    const { upstream, provider } = await at({}, { wire });
     await control.ask(provider, { ...ASK, path: `${upstream.url}/own` }, LIMIT_BYTES);
     await control.ask(provider, { ...ASK, credentials: false }, LIMIT_BYTES);
     await control.ask(

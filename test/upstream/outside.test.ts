@@ -31,8 +31,25 @@ const PRIVATE = [
   '2002:7f00:1::',
   'localhost',
   '',
+  '168.63.129.16',
+  '64:ff9b::a83f:8110',
+  '64:ff9b:1::808:808',
+  '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+  '2002:808:808::1',
+  '::127.0.0.1',
+  'fec0::1',
+  '192.31.196.1',
+  '5f00::1',
+  '4000::1',
 ];
-const PUBLIC = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111'];
+const PUBLIC = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '172.32.0.1',
+  '100.128.0.1',
+  '2606:4700:4700::1111',
+  '64:ff9b::808:808',
+];
 
 /** Ways to write 127.0.0.1 and its like in a URL. */
 const WRITTEN = [
@@ -46,6 +63,7 @@ const WRITTEN = [
   'http://169.254.169.254/latest/meta-data',
   'http://localhost/',
   'http://db.internal./',
+  'http://168.63.129.16/',
 ];
 
 describe('addresses outside', () => {
@@ -80,7 +98,7 @@ describe('a request to an address that an upstream chose', () => {
       for (const url of [inside.url, inside.url.replace('127.0.0.1', 'localhost')]) {
         const wire = { method: 'GET', path: `${url}/`, headers: {}, body: undefined } as const;
         const { signal } = new AbortController();
-        const asking = network.send(provider, { ...wire, public_only: true }, signal);
+        const asking = network.send(provider, wire, signal);
         const error: unknown = await asking.catch((reason: unknown) => reason);
         expect(error, url).to.be.instanceOf(UpstreamError);
         expect(error, url).to.include({ fault: 'broken' });

@@ -20,7 +20,7 @@ describe('the content of a video', () => {
     other = await startUpstream(async ({ path }, response) => {
       await play(typeof far === 'function' ? far(path) : far, response);
     });
-    studio = await startStudio();
+    studio = await startStudio({ hosts: [new URL(other.url).host] });
   });
   afterEach(async () => {
     await studio.close();

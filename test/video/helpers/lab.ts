@@ -22,10 +22,11 @@ export interface Lab extends FakeUpstream {
 export const REEL = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at % 251));
 
 /** Its files, to be put beside gateway.yaml. */
-export async function labFiles(): Promise<Record<string, string>> {
+/** `hosts` are those of files that the lab's manifests list. */
+export async function labFiles(hosts: readonly string[] = []): Promise<Record<string, string>> {
   const read = (name: string) =>
     readFile(new URL(`../../fixtures/video/${name}`, import.meta.url), 'utf8');
-  const lab = await read('lab.yaml');
+  const lab = `${await read('lab.yaml')}wire: { picture_hosts: ${JSON.stringify(hosts)} }\n`;
   return {
     'lab.yaml': lab,
     'single.yaml': lab.replace('most: 4', 'most: 1'),

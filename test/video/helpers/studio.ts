@@ -24,6 +24,8 @@ export interface StudioOptions {
   settings?: string;
   /** Entries of the upstreams of `studio/film-1`. */
   upstreams?: string;
+  /** Hosts that the operator lists as those of the lab's files. */
+  hosts?: readonly string[];
   /** Keeps the real time. */
   clock?: 'real';
 }
@@ -86,7 +88,7 @@ export function yamlOf(lab: Lab, options: StudioOptions): string {
 export async function startStudio(options: StudioOptions = {}): Promise<Studio> {
   const lab = await startLab();
   const yaml = yamlOf(lab, options);
-  const files = await labFiles();
+  const files = await labFiles(options.hosts);
   const now = (): number => (options.clock === 'real' ? Date.now() : studio.now_ms);
   const { credit, store, terms } = options;
   const clock = { now_ms: START_MS };
