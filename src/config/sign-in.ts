@@ -1,4 +1,4 @@
-import { isAllowed } from '../allowed.js';
+import { isAllowed, lowerAddress } from '../allowed.js';
 import type { SignInBlock } from '../schema-types/gateway.js';
 import { readIdentityProvider } from './identity-provider.js';
 import { readDollars } from './prices.js';
@@ -34,7 +34,7 @@ export function readSignIn(source: Source, block: Draft<SignInBlock>): SignIn {
 }
 
 function listed(words: readonly (string | undefined)[] = []): string[] {
-  return words.flatMap((word) => (word === undefined ? [] : [word.toLowerCase()]));
+  return words.flatMap((word) => (word === undefined ? [] : [lowerAddress(word)]));
 }
 
 function readProviders(source: Source, block: Draft<SignInBlock>): Map<string, IdentityProvider> {

@@ -5,7 +5,7 @@ export interface Identity {
   /** The entry of `sign_in.providers` that vouches for it. */
   provider: string;
   subject: string;
-  /** Verified by the provider, in lower case. */
+  /** Verified by the provider, in ASCII lower case. */
   email: string;
 }
 

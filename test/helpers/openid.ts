@@ -6,6 +6,8 @@ import Provider, { type Configuration } from 'oidc-provider';
 export interface Person {
   email?: string;
   email_verified?: boolean | string;
+  /** What stands in the userinfo in place of the rest. */
+  userinfo?: { email?: string; email_verified?: boolean };
 }
 
 export interface OpenIdOptions {
@@ -110,7 +112,10 @@ function configure(
     pkce: { required: () => true },
     findAccount: (_ctx, sub) => ({
       accountId: sub,
-      claims: () => ({ sub, ...(people[sub] as object) }),
+      claims: (use) => {
+        const { userinfo: told, ...person } = people[sub] ?? {};
+        return { sub, ...(use === 'userinfo' && told ? told : person) };
+      },
     }),
     // Nobody is asked to consent.
     loadExistingGrant: async (ctx) => {

@@ -1,3 +1,4 @@
+import { lowerAddress } from '../../allowed.js';
 import type { IdentityProvider } from '../../config/types.js';
 import { GatewayError } from '../../errors.js';
 import type { Identity } from '../../store/people-types.js';
@@ -28,5 +29,5 @@ export function identityOf(
     const message = `${title} has not verified your e-mail address: verify it there first.`;
     throw new GatewayError('forbidden', message);
   }
-  return { provider, subject, email: email.toLowerCase() };
+  return { provider, subject, email: lowerAddress(email) };
 }

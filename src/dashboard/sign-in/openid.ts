@@ -82,7 +82,10 @@ function authentication(client_secret: string | undefined): ClientAuth {
   };
 }
 
-/** The address, and whether it is verified, stand in the ID token, or else are asked for. */
+/**
+ * The address, and whether it is verified, both of the ID token or else both of the userinfo: one
+ * source's word on an address says nothing of the other's.
+ */
 async function told(
   { trust_email }: OpenIdProvider,
   configuration: Configuration,
@@ -93,8 +96,8 @@ async function told(
   const isWhole = claims?.['email'] !== undefined && claims['email_verified'] !== undefined;
   const asks = !isWhole && configuration.serverMetadata().userinfo_endpoint;
   const more = asks ? await fetchUserInfo(configuration, access_token, subject) : undefined;
-  const email: unknown = claims?.['email'] ?? more?.email;
-  const verified: unknown = claims?.['email_verified'] ?? more?.['email_verified'] ?? trust_email;
+  const source: Record<string, unknown> | undefined = more?.email === undefined ? claims : more;
+  const { email, email_verified: verified = trust_email } = source ?? {};
   // Some write it as text.
   return { subject, email, verified: verified === true || verified === 'true' };
 }

@@ -206,6 +206,37 @@ describe('a sign-in with a third party', () => {
     });
   }
 
+  it('lets nobody into the account of an address that another source has verified', async () => {
+    await ground.person().signIn(START, 'grace');
+    ground.openid.people['mixed'] = {
+      email: 'grace@example.org',
+      userinfo: { email: 'mallory@example.org', email_verified: true },
+    };
+    expect((await person.signIn(START, 'mixed')).status).to.equal(303);
+    const session = person.cookie('session') ?? '';
+    const { people } = ground.gateway.gateway.store;
+    const limits = { idle_ms: 1e9, lifetime_ms: 1e9 };
+    expect((await people.session(session, limits))?.email).to.equal('mallory@example.org');
+  });
+
+  it('lets nobody in by a verification that belongs to another address', async () => {
+    ground.openid.people['half'] = {
+      email_verified: true,
+      userinfo: { email: 'grace@example.org' },
+    };
+    const answer = await person.signIn(START, 'half');
+    expect([answer.status, answer.text.includes('verified')]).to.deep.equal([403, true]);
+  });
+
+  it('lets nobody into the account of an address that only looks the same', async () => {
+    ground.openid.people['kate'] = { email: 'KATE@example.org', email_verified: true };
+    ground.openid.people['kelvin'] = { email: '\u212Aate@example.org', email_verified: true };
+    await ground.person().signIn(START, 'kate');
+    await person.signIn(START, 'kelvin');
+    const names = (await ground.gateway.gateway.store.accounts()).map(({ name }) => name);
+    expect(names).to.include('kate@example.org').and.include('\u212Aate@example.org');
+  });
+
   it('takes a verification that is written as text', async () => {
     ground.openid.people['text'] = { email: 'text@example.org', email_verified: 'true' };
     expect((await person.signIn(START, 'text')).status).to.equal(303);
