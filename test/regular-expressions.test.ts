@@ -66,10 +66,10 @@ describe('every regular expression', () => {
           const unit = pumped.join('');
           const middle = unit.repeat(Math.ceil(CHARACTERS / unit.length));
           const text = first.join('') + middle + last.join('') + '\u0001';
-          const began = performance.now();
+          const began = process.cpuUsage();
           text.replace(pattern, '');
           pattern.lastIndex = 0;
-          expect(performance.now() - began).to.be.below(MOST_MS);
+          expect(process.cpuUsage(began).user / 1_000).to.be.below(MOST_MS);
         }),
         { numRuns: 60 },
       );

@@ -2,7 +2,7 @@
 
 /** POST /api/accounts: who it is for, and what it begins with. */
 export interface AccountCreation {
-  /** text of one line, 1 to 100 characters */
+  /** text of one line, 1 to 100 characters, all of which can be seen */
   name: string;
   /** an amount in dollars such as "10.00" */
   credit?: string;

@@ -2,7 +2,7 @@
 
 /** POST /api/keys: what the new key is for, and what it may do. */
 export interface KeyCreation {
-  /** text of one line, 1 to 100 characters */
+  /** text of one line, 1 to 100 characters, all of which can be seen */
   name: string;
   /** seconds until it expires; or say when, by expires */
   expires_in_s?: number;

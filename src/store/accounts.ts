@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import { enterCredit } from './ledger.js';
+import { checkName } from './names.js';
 import { bound, fitsColumn } from './nano.js';
 import { randomText } from './secret.js';
 import { StoreError, type Account } from './types.js';
@@ -22,7 +23,7 @@ export async function createAccount(
   name: string,
   credit_nano: bigint,
 ): Promise<Account> {
-  checkName(name);
+  checkAccountName(name);
   if (credit_nano < 0n) throw new StoreError('An account cannot open with less than zero.');
   if (!fitsColumn(credit_nano)) throw new StoreError('The credit is more than a balance can hold.');
   return database.write(async (trx) => {
@@ -76,8 +77,8 @@ export async function account(
 }
 
 /** A name that looked like an ID could be mistaken for another account's. No ID has an `@`. */
-function checkName(name: string): void {
-  if (name.trim() === '') throw new StoreError('An account needs a name.');
+function checkAccountName(name: string): void {
+  checkName('An account', name);
   if (name.startsWith(PREFIX) && !name.includes('@')) {
     throw new StoreError(`The name of an account cannot begin with "${PREFIX}".`);
   }

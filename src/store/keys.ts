@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import { noAccount } from './hot.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
+import { checkName } from './names.js';
 import { bound, fitsColumn } from './nano.js';
 import { StoreError, TooManyKeys, type Key, type KeyTerms } from './types.js';
 
@@ -43,7 +44,7 @@ export async function createKey(
   name: string,
   terms: KeyTerms = {},
 ): Promise<{ key: Key; secret: string }> {
-  if (name.trim() === '') throw new StoreError('A key needs a name.');
+  checkName('A key', name);
   const { expires_ms = null, models, limit_nano = null, most_active } = terms;
   checkTerms(terms, now_ms);
   const secret = makeSecret();

@@ -13,16 +13,22 @@ export interface IdentityService {
   finish(callback: URL, proofs: Proofs): Promise<Identity>;
 }
 
+/** Text that every store takes. */
+const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+/** Without blanks, and without what nobody sees, by which it could look like another one. */
+const EMAIL =
+  /^[^@\s\p{C}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]{1,64}@[^@\s\p{C}]{1,253}$/u;
+
 /** Checks what a provider tells of somebody, whatever it says. */
 export function identityOf(
   { name: provider, title }: IdentityProvider,
   told: { subject: unknown; email: unknown; verified: unknown },
 ): Identity {
   const { subject, email, verified } = told;
-  if (typeof subject !== 'string' || subject === '' || subject.length > 255) {
+  if (typeof subject !== 'string' || !SUBJECT.test(subject)) {
     throw new GatewayError('upstream_error', `${title} does not say who you are.`);
   }
-  if (typeof email !== 'string' || !/^[^@\s\p{C}]{1,64}@[^@\s\p{C}]{1,253}$/u.test(email)) {
+  if (typeof email !== 'string' || !EMAIL.test(email)) {
     throw new GatewayError('forbidden', `${title} does not tell your e-mail address.`);
   }
   if (verified !== true) {

@@ -65,6 +65,8 @@ onEachHouse('the API of keys', { yaml: 'limits: { keys: 3 }' }, (here) => {
     ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
     ['a name of two lines', { name: 'a\nb' }, 'name'],
     ['a name with a NUL', { name: 'a\0b' }, 'name'],
+    ['a name that turns its direction', { name: 'a\u202Eb' }, 'name'],
+    ['a name with a blank of no width', { name: 'a\u200Bb' }, 'name'],
     ['a number as name', { name: 7 }, 'name'],
     ['a field of no meaning', { name: 'a', expire_in_s: 5 }, 'expire_in_s'],
     ['an end in the past', { name: 'a', expires: '2020-01-01T00:00:00Z' }, 'expires'],
