@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
+import { makePrivate } from './owner-only.js';
 import { codeOf, patiently } from './patience.js';
 import { StoreError } from './types.js';
 
@@ -66,7 +66,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 function openSqlite(file: string): Database {
-  mkdirSync(dirname(file), { recursive: true });
+  makePrivate(file);
   const knex = knexOf({
     client: 'better-sqlite3',
     connection: { filename: file, options: { safeIntegers: true } },

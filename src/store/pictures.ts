@@ -1,7 +1,9 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Database } from './database.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from './owner-only.js';
+import { isPossible } from './text.js';
 
 /** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
 export interface PictureTerms {
@@ -45,6 +47,7 @@ export function openPictures(database: Database, now: () => number): PictureStor
       await shelf.put(id, bytes);
     },
     picture: async (id) => {
+      if (!isPossible(id)) return undefined;
       const row = await database.read<Row | undefined>((knex) =>
         knex('pictures').where({ id }).first('id', 'size_bytes', 'due_ms'),
       );
@@ -107,8 +110,11 @@ function inFolder({ location }: Database): Shelf {
   const folder = `${location}-pictures`;
   return {
     put: async (id, bytes) => {
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, id), bytes);
+      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+      // One of an older version was open to all.
+      await chmod(folder, PRIVATE_FOLDER);
+      await writeFile(join(folder, id), bytes, { mode: PRIVATE_FILE });
+      await chmod(join(folder, id), PRIVATE_FILE);
     },
     get: (id) => readFile(join(folder, id)).catch(unlessMissing),
     remove: async (ids) => {
