@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { bound } from './nano.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
+import { storable } from './text.js';
 import { StoreError } from './types.js';
 
 /** Gives back what a task holds. */
@@ -34,7 +35,7 @@ export async function failTask(
   await endHold(trx, task);
   await trx('tasks')
     .where({ id })
-    .update({ status: 'FAILED', error, due_ms, updated_ms: now_ms })
+    .update({ status: 'FAILED', error: storable(error), due_ms, updated_ms: now_ms })
     .increment('version');
   return true;
 }

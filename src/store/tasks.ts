@@ -9,6 +9,7 @@ import { readTasks } from './task-rows.js';
 import { endHold, failTask, hasLimit, settleTask } from './task-ends.js';
 import { sweep } from './task-sweep.js';
 import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
+import { isPossible, storable } from './text.js';
 import { StoreError } from './types.js';
 
 /** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
@@ -32,8 +33,8 @@ export function openTasks(database: Database, self: Process, now: () => number):
         if (call) await forgetCall(trx, call);
         return failTask(trx, id, { error, due_ms, now_ms: now() });
       }),
-    task: (id) => find(database, { id }),
-    taskByContent: (content_id) => find(database, { content_id }),
+    task: (id) => find(database, { id }, id),
+    taskByContent: (content_id) => find(database, { content_id }, content_id),
     claim: (id, interval_ms) => claim(database, id, interval_ms, now()),
     advance: (task, progress) => database.write((trx) => advance(trx, task, progress, now())),
     settle: (id, settlement) => database.write((trx) => settleTask(trx, id, settlement, now())),
@@ -100,7 +101,9 @@ async function accept(
 async function find(
   database: Database,
   key: { id: string } | { content_id: string },
+  id: string,
 ): Promise<Task | undefined> {
+  if (!isPossible(id)) return undefined;
   const [task] = await database.read((knex) => readTasks(knex, (query) => query.where(key)));
   return task;
 }
@@ -129,7 +132,8 @@ async function advance(
   now_ms: number,
 ): Promise<boolean> {
   const { id, version } = task;
-  const { status, error, jobs, places, due_ms } = progress;
+  const { status, jobs, places, due_ms } = progress;
+  const error = progress.error === null ? null : storable(progress.error);
   const changed = await trx('tasks')
     .where({ id, version })
     .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
