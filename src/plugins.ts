@@ -54,7 +54,9 @@ const loaded = new Map<string, number>();
 
 /** A module is loaded once for each address, so a file that has changed since gets another one. */
 async function addressOf(path: string): Promise<string> {
-  const { mtimeMs } = await stat(path);
+  const info = await stat(path);
+  if (!info.isFile()) throw new Error('it is no regular file');
+  const { mtimeMs } = info;
   const { href } = pathToFileURL(path);
   const first = loaded.get(path) ?? mtimeMs;
   loaded.set(path, first);

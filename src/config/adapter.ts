@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ChatCodec } from '../chat/codec.js';
@@ -36,6 +36,7 @@ async function importAdapter(
     ? pathToFileURL(resolve(dirname(manifest), name))
     : new URL(`${name}.js`, BUILT_IN);
   try {
+    if (own && !(await stat(file)).isFile()) throw new Error('it is no regular file');
     return (await import(file.href)) as Record<string, unknown>;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/(\n| imported from )[^]*/, '') : '';

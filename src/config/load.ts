@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
@@ -8,6 +7,7 @@ import { Manifests } from './manifest.js';
 import { readModels } from './models.js';
 import { parse } from './parse.js';
 import { readProviders } from './providers.js';
+import { readRegular } from './regular-file.js';
 import { Report } from './report.js';
 import { readSettings } from './settings.js';
 import { pointer as join, quote, type Source } from './source.js';
@@ -68,8 +68,7 @@ export async function load(file: string, env: NodeJS.ProcessEnv): Promise<Loaded
 
 async function read(file: string): Promise<{ text: string; modified_s: number }> {
   try {
-    const { mtimeMs } = await stat(file);
-    return { text: await readFile(file, 'utf8'), modified_s: Math.floor(mtimeMs / 1000) };
+    return await readRegular(file);
   } catch (error) {
     throw unreadable(file, error);
   }

@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { ChatCodec } from '../chat/codec.js';
 import { packageRoot } from '../paths.js';
@@ -9,6 +9,7 @@ import { checkChanges, checkPassthrough } from './fields.js';
 import { readMedia, type Media } from './media.js';
 import { nameHint } from './nearest.js';
 import { parse } from './parse.js';
+import { readRegular } from './regular-file.js';
 import { quote, type Source } from './source.js';
 import { validate, type Draft } from './validate.js';
 
@@ -73,7 +74,7 @@ export class Manifests {
 
   async #text(file: string, pointer: string, at: 'key' | 'value'): Promise<Found> {
     try {
-      return { content: await readFile(file, 'utf8') };
+      return { content: (await readRegular(file)).text };
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing';
       const message = 'this manifest is a file that cannot be read';

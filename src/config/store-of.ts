@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isRecord } from '../is-record.js';
 import { FaultyConfiguration } from './faulty.js';
 import { parse } from './parse.js';
+import { readRegular } from './regular-file.js';
 import { Report } from './report.js';
 import { readPublicUrl, STANDARD_STORE } from './settings.js';
 import type { Source } from './source.js';
@@ -39,7 +39,7 @@ async function part<T>(
   key: 'store' | 'public_url' | 'models',
   read: (source: Source, written: string | undefined) => T,
 ): Promise<T> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const { text } = await readRegular(file).catch((error: unknown) => {
     throw unreadable(file, error);
   });
   const report = new Report();

@@ -7,6 +7,8 @@ const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
   EACCES: 'may not be read',
   EISDIR: 'is a folder',
+  ENOTREG: 'is no regular file',
+  EFBIG: 'is larger than 4 MB',
 };
 
 /** Says in words why a file could not be read. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import { GatewayError } from '../errors.js';
@@ -29,7 +29,9 @@ export function compileShippedSchema(name: RequestSchema): Check {
 /** An operator's own schema, by its path from gateway.yaml. Throws `OptionError` if unusable. */
 export function compileOwnSchema(path: string, configFile: string): Check {
   try {
-    const text = readFileSync(resolve(dirname(configFile), path), 'utf8');
+    const file = resolve(dirname(configFile), path);
+    if (!statSync(file).isFile()) throw new OptionError('it is no regular file');
+    const text = readFileSync(file, 'utf8');
     // Read anew at every reload, so a schema must not meet its own `$id` in an older one.
     const own = new Ajv2020({ discriminator: true, strict: false });
     return checking(own.compile(JSON.parse(text) as AnySchema));

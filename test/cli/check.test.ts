@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -101,16 +102,28 @@ describe('tollgate check', () => {
   const unreadable = [
     ['none.yaml', 'does not exist'],
     ['.', 'is a folder'],
+    ['/dev/null', 'is no regular file'],
+    ['other-pipe', 'is no regular file'],
   ];
   for (const [file = '', reason] of unreadable) {
     for (const format of ['text', 'json', 'github']) {
       it(`ends with status 2 where ${file} ${reason}, as ${format}`, async () => {
+        if (file === 'other-pipe') execFileSync('mkfifo', [join(place.folder, file)]);
         const outcome = await place.tollgate('check', file, '--format', format);
         expect(outcome).to.include({ status: 2, stdout: '' });
         expect(outcome.stderr).to.equal(`tollgate: ${file} ${reason}\n`);
       });
     }
   }
+
+  it('ends where a manifest or a secret is a pipe', async () => {
+    const pipe = './other-pipe';
+    execFileSync('mkfifo', [join(place.folder, pipe)]);
+    const piped = `piped: { uses: ${pipe} }, keyed: { uses: openai, api_key: "\${file:${pipe}}" }`;
+    const outcome = await check(SIMULATED.replace('{ simulator', `{ ${piped}, simulator`));
+    expect(outcome.status).to.equal(1);
+    expect(outcome.stdout).to.match(/manifest is a file that cannot be read[^]*cannot be read/u);
+  });
 
   const unparsed = ['', '# nothing\n', '[]\n', 'models: [\n', 'a: 1\na: 2\n', '\t- x\n', '"'];
   it('counts what is no gateway.yaml at all among the faults, with a place', async function () {
