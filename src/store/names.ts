@@ -7,7 +7,7 @@ import { StoreError } from './types.js';
 const UNSEEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]/u;
 
-/** Throws `StoreError` for a name that is empty or holds what nobody sees; `what` is `An account`. */
+/** Throws `StoreError` for a name that is empty, or that holds what nobody sees. */
 export function checkName(what: string, name: string): void {
   if (name.trim() === '') throw new StoreError(`${what} needs a name.`);
   if (!UNSEEN.test(name)) return;
