@@ -4,7 +4,6 @@ import type { Upstream } from '../src/types.js';
 import { UpstreamError } from '../src/upstream/fault.js';
 import {
   answerIn,
-  broken,
   countIn,
   listIn,
   modelOf,
@@ -96,7 +95,8 @@ function noPicture(answer: Fields, candidates: Fields[], parts: Fields[]): Upstr
   if (reason !== undefined) {
     return new UpstreamError('policy', `The upstream refused the prompt (${reason}).${words}`);
   }
-  return broken(`The upstream gave no picture.${words}`);
+  const message = `The upstream gave no picture.${words}`;
+  return new UpstreamError('broken', message, undefined, { isQuoted: words !== '' });
 }
 
 function usageIn(answer: Fields): Fields | undefined {

@@ -67,7 +67,8 @@ export class Outcomes {
       return;
     }
     minute.failed += 1;
-    const said = error instanceof UpstreamError ? error.message : 'The upstream failed.';
+    const isOurs = error instanceof UpstreamError && !error.isQuoted;
+    const said = isOurs ? error.message : 'The upstream failed.';
     const message = said.slice(0, MESSAGE_CHARACTERS);
     tally.last_failure = { at_ms: now_ms, fault, message };
   }

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { GatewayError } from '../src/errors.js';
 import { plainError } from '../src/log.js';
+import { Outcomes } from '../src/outcomes.js';
+import { UpstreamError } from '../src/upstream/fault.js';
 import { ask } from './helpers/ask.js';
 import { startGateway } from './helpers/gateway.js';
 import { startUpstream } from './helpers/upstream.js';
@@ -8,6 +11,17 @@ import { startUpstream } from './helpers/upstream.js';
 const PROMPT = 'My dearest aunt has a secret.\n    at home (it.ts:1:1)';
 
 describe('a prompt that an upstream repeats in its error', () => {
+  it('stays out of the log where a fault of its own holds it, and of the report', () => {
+    const fault = new UpstreamError('broken', `No picture. ${PROMPT}`, undefined, {
+      isQuoted: true,
+    });
+    const shown = new GatewayError('upstream_error', fault.message, { cause: fault });
+    expect(JSON.stringify([plainError(fault), plainError(shown)])).not.to.match(/aunt|it\.ts/u);
+    const outcomes = new Outcomes(() => 1);
+    outcomes.failed('up', fault);
+    expect(outcomes.report()['up']?.last_failure?.message).to.equal('The upstream failed.');
+  });
+
   const statuses = [400, 422, 401, 404, 429, 500, 503];
   for (const status of statuses) {
     for (const inside of [false, true]) {

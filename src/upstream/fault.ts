@@ -19,18 +19,17 @@ export type Fault =
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
+  /** Whether the message may be the upstream's own, and so hold what a customer wrote. */
+  readonly isQuoted: boolean;
   constructor(
     readonly fault: Fault,
     message: string,
     /** Seconds, or an HTTP date, as the upstream gave it. */
     readonly retry_after?: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { isQuoted?: boolean },
   ) {
     super(message, options);
-  }
-
-  /** Whether the message may be the upstream's own, and so hold what a customer wrote. */
-  get isQuoted(): boolean {
-    return this.fault === 'rejected' || this.fault === 'context' || this.fault === 'policy';
+    const isClients = fault === 'rejected' || fault === 'context' || fault === 'policy';
+    this.isQuoted = isClients || options?.isQuoted === true;
   }
 }
