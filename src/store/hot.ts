@@ -1,7 +1,7 @@
 import { MAX_NANO } from './nano.js';
 import type { HoldRefusal } from './hold-types.js';
 import type { AnsweredCall, IdempotencyStore } from './idempotency-types.js';
-import { StoreError, type Charge, type Store } from './types.js';
+import { StoreError, type Charge, type Settled, type Store } from './types.js';
 
 /** The part of a store that every request walks through, written once for each database. */
 export interface Hot extends Pick<
@@ -35,10 +35,21 @@ export function checkHold(amount_nano: bigint): void {
   if (amount_nano < 0n) throw new StoreError('A hold cannot be below zero.');
 }
 
-export function checkCharge({ request_id, cost_nano }: Charge): void {
-  if (cost_nano >= 0n && cost_nano <= MAX_NANO) return;
-  throw new StoreError(`The charge of request ${request_id} is not an amount: ${cost_nano}.`);
+export function checkCharge({ request_id, cost_nano, not_owed_nano = 0n }: Charge): void {
+  const isAmount = cost_nano >= 0n && not_owed_nano >= 0n && cost_nano + not_owed_nano <= MAX_NANO;
+  if (isAmount) return;
+  throw new StoreError(
+    `The charge of request ${request_id} is not an amount: ${cost_nano} and ${not_owed_nano}.`,
+  );
 }
+
+/** Whether a charge may cost more than its hold has set aside, so that it is looked at alone. */
+export function isBeyondHold({ cost_nano, hold_nano, not_owed_nano }: Charge): boolean {
+  return not_owed_nano !== undefined || (hold_nano !== undefined && cost_nano > hold_nano);
+}
+
+/** The answer to a charge that was collected as a whole. */
+export const COLLECTED: Settled = Object.freeze({ uncollected_nano: 0n });
 
 /** What a key says about a hold, where it has the say. */
 export interface KeyTerms {
@@ -69,12 +80,4 @@ export function modelsIn(column: string | null): readonly string[] | undefined {
 
 export function noAccount(account_id: string): StoreError {
   return new StoreError(`There is no account ${account_id}.`);
-}
-
-export function tooMuchSpent(key_id: string): StoreError {
-  return new StoreError(`What key ${key_id} has spent would pass the 64-bit column.`);
-}
-
-export function tooLowBalance(account_id: string): StoreError {
-  return new StoreError(`The balance of account ${account_id} would pass the 64-bit column.`);
 }

@@ -16,6 +16,7 @@ interface LedgerRow {
   provider: string | null;
   usage: string | null;
   estimated: bigint | boolean;
+  uncollected_nano: bigint;
   created_ms: bigint;
 }
 
@@ -139,6 +140,7 @@ function toEntry(row: LedgerRow): LedgerEntry {
     provider: row.provider,
     usage: row.usage,
     estimated: Boolean(row.estimated),
+    uncollected_nano: row.uncollected_nano,
     created_ms: Number(row.created_ms),
   };
 }

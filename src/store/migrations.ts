@@ -17,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '005-operator', up: letOperatorsSee },
   { name: '006-idempotency', up: createIdempotencyKeys },
   { name: '007-weights', up: weighAnswers },
+  { name: '008-uncollected', up: noteUncollected },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -137,5 +138,12 @@ async function letOperatorsSee(trx: Knex): Promise<void> {
   });
   await trx.schema.alterTable('tasks', (table) => {
     table.index(['created_ms', 'id']);
+  });
+}
+
+/** What a charge was due beyond what its account and key could bear. */
+async function noteUncollected(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('ledger', (table) => {
+    table.bigInteger('uncollected_nano').notNullable().defaultTo(0);
   });
 }

@@ -1,37 +1,37 @@
-import { tooLowBalance, type ChargeAct } from './hot.js';
+import { COLLECTED, type ChargeAct } from './hot.js';
 import { takenOver } from './idempotency.js';
 import type { LaneWork } from './lanes.js';
-import { codeOf } from './patience.js';
 import { valuesOf } from './postgres-idempotency.js';
 import { isAtFault, type Lent } from './postgres-lent.js';
+import type { Settled } from './types.js';
 
-const OUT_OF_RANGE = '22003';
+/** What is not collected, in digits; null where the charge was made before. */
+interface Entered {
+  uncollected_nano: string | null;
+  kept?: boolean;
+}
 
 /**
  * Enters charges on PostgreSQL and ends their holds: one statement for one, or for many of one
  * account under one key. Tried again after a lost connection too: the ledger's unique key makes
  * that harmless.
  */
-export class PostgresCharges implements LaneWork<ChargeAct, boolean> {
+export class PostgresCharges implements LaneWork<ChargeAct, Settled | false> {
   constructor(private readonly lent: Lent) {}
 
-  async alone({ charge, answered }: ChargeAct): Promise<boolean> {
+  async alone({ charge, answered }: ChargeAct): Promise<Settled | false> {
     const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
     const values: unknown[] = [account_id, request_id, cost_nano, key_id, model, provider, usage];
-    values.push(charge.estimated, this.lent.now());
+    values.push(charge.estimated, this.lent.now(), charge.not_owed_nano ?? 0n);
     if (answered) values.push(...valuesOf(answered).slice(2));
-    try {
-      const name = answered ? 'settleKept' : 'settle';
-      const { rows } = await this.lent.insist<{ first: boolean; kept?: boolean }>(name, values);
-      if (answered && rows[0]?.kept !== true) throw takenOver(answered);
-      return rows[0]?.first === true;
-    } catch (error) {
-      if (codeOf(error) === OUT_OF_RANGE) throw tooLowBalance(account_id);
-      throw error;
-    }
+    const name = answered ? 'settleKept' : 'settle';
+    const { rows } = await this.lent.insist<Entered>(name, values);
+    const [row] = rows;
+    if (answered && row?.kept !== true) throw takenOver(answered);
+    return settledOf(row?.uncollected_nano);
   }
 
-  async together(acts: readonly ChargeAct[]): Promise<boolean[] | undefined> {
+  async together(acts: readonly ChargeAct[]): Promise<(Settled | false)[] | undefined> {
     const charges = acts.map(({ charge }) => charge);
     const { account_id, key_id } = charges[0] ?? {};
     const values = [
@@ -46,13 +46,22 @@ export class PostgresCharges implements LaneWork<ChargeAct, boolean> {
       this.lent.now(),
     ];
     try {
-      const { rows } = await this.lent.insist<{ reference: string }>('settleAll', values);
-      const first = new Set(rows.map(({ reference }) => reference));
+      const { rows } = await this.lent.insist<Entered & { reference: string }>('settleAll', values);
+      const made = new Map(rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]));
       // Of two charges of one request the one is made, and the other hears so.
-      return charges.map(({ request_id }) => first.delete(request_id));
+      return charges.map(({ request_id }) => {
+        const settled = made.get(request_id) ?? false;
+        made.delete(request_id);
+        return settled;
+      });
     } catch (error) {
       if (isAtFault(error)) return undefined;
       throw error;
     }
   }
+}
+
+function settledOf(uncollected_nano: string | null | undefined): Settled | false {
+  if (uncollected_nano === null || uncollected_nano === undefined) return false;
+  return uncollected_nano === '0' ? COLLECTED : { uncollected_nano: BigInt(uncollected_nano) };
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Caller } from '../types.js';
 import { UnderWay, type Placed } from '../under-way.js';
 import { isConflict, isPassing } from './database.js';
-import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS } from './hot.js';
+import { checkCharge, checkHold, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from './hot.js';
 import type { ChargeAct, HoldAct, Hot } from './hot.js';
 import type { AnsweredCall } from './idempotency-types.js';
 import { Lanes } from './lanes.js';
@@ -14,7 +14,7 @@ import type { Lent } from './postgres-lent.js';
 import { SQL } from './postgres-sql.js';
 import type { Process } from './processes.js';
 import type { HoldResult } from './hold-types.js';
-import type { Charge } from './types.js';
+import type { Charge, Settled } from './types.js';
 
 const CONNECTIONS = 10;
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -43,7 +43,7 @@ export class PostgresHot implements Hot {
   readonly #callers: Lanes<string, Caller | undefined>;
   readonly #holds: Lanes<HoldAct, HoldResult>;
   readonly #charges: PostgresCharges;
-  readonly #chargeLanes: Lanes<ChargeAct, boolean>;
+  readonly #chargeLanes: Lanes<ChargeAct, Settled | false>;
   readonly #underWay = new UnderWay<Act>();
 
   constructor(url: string, self: Process, now: () => number) {
@@ -128,10 +128,10 @@ export class PostgresHot implements Hot {
     return (await this.#run('ended', [key_id, this.#now()])).rowCount === 1;
   }
 
-  async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
+  async settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false> {
     checkCharge(charge);
     const act = { charge, answered };
-    if (answered) return this.#track(this.#charges.alone(act));
+    if (answered || isBeyondHold(charge)) return this.#track(this.#charges.alone(act));
     return this.#track(this.#chargeLanes.add(`${charge.account_id} ${charge.key_id}`, act));
   }
 

@@ -19,29 +19,47 @@ const holding = (row: string, from: string) => `
     insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
     select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
 
-/** What a charge enters in the ledger, as `values` or from a `select`. */
-const ENTERED = `$1, 'charge', $2, -$3::bigint, $4, $5, $6, $7, $8::boolean, $9::bigint`;
-
 /** What stands before the charge, and on what condition it is made and the hold is ended. */
 interface Settling {
   first: string;
-  entered: string;
   condition: string;
 }
 
-const settling = ({ first, entered, condition }: Settling) => `
-    with ${first} entry as (
-      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-        usage, estimated, created_ms)
-      ${entered}
-      on conflict (account_id, kind, reference) do nothing
-      returning id
-    ), ended as (
+/**
+ * Collects of $3 what the account and the key bear, once the hold is ended: `least` passes over the
+ * null of a key without a limit. An account that is missing fails by the ledger's foreign key. What
+ * is not collected is written beside the charge, with the $10 that nobody owes.
+ */
+const settling = ({ first, condition }: Settling) => `
+    with ${first} ended as (
       delete from holds where request_id = $2 and account_id = $1 ${condition}
       returning amount_nano, key_id
+    ), key as materialized (
+      select limit_nano - spent_nano - held_nano as left_nano from keys
+      where id = $4 and limit_nano is not null and (select count(*) from ended) >= 0
+      for no key update
+    ), account as materialized (
+      select balance_nano - held_nano as left_nano from accounts
+      where id = $1 and (select count(*) from key) >= 0
+      for no key update
+    ), due as materialized (
+      select greatest(0, least(
+        $3::bigint,
+        (select left_nano from account) + coalesce((select amount_nano from ended), 0),
+        (select left_nano from key)
+          + coalesce((select amount_nano from ended where key_id is not null), 0)
+      ))::bigint as nano
+    ), entry as (
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+        usage, estimated, created_ms, uncollected_nano)
+      select $1, 'charge', $2, -nano, $4, $5, $6, $7, $8::boolean, $9::bigint,
+        $3::bigint - nano + $10::bigint
+      from due where true ${condition}
+      on conflict (account_id, kind, reference) do nothing
+      returning amount_nano, uncollected_nano
     ), counted as (
       update keys set
-        spent_nano = spent_nano + case when exists (select from entry) then $3::bigint else 0 end,
+        spent_nano = spent_nano - coalesce((select amount_nano from entry), 0),
         held_nano = held_nano
           - coalesce((select amount_nano from ended where key_id is not null), 0)
       where id = $4 and limit_nano is not null
@@ -49,13 +67,12 @@ const settling = ({ first, entered, condition }: Settling) => `
       returning id
     ), paid as (
       update accounts set
-        balance_nano = balance_nano
-          - case when exists (select from entry) then $3::bigint else 0 end,
+        balance_nano = balance_nano + coalesce((select amount_nano from entry), 0),
         held_nano = held_nano - coalesce((select amount_nano from ended), 0)
       where id = $1 and (exists (select from entry) or exists (select from ended))
         and (select count(*) from counted) >= 0
     )
-    select exists (select from entry) as first`;
+    select (select uncollected_nano from entry) as uncollected_nano`;
 
 /** Nothing is kept where another call has the key by now. */
 const keeping = (values: string) => `
@@ -91,33 +108,56 @@ export const SQL = {
   ended: `
     select id from keys
     where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
-  settle: settling({ first: '', entered: `values (${ENTERED})`, condition: '' }),
+  settle: settling({ first: '', condition: '' }),
   settleKept: `${settling({
-    first: `kept as (${keeping('$1, $2, $10, $11, $12::bigint, $13::integer, $14')}),`,
-    entered: `select ${ENTERED} where exists (select from kept)`,
+    first: `kept as (${keeping('$1, $2, $11, $12, $13::bigint, $14::integer, $15')}),`,
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
   // All are of the account $1 and the key $4; answers those that were the first of their request.
+  // Charges whose holds are there come first, so that no other takes what was set aside for them.
   settleAll: `
     with asked as materialized (
       select * from unnest($2::text[], $3::bigint[], $5::text[], $6::text[], $7::text[],
-        $8::boolean[]) as asked (request_id, cost_nano, model, provider, usage, estimated)
+        $8::boolean[]) with ordinality
+        as asked (request_id, cost_nano, model, provider, usage, estimated, place)
+      where not exists (select from ledger
+        where account_id = $1 and kind = 'charge' and reference = asked.request_id)
+    ), ended as (
+      delete from holds where request_id = any($2::text[]) and account_id = $1
+      returning request_id, amount_nano, key_id
+    ), freed as materialized (
+      select coalesce(sum(amount_nano), 0)::bigint as nano,
+        coalesce(sum(amount_nano) filter (where key_id is not null), 0)::bigint as key_nano
+      from ended
+    ), key as materialized (
+      select limit_nano - spent_nano - held_nano as left_nano from keys
+      where id = $4 and limit_nano is not null and (select nano from freed) >= 0
+      for no key update
+    ), account as materialized (
+      select balance_nano - held_nano as left_nano from accounts
+      where id = $1 and (select count(*) from key) >= 0
+      for no key update
+    ), can as materialized (
+      select least((select left_nano from account) + nano,
+        (select left_nano from key) + key_nano) as nano
+      from freed
+    ), due as materialized (
+      select asked.*, greatest(0, least(cost_nano, (select nano from can) - coalesce(sum(cost_nano)
+        over (order by ended.amount_nano is null, place
+          rows between unbounded preceding and 1 preceding), 0)))::bigint as nano
+      from asked left join ended on ended.request_id = asked.request_id
     ), entry as (
       insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-        usage, estimated, created_ms)
-      select $1, 'charge', request_id, -cost_nano, $4, model, provider, usage, estimated, $9::bigint
-      from asked
+        usage, estimated, created_ms, uncollected_nano)
+      select $1, 'charge', request_id, -nano, $4, model, provider, usage, estimated, $9::bigint,
+        cost_nano - nano
+      from due
       on conflict (account_id, kind, reference) do nothing
-      returning reference, amount_nano
-    ), ended as (
-      delete from holds using asked
-      where holds.request_id = asked.request_id and holds.account_id = $1
-      returning holds.amount_nano, holds.key_id
+      returning reference, amount_nano, uncollected_nano
     ), total as materialized (
       select coalesce((select -sum(amount_nano) from entry), 0)::bigint as spent_nano,
-        coalesce((select sum(amount_nano) from ended), 0)::bigint as freed_nano,
-        coalesce((select sum(amount_nano) from ended where ended.key_id is not null), 0)::bigint
-          as key_freed_nano
+        freed.nano as freed_nano, freed.key_nano as key_freed_nano
+      from freed
     ), counted as (
       update keys set spent_nano = keys.spent_nano + total.spent_nano,
         held_nano = keys.held_nano - total.key_freed_nano
@@ -128,7 +168,7 @@ export const SQL = {
         held_nano = held_nano - total.freed_nano
       from total where accounts.id = $1 and (select count(*) from counted) >= 0
     )
-    select reference from entry`,
+    select reference, uncollected_nano from entry`,
   release: `
     with ended as (
       delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id

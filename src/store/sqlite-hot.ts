@@ -13,7 +13,7 @@ import { SqliteCharges } from './sqlite-charges.js';
 import { SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-sql.js';
 import type { HoldResult } from './hold-types.js';
-import type { Charge } from './types.js';
+import type { Charge, Settled } from './types.js';
 
 /** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
 export class SqliteHot implements Hot {
@@ -85,7 +85,7 @@ export class SqliteHot implements Hot {
     return (await patiently(isBusy, ended)) !== undefined;
   }
 
-  async settle(charge: Charge, answered?: AnsweredCall): Promise<boolean> {
+  async settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false> {
     checkCharge(charge);
     return this.#group.join(this.#charges, { charge, answered }, true);
   }

@@ -27,8 +27,8 @@ export const HOLD = (rows: number): string =>
 /** How a charge is entered, unless its request has one. */
 export const CHARGE = (rows: number): string =>
   `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-     usage, estimated, created_ms)
-   values ${times(rows, "(?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?)")}
+     usage, estimated, uncollected_nano, created_ms)
+   values ${times(rows, "(?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?, ?)")}
    on conflict (account_id, kind, reference) do nothing`;
 
 /** How a hold is ended of which everything is known already. */
@@ -83,10 +83,14 @@ export function prepareHolds(database: Sqlite.Database) {
          select 1 from keys where keys.id = ?
            and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?))`,
     ),
-    figures: database
-      .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
-      .safeIntegers(),
+    figures: prepareFigures(database),
   };
+}
+
+function prepareFigures(database: Sqlite.Database) {
+  return database
+    .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
+    .safeIntegers();
 }
 
 export function prepareCharges(database: Sqlite.Database) {
@@ -99,11 +103,16 @@ export function prepareCharges(database: Sqlite.Database) {
       )
       .raw()
       .safeIntegers(),
-    pay: database.prepare<
-      [spent_nano: bigint, freed_nano: bigint, account_id: string, least_nano: bigint]
+    figures: prepareFigures(database),
+    pay: database.prepare<[spent_nano: bigint, freed_nano: bigint, account_id: string]>(
+      'update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ? where id = ?',
+    ),
+    // Changes no row where the balance, beside all other holds, does not bear it.
+    payWhole: database.prepare<
+      [spent_nano: bigint, freed_nano: bigint, account_id: string, beyond_nano: bigint]
     >(
       `update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ?
-       where id = ? and balance_nano >= ?`,
+       where id = ? and balance_nano - held_nano >= ?`,
     ),
   };
 }

@@ -52,12 +52,20 @@ export interface Charge {
   hold_nano?: bigint;
   model: string;
   provider: string;
-  /** Never negative; the ledger row is its negation. */
+  /** What it is due, never negative. The ledger row is the negation of what can be collected. */
   cost_nano: bigint;
+  /** What it cost beyond that and its client never owes; it is noted as uncollected as well. */
+  not_owed_nano?: bigint;
   /** True where we counted the tokens, because the upstream's figures were missing or absurd. */
   estimated: boolean;
   /** JSON object of what was used, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
   usage: string;
+}
+
+/** What became of a charge. */
+export interface Settled {
+  /** What neither the account nor the key could bear, and what its client never owed. */
+  uncollected_nano: bigint;
 }
 
 export interface LedgerEntry {
@@ -73,6 +81,8 @@ export interface LedgerEntry {
   provider: string | null;
   usage: string | null;
   estimated: boolean;
+  /** What a charge was due beyond its amount, and could not be taken. */
+  uncollected_nano: bigint;
   created_ms: number;
 }
 
@@ -123,13 +133,15 @@ export interface Store {
   /** Whether the key was revoked or has expired: for calls that hold nothing. */
   hasEnded(key_id: string): Promise<boolean>;
   /**
-   * Ends the hold and writes the charge in one transaction. Committed when it resolves. A second
-   * charge of the same request changes nothing and answers false. A hold that is already gone (its
-   * lease ran out) does not stop the charge. What the client is answered is kept in the same
+   * Ends the hold and writes the charge in one transaction. Committed when it resolves. Of what is
+   * due it collects as much as the balance, beside all other holds, and the key's limit bear, never
+   * below zero; the rest is written beside the charge. A second charge of the same request changes
+   * nothing and answers false. A hold that is already gone (its lease ran out) does not stop the
+   * charge, which is collected in the same way. What the client is answered is kept in the same
    * transaction, where its call may be repeated; if another call has that one's key by now, there
    * is no charge, and `StoreError` is thrown.
    */
-  settle(charge: Charge, answered?: AnsweredCall): Promise<boolean>;
+  settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false>;
   /** Ends a hold without a charge; no fault if there is none. */
   release(request_id: string, account_id: string): Promise<void>;
 

@@ -34,6 +34,7 @@ export async function verify(database: Database): Promise<VerifyReport> {
         ...strangers('Holds', holds, known),
         ...strangers('Holds of tasks', tasks, known),
         ...(await wrongSigns(trx)),
+        ...(await wrongRests(trx)),
         ...(await duplicates(trx)),
         ...(await faultsOfKeys(trx)),
         ...(await faultsOfTasks(trx)),
@@ -95,6 +96,21 @@ async function wrongSigns(trx: Knex.Transaction): Promise<string[]> {
     ({ id, account_id, kind, amount_nano }) =>
       `Entry ${id} of account ${account_id} is a ${kind} of ` +
       `${formatDollars(amount_nano)} dollars.`,
+  );
+}
+
+/** Only a charge can be due more than was collected. */
+async function wrongRests(trx: Knex.Transaction): Promise<string[]> {
+  const rows: { id: bigint; account_id: string; kind: string; uncollected_nano: bigint }[] =
+    await trx('ledger')
+      .where('uncollected_nano', '<', 0)
+      .orWhere((row) => row.whereNot('kind', 'charge').andWhereNot('uncollected_nano', 0))
+      .orderBy('id')
+      .select('id', 'account_id', 'kind', 'uncollected_nano');
+  return rows.map(
+    ({ id, account_id, kind, uncollected_nano }) =>
+      `Entry ${id} of account ${account_id} is a ${kind} with ` +
+      `${formatDollars(uncollected_nano)} dollars uncollected.`,
   );
 }
 

@@ -234,7 +234,7 @@ onEachStore('a fault at the commit', (ground) => {
     );
     expect(await store.account(id)).to.deep.include({ balance_nano: dollars(1), held_nano: 10n });
     expect(await store.verify()).to.deep.include({ entries: 1, open_holds: 1, faults: [] });
-    expect(await store.settle(chargeOf('r1', id, 3n))).to.equal(true);
+    expect(await store.settle(chargeOf('r1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
   });
 });
 

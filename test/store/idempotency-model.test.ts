@@ -119,7 +119,7 @@ async function ends(world: World, model: Model, one: AnsweredCall, act: string):
   const first = !model.charged.has(request_id);
   const done =
     act === 'settle'
-      ? steady.settle(chargeOf(request_id, account_id, 1n), one)
+      ? steady.settle(chargeOf(request_id, account_id, 1n), one).then(Boolean)
       : steady.idempotency.answer(one).then(() => 'answered');
   const outcome = await done.catch(() => 'refused');
   if (!kept) expect(outcome).to.equal('refused');

@@ -47,7 +47,9 @@ onEachStore('a call that may be repeated', (ground) => {
   it('is answered with its charge, and then as before', async () => {
     await begin('r1');
     await store.hold('r1', account_id, 10n);
-    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(true);
+    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.deep.equal({
+      uncollected_nano: 0n,
+    });
     expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
     expect(await begin('r2', { asked_sha256: 'other' })).to.deep.equal({ is: 'other' });
     expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(false);
@@ -169,7 +171,9 @@ onEachStore('a call that may be repeated', (ground) => {
   it('is charged and answered though its key was lost meanwhile', async () => {
     await begin('r1');
     await ground.place.sql('delete from idempotency_keys');
-    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(true);
+    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.deep.equal({
+      uncollected_nano: 0n,
+    });
     expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
   });
 });

@@ -77,7 +77,9 @@ onEachStore('a key with a limit', (ground) => {
     const { store, other, id, key, figures } = await begin(ground);
     const charged = { key_id: key.id };
     await store.hold('r1', id, dollars(4), key.id);
-    expect(await other.settle(chargeOf('r1', id, dollars(1), charged))).to.equal(true);
+    expect(await other.settle(chargeOf('r1', id, dollars(1), charged))).to.deep.equal({
+      uncollected_nano: 0n,
+    });
     expect(await figures()).to.deep.equal([dollars(1), 0n, 0n]);
     expect(await store.settle(chargeOf('r1', id, dollars(1), charged))).to.equal(false);
     await store.hold('r2', id, dollars(4), key.id);
@@ -90,14 +92,16 @@ onEachStore('a key with a limit', (ground) => {
     });
   });
 
-  it('is charged without a hold too, beyond its limit if it must be', async () => {
+  it('is charged without a hold too, as far as its limit bears', async () => {
     const { store, id, key, figures } = await begin(ground);
-    expect(await store.settle(chargeOf('r1', id, dollars(6), { key_id: key.id }))).to.equal(true);
-    expect(await figures()).to.deep.equal([dollars(6), 0n, 0n]);
-    expect(await store.hold('r2', id, 0n, key.id)).to.deep.include({ because: 'limit' });
+    expect(await store.settle(chargeOf('r1', id, dollars(6), { key_id: key.id }))).to.deep.equal({
+      uncollected_nano: dollars(1),
+    });
+    expect(await figures()).to.deep.equal([LIMIT, 0n, 0n]);
+    expect(await store.hold('r2', id, 1n, key.id)).to.deep.include({ because: 'limit' });
     await store.hold('r1', id, 0n);
     expect(await store.settle(chargeOf('r1', id, 1n, { key_id: key.id }))).to.equal(false);
-    expect(await figures()).to.deep.equal([dollars(6), 0n, 0n]);
+    expect(await figures()).to.deep.equal([LIMIT, 0n, 0n]);
   });
 
   it('has back what a process held that is gone', async () => {

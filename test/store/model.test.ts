@@ -142,14 +142,18 @@ function predictRefusal(model: Model, at: number, amount_nano: bigint): unknown 
 
 function predictSettle(model: Model, taken: Step & { act: 'settle' }): unknown {
   const name = `${taken.account} r${taken.request}`;
+  const cost_nano = BigInt(taken.amount);
   endHold(model, taken);
   if (model.charges.has(name)) return false;
   model.charges.add(name);
-  model.balances[taken.account] = balance(model, taken.account) - BigInt(taken.amount);
-  if (usesKey(taken.request)) {
-    model.spent[taken.account] = (model.spent[taken.account] ?? 0n) + BigInt(taken.amount);
-  }
-  return true;
+  const available_nano = balance(model, taken.account) - held(model, taken.account);
+  const spent_nano = model.spent[taken.account] ?? 0n;
+  const left_nano = LIMIT_NANO - spent_nano - held(model, taken.account, 'key');
+  const bears = usesKey(taken.request) ? [available_nano, left_nano] : [available_nano];
+  const collected_nano = [cost_nano, ...bears].reduce((least, one) => (one < least ? one : least));
+  model.balances[taken.account] = balance(model, taken.account) - collected_nano;
+  if (usesKey(taken.request)) model.spent[taken.account] = spent_nano + collected_nano;
+  return { uncollected_nano: cost_nano - collected_nano };
 }
 
 async function perform(world: World, taken: Step): Promise<unknown> {

@@ -116,7 +116,7 @@ onEachStore('recovery', (ground) => {
     const { id } = await store.createAccount('ann', 100n);
     await haunt(id, 'elsewhere', 1, 0);
     await store.recover();
-    expect(await store.settle(chargeOf('g1', id, 3n))).to.equal(true);
+    expect(await store.settle(chargeOf('g1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
     expect(await store.account(id)).to.deep.include({ balance_nano: 97n, held_nano: 0n });
   });
 

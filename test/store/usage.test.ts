@@ -88,7 +88,7 @@ onEachStore('usage', (ground) => {
 
   it('does not fail over absurd figures', async () => {
     const store = await ground.open();
-    const { id } = await store.createAccount('ann', 0n);
+    const { id } = await store.createAccount('ann', 3n * 2n ** 61n);
     const most = JSON.stringify({ prompt_tokens: Number.MAX_SAFE_INTEGER, images: 0.5 });
     for (let at = 0; at < 3; at++) {
       await charged(store, id, MIDNIGHT, { cost_nano: 2n ** 61n, usage: most });

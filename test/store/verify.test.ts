@@ -42,6 +42,16 @@ const damages: [string, { sqlite: string; postgres?: string }, string[]][] = [
     ['Entry N of account ID is a credit of 0.00 dollars.'],
   ],
   [
+    'a credit that is not collected',
+    { sqlite: `update ledger set uncollected_nano = 1000000000 where kind = 'credit'` },
+    ['Entry N of account ID is a credit with 1.00 dollars uncollected.'],
+  ],
+  [
+    'less than nothing that is not collected',
+    { sqlite: `update ledger set uncollected_nano = -1 where kind = 'charge'` },
+    ['Entry N of account ID is a charge with -0.000000001 dollars uncollected.'],
+  ],
+  [
     'a request that was charged twice',
     {
       sqlite: `drop index ledger_account_id_kind_reference_unique;
