@@ -94,11 +94,29 @@ export function usageIn(
   const vendor = answer['x_groq'];
   const [usage] = recordsIn([answer['usage'], isRecord(vendor) ? vendor['usage'] : undefined]);
   if (!usage) return undefined;
-  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  const { completion_tokens, total_tokens } = usage;
+  const prompt_tokens = withSound(usage);
   const isShort = wire['completion_from_total'] === true && isIndex(total_tokens);
   return {
     prompt_tokens,
     completion_tokens:
       isShort && isIndex(prompt_tokens) ? total_tokens - prompt_tokens : completion_tokens,
   };
+}
+
+/** Audio models of these wires take 12.5 tokens for a second of sound. */
+const TOKENS_PER_SECOND = 12.5;
+
+/** Some count sound in seconds beside the prompt's tokens, and its tokens only in the total. */
+function withSound(usage: Record<string, unknown>): unknown {
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_audio_seconds: seconds } = usage;
+  if (typeof seconds !== 'number' || !(seconds > 0) || !isIndex(prompt_tokens)) {
+    return prompt_tokens;
+  }
+  if (isIndex(total_tokens) && isIndex(completion_tokens)) {
+    const all = total_tokens - completion_tokens;
+    if (all > prompt_tokens) return all;
+  }
+  const sound = Math.ceil(seconds * TOKENS_PER_SECOND);
+  return prompt_tokens < sound ? prompt_tokens + sound : prompt_tokens;
 }

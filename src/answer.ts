@@ -130,5 +130,6 @@ function tell(ctx: Context, log: Logger, took_ms: number): void {
     account: caller?.account_id ?? account_id,
     model: model?.id ?? task?.task.model,
     cost_nano: receipt?.cost_nano,
+    uncollected_nano: receipt?.uncollected_nano,
   });
 }

@@ -58,6 +58,8 @@ export interface TaskBill {
   kind: 'task';
   task: Task;
   cost_nano: bigint;
+  /** Its price is known beforehand and held, so there is never a rest. */
+  uncollected_nano?: undefined;
 }
 
 /** The facts of a request. Each is given by exactly one stage of its endpoint. */

@@ -9,6 +9,7 @@ export interface RequestLine {
   account: string | undefined;
   model: string | undefined;
   cost_nano: bigint | undefined;
+  uncollected_nano?: bigint | undefined;
 }
 
 /** Text that JSON writes as it is. */
@@ -25,7 +26,8 @@ interface Lines {
  */
 export function logRequest(log: Logger, line: RequestLine): void {
   if (!log.isLevelEnabled('info')) return;
-  const { request_id, endpoint, status, took_ms, account, model, cost_nano } = line;
+  const { request_id, endpoint, status, took_ms, account, model, cost_nano, uncollected_nano } =
+    line;
   const text =
     `{"level":${LEVEL},"time":${Date.now()}` +
     field('request_id', request_id) +
@@ -33,7 +35,8 @@ export function logRequest(log: Logger, line: RequestLine): void {
     `,"status":${status},"took_ms":${Math.round(took_ms * 10) / 10}` +
     field('account', account) +
     field('model', model) +
-    field('cost_nano', cost_nano?.toString());
+    field('cost_nano', cost_nano?.toString()) +
+    field('uncollected_nano', uncollected_nano?.toString());
   const { [pino.symbols.streamSym]: lines } = log as Logger & Record<symbol, Lines | undefined>;
   lines?.write(`${text}}\n`);
 }

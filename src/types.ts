@@ -83,6 +83,10 @@ export interface Provider {
   poll_interval_ms: number;
   /** What an abandoned answer costs: `abort` where the upstream stops billing, else `drain`. */
   on_abort: 'abort' | 'drain';
+  /** Tokens that it adds to a prompt and charges for, and more of them where tools are sent. */
+  hidden_tokens?: { base: number; tools: number };
+  /** Prompt tokens that one image part is taken to cost, where the model does not say. */
+  image_tokens?: number;
   /** Answers from inside this process instead of over the network. */
   local: LocalUpstream | undefined;
   /** Facts about the wire that its codec reads, from the manifest. */
@@ -104,8 +108,8 @@ export interface ModelLimits {
   /** The most output tokens of one completion. Undefined where the file leaves it out. */
   max_tokens: number | undefined;
   context: number | undefined;
-  /** The most prompt tokens that one image part is taken to cost. */
-  image_tokens: number;
+  /** Prompt tokens that one image part is taken to cost; else its provider's manifest says it. */
+  image_tokens: number | undefined;
   /** The most pictures that one request may ask for; 10 where the file leaves it out. */
   images?: number;
   /** The most pixels of a picture whose price does not go by its size; 2^21 where left out. */

@@ -23,13 +23,19 @@ describe('the line of a request', () => {
       account: text,
       model: text,
       cost_nano: fc.option(fc.bigInt({ min: 0n, max: 2n ** 63n }), { nil: undefined }),
+      uncollected_nano: fc.option(fc.bigInt({ min: 0n, max: 2n ** 63n }), { nil: undefined }),
     });
     const property = fc.property(lines, (line: RequestLine) => {
       const own = logger();
       logRequest(own.log, line);
       const pinos = logger();
       const took_ms = Math.round(line.took_ms * 10) / 10;
-      pinos.log.info({ ...line, took_ms, cost_nano: line.cost_nano?.toString() });
+      pinos.log.info({
+        ...line,
+        took_ms,
+        cost_nano: line.cost_nano?.toString(),
+        uncollected_nano: line.uncollected_nano?.toString(),
+      });
       const [written] = own.lines;
       expect(written?.endsWith('}\n')).to.equal(true);
       expect(JSON.parse(timeless(written) ?? '')).to.deep.equal(

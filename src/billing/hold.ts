@@ -1,6 +1,6 @@
 import type { HoldResult } from '../store/hold-types.js';
 import type { Answer } from '../store/idempotency-types.js';
-import type { Charge, Store } from '../store/types.js';
+import type { Charge, Settled, Store } from '../store/types.js';
 import type { Repeatable } from './repeatable.js';
 
 /** What a hold knows of the charge that ends it. */
@@ -46,14 +46,19 @@ export class Hold {
   /**
    * Charges and ends the hold in one transaction, committed when this resolves. It keeps the answer
    * as well: without one, the call is known to be charged when it is repeated, and nothing else.
+   * Answers what became of the charge; undefined where none was made.
    */
-  async settle(charge: Omit<Charge, keyof Held>, answer?: Answer): Promise<void> {
-    if (!this.#open) return this.answer(answer);
+  async settle(charge: Omit<Charge, keyof Held>, answer?: Answer): Promise<Settled | undefined> {
+    if (!this.#open) {
+      await this.answer(answer);
+      return undefined;
+    }
     const { request_id, account_id, amount_nano } = this;
     const whole = Object.assign({ request_id, account_id, hold_nano: amount_nano ?? 0n }, charge);
-    await this.store.settle(whole, this.repeatable?.answered(answer));
+    const settled = await this.store.settle(whole, this.repeatable?.answered(answer));
     this.#open = false;
     this.repeatable?.end();
+    return settled || undefined;
   }
 
   /** Keeps the answer of a call that is not charged, where it may be repeated. */

@@ -3,7 +3,7 @@ import type { ImageCall } from '../image/codec.js';
 import type { Model, Price, Upstream } from '../types.js';
 import { tokenCost } from './price.js';
 import { countTokens } from './tokens.js';
-import { readUsage, type Bill } from './usage.js';
+import { isPlausible, readUsage, type Bill } from './usage.js';
 
 /** Output tokens of one picture at the most, where the model's limits do not say. */
 const MOST_TOKENS = 8_192;
@@ -43,7 +43,7 @@ export function imageBound(call: ImageCall, model: Model, upstreams: readonly Up
 
 /**
  * What the delivered pictures cost. Tokens count by the upstream's own usage where it makes sense,
- * else by an estimate where they cost anything; a charge never passes the hold.
+ * whatever it costs, else by an estimate where they cost anything, which never passes the hold.
  */
 export async function imageBill(
   usages: readonly unknown[],
@@ -66,14 +66,13 @@ export async function imageBill(
 const NO_TOKENS: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
- * The sum over all calls, if all of them make sense: no more was used than can have been, and not
- * nothing where tokens are what pictures are sold by.
+ * The sum over all calls, if all of them make sense: nothing absurdly large, and not nothing where
+ * tokens are what pictures are sold by.
  */
 function believed(
   usages: readonly unknown[],
   { call, model, price }: ImageTerms,
 ): TokenUsage | undefined {
-  const most = mostTokens(call, model);
   const sum = { ...NO_TOKENS };
   for (const usage of usages) {
     const tokens = readUsage(usage);
@@ -82,9 +81,7 @@ function believed(
     sum.completion_tokens += tokens.completion_tokens;
   }
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
-  const isSane =
-    sum.prompt_tokens <= most.prompt_tokens && sum.completion_tokens <= most.completion_tokens;
-  return isSane ? sum : undefined;
+  return isPlausible(sum, model.limits, call.n) ? sum : undefined;
 }
 
 /** Every picture may have a call of its own, and so its own prompt. */

@@ -1,51 +1,79 @@
-import type { TokenUsage } from '../chat/codec.js';
+import type { ChatCall, TokenUsage } from '../chat/codec.js';
 import type { ChatWork } from '../chat/call.js';
-import type { Model, Price } from '../types.js';
-import { mostTokens } from './bound.js';
+import type { Model, ModelLimits, Upstream } from '../types.js';
+import { mediaTokens, mostTokens } from './bound.js';
 import { tokenCost } from './price.js';
 import { countTokens } from './tokens.js';
 
 /** What an answer is charged for. `estimated` where the upstream's own figures were not usable. */
 export interface Bill {
   usage: TokenUsage;
+  /** What the client owes for it; once it is settled, what was collected. */
   cost_nano: bigint;
+  /** What it cost beyond the output limit that was sent, which the client never owes. */
+  not_owed_nano?: bigint;
   estimated: boolean;
+  /** Once it is settled: what it cost beyond what was collected. Absent where that is nothing. */
+  uncollected_nano?: bigint;
 }
 
-/** Who bills: the work done, at whose price, under which hold (null where the model is free). */
+/** Who bills: the work done, by which upstream, under which hold (null where it is free). */
 export interface Terms {
   work: ChatWork;
   model: Model;
-  price: Price;
+  upstream: Upstream;
   hold_nano: bigint | null;
 }
 
+/** Tokens of one figure at the most, where the model's context is not known. */
+const MOST_TOKENS = 10_000_000;
 /**
- * The upstream's usage if it makes sense: whole numbers, not negative, not beyond the hold, not
- * nothing for an answer with text. An absurd figure is never believed, in either direction.
+ * How many times the context may be used: providers count differently, and tools of their own may
+ * read a prompt several times over.
+ */
+const CONTEXTS = 4;
+
+/** Whether no more tokens were used than can have been, whatever they cost. */
+export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers: number): boolean {
+  const most = context === undefined ? MOST_TOKENS : CONTEXTS * context * answers;
+  return usage.prompt_tokens <= most && usage.completion_tokens <= most;
+}
+
+/**
+ * The upstream's usage if it makes sense: whole numbers, not negative, not absurdly large, not
+ * nothing for an answer with text. It is believed whatever it costs, also beyond the hold; but
+ * tokens beyond the output limit that was sent are shown and not owed.
  */
 export function believedBill(
   usage: unknown,
   texts: readonly string[],
-  { price, hold_nano }: Terms,
+  { work, model, upstream }: Terms,
 ): Bill | undefined {
   const tokens = readUsage(usage);
-  if (!tokens) return undefined;
+  if (!tokens || !isPlausible(tokens, model.limits, work.call.n)) return undefined;
   if (tokens.completion_tokens === 0 && texts.some((text) => text !== '')) return undefined;
-  const cost = tokenCost(tokens, price);
-  if (hold_nano !== null && cost > hold_nano) return undefined;
-  return { usage: tokens, cost_nano: cost, estimated: false };
+  const cost_nano = tokenCost(tokens, upstream.price);
+  const most = outputLimit(work.call);
+  if (tokens.completion_tokens <= most) return { usage: tokens, cost_nano, estimated: false };
+  const owed = { prompt_tokens: tokens.prompt_tokens, completion_tokens: most };
+  const owed_nano = tokenCost(owed, upstream.price);
+  const not_owed_nano = cost_nano - owed_nano;
+  return { usage: tokens, cost_nano: owed_nano, not_owed_nano, estimated: false };
+}
+
+function outputLimit({ max_tokens, n }: ChatCall): number {
+  return max_tokens === undefined ? Infinity : max_tokens * n;
 }
 
 /** A bill by our own count of the prompt and of the text that came, never above the hold. */
 export async function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
-  const { work, model, price, hold_nano } = terms;
-  const most = mostTokens(work, model);
+  const { work, model, upstream, hold_nano } = terms;
+  const most = mostTokens(work, model, upstream.provider);
   const usage = {
-    prompt_tokens: Math.min(most.prompt_tokens, await promptTokens(work, model)),
+    prompt_tokens: Math.min(most.prompt_tokens, await promptTokens(terms)),
     completion_tokens: await completionTokens(texts, work),
   };
-  const cost = tokenCost(usage, price);
+  const cost = tokenCost(usage, upstream.price);
   const capped = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
   return { usage, cost_nano: capped, estimated: true };
 }
@@ -72,22 +100,23 @@ async function completionTokens(texts: readonly string[], { call }: ChatWork): P
 }
 
 const TOKENS_PER_MESSAGE = 4;
-/** A picture of ordinary size at the large providers. */
-const TOKENS_PER_IMAGE = 1_000;
-const AUDIO_CHARACTERS_PER_TOKEN = 1_000;
+/** Fields that are part of the prompt too, as the bound knows. */
+const PROMPT_FIELDS = ['tools', 'response_format'];
 
-async function promptTokens({ call, size }: ChatWork, model: Model): Promise<number> {
-  const texts = call.messages.flatMap(({ content }) =>
-    typeof content === 'string' ? [content] : (content ?? []).flatMap(textOf),
-  );
-  // Tools are part of the prompt too, as the bound knows.
-  const tools = [call.fields['tools'], ...call.messages.map(({ tool_calls }) => tool_calls)]
-    .filter((value) => value !== undefined)
-    .map((value) => JSON.stringify(value));
-  const text = await countTokens([...texts, ...tools].join('\n'));
-  const images = size.images * Math.min(TOKENS_PER_IMAGE, model.limits.image_tokens);
-  const audio = Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
-  return text + TOKENS_PER_MESSAGE * size.messages + images + audio;
+async function promptTokens({ work, model, upstream }: Terms): Promise<number> {
+  const { messages, fields } = work.call;
+  const texts = messages.flatMap(({ content, name, tool_calls, tool_call_id }) => [
+    ...(typeof content === 'string' ? [content] : (content ?? []).flatMap(textOf)),
+    ...(name === undefined ? [] : [name]),
+    ...(tool_call_id === undefined ? [] : [tool_call_id]),
+    ...(tool_calls === undefined ? [] : [JSON.stringify(tool_calls)]),
+  ]);
+  for (const name of PROMPT_FIELDS) {
+    if (fields[name] !== undefined) texts.push(JSON.stringify(fields[name]));
+  }
+  const text = await countTokens(texts.join('\n'));
+  const around = TOKENS_PER_MESSAGE * work.size.messages;
+  return text + around + mediaTokens(work, model, upstream.provider);
 }
 
 function textOf(part: { type: string; text?: string }): string[] {

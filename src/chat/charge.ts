@@ -9,8 +9,8 @@ import type { ChatAnswer, ChatStream } from './operation.js';
 import { pump, type Ending } from './pump.js';
 import { Sink } from './sink.js';
 
-/** Commits a charge. An answer goes out whole only after this has resolved. */
-export type Settle = (bill: Bill) => Promise<void>;
+/** Commits a charge, and answers the bill as it was paid. Only then an answer goes out whole. */
+export type Settle = (bill: Bill) => Promise<Bill>;
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -32,8 +32,7 @@ export async function chargeAnswer(
 ): Promise<Bill> {
   const texts = textsOf(reply);
   const bill = believedBill(reply.usage, texts, terms) ?? (await estimatedBill(texts, terms));
-  await settle(bill);
-  return bill;
+  return settle(bill);
 }
 
 /** Carries a stream to the client, charges it, and only then sends its last words. */
@@ -52,8 +51,7 @@ export async function carryStream(
   try {
     const ending = await pump(stream, framer, sink, limits.drain_bytes);
     count(ending, stream.upstream.provider.name, services);
-    const bill = await streamBill(ending, framer, terms);
-    await settle(bill);
+    const bill = await settle(await streamBill(ending, framer, terms));
     sink.end(lastWords(ending, framer, bill, services));
     return bill;
   } catch (error) {

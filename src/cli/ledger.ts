@@ -48,6 +48,7 @@ function row(entry: LedgerEntry) {
     provider: entry.provider,
     usage: entry.usage === null ? null : (JSON.parse(entry.usage) as object),
     estimated: entry.estimated,
+    uncollected: formatDollars(entry.uncollected_nano),
     key: entry.key_id,
     reference: entry.reference,
   };

@@ -11,7 +11,6 @@ import type { Draft } from './validate.js';
 
 type Entry = Draft<ModelEntry>;
 
-const STANDARD_IMAGE_TOKENS = 4096;
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
 /**
@@ -50,6 +49,7 @@ function readModel(
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, entry.passthrough ?? [], renames);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
+  checkImageTokens(source, pointer, entry, { capabilities, upstreams });
   return {
     id,
     owner: entry.owner ?? '',
@@ -106,7 +106,7 @@ function checkPrices(
 }
 
 function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Model['limits'] {
-  const { max_tokens, context, image_tokens = STANDARD_IMAGE_TOKENS } = limits;
+  const { max_tokens, context, image_tokens } = limits;
   if (max_tokens !== undefined && context !== undefined && max_tokens > context) {
     const place = `${pointer}/limits/max_tokens`;
     const message = `limits.max_tokens: ${source.word(place)} is more than the context`;
@@ -123,6 +123,24 @@ function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Mo
     ...(image_pixels !== undefined && { image_pixels }),
     ...(video && { video }),
   };
+}
+
+/** An image that costs more than was held may end as a loss. */
+function checkImageTokens(
+  source: Source,
+  pointer: string,
+  { limits }: Entry,
+  read: { capabilities: ReadonlySet<Capability>; upstreams: readonly ReadUpstream[] },
+): void {
+  const image_tokens = limits?.image_tokens;
+  if (image_tokens === undefined || !read.capabilities.has('vision')) return;
+  const stated = read.upstreams.map(({ upstream }) => upstream.provider.image_tokens ?? 0);
+  const most = Math.max(0, ...stated);
+  if (image_tokens >= most) return;
+  const place = `${pointer}/limits/image_tokens`;
+  const message = `limits.image_tokens: ${source.word(place)} may be less than an image costs`;
+  const hint = `leave it out for the ${most} of the manifest, unless this model takes fewer`;
+  source.fault(place, { code: 'low_image_tokens', message, hint, severity: 'warning' });
 }
 
 function readVideoLimits(limits: NonNullable<Entry['limits']>): VideoLimits | undefined {

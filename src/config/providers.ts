@@ -67,11 +67,23 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     ...(service_account && { service_account }),
     operations: readOperations(manifest),
     ...manifest.media,
+    ...readPromptTokens(data),
     timeouts: readTimeouts(source, pointer, entry, manifest),
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
     on_abort: entry.on_abort ?? data.on_abort ?? 'drain',
     local: answer && { answer, settings: { ...data.settings, ...entry.settings } },
     wire: { ...data.wire },
+  };
+}
+
+function readPromptTokens({
+  hidden_tokens,
+  image_tokens,
+}: Manifest['data']): Pick<Provider, 'hidden_tokens' | 'image_tokens'> {
+  const { base = 0, tools = 0 } = hidden_tokens ?? {};
+  return {
+    ...(hidden_tokens && { hidden_tokens: { base, tools } }),
+    ...(image_tokens !== undefined && { image_tokens }),
   };
 }
 

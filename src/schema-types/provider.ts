@@ -24,6 +24,8 @@ export type Words = string[];
 export type Fields = string[];
 /** a duration such as 500ms, 30s, 2m or 1h */
 export type Duration = string;
+/** a whole number of tokens, 0 or more */
+export type Tokens = number;
 
 /** providers/NAME.yaml: how one kind of upstream is reached. */
 export interface ProviderManifest {
@@ -60,6 +62,9 @@ export interface ProviderManifest {
   timeout?: ManifestTimeout;
   poll_interval?: Duration;
   on_abort?: 'abort' | 'drain';
+  hidden_tokens?: HiddenTokensBlock;
+  /** a whole number of tokens, 0 or more */
+  image_tokens?: number;
   wire?: {
     [k: string]: unknown;
   };
@@ -182,4 +187,10 @@ export interface ManifestTimeout {
   first_byte?: Duration;
   idle?: Duration;
   total?: Duration;
+}
+/** tokens that it adds to every prompt and charges for */
+export interface HiddenTokensBlock {
+  base?: Tokens;
+  /** a whole number of tokens, 0 or more */
+  tools?: number;
 }

@@ -1,6 +1,7 @@
 import { imageBill } from '../billing/image.js';
+import { formatDollars } from '../billing/money.js';
 import type { Bill, Terms } from '../billing/usage.js';
-import { carryStream, chargeAnswer } from '../chat/charge.js';
+import { carryStream, chargeAnswer, type Settle } from '../chat/charge.js';
 import type { ImageAnswer } from '../image/operation.js';
 import {
   fact,
@@ -64,19 +65,19 @@ function charge(ctx: Context, services: Services): Promise<Bill | undefined> {
   const reply = fact(ctx, 'reply');
   switch (reply.kind) {
     case 'chat':
-      return chargeAnswer(reply, termsOf(ctx, reply.upstream), settling(ctx, reply));
+      return chargeAnswer(reply, termsOf(ctx, reply.upstream), settling(ctx, reply, services));
     case 'chat-stream': {
       const terms = termsOf(ctx, reply.upstream);
-      return carryStream(ctx, reply, terms, settling(ctx, reply), services);
+      return carryStream(ctx, reply, terms, settling(ctx, reply, services), services);
     }
     case 'image':
-      return chargeImages(ctx, reply);
+      return chargeImages(ctx, reply, services);
     default:
       return Promise.resolve(undefined);
   }
 }
 
-async function chargeImages(ctx: Context, reply: ImageAnswer): Promise<Bill> {
+async function chargeImages(ctx: Context, reply: ImageAnswer, services: Services): Promise<Bill> {
   const { price } = reply.upstream;
   const { call } = workOf(ctx, 'image');
   const terms = {
@@ -86,36 +87,49 @@ async function chargeImages(ctx: Context, reply: ImageAnswer): Promise<Bill> {
     hold_nano: fact(ctx, 'hold').amount_nano,
   };
   const bill = await imageBill(reply.usages, reply.delivered, terms);
-  await settling(ctx, reply)(bill);
-  return bill;
+  return settling(ctx, reply, services)(bill);
 }
 
-function termsOf(ctx: Context, { price }: Upstream): Terms {
+function termsOf(ctx: Context, upstream: Upstream): Terms {
   const { amount_nano } = fact(ctx, 'hold');
-  return { work: workOf(ctx, 'chat'), model: fact(ctx, 'model'), price, hold_nano: amount_nano };
+  return { work: workOf(ctx, 'chat'), model: fact(ctx, 'model'), upstream, hold_nano: amount_nano };
 }
 
 type Paid = Extract<Reply, { upstream: Upstream }>;
 
-function settling(ctx: Context, reply: Paid): (bill: Bill) => Promise<void> {
-  return (bill) => {
-    const { usage, cost_nano, estimated } = bill;
+function settling(ctx: Context, reply: Paid, services: Services): Settle {
+  return async (bill) => {
+    const { usage, cost_nano, not_owed_nano, estimated } = bill;
     const hold = fact(ctx, 'hold');
     const answer = hold.repeatable && answerOf(reply, bill);
     // Nothing was given, so nothing is charged: the hold is released on the way out.
-    if (cost_nano === 0n && usage.completion_tokens === 0) return hold.answer(answer);
-    return hold.settle(
-      {
-        key_id: fact(ctx, 'caller').key_id,
-        model: fact(ctx, 'model').id,
-        provider: reply.upstream.provider.name,
-        cost_nano,
-        estimated,
-        usage: countsOf(reply, bill),
-      },
-      answer,
-    );
+    if (cost_nano === 0n && usage.completion_tokens === 0) {
+      await hold.answer(answer);
+      return bill;
+    }
+    const charge: Parameters<typeof hold.settle>[0] = {
+      key_id: fact(ctx, 'caller').key_id,
+      model: fact(ctx, 'model').id,
+      provider: reply.upstream.provider.name,
+      cost_nano,
+      estimated,
+      usage: countsOf(reply, bill),
+    };
+    if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
+    const settled = await hold.settle(charge, answer);
+    const uncollected_nano = settled?.uncollected_nano ?? 0n;
+    return uncollected_nano === 0n ? bill : partlyPaid(ctx, bill, uncollected_nano, services);
   };
+}
+
+/** A bill of which a part could not be collected, told to operators. */
+function partlyPaid(ctx: Context, bill: Bill, uncollected_nano: bigint, { log }: Services): Bill {
+  const { request_id } = ctx.state;
+  const { id: model } = fact(ctx, 'model');
+  const uncollected = formatDollars(uncollected_nano);
+  log.warn({ request_id, model, uncollected }, 'an answer cost more than could be collected');
+  const cost_nano = bill.cost_nano + (bill.not_owed_nano ?? 0n) - uncollected_nano;
+  return { ...bill, cost_nano, uncollected_nano };
 }
 
 /** What the ledger says of an answer: its tokens, and what else there is to count. */

@@ -6,7 +6,10 @@ import { tokenCost } from '../../src/billing/price.js';
 import { chatWork } from '../../src/chat/call.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import type { Price } from '../../src/types.js';
+import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { FREE, modelAt, PRICE } from './helpers/terms.js';
+
+const provider = providerAt('http://127.0.0.1');
 
 /** What templates put around a prompt and a message: a few tokens at the providers known. */
 const AROUND = 12;
@@ -113,7 +116,7 @@ describe('the bound of a chat call', () => {
     it(`grows with ${name}`, () => {
       const model = modelAt([PRICE]);
       const work = chatWork({ model: 'm', messages: [message] }, model);
-      expect(mostTokens(work, model).prompt_tokens).to.be.greaterThan(10_000);
+      expect(mostTokens(work, model, provider).prompt_tokens).to.be.greaterThan(10_000);
     });
   }
 
@@ -137,7 +140,7 @@ describe('the bound of a chat call', () => {
     [
       'audio',
       { messages: [{ role: 'user', content: [audio] }] },
-      { prompt_tokens: 180, completion_tokens: 4_096 },
+      { prompt_tokens: 240, completion_tokens: 4_096 },
     ],
     ['tools', { tools: [{ type: 'function' }] }, { prompt_tokens: 101, completion_tokens: 4_096 }],
   ];
@@ -145,9 +148,37 @@ describe('the bound of a chat call', () => {
     it(`reckons with ${name}`, () => {
       const model = modelAt([PRICE]);
       const work = chatWork({ model: 'm', messages: [user], ...more }, model);
-      expect(mostTokens(work, model)).to.deep.equal(most);
+      expect(mostTokens(work, model, provider)).to.deep.equal(most);
     });
   }
+
+  const STATED: [string, object, object][] = [
+    ['what its provider adds to a prompt', {}, { prompt_tokens: 180, completion_tokens: 7 }],
+    ['more with tools', { tools: [{}] }, { prompt_tokens: 884, completion_tokens: 7 }],
+    [
+      'what an image costs there',
+      { messages: [{ role: 'user', content: [image] }] },
+      { prompt_tokens: 180 + 8_512, completion_tokens: 7 },
+    ],
+  ];
+  for (const [name, more, most] of STATED) {
+    it(`reckons with ${name}, as a manifest states it`, () => {
+      const model = modelAt([PRICE]);
+      model.limits.image_tokens = undefined;
+      const hidden_tokens = { base: 100, tools: 700 };
+      const stating = providerAt('http://127.0.0.1', { hidden_tokens, image_tokens: 8_512 });
+      const body = { model: 'm', messages: [user], max_tokens: 7, ...more };
+      expect(mostTokens(chatWork(body, model), model, stating)).to.deep.equal(most);
+    });
+  }
+
+  it('is that of the upstream where the same tokens cost most, with what it adds', () => {
+    const hidden_tokens = { base: 1_000, tools: 0 };
+    const stating = upstreamAt(providerAt('http://127.0.0.1', { hidden_tokens }), { price: PRICE });
+    const model = modelAt([PRICE], 100);
+    const work = chatWork({ model: 'm', messages: [user] }, model);
+    expect(chatBound(work, model, [...model.upstreams, stating])).to.equal(222_000n);
+  });
 
   it('is nothing where all upstreams are free, and the dearest where one is not', () => {
     const bounds = [[FREE], [FREE, PRICE]].map((list) => {

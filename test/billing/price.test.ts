@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dearestCost, tokenCost } from '../../src/billing/price.js';
+import { tokenCost } from '../../src/billing/price.js';
 import type { Price } from '../../src/types.js';
 
 const MILLION = 1_000_000n;
@@ -56,21 +56,5 @@ describe('tokenCost', () => {
         expect(tokenCost(grown, price) >= tokenCost(usage, price)).to.equal(true);
       }),
     );
-  });
-});
-
-describe('dearestCost', () => {
-  it('is what the dearest price makes of it, wherever that one stands', () => {
-    fc.assert(
-      fc.property(usages, fc.array(prices, { minLength: 1 }), (usage, all) => {
-        const dearest = dearestCost(usage, all);
-        const costs = all.map((price) => tokenCost(usage, price));
-        expect(costs.includes(dearest) && costs.every((cost) => cost <= dearest)).to.equal(true);
-      }),
-    );
-  });
-
-  it('is nothing where there is no price', () => {
-    expect(dearestCost({ prompt_tokens: 9, completion_tokens: 5 }, [])).to.equal(0n);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { countTokens as countExactly } from 'gpt-tokenizer/encoding/o200k_base';
-import { countTokens, slicesOf } from '../../src/billing/tokens.js';
+import { countTokens, partsOf, slicesOf } from '../../src/billing/tokens.js';
 
-const COUNTED = 20_000;
+const COUNTED = 50_000;
 const HOSTILE: [string, string][] = [
   ['one letter', 'a'.repeat(300_000)],
   ['spaces', ' '.repeat(300_000)],
@@ -46,7 +46,33 @@ describe('countTokens', () => {
   it('goes on in proportion past what it reads', async () => {
     const once = await countTokens('The fox jumps. '.repeat(1_000));
     const often = await countTokens('The fox jumps. '.repeat(100_000));
-    expect(often / once).to.be.within(99, 101);
+    expect(often / once).to.be.within(98, 102);
+  });
+
+  it('reads the whole of a text, whatever part of it its sender chose to be cheap', async () => {
+    const cheap = 'a'.repeat(20_000);
+    const dear = 'The fox jumps. '.repeat(60_000);
+    const all = await countTokens(cheap + dear);
+    expect(all / (await countTokens(dear))).to.be.within(0.9, 1.1);
+    expect(await countTokens(dear + cheap)).to.be.greaterThan(200_000);
+  });
+
+  it('gives every part of a long text the same chance to be counted', () => {
+    const text = Array.from({ length: 80_000 }, (_, at) => `${at} `).join('');
+    for (const luck of [0, 0.5, 0.999_999]) {
+      const slices = [...slicesOf(text, () => luck)].filter((slice) => slice !== '');
+      const starts = slices.map((slice) => text.indexOf(slice));
+      const stretch = text.length / slices.length;
+      for (const [at, start] of starts.entries()) {
+        expect(start).to.be.within(Math.floor(at * stretch), Math.ceil((at + 1) * stretch));
+      }
+    }
+  });
+
+  it('is never below what the bytes of a text make certain', async () => {
+    for (const text of [' '.repeat(500_000), '\n'.repeat(200_000), ' '.repeat(129)]) {
+      expect(await countTokens(text)).to.be.at.least(Math.ceil(text.length / 128));
+    }
   });
 
   it('is never above the bytes of a text', async () => {
@@ -60,8 +86,10 @@ describe('countTokens', () => {
   for (const [name, text] of HOSTILE) {
     it(`shows the tokenizer little, and no long run, of a text of ${name}`, async () => {
       const slices = [...slicesOf(text)];
-      expect(slices.join('')).to.equal(text.slice(0, COUNTED));
-      expect(slices.filter((slice) => /\S{129}|\s{129}/u.test(slice))).to.deep.equal([]);
+      expect(slices.join('').length).to.be.at.most(COUNTED);
+      const parts = slices.flatMap((slice) => [...partsOf(slice)]);
+      expect(parts.join('')).to.equal(slices.join(''));
+      expect(parts.filter((part) => /\S{129}|\s{129}/u.test(part))).to.deep.equal([]);
       const tokens = await countTokens(text);
       expect(tokens).to.be.greaterThan(0).and.at.most(Buffer.byteLength(text));
     });

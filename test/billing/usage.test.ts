@@ -14,11 +14,8 @@ describe('believedBill', () => {
     ['usual figures', { prompt_tokens: 9, completion_tokens: 5 }, 4350n],
     ['the whole hold', { prompt_tokens: 85, completion_tokens: 100 }, HOLD_NANO],
     ['more than these two', { prompt_tokens: 9, completion_tokens: 5, total_tokens: 99 }, 4350n],
-    [
-      'more prompt than thought, within the hold',
-      { prompt_tokens: 400, completion_tokens: 5 },
-      63_000n,
-    ],
+    ['a prompt beyond the hold', { prompt_tokens: 8_512, completion_tokens: 5 }, 1_279_800n],
+    ['a nano-dollar beyond the hold', { prompt_tokens: 86, completion_tokens: 100 }, 72_900n],
   ];
   for (const [name, usage, cost_nano] of GOOD) {
     it(`believes ${name}`, () => {
@@ -40,7 +37,8 @@ describe('believedBill', () => {
     ['no number', { prompt_tokens: NaN, completion_tokens: 5 }],
     ['infinity', { prompt_tokens: Infinity, completion_tokens: 5 }],
     ['one figure of two', { completion_tokens: 5 }],
-    ['a nano-dollar beyond the hold', { prompt_tokens: 86, completion_tokens: 100 }],
+    ['an absurdly large prompt', { prompt_tokens: 1e12, completion_tokens: 5 }],
+    ['an absurdly large answer', { prompt_tokens: 9, completion_tokens: 10_000_001 }],
     ['no tokens for a text', { prompt_tokens: 9, completion_tokens: 0 }],
   ];
   for (const [name, usage] of BAD) {
@@ -59,13 +57,39 @@ describe('believedBill', () => {
     expect(bill?.cost_nano).to.equal(31_350n);
   });
 
-  it('never bills below nothing or above the hold, whatever it is told', () => {
+  it('shows tokens beyond the limit that was sent, which nobody owes', () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 150 };
+    expect(believedBill(usage, ['Hello'], terms)).to.deep.equal({
+      usage,
+      cost_nano: 9n * 150n + 100n * 600n,
+      not_owed_nano: 50n * 600n,
+      estimated: false,
+    });
+  });
+
+  it('owes the limit that was sent once for each answer', () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 150 };
+    const bill = believedBill(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
+    expect(bill).to.deep.equal({ usage, cost_nano: 91_350n, estimated: false });
+  });
+
+  it('believes what fits into the context, several times over, and no more', () => {
+    terms.model.limits.context = 1_000;
+    const most = { prompt_tokens: 4_000, completion_tokens: 5 };
+    expect(believedBill(most, ['Hello'], terms)?.usage).to.deep.equal(most);
+    const more = { prompt_tokens: 4_001, completion_tokens: 5 };
+    expect(believedBill(more, ['Hello'], terms)).to.equal(undefined);
+    terms.model.limits.context = undefined;
+  });
+
+  it('never bills below nothing, nor answers beyond the limit, whatever it is told', () => {
     const figure = fc.oneof(fc.anything(), fc.integer(), fc.double(), fc.maxSafeInteger());
     const usage = fc.record({ prompt_tokens: figure, completion_tokens: figure });
+    const most_nano = 10_000_000n * 150n + 100n * 600n;
     fc.assert(
       fc.property(fc.oneof(usage, fc.anything()), (told) => {
         const bill = believedBill(told, ['Hello'], terms);
-        if (bill) expect(bill.cost_nano >= 0n && bill.cost_nano <= HOLD_NANO).to.equal(true);
+        if (bill) expect(bill.cost_nano >= 0n && bill.cost_nano <= most_nano).to.equal(true);
       }),
       { numRuns: 1_000 },
     );
@@ -92,6 +116,35 @@ describe('estimatedBill', () => {
     const bare = await estimatedBill(['one'], termsOf(HELLO));
     const laden = await estimatedBill(['one'], termsOf({ ...HELLO, tools }));
     expect(laden.usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
+  });
+
+  it('counts all that counts as prompt: names, calls and the form of the answer', async () => {
+    const long = 'rain '.repeat(50);
+    const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: long } };
+    const schema = { type: 'json_schema', json_schema: { name: 'x', description: long } };
+    const bare = await estimatedBill(['one'], termsOf(HELLO));
+    const laden = [
+      { messages: [{ ...HELLO.messages[0], role: 'user' as const, content: 'Hello', name: long }] },
+      {
+        messages: [{ role: 'assistant' as const, content: 'Hello', tool_calls: [call] }],
+      },
+    ].map((body) => termsOf(body));
+    const formed = termsOf(HELLO);
+    Object.assign(formed.work.call.fields, { response_format: schema });
+    formed.work.size.text_bytes += 400;
+    for (const terms of [...laden, formed]) {
+      const { usage } = await estimatedBill(['one'], terms);
+      expect(usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
+    }
+  });
+
+  it('takes images and audio at what the hold took for them', async () => {
+    const image = { type: 'image_url' as const, image_url: { url: 'https://x.example/1.png' } };
+    const data = 'A'.repeat(40_000);
+    const audio = { type: 'input_audio' as const, input_audio: { data, format: 'wav' as const } };
+    const messages = [{ role: 'user' as const, content: [image, audio] }];
+    const { usage } = await estimatedBill(['one'], termsOf({ messages }));
+    expect(usage.prompt_tokens).to.equal(4 + 2_000 + 1_000);
   });
 
   it('costs nothing where the model is free', async () => {

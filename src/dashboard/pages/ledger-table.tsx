@@ -37,6 +37,7 @@ export function LedgerTable(props: {
               </td>
               <td class="number end">
                 <Amount nano={entry.amount_nano} />
+                {entry.uncollected_nano > 0n && <Uncollected nano={entry.uncollected_nano} />}
               </td>
             </tr>
           ))}
@@ -52,6 +53,20 @@ function Amount({ nano }: { nano: bigint }): JSX.Element {
     <span class="gain">
       +<Money nano={nano} />
     </span>
+  );
+}
+
+const RAISE =
+  'The answer cost more than was held and could be collected. For a larger hold, raise max_tokens ' +
+  'or image_tokens of the model, or hidden_tokens of its provider’s manifest.';
+
+function Uncollected({ nano }: { nano: bigint }): JSX.Element {
+  return (
+    <div class="soft" title={RAISE}>
+      <Badge mood="warn">
+        <Money nano={nano} /> uncollected
+      </Badge>
+    </div>
   );
 }
 

@@ -87,6 +87,8 @@ export interface EntryShape {
   key: string | null;
   usage: object | null;
   estimated: boolean;
+  /** What a charge was due beyond its amount, and could not be collected. */
+  uncollected: string;
 }
 
 /** Which provider has answered is the operator's business, and left out. */
@@ -101,6 +103,7 @@ export function entryShape(entry: LedgerEntry): EntryShape {
     key: entry.key_id,
     usage: entry.usage === null ? null : (JSON.parse(entry.usage) as object),
     estimated: entry.estimated,
+    uncollected: formatDollars(entry.uncollected_nano),
   };
 }
 

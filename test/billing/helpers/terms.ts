@@ -38,5 +38,6 @@ export function termsOf(
   const model = modelAt(prices, max_tokens);
   const work = chatWork({ model: 'm', ...body }, model);
   const bound = chatBound(work, model, model.upstreams);
-  return { work, model, price: prices[0] ?? FREE, hold_nano: bound === 0n ? null : bound };
+  const upstream = model.upstreams[0] ?? upstreamAt(providerAt('http://127.0.0.1'));
+  return { work, model, upstream, hold_nano: bound === 0n ? null : bound };
 }
