@@ -49,16 +49,22 @@ export function drained(res: ServerResponse, patience_ms: number): Promise<void>
   });
 }
 
+/** How long an upstream is heard out after its client has left. */
+export interface Patience {
+  linger_ms: number;
+  drain_ms: number;
+}
+
 /**
- * Follows whether the client is still there, and ends an upstream call that nobody waits for: at
- * once where the upstream then stops billing, else after `drain_ms`, so that its true usage is
- * learned.
+ * Follows whether the client is still there, and ends an upstream call that nobody waits for. Where
+ * the upstream then stops billing it ends at once, or after `linger_ms` once its output has begun;
+ * else after `drain_ms`. So the true usage is learned where there is time for it.
  */
 export class Client implements Placed {
   place = -1;
   gone = false;
   /** What happens to the call under way when the client leaves. */
-  on_leave: 'abort' | 'drain' = 'abort';
+  on_leave: 'abort' | 'linger' | 'drain' = 'abort';
   /** Whether it may come back for the answer, so that one is made also after it has left. */
   returns = false;
   readonly #stop = new Stop();
@@ -66,9 +72,9 @@ export class Client implements Placed {
   readonly #left: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(res: ServerResponse, drain_ms: number) {
+  constructor(res: ServerResponse, patience: Patience) {
     this.#res = res;
-    this.#left = () => this.#leave(drain_ms);
+    this.#left = () => this.#leave(patience);
     res.once('close', this.#left);
     if (res.destroyed) this.#left();
   }
@@ -89,9 +95,13 @@ export class Client implements Placed {
     clearTimeout(this.#timer);
   }
 
-  #leave(drain_ms: number): void {
+  #leave({ linger_ms, drain_ms }: Patience): void {
     this.gone = true;
-    if (this.on_leave === 'abort') this.#stop.abort(new ClientGone());
-    else this.#timer = setTimeout(() => this.#stop.abort(new ClientGone()), drain_ms);
+    if (this.on_leave === 'abort') {
+      this.#stop.abort(new ClientGone());
+      return;
+    }
+    const patience_ms = this.on_leave === 'linger' ? linger_ms : drain_ms;
+    this.#timer = setTimeout(() => this.#stop.abort(new ClientGone()), patience_ms);
   }
 }

@@ -49,7 +49,7 @@ export async function carryStream(
   const headers = Object.assign({ 'x-request-id': ctx.state.request_id }, STREAM_HEADERS);
   const sink = new Sink(ctx.res, headers, keep_alive_ms, limits.client_ms);
   try {
-    const ending = await pump(stream, framer, sink, limits.drain_bytes);
+    const ending = await pump(stream, framer, sink, limits);
     count(ending, stream.upstream.provider.name, services);
     const bill = await settle(await streamBill(ending, framer, terms));
     sink.end(lastWords(ending, framer, bill, services));
@@ -73,7 +73,7 @@ async function streamBill(ending: Ending, framer: Framer, terms: Terms): Promise
   if (ending.how === 'complete') {
     return believedBill(framer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   }
-  return texts.every((text) => text === '') ? NOTHING : estimatedBill(texts, terms);
+  return framer.hasSpoken ? estimatedBill(texts, terms) : NOTHING;
 }
 
 function lastWords(ending: Ending, framer: Framer, bill: Bill, services: Services): string {

@@ -22,6 +22,8 @@ export function event(data: string): string {
 export class Framer {
   /** The last usage the upstream gave. */
   usage: unknown;
+  /** Something was delivered. */
+  hasSpoken = false;
   readonly #head: string;
   readonly #shown: Shown;
   readonly #choices = new Map<number, ChoiceState>();
@@ -72,7 +74,10 @@ export class Framer {
     if (choice.finish !== undefined) return events;
     const delta = deltaOf(piece, choice, this.#shown);
     const logprobs = this.#shown.logprobs ? piece.logprobs : undefined;
-    if (delta) events += this.#chunk(index, delta, null, logprobs);
+    if (delta) {
+      this.hasSpoken = true;
+      events += this.#chunk(index, delta, null, logprobs);
+    }
     if (piece.finish_reason !== undefined) {
       choice.finish = finishReason(piece.finish_reason, choice.hasToolCalls);
       events += this.#chunk(index, '{}', choice.finish);
@@ -100,7 +105,9 @@ function deltaOf(piece: ChatPiece, choice: ChoiceState, shown: Shown): string {
   }
   if (!content && !reasoning && !calls) return '';
   choice.text += `${content ?? ''}${reasoning ?? ''}`;
-  for (const call of calls ?? []) choice.text += call.function.arguments ?? '';
+  for (const { function: call } of calls ?? []) {
+    choice.text += `${call.name ?? ''}${call.arguments ?? ''}`;
+  }
   if (calls) choice.hasToolCalls = true;
   return JSON.stringify({
     ...(content && { content }),

@@ -28,6 +28,7 @@ const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
 /** No timer runs for it, so it may be longer than those that need one. */
 const REMEMBERED = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
+const LINGER = { standard: 2_000, least: 0, most: 60_000 };
 const IDLE = { standard: 30_000, least: 100, most: 10 * 60_000 };
 const CLIENT = { standard: 60_000, least: 100 };
 const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
@@ -89,6 +90,7 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     | 'stream'
     | 'event'
     | 'drain_bytes'
+    | 'linger_bytes'
     | 'idempotency_total'
     | 'image_bytes'
     | 'images_total';
@@ -102,6 +104,8 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     event_bytes: size('event', 8 * MB),
     drain_ms: readDuration(source, '/limits/drain', limits.drain, drain),
     drain_bytes: size('drain_bytes', 16 * MB, 0),
+    linger_ms: readDuration(source, '/limits/linger', limits.linger, LINGER),
+    linger_bytes: size('linger_bytes', MB / 4, 0),
     connections: limits.connections ?? 512,
     idle_connection_ms: readDuration(
       source,

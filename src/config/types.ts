@@ -97,6 +97,8 @@ export interface Configuration {
     /** How long, and how much, an abandoned answer is read on for its true usage. */
     drain_ms: number;
     drain_bytes: number;
+    linger_ms: number;
+    linger_bytes: number;
     connections: number;
     idle_connection_ms: number;
     /** How long a client may take none of what waits for it. */

@@ -95,6 +95,8 @@ export interface LimitsBlock {
   event?: Size;
   drain?: Duration;
   drain_bytes?: Size;
+  linger?: Duration;
+  linger_bytes?: Size;
   client?: Duration;
   task?: Duration;
   idempotency?: Duration;

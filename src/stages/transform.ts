@@ -11,7 +11,7 @@ export const transform: Stage = {
     const { run } = operation(option);
     const { limits } = services.configuration;
     return async (ctx, next) => {
-      const client = new Client(ctx.res, limits.drain_ms);
+      const client = new Client(ctx.res, limits);
       client.returns = ctx.state.hold?.repeatable !== undefined;
       services.inflight.add(client);
       try {

@@ -115,7 +115,7 @@ describe('Framer', () => {
       { index: 1, tool_calls: [fragment] },
       { index: 0, content: ' two' },
     ]);
-    expect(framer.texts()).to.deep.equal(['onehm  two', '{"a"']);
+    expect(framer.texts()).to.deep.equal(['onehm  two', 'f{"a"']);
   });
 
   it('ends with usage and no choices', () => {

@@ -5,18 +5,24 @@ import {
   askAndLeave,
   closedWhole,
   DELIVERED_NANO,
+  delta,
+  ENDING,
+  gate,
   never,
   readAndLeave,
   STREAM,
   talking,
+  TRUE_NANO,
 } from './helpers/leaving.js';
 
 describe('who pays when the client leaves', () => {
   const open = houses();
 
   describe('an upstream that stops billing on abort', () => {
-    it('is aborted, and what was delivered is charged', async () => {
-      const house = await open(talking([never]));
+    const MOMENT = 'limits: { linger: 50ms }';
+
+    it('is aborted after a moment, and what was delivered is charged', async () => {
+      const house = await open(talking([never]), { settings: MOMENT });
       await readAndLeave(house);
       expect(await closedWhole(house)).to.equal(false);
       const { amount_nano, estimated } = await onlyCharge(house);
@@ -24,6 +30,43 @@ describe('who pays when the client leaves', () => {
         amount_nano: DELIVERED_NANO,
         estimated: true,
       });
+    });
+
+    it('is read on for a moment, and its true usage charged', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await open(talking([promise, delta(' three'), ...ENDING]), {
+        settings: 'limits: { linger: 30s }',
+      });
+      await readAndLeave(house);
+      goOn();
+      const { amount_nano, estimated } = await onlyCharge(house);
+      expect({ amount_nano, estimated }).to.deep.equal({
+        amount_nano: TRUE_NANO,
+        estimated: false,
+      });
+    });
+
+    it('is aborted after the limit in bytes', async () => {
+      const { promise, open: goOn } = gate();
+      const flood = Array.from({ length: 64 }, () => delta('x'.repeat(1_000)));
+      const house = await open(talking([promise, ...flood, never]), {
+        settings: 'limits: { linger: 30s, linger_bytes: 16kb }',
+      });
+      await readAndLeave(house);
+      goOn();
+      expect(await closedWhole(house)).to.equal(false);
+      expect((await onlyCharge(house)).estimated).to.equal(true);
+    });
+
+    it('does not make a long prompt cheap, whatever its beginning is', async () => {
+      const house = await open(talking([never]), { settings: MOMENT });
+      const content = 'a'.repeat(20_000) + 'The fox jumps. '.repeat(20_000);
+      const messages = [{ role: 'user', content }];
+      await readAndLeave(house, { ...STREAM, messages });
+      const { usage } = await onlyCharge(house);
+      const { prompt_tokens } = JSON.parse(usage ?? '') as { prompt_tokens: number };
+      // Four tokens for each of the jumps, and some for the letters.
+      expect(prompt_tokens).to.be.within(75_000, 95_000);
     });
 
     const SILENT: [string, Script, object][] = [

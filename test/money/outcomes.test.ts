@@ -34,7 +34,7 @@ describe('who pays for an answer', () => {
     ['fractional', { prompt_tokens: 9.5, completion_tokens: 5 }],
     ['text', { prompt_tokens: '9', completion_tokens: '5' }],
     ['half of it', { prompt_tokens: 9 }],
-    ['beyond the hold', { prompt_tokens: 9, completion_tokens: 1_000 }],
+    ['absurdly large', { prompt_tokens: 9, completion_tokens: 1e12 }],
     ['huge', { prompt_tokens: 1e300, completion_tokens: 1e300 }],
     ['past what a number can hold', { prompt_tokens: 2 ** 53, completion_tokens: 5 }],
     ['zero for an answer that has text', { prompt_tokens: 0, completion_tokens: 0 }],
@@ -63,6 +63,7 @@ describe('who pays for an answer', () => {
       provider: 'up',
       usage: { prompt_tokens: 9, completion_tokens: 5 },
       estimated: false,
+      uncollected_nano: 0n,
     });
     expect(response.headers.get('x-request-id')).to.equal(charge.reference);
   });
@@ -110,15 +111,45 @@ describe('who pays for an answer', () => {
     expect(-amount_nano <= HELLO_BOUND_NANO, `${amount_nano}`).to.equal(true);
   });
 
-  it('believes usage up to the whole of the hold, and not one token more', async () => {
-    const at = (prompt_tokens: number): Step =>
-      chatJson('Hello', { usage: { prompt_tokens, completion_tokens: 100 } });
-    const house = await open([at(85), at(86)]);
-    for (const _ of [1, 2]) expect((await house.post(HELLO)).status).to.equal(200);
-    await house.settled();
-    const [most, beyond] = await house.charges();
-    expect(most?.amount_nano).to.equal(-HELLO_BOUND_NANO);
-    expect([most?.estimated, beyond?.estimated]).to.deep.equal([false, true]);
+  const IMAGE_USAGE = { prompt_tokens: 8_512, completion_tokens: 100 };
+  const TRUE_NANO = 8_512n * 150n + 100n * 600n;
+  for (const [name, script, body] of [
+    ['an answer', jsonWith(IMAGE_USAGE), HELLO],
+    ['a stream', streamWith(IMAGE_USAGE), STREAM],
+  ] as const) {
+    it(`charges the true cost of ${name} whose usage is beyond the hold`, async () => {
+      const house = await open(script);
+      const text = await (await house.post(body)).text();
+      expect(text).to.include('"prompt_tokens":8512,"completion_tokens":100');
+      const { amount_nano, estimated, uncollected_nano } = await onlyCharge(house);
+      expect({ amount_nano, estimated, uncollected_nano }).to.deep.equal({
+        amount_nano: -TRUE_NANO,
+        estimated: false,
+        uncollected_nano: 0n,
+      });
+    });
+
+    it(`takes for ${name} beyond the hold what the account has, and notes the rest`, async () => {
+      const house = await open(script, { credit: '0.0001' });
+      expect((await house.post(body)).status).to.equal(200);
+      const { amount_nano, uncollected_nano } = await onlyCharge(house);
+      expect([amount_nano, uncollected_nano]).to.deep.equal([-100_000n, TRUE_NANO - 100_000n]);
+    });
+
+    it(`takes for ${name} beyond the hold what the key may spend, and notes the rest`, async () => {
+      const house = await open(script, { terms: { limit_nano: 90_000n } });
+      expect((await house.post(body)).status).to.equal(200);
+      const { amount_nano, uncollected_nano } = await onlyCharge(house);
+      expect([amount_nano, uncollected_nano]).to.deep.equal([-90_000n, TRUE_NANO - 90_000n]);
+    });
+  }
+
+  it('shows more output than the limit that was sent, and charges the limit', async () => {
+    const house = await open(jsonWith({ prompt_tokens: 9, completion_tokens: 1_000 }));
+    const body = (await (await house.post(HELLO)).json()) as { usage: object };
+    expect(body.usage).to.include({ completion_tokens: 1_000 });
+    const { amount_nano, uncollected_nano } = await onlyCharge(house);
+    expect([amount_nano, uncollected_nano]).to.deep.equal([-61_350n, 900n * 600n]);
   });
 });
 
@@ -159,6 +190,16 @@ describe('who pays for a failure', () => {
   }
 
   const said = WORDS.map((content) => ({ choices: [{ index: 0, delta: { content } }] }));
+  it('charges for a stream that is cut after the name of a tool call', async () => {
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'get_weather' } };
+    const named = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+    const house = await open({ ...sse([named]), destroyAfter: 1 });
+    expect(await (await house.post(STREAM)).text()).to.include('get_weather');
+    const { estimated, usage } = await onlyCharge(house);
+    expect(estimated).to.equal(true);
+    expect(JSON.parse(usage ?? '')).to.deep.equal({ prompt_tokens: 5, completion_tokens: 2 });
+  });
+
   const AFTER: [string, Step][] = [
     ['a closed connection', { ...sse(said), destroyAfter: 3 }],
     ['an end without a finish reason', sse(said)],

@@ -261,6 +261,40 @@ describe('decoding by the openai codec', () => {
       { completion_from_total: true },
       { prompt_tokens: 9, completion_tokens: 3 },
     ],
+    [
+      {
+        usage: {
+          prompt_tokens: 23,
+          completion_tokens: 60,
+          total_tokens: 458,
+          prompt_audio_seconds: 30,
+        },
+      },
+      {},
+      { prompt_tokens: 398, completion_tokens: 60 },
+    ],
+    [
+      {
+        usage: {
+          prompt_tokens: 23,
+          completion_tokens: 60,
+          total_tokens: 83,
+          prompt_audio_seconds: 30,
+        },
+      },
+      {},
+      { prompt_tokens: 398, completion_tokens: 60 },
+    ],
+    [
+      { usage: { prompt_tokens: 398, completion_tokens: 60, prompt_audio_seconds: 30 } },
+      {},
+      { prompt_tokens: 398, completion_tokens: 60 },
+    ],
+    [
+      { usage: { prompt_tokens: 9, completion_tokens: 3, prompt_audio_seconds: null } },
+      {},
+      { prompt_tokens: 9, completion_tokens: 3 },
+    ],
     [{ usage: { prompt_tokens: '9' } }, {}, { prompt_tokens: '9', completion_tokens: undefined }],
     [{ usage: 'much' }, {}, undefined],
     [{}, {}, undefined],

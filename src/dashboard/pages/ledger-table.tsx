@@ -57,8 +57,8 @@ function Amount({ nano }: { nano: bigint }): JSX.Element {
 }
 
 const RAISE =
-  'The answer cost more than was held and could be collected. For a larger hold, raise max_tokens ' +
-  'or image_tokens of the model, or hidden_tokens of its provider’s manifest.';
+  'The answer cost more than was held and could be collected. For a larger hold, raise ' +
+  'max_tokens or image_tokens of the model, or hidden_tokens of its provider’s manifest.';
 
 function Uncollected({ nano }: { nano: bigint }): JSX.Element {
   return (

@@ -180,6 +180,7 @@ onEachHouse('the API of the own account', { yaml: YAML }, (here) => {
         key: 'key_1',
         usage: { prompt_tokens: 9, completion_tokens: 5 },
         estimated: true,
+        uncollected: '0.00',
       },
     ]);
     expect((await ledger('?reference=other')).data).to.deep.equal([]);

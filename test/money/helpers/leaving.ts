@@ -32,9 +32,9 @@ export const DELIVERED_NANO = -1950n;
 export const TRUE_NANO = -25_350n;
 
 /** Asks, reads until " two" is here, and goes. */
-export async function readAndLeave(house: House): Promise<void> {
+export async function readAndLeave(house: House, body: object = STREAM): Promise<void> {
   const leaving = new AbortController();
-  const response = await house.post(STREAM, { signal: leaving.signal });
+  const response = await house.post(body, { signal: leaving.signal });
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString();
