@@ -11,6 +11,7 @@ interface Entry {
   provider: string | null;
   usage: { prompt_tokens: number; completion_tokens: number } | null;
   estimated: boolean;
+  uncollected: string;
   key: string | null;
   reference: string;
 }
@@ -65,6 +66,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
       provider: 'simulator',
       usage: tokens,
       estimated: false,
+      uncollected: '0.00',
       key: key.id,
     });
 
