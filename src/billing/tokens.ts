@@ -3,12 +3,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 type Encode = (text: string) => number;
 
 /** A text up to this long is counted as a whole, and of a longer one as much. */
-const COUNTED_CHARACTERS = 48_000;
-/** Counting so much takes a millisecond or two; others run before the next. */
-const SLICE_CHARACTERS = 1_000;
-/** The tokenizer is quadratic on long unbroken runs, so they are cut before it sees them. */
-const LONG_RUN = /\S{129,}|\s{129,}/gu;
-const RUN_SLICE = /[\s\S]{1,128}/gu;
+const COUNTED_CHARACTERS = 24_000;
+const SLICE_CHARACTERS = 500;
+/** When counting has taken so long, others run before it goes on. */
+const TURN_MS = 4;
+/**
+ * The tokenizer is quadratic on long unbroken runs, so they are cut before it sees them: 64
+ * characters of Chinese already take a millisecond.
+ */
+const LONG_RUN = /\S{65,}|\s{65,}/gu;
+const RUN_SLICE = /[\s\S]{1,64}/gu;
 /** The longest token of the vocabulary has so many bytes: a run of spaces. */
 const LONGEST_TOKEN_BYTES = 128;
 
@@ -23,11 +27,17 @@ export async function countTokens(text: string): Promise<number> {
   if (text === '') return 0;
   encoder ??= loadEncoder();
   const encode = await encoder;
+  if (text.length > SLICE_CHARACTERS) await nextTurn();
   let tokens = 0;
   let characters = 0;
+  let turn_ms = performance.now();
   for (const slice of slicesOf(text)) {
-    if (text.length > SLICE_CHARACTERS) await nextTurn();
-    for (const part of partsOf(slice)) tokens += encode(part);
+    for (const part of partsOf(slice)) {
+      tokens += encode(part);
+      if (performance.now() - turn_ms < TURN_MS) continue;
+      await nextTurn();
+      turn_ms = performance.now();
+    }
     characters += slice.length;
   }
   const bytes = Buffer.byteLength(text);

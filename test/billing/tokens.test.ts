@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { countTokens as countExactly } from 'gpt-tokenizer/encoding/o200k_base';
 import { countTokens, partsOf, slicesOf } from '../../src/billing/tokens.js';
 
-const COUNTED = 50_000;
+const COUNTED = 25_000;
 const HOSTILE: [string, string][] = [
   ['one letter', 'a'.repeat(300_000)],
   ['spaces', ' '.repeat(300_000)],
   ['line ends', '\n'.repeat(300_000)],
   ['signs', '!?'.repeat(150_000)],
-  ['runs just below the limit', `${'ab'.repeat(64)} `.repeat(2_000)],
-  ['runs just above the limit', `${'ab'.repeat(65)}\t`.repeat(2_000)],
+  ['runs just below the limit', `${'ab'.repeat(32)} `.repeat(4_000)],
+  ['runs just above the limit', `${'ab'.repeat(33)}\t`.repeat(4_000)],
   ['no-break spaces', '\u00a0'.repeat(300_000)],
   ['halves of characters', '\ud83d'.repeat(300_000)],
   ['astronauts', '👩‍🚀'.repeat(60_000)],
@@ -35,7 +35,7 @@ describe('countTokens', () => {
     await fc.assert(
       fc.asyncProperty(words, async (parts) => {
         const text = parts.join(' ');
-        fc.pre(!/\S{129}|\s{129}/u.test(text));
+        fc.pre(!/\S{65}|\s{65}/u.test(text));
         expect(await countTokens(text)).to.equal(
           countExactly(text, { disallowedSpecial: new Set() }),
         );
@@ -46,7 +46,7 @@ describe('countTokens', () => {
   it('goes on in proportion past what it reads', async () => {
     const once = await countTokens('The fox jumps. '.repeat(1_000));
     const often = await countTokens('The fox jumps. '.repeat(100_000));
-    expect(often / once).to.be.within(98, 102);
+    expect(often / once).to.be.within(97, 103);
   });
 
   it('reads the whole of a text, whatever part of it its sender chose to be cheap', async () => {
@@ -89,7 +89,7 @@ describe('countTokens', () => {
       expect(slices.join('').length).to.be.at.most(COUNTED);
       const parts = slices.flatMap((slice) => [...partsOf(slice)]);
       expect(parts.join('')).to.equal(slices.join(''));
-      expect(parts.filter((part) => /\S{129}|\s{129}/u.test(part))).to.deep.equal([]);
+      expect(parts.filter((part) => /\S{65}|\s{65}/u.test(part))).to.deep.equal([]);
       const tokens = await countTokens(text);
       expect(tokens).to.be.greaterThan(0).and.at.most(Buffer.byteLength(text));
     });
