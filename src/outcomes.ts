@@ -79,10 +79,11 @@ export class Outcomes {
   }
 
   report(): OutcomeReport {
-    const oldest = minuteAt(this.now()) - WINDOW_MINUTES + 1;
+    const current = minuteAt(this.now());
+    const oldest = current - WINDOW_MINUTES + 1;
     const report: OutcomeReport = {};
     for (const [name, { minutes, last_success_ms, last_failure }] of this.#tallies) {
-      const recent = minutes.filter(({ at }) => at >= oldest);
+      const recent = minutes.filter(({ at }) => at >= oldest && at <= current);
       const sum = (kind: 'answered' | 'refused' | 'failed') =>
         recent.reduce((total, minute) => total + minute[kind], 0);
       const counts = { answered: sum('answered'), refused: sum('refused'), failed: sum('failed') };

@@ -35,7 +35,10 @@ export class Throttle {
   take(address: string, per_minute: number): number {
     const now_ms = this.now();
     const each_ms = MINUTE_MS / per_minute;
-    const full_ms = Math.max(this.#full_ms.get(address) ?? 0, now_ms) + each_ms;
+    const known_ms = this.#full_ms.get(address) ?? 0;
+    // None is further ahead than a minute, unless the clock was set back: that must block nobody.
+    const isAhead = known_ms > now_ms + MINUTE_MS + each_ms;
+    const full_ms = Math.max(isAhead ? 0 : known_ms, now_ms) + each_ms;
     const wait_ms = full_ms - now_ms - MINUTE_MS;
     // The last share of a minute may be a hair too large for its floating point.
     if (wait_ms > each_ms / 1000) return wait_ms;

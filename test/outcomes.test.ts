@@ -84,4 +84,11 @@ describe('the outcomes of upstream calls', () => {
     }
     expect(merged([])).to.deep.equal({});
   });
+
+  it('does not count what lies ahead where the clock was set back by an hour', () => {
+    outcomes.answered('acme');
+    now_ms -= 61 * 60_000;
+    outcomes.answered('acme');
+    expect(outcomes.report()['acme']?.answered).to.equal(1);
+  });
 });

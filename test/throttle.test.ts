@@ -68,4 +68,11 @@ describe('a throttle', () => {
       .to.throw(GatewayError, 'Too many tries from your address: try again in 60 s.')
       .with.deep.property('headers', { 'retry-after': '60' });
   });
+
+  it('blocks nobody for an hour where the clock was set back by an hour', () => {
+    expect(takeAll('a', 2)).to.equal(2);
+    now_ms -= 3_600_000;
+    expect(throttle.take('a', 2)).to.equal(0);
+    expect(takeAll('a', 2), 'and still counts').to.equal(1);
+  });
 });

@@ -12,6 +12,8 @@ export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   /** The absolute file of SQLite, the URL of PostgreSQL. */
   readonly location: string;
+  /** SQL for the time by the clock of the database, which is one and the same for all processes. */
+  readonly clock_ms: string;
   /** Single statements, each by itself. */
   read<T>(work: (knex: Knex) => Promise<T>): Promise<T>;
   /** Several reads that see one and the same state, also beside writers. */
@@ -34,6 +36,9 @@ const SILENT = {
 
 /** Serialization failure, deadlock, too many connections, still starting. */
 const TRY_AGAIN = new Set(['40001', '40P01', '53300', '57P03']);
+
+export const SQLITE_CLOCK_MS = "cast(unixepoch('subsec') * 1000 as integer)";
+export const POSTGRES_CLOCK_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 /** Takes `sqlite:PATH` or `postgres://…`; anything else is a `StoreError`. Opens nothing yet. */
 export function openDatabase(url: string): Database {
@@ -77,6 +82,7 @@ function openSqlite(file: string): Database {
   return {
     dialect: 'sqlite',
     location: file,
+    clock_ms: SQLITE_CLOCK_MS,
     read: (work) => patiently(isBusy, () => work(knex)),
     snapshot: (work) => patiently(isBusy, () => knex.transaction(work)),
     write: (work) => patiently(isBusy, () => knex.transaction((trx) => writeFirst(trx, work))),
@@ -117,6 +123,7 @@ function openPostgres(url: string): Database {
   return {
     dialect: 'postgres',
     location: url,
+    clock_ms: POSTGRES_CLOCK_MS,
     read: (work) => patiently(isPassing, () => work(knex)),
     snapshot: (work) => patiently(isPassing, () => knex.transaction(work, snapshot)),
     write: (work) => patiently(isConflict, () => knex.transaction(work)),

@@ -3,6 +3,7 @@ import { APART, byBatch, type Batch, type Member } from './batch.js';
 import { isBusy } from './database.js';
 import { Disk } from './disk.js';
 import { gather, MOST } from './gather.js';
+import { OpenFile } from './open-file.js';
 import { ATTEMPTS, wait_ms } from './patience.js';
 
 /**
@@ -13,6 +14,7 @@ export class Group {
   readonly #database: Sqlite.Database;
   readonly #prelude: (again: boolean) => void;
   readonly #disk: Disk;
+  readonly #file: OpenFile;
   readonly #sql: Record<'begin' | 'commit' | 'rollback' | 'mark' | 'keep' | 'undo', () => void>;
   #waiting: Member[] = [];
   /** How many of those waiting were undone because one among them failed. */
@@ -27,6 +29,7 @@ export class Group {
     disk = new Disk(`${database.name}-wal`),
   ) {
     this.#disk = disk;
+    this.#file = new OpenFile(database.name);
     const prepare = (sql: string) => {
       const statement = database.prepare(sql);
       return () => void statement.run();
@@ -62,6 +65,12 @@ export class Group {
     }) as Promise<T>;
   }
 
+  /** Throws where the file was deleted or replaced, so that what is written would vanish. */
+  check(): void {
+    const fault = this.#file.fault();
+    if (fault) throw fault;
+  }
+
   /** Resolves when all that was added before is written or refused. */
   async idle(): Promise<void> {
     if (this.#waiting.length > 0) await this.add(() => undefined);
@@ -91,6 +100,7 @@ export class Group {
   /** False if another process is writing: then those who wait are joined by those who come. */
   #begin(): boolean {
     try {
+      if (this.#file.wasGone) this.check();
       this.#sql.begin();
       this.#attempt = 0;
       return true;
@@ -170,7 +180,8 @@ export class Group {
   }
 
   #answerDurable(members: Member[]): void {
-    this.#disk.after((error) => {
+    this.#disk.after((failed) => {
+      const error = failed ?? this.#file.fault();
       for (const member of members) {
         if (error) member.reject(error);
         else member.resolve(member.value);

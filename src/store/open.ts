@@ -6,19 +6,22 @@ import { createKey, isKey, keys, revokeKey } from './keys.js';
 import { credit, ledger } from './ledger.js';
 import { applyMigrations } from './migrate.js';
 import { sweepAnswers } from './idempotency.js';
-import { enter, leave, notes, recover, type Process } from './processes.js';
+import { enter, leave, LEASE_MS, notes, recover, type Process } from './processes.js';
 import { openPeople } from './people.js';
 import { openPictures } from './pictures.js';
 import { openTasks } from './tasks.js';
 import type { Store } from './types.js';
 import { usage } from './usage.js';
 import { verify } from './verify.js';
+import { Watch } from './watch.js';
 
 export interface StoreOptions {
   /** Milliseconds since 1970. */
   now: () => number;
   /** The ID under which this process takes its holds; a new one where it is left out. */
   process_id?: string;
+  /** Milliseconds by a clock that nobody sets; the process's own where it is left out. */
+  elapsed_ms?: () => number;
 }
 
 /**
@@ -32,7 +35,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
     try {
       await applyMigrations(database);
       const hot = await openHot(database, self, options.now);
-      return assemble(database, hot, self, options.now);
+      return assemble(database, hot, self, options);
     } catch (error) {
       leave(self);
       await database.close();
@@ -51,7 +54,9 @@ async function openHot(database: Database, self: Process, now: () => number): Pr
   return new PostgresHot(database.location, self, now);
 }
 
-function assemble(database: Database, hot: Hot, self: Process, now: () => number): Store {
+function assemble(database: Database, hot: Hot, self: Process, options: StoreOptions): Store {
+  const { now, elapsed_ms = () => performance.now() } = options;
+  const watch = new Watch(LEASE_MS);
   return {
     dialect: database.dialect,
     caller: (secret_sha256) => hot.caller(secret_sha256),
@@ -82,8 +87,8 @@ function assemble(database: Database, hot: Hot, self: Process, now: () => number
     usage: (account_id, range) => usage(database, account_id, range),
     verify: () => verify(database),
     beat: (note) => hot.beat(note),
-    notes: () => notes(database, now()),
-    recover: () => recover(database, self, now),
+    notes: () => notes(database),
+    recover: () => recover(database, self, watch, elapsed_ms()),
     ping: () => hot.ping(),
     close: async () => {
       try {

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How often a passing fault is tried again: eight seconds or so in all. */
 export const ATTEMPTS = 1_000;
 
+/** Where a single try takes long, as on a server that hangs, this ends the tries. */
+const LONGEST_MS = 10_000;
+
 const LONGEST_WAIT_MS = 16;
 
 /**
@@ -18,11 +21,14 @@ export async function patiently<T>(
   isPassing: (error: unknown) => boolean,
   work: () => T | Promise<T>,
 ): Promise<T> {
+  let began_ms: number | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (attempt === ATTEMPTS || !isPassing(error)) throw error;
+      began_ms ??= performance.now();
+      if (performance.now() - began_ms > LONGEST_MS) throw error;
       await sleep(wait_ms(attempt));
     }
   }

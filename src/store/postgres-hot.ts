@@ -17,6 +17,7 @@ import type { HoldResult } from './hold-types.js';
 import type { Charge, Settled } from './types.js';
 
 const CONNECTIONS = 10;
+const QUERY_MS = 10_000;
 const FOREIGN_KEY_VIOLATION = '23503';
 
 interface Act extends Placed {
@@ -52,6 +53,8 @@ export class PostgresHot implements Hot {
       max: CONNECTIONS,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
+      // A server that hangs without closing must not keep the connection, and the caller, for ever.
+      query_timeout: QUERY_MS,
     });
     // An idle connection that breaks is replaced at the next query; unheard it would end us.
     this.#pool.on('error', () => undefined);
@@ -141,7 +144,7 @@ export class PostgresHot implements Hot {
 
   async beat(note?: string): Promise<void> {
     const { id, place, pid, started_ms } = this.#self;
-    await this.#insist('beat', [id, place, pid, started_ms, this.#now(), note ?? null]);
+    await this.#insist('beat', [id, place, pid, started_ms, note ?? null]);
   }
 
   async ping(): Promise<void> {

@@ -1,3 +1,5 @@
+import { POSTGRES_CLOCK_MS } from './database.js';
+
 /**
  * Holds $3 for the account $2 under the key $6, as the rows that are given. The key stays locked
  * until they stand, so that a revocation waits for them or precedes them.
@@ -181,7 +183,7 @@ export const SQL = {
     where id = $1 and exists (select from ended) and (select count(*) from counted) >= 0`,
   beat: `
     insert into processes (id, place, pid, started_ms, seen_ms, note)
-    values ($1, $2, $3::bigint, $4::bigint, $5::bigint, $6)
+    values ($1, $2, $3::bigint, $4::bigint, ${POSTGRES_CLOCK_MS}, $5)
     on conflict (id) do update set
       seen_ms = excluded.seen_ms, note = coalesce(excluded.note, processes.note)`,
   leave: `

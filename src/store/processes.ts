@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import type { Knex } from 'knex';
 import type { Database } from './database.js';
+import { isAlive, MACHINE, STARTED } from './liveness.js';
 import { bound } from './nano.js';
+import type { Watch } from './watch.js';
 
 /** A process that has the store open, as its row in `processes` says. */
 export interface Process {
   id: string;
-  /** Where a process number means something: one boot of one machine, and there one namespace. */
+  /** The machine on which the process number means something, and when the process started. */
   place: string;
   pid: number;
   started_ms: number;
@@ -19,17 +19,19 @@ interface ProcessRow {
   place: string;
   pid: bigint;
   seen_ms: bigint;
+  /** By the clock of the database, which is the same one for all. */
+  age_ms: bigint | string;
 }
 
-/** A process that has not been seen for this long is taken to be gone, wherever it ran. */
-const LEASE_MS = 60_000;
+/** A process elsewhere that has not been seen for this long is taken to be gone. */
+export const LEASE_MS = 60_000;
 
 /** The stores that this very process has open: others with our number are our former lives. */
 const ours = new Set<string>();
 
 export function enter(now: () => number, id: string = randomUUID()): Process {
   ours.add(id);
-  return { id, place: thisPlace(), pid: process.pid, started_ms: now() };
+  return { id, place: `${MACHINE} ${STARTED}`.trim(), pid: process.pid, started_ms: now() };
 }
 
 export function leave(self: Process): void {
@@ -40,10 +42,10 @@ export function leave(self: Process): void {
 export async function register(
   trx: Knex.Transaction,
   { id, place, pid, started_ms }: Process,
-  now_ms: number,
+  clock_ms: string,
 ): Promise<void> {
   await trx('processes')
-    .insert({ id, place, pid, started_ms, seen_ms: now_ms })
+    .insert({ id, place, pid, started_ms, seen_ms: trx.raw(clock_ms) })
     .onConflict('id')
     .ignore();
 }
@@ -55,39 +57,41 @@ export async function register(
 export async function recover(
   database: Database,
   self: Process,
-  now: () => number,
+  watch: Watch,
+  elapsed_ms: number,
 ): Promise<number> {
-  const rows = await database.read<ProcessRow[]>((knex) => knex('processes').orderBy('id'));
-  const gone = rows.filter((row) => isGone(row, self, now()));
+  const { clock_ms } = database;
+  const rows = await database.read<ProcessRow[]>((knex) =>
+    knex('processes')
+      .orderBy('id')
+      .select('id', 'place', 'pid', 'seen_ms', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
+  );
+  watch.look(rows, elapsed_ms);
+  const gone = rows.filter((row) => isGone(row, self, watch, elapsed_ms));
   let released = 0;
   for (const row of gone) released += await database.write((trx) => bury(trx, row));
   return released;
 }
 
 /** What the processes that were seen of late have told, in no order. */
-export async function notes(database: Database, now_ms: number): Promise<string[]> {
+export async function notes(database: Database): Promise<string[]> {
   const rows = await database.read<{ note: string }[]>((knex) =>
     knex('processes')
-      .where('seen_ms', '>=', now_ms - LEASE_MS)
+      .whereRaw(`seen_ms >= ${database.clock_ms} - ${LEASE_MS}`)
       .whereNotNull('note')
       .select('note'),
   );
   return rows.map(({ note }) => note);
 }
 
-function isGone(row: ProcessRow, self: Process, now_ms: number): boolean {
+/** A process on this machine keeps its holds for as long as it runs, even if it is paused. */
+function isGone(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number): boolean {
   if (ours.has(row.id)) return false;
-  if (now_ms - Number(row.seen_ms) > LEASE_MS) return true;
-  if (row.place !== self.place) return false;
-  return Number(row.pid) === self.pid || !exists(Number(row.pid));
-}
-
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  const pid = Number(row.pid);
+  if (row.place === MACHINE || row.place.startsWith(`${MACHINE} `)) {
+    return pid === self.pid || !isAlive(pid, row.place.slice(MACHINE.length + 1));
   }
+  return Number(row.age_ms) > LEASE_MS && watch.isSilent(row.id, elapsed_ms);
 }
 
 /** Nothing is done if another has buried it already, or if it has given a sign of life since. */
@@ -132,14 +136,5 @@ async function lower(
     await trx(table)
       .where({ id })
       .update({ held_nano: trx.raw('held_nano - ?', [bound(sum)]) });
-  }
-}
-
-function thisPlace(): string {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
-  } catch {
-    return hostname();
   }
 }

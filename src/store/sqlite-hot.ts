@@ -95,9 +95,10 @@ export class SqliteHot implements Hot {
   }
 
   async beat(note?: string): Promise<void> {
+    this.#group.check();
     await this.#group.add(() => {
       this.#enter();
-      this.#processes.beat.run(this.#now(), note ?? null, this.#self.id);
+      this.#processes.beat.run(note ?? null, this.#self.id);
     });
   }
 
@@ -107,12 +108,14 @@ export class SqliteHot implements Hot {
    */
   #enter(): void {
     const { id, place, pid, started_ms } = this.#self;
-    this.#processes.enter.run(id, place, pid, started_ms, this.#now());
+    this.#processes.enter.run(id, place, pid, started_ms);
     this.#hasEntered = true;
   }
 
+  /** In a transaction that could write, so that it fails where no other one could begin either. */
   async ping(): Promise<void> {
-    await patiently(isBusy, () => this.#processes.ping.get());
+    this.#group.check();
+    await this.#group.add(() => this.#processes.ping.get());
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import { SQLITE_CLOCK_MS } from './database.js';
 import type { KeyTerms } from './hot.js';
 import { times } from './sqlite-bulk.js';
 
@@ -121,9 +122,11 @@ export function prepareProcesses(database: Sqlite.Database) {
   return {
     enter: database.prepare(
       `insert into processes (id, place, pid, started_ms, seen_ms)
-       values (?, ?, ?, ?, ?) on conflict (id) do nothing`,
+       values (?, ?, ?, ?, ${SQLITE_CLOCK_MS}) on conflict (id) do nothing`,
     ),
-    beat: database.prepare('update processes set seen_ms = ?, note = ifnull(?, note) where id = ?'),
+    beat: database.prepare(
+      `update processes set seen_ms = ${SQLITE_CLOCK_MS}, note = ifnull(?, note) where id = ?`,
+    ),
     leave: database.prepare<[id: string]>(
       `delete from processes where id = ? and not exists
          (select 1 from holds where holds.process_id = processes.id)`,

@@ -14,8 +14,10 @@ import { StoreError } from './types.js';
 
 /** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
 export function openTasks(database: Database, self: Process, now: () => number): TaskStore {
+  const { clock_ms } = database;
   return {
-    begin: (intent) => database.write((trx) => begin(trx, intent, self, now())),
+    begin: (intent) =>
+      database.write((trx) => begin(trx, intent, self, { now_ms: now(), clock_ms })),
     retarget: async (id, target) => {
       await database.write((trx) =>
         trx('tasks')
@@ -48,10 +50,10 @@ async function begin(
   trx: Knex.Transaction,
   intent: TaskIntent,
   self: Process,
-  now_ms: number,
+  { now_ms, clock_ms }: { now_ms: number; clock_ms: string },
 ): Promise<void> {
   const { id, account_id, key_id, hold_nano } = intent;
-  await register(trx, self, now_ms);
+  await register(trx, self, clock_ms);
   if (hold_nano > 0n) {
     // Not every driver answers the rows that a delete has taken away, but all say how many.
     const taken = await trx('holds')
@@ -119,7 +121,11 @@ async function claim(
     knex('tasks')
       .where({ id })
       .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
-      .where('polled_ms', '<=', now_ms - interval_ms)
+      // A time that lies ahead is that of a clock which was set back since: it must block nobody.
+      .whereRaw('not (polled_ms > ? and polled_ms <= ?)', [
+        now_ms - interval_ms,
+        now_ms + interval_ms,
+      ])
       .update({ polled_ms: now_ms }),
   );
   return changed > 0;

@@ -52,7 +52,8 @@ export function gone(): UpstreamError {
 async function pollOnce(task: Task, upstream: Upstream, services: Services): Promise<Polled> {
   const { store, now } = services;
   const interval_ms = upstream.provider.poll_interval_ms;
-  if (now() - task.polled_ms < interval_ms) return { task };
+  // A time that lies far ahead is that of a clock which was set back since.
+  if (Math.abs(now() - task.polled_ms) < interval_ms) return { task };
   if (!(await store.tasks.claim(task.id, interval_ms)))
     return { task: await again(task, services) };
   const answers = await Promise.all(task.jobs.map((job) => ask(job, task, upstream, services)));

@@ -3,7 +3,7 @@ import type { AnsweredCall } from '../../src/store/idempotency-types.js';
 import type { TaskIntent } from '../../src/store/task-types.js';
 import type { Store } from '../../src/store/types.js';
 import { fuse, unfuse } from './helpers/fuse.js';
-import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
+import { chargeOf, dollars, ENDED, onEachStore, type Ground } from './helpers/ground.js';
 
 interface Act {
   /** On an account, with a key of it that has a limit. */
@@ -136,7 +136,7 @@ onEachStore('a fault at the nth write', (ground) => {
       await store.idempotency.begin(answeredOf(id, 'r1'));
       await ground.place.sql(
         `insert into processes (id, place, pid, started_ms, seen_ms)
-         values ('ghost', 'elsewhere', 1, 0, 0);
+         values ('ghost', ${ENDED}, 0, 0);
          insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
            values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
          insert into idempotency_keys

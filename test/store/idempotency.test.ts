@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AnsweredCall, RepeatableCall } from '../../src/store/idempotency-types.js';
 import type { Store } from '../../src/store/types.js';
-import { chargeOf, dollars, onEachStore, refusal } from './helpers/ground.js';
+import { chargeOf, dollars, ENDED, onEachStore, refusal } from './helpers/ground.js';
 
 const ANSWER = { status: 200, text: '{"a":"é \\u0000"}' };
 const DAY_MS = 86_400_000;
@@ -136,7 +136,7 @@ onEachStore('a call that may be repeated', (ground) => {
     await store.hold('r1', account_id, 10n);
     await store.idempotency.answer({ ...answered('r2'), key_sha256: 'done' });
     await ground.place.sql(`
-      insert into processes (id, place, pid, started_ms, seen_ms) values ('ghost', 'away', 1, 0, 0);
+      insert into processes (id, place, pid, started_ms, seen_ms) values ('ghost', ${ENDED}, 0, 0);
       update holds set process_id = 'ghost';
       update idempotency_keys set process_id = 'ghost' where request_id = 'r1'`);
     expect(await begin('r3')).to.deep.equal({ is: 'running' });

@@ -1,20 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { POSTGRES_CLOCK_MS, SQLITE_CLOCK_MS } from '../../src/store/database.js';
+import { MACHINE, startOf } from '../../src/store/liveness.js';
 import { chargeOf, onEachStore } from './helpers/ground.js';
 
 onEachStore('recovery', (ground) => {
-  /** Where this process lives, as a store writes it down. */
-  async function here(): Promise<string> {
-    const rows = await ground.place.sql('select place from processes');
-    return String(rows[0]?.['place']);
-  }
+  /** By the clock of the database. */
+  const clock_ms = (): string =>
+    ground.place.dialect === 'sqlite' ? SQLITE_CLOCK_MS : POSTGRES_CLOCK_MS;
 
   /** Writes down another process that holds 3 and 4 nano-dollars of the account. */
-  async function haunt(id: string, place: string, pid: number, seen_ms: number): Promise<void> {
+  async function haunt(id: string, place: string, pid: number, age_ms: number): Promise<void> {
     await ground.place.sql(
       `insert into processes (id, place, pid, started_ms, seen_ms)
-         values ('ghost', '${place}', ${pid}, 0, ${seen_ms});
+         values ('ghost', '${place}', ${pid}, 0, ${clock_ms()} - ${age_ms});
        insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
          values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
        update accounts set held_nano = held_nano + 7`,
@@ -22,33 +22,61 @@ onEachStore('recovery', (ground) => {
   }
 
   const dead = spawnSync(process.execPath, ['--version']).pid;
-  const cases: [string, string | undefined, number, number, boolean][] = [
-    ['lives here and was seen lately', undefined, process.ppid, 60_000, false],
-    ['lives elsewhere and was seen lately', 'elsewhere', dead, 60_000, false],
+  const parent = `${MACHINE} ${startOf(process.ppid)}`;
+  const HOUR_MS = 3_600_000;
+  const cases: [string, string, number, number, boolean][] = [
+    ['lives here and was seen lately', parent, process.ppid, 0, false],
+    ['lives here and has been paused for an hour', parent, process.ppid, HOUR_MS, false],
+    ['has ended, and another one has its number', `${MACHINE} 1`, process.ppid, 0, true],
+    ['lives elsewhere and was seen lately', 'elsewhere', dead, 0, false],
+    ['lives elsewhere, where the clock is an hour ahead', 'elsewhere', dead, -HOUR_MS, false],
     ['was not seen for a minute, elsewhere', 'elsewhere', 1, 60_001, true],
-    [
-      'was not seen for a minute, though its number is in use',
-      undefined,
-      process.ppid,
-      60_001,
-      true,
-    ],
-    ['has ended', undefined, dead, 0, true],
-    ['had our own number before us', undefined, process.pid, 0, true],
+    ['has ended', MACHINE, dead, 0, true],
+    ['had our own number before us', `${MACHINE} 1`, process.pid, 0, true],
   ];
   for (const [what, place, pid, age_ms, gone] of cases) {
     it(`${gone ? 'ends' : 'keeps'} the holds of a process that ${what}`, async () => {
       const store = await ground.open();
       const { id } = await store.createAccount('ann', 100n);
       await store.hold('r1', id, 20n);
-      await haunt(id, place ?? (await here()), pid, ground.now_ms - age_ms);
-      expect(await store.recover()).to.equal(gone ? 2 : 0);
+      await haunt(id, place, pid, age_ms);
+      await ground.lapse(store);
+      await store.recover();
       expect((await store.account(id))?.held_nano).to.equal(gone ? 20n : 27n);
       const rows = await ground.place.sql(`select id from processes where id = 'ghost'`);
       expect(rows).to.have.length(gone ? 0 : 1);
       expect((await store.verify()).faults).to.deep.equal([]);
     });
   }
+
+  it('keeps the holds of a live process, though the clock here is 70 s ahead', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 100n);
+    // Its last sign of life is two seconds old, by the clock that is the same for both.
+    await haunt(id, 'elsewhere', 1, 2_000);
+    ground.now_ms += 70_000;
+    await store.beat();
+    expect(await store.recover()).to.equal(0);
+    expect(await store.verify()).to.deep.include({ open_holds: 2, faults: [] });
+  });
+
+  it('buries nobody right after a start, an outage of the store or a pause', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 100n);
+    await haunt(id, 'elsewhere', 1, 120_000);
+    expect(await store.recover(), 'a start').to.equal(0);
+    ground.elapsed_ms += 90_000;
+    // For so long nobody could give a sign of life, so that all of them look old.
+    expect(await store.recover(), 'an outage').to.equal(0);
+    ground.elapsed_ms += 20_000;
+    await ground.place.sql(`update processes set seen_ms = seen_ms + 1 where id = 'ghost'`);
+    for (let look = 0; look < 3; look += 1) {
+      expect(await store.recover(), 'it was back late').to.equal(0);
+      ground.elapsed_ms += 20_000;
+    }
+    await ground.lapse(store);
+    expect(await store.verify(), 'it never came back').to.deep.include({ open_holds: 0 });
+  });
 
   it('lets the other stores of this very process be', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
@@ -78,7 +106,8 @@ onEachStore('recovery', (ground) => {
   it('ends each hold once where several recover at once', async () => {
     const stores = [await ground.open(), await ground.open(), await ground.open()];
     const { id } = (await stores[0]?.createAccount('ann', 100n)) ?? { id: '' };
-    await haunt(id, 'elsewhere', 1, 0);
+    await haunt(id, 'elsewhere', 1, 120_000);
+    await ground.lapse(...stores);
     const released = await Promise.all(stores.map((store) => store.recover()));
     expect(released).to.have.members([0, 0, 2]);
     expect((await stores[0]?.verify())?.faults).to.deep.equal([]);
@@ -87,8 +116,9 @@ onEachStore('recovery', (ground) => {
   it('keeps the holds of a process that shows itself just in time', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
-    await haunt(id, 'elsewhere', 1, 0);
-    const commit = await ground.place.lock(`update processes set seen_ms = ${ground.now_ms}`);
+    await haunt(id, 'elsewhere', 1, 120_000);
+    await ground.lapse(store);
+    const commit = await ground.place.lock('update processes set seen_ms = seen_ms + 1');
     const recovering = store.recover();
     // Long enough for it to read the old sign of life and to come up against the lock.
     await sleep(100);
@@ -100,7 +130,8 @@ onEachStore('recovery', (ground) => {
   it('counts no hold that another one ends at the same time', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
-    await haunt(id, 'elsewhere', 1, 0);
+    await haunt(id, 'elsewhere', 1, 120_000);
+    await ground.lapse(store);
     const commit = await ground.place.lock(
       `delete from holds where request_id = 'g1'; update accounts set held_nano = held_nano - 3`,
     );
@@ -114,7 +145,8 @@ onEachStore('recovery', (ground) => {
   it('charges a request whose hold it ended', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
-    await haunt(id, 'elsewhere', 1, 0);
+    await haunt(id, 'elsewhere', 1, 120_000);
+    await ground.lapse(store);
     await store.recover();
     expect(await store.settle(chargeOf('g1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
     expect(await store.account(id)).to.deep.include({ balance_nano: 97n, held_nano: 0n });
@@ -132,12 +164,18 @@ onEachStore('recovery', (ground) => {
   it('writes down when a process was last seen', async () => {
     const store = await ground.open();
     await store.beat();
-    ground.now_ms += 10_000;
+    const seen = async () => {
+      const [row] = await ground.place.sql('select seen_ms, started_ms, pid from processes');
+      return [row?.['seen_ms'], row?.['started_ms'], row?.['pid']].map(Number);
+    };
+    const [first_ms = 0, ...rest] = await seen();
+    expect(rest).to.deep.equal([ground.now_ms, process.pid]);
+    // The clock of this process does not matter.
+    ground.now_ms += 3_600_000;
+    await sleep(5);
     await store.beat();
-    const rows = await ground.place.sql('select started_ms, seen_ms, pid from processes');
-    expect(rows.map((row) => Object.values(row).map(Number))).to.deep.equal([
-      [ground.now_ms - 10_000, ground.now_ms, process.pid],
-    ]);
+    const [second_ms = 0] = await seen();
+    expect(second_ms - first_ms).to.be.within(1, 60_000);
   });
 
   it('hands on what each living process has told last', async () => {
@@ -148,7 +186,7 @@ onEachStore('recovery', (ground) => {
     await store.beat('{"a":2}');
     await store.beat();
     expect((await other.notes()).toSorted()).to.deep.equal(['{"a":2}', '{"b":1}']);
-    ground.now_ms += 60_001;
+    await ground.place.sql('update processes set seen_ms = seen_ms - 60001');
     await other.beat();
     expect(await store.notes()).to.deep.equal(['{"b":1}']);
     await ground.close(other);

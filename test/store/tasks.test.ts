@@ -125,6 +125,15 @@ onEachStore('tasks', (ground) => {
     expect(await store.tasks.accept('t1', [], 8)).to.equal(false);
   });
 
+  it('are asked about though the clock was set back by an hour', async () => {
+    const { store } = await accepted(ground);
+    expect(await store.tasks.claim('t1', 2_000)).to.equal(true);
+    expect(await store.tasks.claim('t1', 2_000)).to.equal(false);
+    ground.now_ms -= 3_600_000;
+    expect(await store.tasks.claim('t1', 2_000)).to.equal(true);
+    expect(await store.tasks.claim('t1', 2_000)).to.equal(false);
+  });
+
   it('give the hold back once when they fail', async () => {
     const { store, account_id } = await begun(ground);
     expect(await store.tasks.fail('t1', 'no', 9)).to.equal(true);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
+import { MACHINE } from '../../../src/store/liveness.js';
 import { openStore } from '../../../src/store/open.js';
 import type { Charge, Store } from '../../../src/store/types.js';
 
@@ -20,9 +21,14 @@ interface Place {
   drop(): Promise<void>;
 }
 
+/** The place and number of a process on this machine that has ended, as SQL writes them. */
+export const ENDED = `'${MACHINE}', ${2 ** 30}`;
+
 /** The database of the running test; a new one for each. */
 export class Ground {
   now_ms = 1_800_000_000_000;
+  /** What the monotonic clock of the process shows. */
+  elapsed_ms = 0;
   #place: Place | undefined;
   #stores: Store[] = [];
 
@@ -35,9 +41,20 @@ export class Ground {
 
   /** Opens a store that is closed after the test, if the test has not done so. */
   async open(): Promise<Store> {
-    const store = await openStore(this.place.url, { now: () => this.now_ms });
+    const store = await openStore(this.place.url, {
+      now: () => this.now_ms,
+      elapsed_ms: () => this.elapsed_ms,
+    });
     this.#stores.push(store);
     return store;
+  }
+
+  /** Lets a whole lease go by, during which the stores look at the other processes regularly. */
+  async lapse(...stores: Store[]): Promise<void> {
+    for (const wait_ms of [30_000, 30_000, 1]) {
+      for (const store of stores) await store.recover();
+      this.elapsed_ms += wait_ms;
+    }
   }
 
   async close(store: Store): Promise<void> {

@@ -1,0 +1,46 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** Where a process number means something: one boot of one machine, and there one namespace. */
+export const MACHINE = machine();
+
+/** When this process started, as its kernel counts; empty where that is not known. */
+export const STARTED = startOf(process.pid);
+
+/**
+ * False only for a process of this machine that has certainly ended. A number that another process
+ * has by now is told by the start of that process.
+ */
+export function isAlive(pid: number, started: string): boolean {
+  if (!exists(pid)) return false;
+  const now = startOf(pid);
+  return started === '' || now === '' || now === started;
+}
+
+/** When a process started, in the kernel's ticks since boot; empty where that is not known. */
+export function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program may hold anything, so the fields are counted from behind it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
+function machine(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
