@@ -36,7 +36,7 @@ export function createApp(
     );
   }
   app.use(identifying(services.now));
-  app.use(health(state, services.store));
+  app.use(health(state, services));
   app.use(answer);
   if (services.configuration.dashboard) app.use(createDashboard(services));
   app.use(router.routes());

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp, type Handler } from './app.js';
+import { Settler } from './billing/settler.js';
 import { check, type Checked } from './check.js';
 import { FaultyConfiguration } from './config/faulty.js';
 import type { Configuration } from './config/types.js';
@@ -12,6 +13,7 @@ import type { Health } from './health.js';
 import { Outcomes } from './outcomes.js';
 import type { Services } from './pipeline.js';
 import { createThrottles } from './throttle.js';
+import { Journal } from './store/journal.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/types.js';
 import { createControl, type Control } from './upstream/control.js';
@@ -23,6 +25,8 @@ import { tellSwept } from './video/sweep.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
 const BEAT_MS = 10_000;
+/** After a failed one sooner, to learn that the store is back. */
+const BEAT_AGAIN_MS = 1_000;
 /** A client must send its headers, and then its whole body, within these. */
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
@@ -38,6 +42,8 @@ export interface GatewayOptions {
   log: Logger;
   now: () => number;
   random: () => number;
+  /** How long an answer waits for the store before its charge goes to the journal. */
+  store_wait_ms?: number;
 }
 
 /** Checks the file and throws `FaultyConfiguration` unless it is sound. */
@@ -61,7 +67,11 @@ export class Gateway {
   readonly #outcomes: Outcomes;
   #configuration: Configuration;
   #handler: Handler;
-  #beat: NodeJS.Timeout | undefined;
+  readonly #settler: Settler;
+  #timer: NodeJS.Timeout | undefined;
+  #isSweeping = false;
+  /** What the last beat has failed with; told once, and not at every beat. */
+  #beatFault = '';
 
   private constructor(
     checked: Sound,
@@ -75,6 +85,10 @@ export class Gateway {
     const google = createGoogle(options.now);
     this.network = withTokens(network, google);
     this.#control = controlWithTokens(createControl(network), google);
+    const { journal: folder, limits } = checked.configuration;
+    const journal = new Journal(folder, limits.journal_bytes);
+    const { log, random, store_wait_ms: wait_ms } = options;
+    this.#settler = new Settler({ store, journal, log, random, ...(wait_ms && { wait_ms }) });
     this.#handler = this.#compose(checked);
     const handle: RequestListener = (req, res) => void this.#handler(req, res);
     this.#server = createServer(SERVER_OPTIONS, handle)
@@ -92,7 +106,8 @@ export class Gateway {
     const network = createNetwork({ connections, idle_ms });
     try {
       const gateway = new Gateway(checked, store, network, options);
-      await gateway.#recover();
+      await gateway.#settler.open();
+      if (await gateway.#beat()) await gateway.#sweep();
       return gateway;
     } catch (error) {
       // A stage may refuse to be made; what is open by then would keep the process alive.
@@ -113,8 +128,7 @@ export class Gateway {
       this.#server.once('error', reject);
       this.#server.listen(port, host, resolve);
     });
-    this.#beat = setInterval(() => void this.#recover(), BEAT_MS);
-    this.#beat.unref();
+    this.#beatLater(BEAT_MS);
     const address = this.#server.address() as AddressInfo;
     return { host, port: address.port };
   }
@@ -138,11 +152,17 @@ export class Gateway {
   /** Takes no new work, lets running answers finish within `drain`, then closes everything. */
   async stop(): Promise<void> {
     this.#state.draining = true;
-    clearInterval(this.#beat);
+    clearTimeout(this.#timer);
     await drain(this.#server, this.#inflight, this.#configuration.drain_ms);
     this.#control.close();
     await this.network.close();
-    await this.store.close();
+    await this.#settler.close();
+    clearTimeout(this.#timer);
+    try {
+      await this.store.close();
+    } catch (err) {
+      this.options.log.error({ err }, 'the store could not be closed in good order');
+    }
   }
 
   #compose({ configuration, stages }: Sound): Handler {
@@ -157,17 +177,49 @@ export class Gateway {
       polls: this.#polls,
       outcomes,
       throttles,
+      settler: this.#settler,
     };
     const services = { configuration, store, network, log, now, random, ...outlasting };
     return createApp(stages, services, this.#state);
   }
 
-  async #recover(): Promise<void> {
+  #beatLater(wait_ms: number): void {
+    const beat = async (): Promise<void> => {
+      const isWell = await this.#beat();
+      if (this.#state.draining) return;
+      this.#beatLater(isWell ? BEAT_MS : BEAT_AGAIN_MS);
+      if (isWell) void this.#sweep();
+    };
+    this.#timer = setTimeout(() => void beat(), wait_ms);
+    this.#timer.unref();
+  }
+
+  /** Says that this process lives; resolves with whether the store has taken it. */
+  async #beat(): Promise<boolean> {
+    const { log } = this.options;
+    try {
+      await this.store.beat(JSON.stringify(this.#outcomes.report()));
+      this.#settler.wrote();
+      if (this.#beatFault !== '') log.info('the store takes writes again');
+      this.#beatFault = '';
+      return true;
+    } catch (error) {
+      this.#settler.wrote(error);
+      const fault = String(error);
+      if (fault !== this.#beatFault) log.error({ err: error }, 'the store does not take writes');
+      this.#beatFault = fault;
+      return false;
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
     const { log } = this.options;
     const { limits } = this.#configuration;
     try {
-      await this.store.beat(JSON.stringify(this.#outcomes.report()));
-      const released = await this.store.recover();
+      // The charges of a process that is gone come before the release of its holds.
+      const released = (await this.#settler.adopt()) ? await this.store.recover() : 0;
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
       const swept = await this.store.tasks.sweep(limits.task_ms);
       for (const one of swept) tellSwept(one, log);
@@ -176,6 +228,8 @@ export class Gateway {
       await this.store.people.sweep(this.#configuration.sign_in.session);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
+    } finally {
+      this.#isSweeping = false;
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import type { Bill } from './billing/usage.js';
 import type { Hold } from './billing/hold.js';
+import type { Settler } from './billing/settler.js';
 import type { ChatWork } from './chat/call.js';
 import type { ChatAnswer, ChatStream } from './chat/operation.js';
 import type { Configuration, EndpointEntry } from './config/types.js';
@@ -96,6 +97,7 @@ export type StageMiddleware = Middleware<State>;
 export interface Services {
   configuration: Configuration;
   store: Store;
+  settler: Settler;
   network: Network;
   control: Control;
   log: Logger;

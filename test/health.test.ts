@@ -47,4 +47,14 @@ describe('the probes', () => {
     });
     expect((await probe('/healthz')).status).to.equal(200);
   });
+
+  it('are answered within 2 s, though the store hangs', async () => {
+    Object.assign(acme.gateway.store, { ping: () => new Promise(() => undefined) });
+    const late = setTimeout(() => expect.fail('The probe was not answered in time.'), 10_000);
+    expect(await probe('/readyz')).to.deep.equal({
+      status: 503,
+      body: { status: 'not_ready', reason: 'the store does not answer in time' },
+    });
+    clearTimeout(late);
+  });
 });

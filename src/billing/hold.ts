@@ -2,6 +2,7 @@ import type { HoldResult } from '../store/hold-types.js';
 import type { Answer } from '../store/idempotency-types.js';
 import type { Charge, Settled, Store } from '../store/types.js';
 import type { Repeatable } from './repeatable.js';
+import type { Settler } from './settler.js';
 
 /** What a hold knows of the charge that ends it. */
 type Held = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
@@ -15,7 +16,7 @@ export class Hold {
   #open = false;
 
   constructor(
-    private readonly store: Store,
+    private readonly books: { store: Store; settler: Settler },
     readonly request_id: string,
     readonly account_id: string,
     /** Null where the call is free. */
@@ -30,7 +31,8 @@ export class Hold {
 
   /** Sets the money aside, or answers why that cannot be. */
   async take(key_id: string): Promise<HoldResult> {
-    const { store, request_id, account_id, amount_nano } = this;
+    const { request_id, account_id, amount_nano } = this;
+    const { store } = this.books;
     if (amount_nano === null) {
       return (await store.hasEnded(key_id))
         ? { admitted: false, because: 'ended' }
@@ -44,9 +46,10 @@ export class Hold {
   }
 
   /**
-   * Charges and ends the hold in one transaction, committed when this resolves. It keeps the answer
-   * as well: without one, the call is known to be charged when it is repeated, and nothing else.
-   * Answers what became of the charge; undefined where none was made.
+   * Charges and ends the hold in one transaction, committed when this resolves, or else written to
+   * the journal to be done once the store is back. It keeps the answer as well: without one, the
+   * call is known to be charged when it is repeated, and nothing else. Answers what became of the
+   * charge; undefined where none was made, or where the store does not know yet.
    */
   async settle(charge: Omit<Charge, keyof Held>, answer?: Answer): Promise<Settled | undefined> {
     if (!this.#open) {
@@ -55,10 +58,11 @@ export class Hold {
     }
     const { request_id, account_id, amount_nano } = this;
     const whole = Object.assign({ request_id, account_id, hold_nano: amount_nano ?? 0n }, charge);
-    const settled = await this.store.settle(whole, this.repeatable?.answered(answer));
+    const kept = this.repeatable?.answered(answer);
+    const settled = await this.books.settler.settle(whole, kept);
     this.#open = false;
     this.repeatable?.end();
-    return settled || undefined;
+    return settled;
   }
 
   /** Keeps the answer of a call that is not charged, where it may be repeated. */
@@ -74,7 +78,7 @@ export class Hold {
 
   /** Gives the money back, unless it was charged. May be asked again where the store failed. */
   async release(): Promise<void> {
-    if (this.#open) await this.store.release(this.request_id, this.account_id);
+    if (this.#open) await this.books.store.release(this.request_id, this.account_id);
     this.#open = false;
     await this.repeatable?.forget();
   }

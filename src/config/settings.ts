@@ -1,3 +1,4 @@
+import { dirname, join, resolve } from 'node:path';
 import { readDollars } from './prices.js';
 import { readNetworks } from './networks.js';
 import { readSignIn } from './sign-in.js';
@@ -14,6 +15,7 @@ type Settings = Pick<
   | 'listen'
   | 'public_url'
   | 'store'
+  | 'journal'
   | 'drain_ms'
   | 'keep_alive_ms'
   | 'limits'
@@ -34,6 +36,7 @@ const CLIENT = { standard: 60_000, least: 100 };
 const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
 const STANDARD_LISTEN = '127.0.0.1:8080';
 export const STANDARD_STORE = 'sqlite:data/tollgate.db';
+const STANDARD_JOURNAL = 'data/journal';
 
 /** Everything of the file that is about this process and not about what it serves. */
 export function readSettings(
@@ -47,10 +50,12 @@ export function readSettings(
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
   if (dashboard && url !== undefined) checkPath(source, public_url);
+  const store = readStoreUrl(source, gateway.store ?? STANDARD_STORE, directory);
   return {
     listen: readListen(source, address),
     public_url,
-    store: readStoreUrl(source, gateway.store ?? STANDARD_STORE, directory),
+    store,
+    journal: resolve(directory, gateway.journal ?? standardJournal(store)),
     drain_ms: duration('drain', 30_000, 0),
     keep_alive_ms: duration('keep_alive', 15_000, 100),
     limits: readLimits(source, gateway.limits ?? {}),
@@ -60,6 +65,13 @@ export function readSettings(
     trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
     first_start: readFirstStart(source, gateway.first_start),
   };
+}
+
+/** Beside the SQLite file, so that both are on a disk that stays. */
+function standardJournal(store: string): string {
+  return store.startsWith('sqlite:')
+    ? join(dirname(store.slice('sqlite:'.length)), 'journal')
+    : STANDARD_JOURNAL;
 }
 
 /** What the file says, or where it listens. */
@@ -92,6 +104,7 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     | 'drain_bytes'
     | 'linger_bytes'
     | 'idempotency_total'
+    | 'journal_bytes'
     | 'image_bytes'
     | 'images_total';
   const size = (key: Size, standard: number, least = 1024) =>
@@ -118,6 +131,7 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
     task_ms: readDuration(source, '/limits/task', limits.task, REMEMBERED),
     idempotency_ms: readDuration(source, '/limits/idempotency', limits.idempotency, REMEMBERED),
     idempotency_total_bytes: size('idempotency_total', 1024 * MB),
+    journal_bytes: size('journal_bytes', 64 * MB),
     image_bytes: size('image_bytes', 32 * MB),
     images_total_bytes: size('images_total', 1024 * MB),
     image_ttl_ms: readDuration(source, '/limits/image_ttl', limits.image_ttl, IMAGE),

@@ -86,6 +86,8 @@ export interface Configuration {
   public_url: string;
   /** Absolute for SQLite: the file's own folder is the base of a relative path. */
   store: string;
+  /** The folder of the charges that wait for the store; absolute. */
+  journal: string;
   drain_ms: number;
   limits: {
     body_bytes: number;
@@ -108,6 +110,8 @@ export interface Configuration {
     /** How long an answer is kept for a client that repeats its request, and how much of all. */
     idempotency_ms: number;
     idempotency_total_bytes: number;
+    /** The most that the charges which wait for the store may weigh on disk. */
+    journal_bytes: number;
     /** The most that one picture may weigh. */
     image_bytes: number;
     /** The most that all pictures kept for their clients may weigh together, and for how long. */

@@ -60,6 +60,8 @@ export interface GatewayFile {
   public_url?: string;
   /** sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE */
   store?: string;
+  /** a folder on local disk for charges that wait for the store */
+  journal?: string;
   drain?: Duration;
   keep_alive?: Duration;
   limits?: LimitsBlock;
@@ -101,6 +103,7 @@ export interface LimitsBlock {
   task?: Duration;
   idempotency?: Duration;
   idempotency_total?: Size;
+  journal_bytes?: Size;
   image_bytes?: Size;
   images_total?: Size;
   image_ttl?: Duration;

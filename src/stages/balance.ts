@@ -49,26 +49,28 @@ function holdFor(ctx: Context, services: Services): Hold {
   const { account_id } = fact(ctx, 'caller');
   const amount = bound === 0n ? null : bound;
   const { request_id } = ctx.state;
-  return new Hold(services.store, request_id, account_id, amount, repeatableOf(ctx, services));
+  return new Hold(services, request_id, account_id, amount, repeatableOf(ctx, services));
 }
 
-const LONGEST_WAIT_MS = 30_000;
-const ATTEMPTS = 20;
+/** The answer waits no longer than this for its hold to be released. */
+const RELEASE_WAIT_MS = 1_000;
 
 /**
  * Ends a hold. The answer is known by now and must not suffer from a store that fails, nor may the
- * money stay locked until a restart: so the store is asked again, later and later.
+ * money stay locked until a restart: so the store is asked again until it is back.
  */
-async function giveBack(hold: Hold, services: Services, attempt = 1): Promise<void> {
-  try {
-    await hold.release();
-  } catch (error) {
-    const { request_id } = hold;
-    services.log.error({ request_id, attempt, err: error }, 'a hold could not be released');
-    if (attempt === ATTEMPTS) return;
-    const wait_ms = Math.min(50 * 2 ** attempt, LONGEST_WAIT_MS);
-    setTimeout(() => void giveBack(hold, services, attempt + 1), wait_ms).unref();
-  }
+async function giveBack(hold: Hold, services: Services): Promise<void> {
+  const { request_id } = hold;
+  const released = hold.release().catch((err: unknown) => {
+    services.log.error({ request_id, err }, 'a hold could not be released: it is tried again');
+    services.settler.insist(request_id, () => hold.release());
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, RELEASE_WAIT_MS);
+  });
+  await Promise.race([released, late]);
+  clearTimeout(timer);
 }
 
 async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {

@@ -32,6 +32,7 @@ describe('load', () => {
       listen: { host: '127.0.0.1', port: 8080 },
       public_url: 'http://127.0.0.1:8080',
       store: `sqlite:${FIXTURES}data/tollgate.db`,
+      journal: `${FIXTURES}data/journal`,
       drain_ms: 30_000,
       keep_alive_ms: 15_000,
       log_level: 'info',
@@ -53,6 +54,7 @@ describe('load', () => {
       task_ms: 86_400_000,
       idempotency_ms: 86_400_000,
       idempotency_total_bytes: 1_073_741_824,
+      journal_bytes: 67_108_864,
       image_bytes: 33_554_432,
       images_total_bytes: 1_073_741_824,
       image_ttl_ms: 3_600_000,
@@ -70,6 +72,7 @@ describe('load', () => {
       listen: { host: '::1', port: 8099 },
       public_url: 'https://ai.example.com',
       store: `postgres://me:${ENV.SECRET}@127.0.0.1/tollgate`,
+      journal: `${FIXTURES}spool/charges`,
       drain_ms: 45_000,
       keep_alive_ms: 10_000,
       log_level: 'debug',
@@ -91,6 +94,7 @@ describe('load', () => {
       task_ms: 5_400_000,
       idempotency_ms: 43_200_000,
       idempotency_total_bytes: 4_194_304,
+      journal_bytes: 2_097_152,
       image_bytes: 1_048_576,
       images_total_bytes: 8_388_608,
       image_ttl_ms: 120_000,
@@ -246,7 +250,7 @@ describe('load', () => {
       ['transform', 'chat'],
       ['meter', undefined],
     ]);
-    expect(chat?.stages[2]?.place).to.deep.include({ line: 53, column: 47 });
+    expect(chat?.stages[2]?.place).to.deep.include({ line: 54, column: 47 });
     expect(own).to.deep.include({ method: 'PUT', path: '/v2/{model}/things/{id}' });
     expect(own?.stages[0]?.name).to.equal('./plugins/own.js');
   });

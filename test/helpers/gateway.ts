@@ -33,6 +33,7 @@ export interface TestGatewayOptions {
   log?: Logger;
   now?: () => number;
   random?: () => number;
+  store_wait_ms?: number;
 }
 
 /**
@@ -52,7 +53,13 @@ export async function startGateway(
     await writeFile(join(folder, name), text);
   }
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
-  const gateway = await Gateway.open(await sound(file, options.env ?? {}), { log, now, random });
+  const { store_wait_ms } = options;
+  const gateway = await Gateway.open(await sound(file, options.env ?? {}), {
+    log,
+    now,
+    random,
+    ...(store_wait_ms && { store_wait_ms }),
+  });
   const account = await gateway.store.createAccount('tester', parseDollars(options.credit ?? '10'));
   const { key, secret } = await gateway.store.createKey(account.id, 'test', options.terms);
   const { port } = await gateway.listen();

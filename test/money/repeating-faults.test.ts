@@ -4,7 +4,7 @@ import type { Answer } from '../helpers/ask.js';
 import { until } from '../helpers/until.js';
 import { chatJson, play } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
-import { closeHouse, HELLO, openHouse, type House } from './helpers/house.js';
+import { closeHouse, HELLO, openHouse, ready, type House } from './helpers/house.js';
 import { repeat } from './helpers/repeating.js';
 
 const STORE = ['caller', 'hold', 'settle', 'release', 'hasEnded'] as const;
@@ -125,12 +125,15 @@ onEachStore('a client that repeats its request until it is answered', (ground) =
           if (!hasStruck) expect([tries, acts]).to.deep.equal([2, USUAL(isPaid)]);
           saboteur.arm(Infinity, mode);
           await house.settled();
+          await ready(house);
           const charges = await house.charges();
           expect(charges, moment).to.have.length(isPaid ? nth : 0);
           const again = await repeat(house, `key ${nth}`);
           expect(again.text, moment).to.equal(answer.text);
           expect(again.headers.get('idempotent-replayed')).to.equal('true');
-          expect(saboteur.acts, moment).to.deep.equal(['caller', 'begin']);
+          // A charge from the journal may be entered meanwhile.
+          const acts_now = saboteur.acts.filter((act) => act !== 'settle');
+          expect(acts_now, moment).to.deep.equal(['caller', 'begin']);
           if (isPaid) expect(charges.at(-1)?.reference, moment).to.equal(idOf(answer));
         } while (hasStruck);
         expect(nth - 1).to.equal(USUAL(isPaid).length);
@@ -138,12 +141,12 @@ onEachStore('a client that repeats its request until it is answered', (ground) =
     }
   }
 
-  it('is charged once for what it was not told of', async () => {
+  it('is answered, and charged once, though the store fails at the charge', async () => {
     await open();
     made = 1;
     saboteur.arm(5, 'after');
     const first = await repeat(house, 'k', HELLO);
-    expect(first.status).to.equal(500);
+    expect(first.status).to.equal(200);
     const again = await repeat(house, 'k', HELLO);
     expect(again.headers.get('idempotent-replayed')).to.equal('true');
     expect(again.text).to.include('Hello 2');

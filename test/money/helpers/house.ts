@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Logger } from 'pino';
 import type { KeyTerms, LedgerEntry } from '../../../src/store/types.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import {
@@ -34,6 +35,9 @@ export interface HouseOptions {
   terms?: KeyTerms;
   store?: string;
   now?: () => number;
+  log?: Logger;
+  /** How long an answer waits for the store. */
+  store_wait_ms?: number;
 }
 
 /** A gateway with the model `m` behind which fake upstreams stand, named as their scripts are. */
@@ -83,12 +87,14 @@ export async function openHouse(
   }
   const [upstream] = Object.values(upstreams);
   if (!upstream) throw new Error('A house needs an upstream.');
-  const { credit = '10', store, terms, now } = options;
+  const { credit = '10', store, terms, now, log, store_wait_ms } = options;
   const gateway = await startGateway(yaml(upstreams, options), {
     credit,
     ...(store && { store }),
     ...(terms && { terms }),
     ...(now && { now }),
+    ...(log && { log }),
+    ...(store_wait_ms && { store_wait_ms }),
   });
   const { url, secret, account } = gateway;
   const { store: books } = gateway.gateway;
@@ -162,4 +168,13 @@ export function dataOf(text: string): string[] {
     .split('\n\n')
     .filter((event) => event.startsWith('data: '))
     .map((event) => event.slice('data: '.length));
+}
+
+/** Resolves when the probe says that the gateway is ready, and so that no charge waits. */
+export async function ready({ url }: { url: string }): Promise<void> {
+  const end = Date.now() + 15_000;
+  while ((await fetch(`${url}/readyz`)).status !== 200) {
+    if (Date.now() > end) throw new Error('The gateway did not become ready.');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

@@ -1,0 +1,242 @@
+import { formatDollars } from './money.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { isRefused } from '../store/fault.js';
+import type { Adopted, Journal } from '../store/journal.js';
+import type { JournalEntry } from '../store/journal-format.js';
+import type { Settled, Store } from '../store/types.js';
+
+const SHORTEST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+/** Entered at once; the store commits them together. */
+const BATCH = 64;
+/** Releases that may wait. Those beyond are left to the recovery after a restart. */
+const MOST_ACTS = 10_000;
+
+interface Waiting extends JournalEntry {
+  /** The adopted file that holds it; undefined for this process's own. */
+  path: string | undefined;
+}
+
+interface BacklogOptions {
+  store: Store;
+  journal: Journal;
+  log: Logger;
+  random: () => number;
+}
+
+/** The charges that wait on disk for the store, and the releases that wait in memory. */
+export class Backlog {
+  readonly #waiting = new Set<Waiting>();
+  /** How many of those waiting each adopted file holds. */
+  readonly #adopted = new Map<string, number>();
+  readonly #acts = new Map<string, () => Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<boolean> | undefined;
+  #rounds = 0;
+  #isClosed = false;
+
+  /** `wrote` hears how each attempt to write to the store has ended. */
+  constructor(
+    private readonly options: BacklogOptions,
+    private readonly wrote: (error?: unknown) => void,
+  ) {}
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves when the charge is on disk, or in the store. Rejects where it is kept nowhere. */
+  async add(entry: JournalEntry, cause: unknown): Promise<void> {
+    const { log } = this.options;
+    const waiting: Waiting = { ...entry, path: undefined };
+    this.#waiting.add(waiting);
+    try {
+      await this.#append(entry);
+      const { request_id } = entry.charge;
+      log.warn({ request_id, err: cause }, 'a charge waits in the journal for the store');
+    } catch (err) {
+      // Meanwhile the store may have taken it.
+      if (!this.#waiting.delete(waiting)) return;
+      const known = { ...plain(entry), store_fault: String(cause), err };
+      log.error(known, 'a charge can be kept nowhere: enter it by hand');
+      throw new Error('The charge can be kept neither in the store nor in the journal.', {
+        cause: err,
+      });
+    } finally {
+      this.#tidy();
+      this.#schedule();
+    }
+  }
+
+  insist(request_id: string, act: () => Promise<void>): void {
+    const { log } = this.options;
+    if (this.#acts.size < MOST_ACTS) this.#acts.set(request_id, act);
+    else log.error({ request_id }, 'a hold stays until a restart: too many wait to be released');
+    this.#schedule();
+  }
+
+  /** Resolves with false where charges of processes that have ended still wait. */
+  async adopt(): Promise<boolean> {
+    const { store, journal, log } = this.options;
+    const isKnown = async (id: string): Promise<boolean> => (await store.account(id)) !== undefined;
+    const adopted = await journal.adopt(isKnown);
+    for (const one of adopted) this.#take(one);
+    if (this.#adopted.size > 0) await this.#enterAll();
+    const isDone = this.#adopted.size === 0;
+    if (!isDone) log.warn('charges of an ended process wait in its journal: its holds stay');
+    return isDone;
+  }
+
+  async close(limit_ms: number): Promise<void> {
+    const end_ms = performance.now() + limit_ms;
+    while ((this.size > 0 || this.#acts.size > 0) && !(await this.#enterAll())) {
+      if (performance.now() > end_ms) break;
+      await sleep(SHORTEST_WAIT_MS);
+    }
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#acts.clear();
+    const { journal, log } = this.options;
+    for (const path of this.#adopted.keys()) journal.leave(path);
+    if (this.size > 0) log.error({ charges: this.size }, 'charges stay in the journal');
+    await journal.close(this.#isOwnEmpty());
+  }
+
+  /** A large answer that does not fit goes without being kept: the charge matters more. */
+  async #append(entry: JournalEntry): Promise<void> {
+    const { journal } = this.options;
+    const { charge, answered } = entry;
+    try {
+      await journal.append(entry);
+    } catch (error) {
+      if (!answered?.answer) throw error;
+      await journal.append({ charge, answered: { ...answered, answer: null } });
+    }
+  }
+
+  #take({ path, entries, damaged }: Adopted): void {
+    const { log } = this.options;
+    if (damaged > 0) log.error({ path, damaged }, 'lines of a journal are not whole, so left out');
+    if (entries.length === 0) return;
+    log.warn({ path, charges: entries.length }, 'took over the journal of an ended process');
+    this.#adopted.set(path, entries.length);
+    for (const entry of entries) this.#waiting.add({ ...entry, path });
+  }
+
+  #schedule(): void {
+    if (this.#isClosed || this.#timer || (this.size === 0 && this.#acts.size === 0)) return;
+    const longest_ms = Math.min(SHORTEST_WAIT_MS * 2 ** this.#rounds, LONGEST_WAIT_MS);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        void this.#enterAll();
+      },
+      longest_ms * (0.5 + this.options.random() / 2),
+    );
+    this.#timer.unref();
+  }
+
+  /** One round at a time; resolves with whether nothing waits any more. */
+  #enterAll(): Promise<boolean> {
+    this.#round ??= this.#enterSome().finally(() => {
+      this.#round = undefined;
+      this.#schedule();
+    });
+    return this.#round;
+  }
+
+  /** The first goes alone, to learn whether the store is back. */
+  async #enterSome(): Promise<boolean> {
+    this.#rounds += 1;
+    try {
+      const all = [...this.#waiting];
+      for (let at = 0; at < all.length; at += at === 0 ? 1 : BATCH) {
+        const some = all.slice(at, at === 0 ? 1 : at + BATCH);
+        const ended = await Promise.allSettled(some.map((one) => this.#enter(one)));
+        const failed = ended.find(({ status }) => status === 'rejected');
+        if (failed?.status === 'rejected') throw failed.reason;
+      }
+      for (const [request_id, act] of this.#acts) await this.#repeat(request_id, act);
+    } catch (error) {
+      this.wrote(error);
+      return false;
+    }
+    this.#rounds = 0;
+    return this.size === 0 && this.#acts.size === 0;
+  }
+
+  async #repeat(request_id: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+      this.wrote();
+    } catch (err) {
+      if (!isRefused(err)) throw err;
+      this.options.log.error({ request_id, err }, 'the store refuses to release a hold');
+    }
+    this.#acts.delete(request_id);
+  }
+
+  async #enter(waiting: Waiting): Promise<void> {
+    const { log } = this.options;
+    const { charge, path } = waiting;
+    try {
+      const settled = await this.#settle(waiting);
+      this.wrote();
+      const { request_id, model } = charge;
+      log.info({ request_id }, 'entered a charge from the journal');
+      if (settled && settled.uncollected_nano > 0n) {
+        const uncollected = formatDollars(settled.uncollected_nano);
+        log.warn({ request_id, model, uncollected }, 'an answer cost more than could be collected');
+      }
+    } catch (err) {
+      if (!isRefused(err)) throw err;
+      log.error({ ...plain(waiting), err }, 'the store refuses a charge: enter it by hand');
+    }
+    this.#waiting.delete(waiting);
+    if (path === undefined) this.#tidy();
+    else await this.#countDown(path);
+  }
+
+  async #countDown(path: string): Promise<void> {
+    const left = (this.#adopted.get(path) ?? 0) - 1;
+    if (left > 0) {
+      this.#adopted.set(path, left);
+      return;
+    }
+    this.#adopted.delete(path);
+    await this.options.journal.remove(path);
+  }
+
+  /** Where another call has the idempotency key by now, the answer was delivered all the same. */
+  async #settle({ charge, answered }: JournalEntry): Promise<Settled | false> {
+    const { store } = this.options;
+    try {
+      return await store.settle(charge, answered);
+    } catch (error) {
+      if (!answered || !isRefused(error)) throw error;
+      return store.settle(charge);
+    }
+  }
+
+  #tidy(): void {
+    const isEmpty = (): boolean => this.#isOwnEmpty();
+    if (isEmpty()) this.options.journal.clear(isEmpty);
+  }
+
+  #isOwnEmpty(): boolean {
+    let adopted = 0;
+    for (const count of this.#adopted.values()) adopted += count;
+    return this.#waiting.size === adopted;
+  }
+}
+
+/** The whole charge as a log can carry it. */
+function plain({ charge }: JournalEntry): object {
+  return Object.fromEntries(
+    Object.entries(charge).map(([key, value]: [string, unknown]) => [
+      key,
+      typeof value === 'bigint' ? String(value) : value,
+    ]),
+  );
+}

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import { isRecord } from '../is-record.js';
+import type { AnsweredCall } from './idempotency-types.js';
+import { isAlive, MACHINE, STARTED } from './liveness.js';
+import type { Charge } from './types.js';
+
+/** A charge on its way to the store, and the answer that is kept with it. */
+export interface JournalEntry {
+  charge: Charge;
+  answered?: AnsweredCall;
+}
+
+const SUM_CHARACTERS = 16;
+const PLACE = hash('sha256', MACHINE).slice(0, SUM_CHARACTERS);
+const NAME = /^(\d+)-(\d*)-([0-9a-f]{16})-[0-9a-f-]{36}\.journal$/u;
+
+/** A name that says which process the file belongs to. */
+export function fileName(id: string): string {
+  return `${process.pid}-${STARTED}-${PLACE}-${id}.journal`;
+}
+
+/** Whether the file is not a journal, or is that of a process which runs on this machine. */
+export function isOwned(name: string, ours: ReadonlySet<string>): boolean {
+  const [, pid, started = '', place] = NAME.exec(name) ?? [];
+  if (pid === undefined || ours.has(name)) return true;
+  return place === PLACE && Number(pid) !== process.pid && isAlive(Number(pid), started);
+}
+
+/** The checksum tells a line that was written to its end from one that was not. */
+export function lineOf({ charge, answered }: JournalEntry): Buffer {
+  const json = JSON.stringify({ charge, answered }, (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+  return Buffer.from(`${sumOf(json)} ${json}\n`);
+}
+
+export function linesIn(bytes: Buffer): { entries: JournalEntry[]; damaged: number } {
+  const entries: JournalEntry[] = [];
+  let damaged = 0;
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf('\n', at);
+    // Behind the last line lies reserved space, which is zeros.
+    const line = bytes.subarray(at, end === -1 ? bytes.length : end).toString();
+    const entry = entryOf(line.replace(/^\0+/u, ''));
+    if (entry) entries.push(entry);
+    else if (!/^\0*$/u.test(line)) damaged += 1;
+    if (end === -1) break;
+    at = end + 1;
+  }
+  return { entries, damaged };
+}
+
+function entryOf(line: string): JournalEntry | undefined {
+  const json = line.slice(SUM_CHARACTERS + 1);
+  if (line.slice(0, SUM_CHARACTERS) !== sumOf(json)) return undefined;
+  const entry: unknown = JSON.parse(json, (key, value: unknown) =>
+    key.endsWith('_nano') && typeof value === 'string' ? BigInt(value) : value,
+  );
+  // The checksum says that these are our own words.
+  return isRecord(entry) && isRecord(entry['charge'])
+    ? (entry as unknown as JournalEntry)
+    : undefined;
+}
+
+function sumOf(json: string): string {
+  return hash('sha256', json).slice(0, SUM_CHARACTERS);
+}

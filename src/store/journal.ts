@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import {
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileName, isOwned, lineOf, linesIn, type JournalEntry } from './journal-format.js';
+
+/** Space that is taken at the start, so that a full disk can still take charges. */
+const RESERVED_BYTES = 1024 ** 2;
+
+interface Asked {
+  line: Buffer;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** The journal of a process that has ended, claimed by this one. */
+export interface Adopted {
+  path: string;
+  entries: JournalEntry[];
+  /** Lines that were not written to their end, or are damaged. */
+  damaged: number;
+}
+
+/** The files of the journals that this very process has open. */
+const ours = new Set<string>();
+
+/**
+ * Charges that the store could not take, on local disk: one append-only file for each process, a
+ * line for each charge with its checksum. An entry is on the disk when `append` resolves.
+ */
+export class Journal {
+  #path: string;
+  #file: FileHandle | undefined;
+  /** Where the next line goes; what follows is reserved space. */
+  #end = 0;
+  #reserved = 0;
+  #asked: Asked[] = [];
+  #isBusy = false;
+  #isEmpty: (() => boolean) | undefined;
+  #idle: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(
+    private readonly folder: string,
+    private readonly limit_bytes: number,
+  ) {
+    this.#path = this.#newPath();
+  }
+
+  /** Makes the file and takes its space. Rejects where the folder cannot be written. */
+  open(): Promise<void> {
+    return this.#add(Buffer.alloc(0));
+  }
+
+  append(entry: JournalEntry): Promise<void> {
+    return this.#add(lineOf(entry));
+  }
+
+  /** Makes the file empty where `isEmpty` says that all of its charges are in the store by then. */
+  clear(isEmpty: () => boolean): void {
+    this.#isEmpty = isEmpty;
+    if (!this.#isBusy) void this.#run();
+  }
+
+  /** Lets go of the file, which is removed unless charges are left in it. */
+  async close(isEmpty: boolean): Promise<void> {
+    this.#isClosed = true;
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.#file?.close();
+    this.#file = undefined;
+    // Left behind it is empty, and the next process removes it.
+    if (isEmpty) await rm(this.#path, { force: true }).catch(() => undefined);
+    ours.delete(basename(this.#path));
+  }
+
+  /**
+   * Claims the files of processes that have ended, and reads them. Left alone are the files whose
+   * first charge is of no account in this store: another gateway keeps its journal here too.
+   */
+  async adopt(isKnown: (account_id: string) => Promise<boolean>): Promise<Adopted[]> {
+    const names = await readdir(this.folder).catch(() => []);
+    const adopted: Adopted[] = [];
+    for (const name of names) {
+      if (isOwned(name, ours)) continue;
+      const path = join(this.folder, name);
+      const [first] = linesIn(await readFile(path).catch(() => Buffer.alloc(0))).entries;
+      if (first && !(await isKnown(first.charge.account_id))) continue;
+      const claimed = await this.#claim(path);
+      if (claimed) adopted.push(claimed);
+    }
+    return adopted;
+  }
+
+  /** All charges of an adopted file are in the store. */
+  async remove(path: string): Promise<void> {
+    await rm(path, { force: true });
+    ours.delete(basename(path));
+  }
+
+  /** Leaves an adopted file to another process. */
+  leave(path: string): void {
+    ours.delete(basename(path));
+  }
+
+  /** Renamed before it is read: an owner that lives after all notices, and begins a new file. */
+  async #claim(path: string): Promise<Adopted | undefined> {
+    const mine = this.#newPath();
+    try {
+      await rename(path, mine);
+    } catch {
+      ours.delete(basename(mine));
+      return undefined;
+    }
+    const { entries, damaged } = linesIn(await readFile(mine));
+    if (entries.length > 0) return { path: mine, entries, damaged };
+    await this.remove(mine);
+    return damaged > 0 ? { path: mine, entries, damaged } : undefined;
+  }
+
+  #newPath(): string {
+    const name = fileName(randomUUID());
+    ours.add(name);
+    return join(this.folder, name);
+  }
+
+  #add(line: Buffer): Promise<void> {
+    // Another process may have the file by now.
+    if (this.#isClosed) return Promise.reject(new Error('The journal is closed.'));
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ line, resolve, reject });
+      if (!this.#isBusy) void this.#run();
+    });
+  }
+
+  /** One act at a time; the lines that come meanwhile go together, with one flush for all. */
+  async #run(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#asked.length > 0 || this.#isEmpty) {
+      const asked = this.#asked.splice(0);
+      if (asked.length > 0) await this.#answer(asked);
+      else await this.#wipe();
+    }
+    this.#isBusy = false;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #answer(asked: readonly Asked[]): Promise<void> {
+    try {
+      await this.#write(Buffer.concat(asked.map(({ line }) => line)));
+      for (const { resolve } of asked) resolve();
+    } catch (error) {
+      // One that is too large must not take the others with it.
+      if (asked.length === 1) asked[0]?.reject(error);
+      else for (const one of asked) await this.#answer([one]);
+    }
+  }
+
+  async #write(lines: Buffer): Promise<void> {
+    if (this.#end + lines.length > this.limit_bytes) {
+      throw new Error(`The journal would pass its limit of ${this.limit_bytes} bytes.`);
+    }
+    const file = (this.#file ??= await this.#create());
+    try {
+      for (let at = 0; at < lines.length;) {
+        at += (await file.write(lines, at, lines.length - at, this.#end + at)).bytesWritten;
+      }
+      await file.datasync();
+    } catch (error) {
+      // What was refused must not be found after a restart.
+      await this.#erase(file, this.#end + lines.length).catch(() => undefined);
+      throw error;
+    }
+    if (!(await this.#isOwnFile(file))) {
+      await file.close();
+      this.#file = undefined;
+      this.#end = 0;
+      ours.delete(basename(this.#path));
+      this.#path = this.#newPath();
+      return this.#write(lines);
+    }
+    this.#end += lines.length;
+  }
+
+  /** False where another process took this one for dead, or somebody removed the file. */
+  async #isOwnFile(file: FileHandle): Promise<boolean> {
+    const [mine, there] = await Promise.all([file.stat(), stat(this.#path).catch(() => undefined)]);
+    return mine.ino === there?.ino && mine.dev === there.dev;
+  }
+
+  async #create(): Promise<FileHandle> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const file = await open(this.#path, 'wx', 0o600);
+    const reserved = Buffer.alloc(Math.min(RESERVED_BYTES, this.limit_bytes));
+    // A disk that is full by now may have room for a charge all the same.
+    const written = await file.write(reserved, 0).catch(() => undefined);
+    this.#reserved = written?.bytesWritten ?? 0;
+    await file.datasync();
+    const folder = await open(this.folder, 'r');
+    await folder.sync().finally(() => folder.close());
+    return file;
+  }
+
+  async #wipe(): Promise<void> {
+    const isEmpty = this.#isEmpty?.();
+    this.#isEmpty = undefined;
+    const written = this.#end;
+    if (!isEmpty || !this.#file || written === 0) return;
+    this.#end = 0;
+    // A charge that is found again changes nothing: the ledger has it already.
+    await this.#erase(this.#file, written).catch(() => undefined);
+  }
+
+  /** Makes what lies behind the last line, up to there, reserved space again. */
+  async #erase(file: FileHandle, upTo: number): Promise<void> {
+    const zeros = Math.max(Math.min(upTo, this.#reserved) - this.#end, 0);
+    await file.write(Buffer.alloc(zeros), 0, zeros, this.#end);
+    if (upTo > this.#reserved) await file.truncate(Math.max(this.#end, this.#reserved));
+    await file.datasync();
+  }
+}
