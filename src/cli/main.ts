@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// First of all, so that a SIGHUP during the start does not end the process.
+import './hangups.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../paths.js';

@@ -5,7 +5,7 @@ import { FaultyConfiguration } from '../config/faulty.js';
 import { Gateway } from '../gateway.js';
 import { createLog } from '../log.js';
 import { sentence } from './command.js';
-import { followFile } from './follow-file.js';
+import { followFile, stampOf } from './follow-file.js';
 import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
 import { untilStopped } from './signals.js';
@@ -23,6 +23,7 @@ export async function serveHere(options: ServeOptions): Promise<void> {
 
 async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const stopped = untilStopped();
+  const stamp = await stampOf(options.config);
   const checked = await load(options);
   const log = createLog(checked.configuration.log_level);
   // One promise that nobody waited for, in a stage of the operator's, must not end all requests.
@@ -33,7 +34,7 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   if (cluster.isPrimary) {
     welcome(checked.configuration, address, await firstStart(checked.configuration, gateway.store));
   }
-  const unfollow = followFile(options.config, () => void reload(gateway, options, log));
+  const unfollow = followFile(options.config, stamp, () => reload(gateway, options, log));
   await stopped;
   unfollow();
   log.info('stopping: no new requests, running answers finish');
@@ -57,8 +58,9 @@ async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Pro
   } catch (error) {
     const faults = error instanceof FaultyConfiguration ? error.faults : [];
     const [fault] = faults.filter(({ severity }) => severity === 'error');
+    // The probe has no key, so it shows where the fault stands and never the text of the file.
+    gateway.refuseReload(fault ? `line ${fault.line}: ${fault.code}` : 'the file cannot be read');
     const reason = fault ? `line ${fault.line}: ${fault.message}` : sentence(error);
-    gateway.refuseReload(reason);
     log.error({ reason }, 'kept the older configuration: the changed one is not sound');
   }
 }

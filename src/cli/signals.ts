@@ -5,3 +5,25 @@ export function untilStopped(): Promise<undefined> {
     process.once('SIGINT', () => resolve(undefined));
   });
 }
+
+/** The listener of SIGHUP. A signal that comes before it is kept for it. */
+let told: (() => void) | undefined;
+let isPending = false;
+
+/** Keeps a SIGHUP from ending the process while it starts. Called before anything else. */
+export function catchHangups(): void {
+  process.on('SIGHUP', () => {
+    if (told) told();
+    else isPending = true;
+  });
+}
+
+/** Calls back at each SIGHUP, also for one that came before. Answers how to stop that. */
+export function onHangup(hungUp: () => void): () => void {
+  told = hungUp;
+  if (isPending) hungUp();
+  isPending = false;
+  return () => {
+    told = undefined;
+  };
+}

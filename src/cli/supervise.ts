@@ -5,7 +5,7 @@ import { createLog } from '../log.js';
 import { openStore } from '../store/open.js';
 import type { Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
-import { untilStopped } from './signals.js';
+import { onHangup, untilStopped } from './signals.js';
 import { welcome } from './welcome.js';
 
 /** A worker that dies sooner than this was never well, and is not started again at once. */
@@ -26,7 +26,7 @@ export async function superviseWorkers(options: ServeOptions & { workers: number
     return;
   }
   if (address) {
-    process.on('SIGHUP', () => signalAll('SIGHUP'));
+    onHangup(() => signalAll('SIGHUP'));
     const replacing = replaceTheDead(configuration);
     const others = Array.from({ length: options.workers - 1 }, () => begun(cluster.fork()));
     await Promise.race([Promise.all(others), stopped]);

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { appendFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import { join } from 'node:path';
+import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+
+describe('tollgate serve and a changed file', function () {
+  this.timeout(60_000);
+  let place: Place;
+  beforeEach(async () => {
+    place = await makePlace(SIMULATED);
+    await place.tollgate('migrate');
+  });
+  afterEach(() => place.close());
+
+  for (const args of [[], ['--workers', '2']]) {
+    it(`survives a SIGHUP while it starts ${args.join(' ')}`, async () => {
+      // A start that waits for the store is long enough to be hit.
+      const database = new Sqlite(join(place.folder, 'data', 'tollgate.db'));
+      database.exec('begin immediate');
+      const serving = place.start('serve', ...args);
+      await sleep(2_000);
+      serving.child.kill('SIGHUP');
+      await sleep(200);
+      database.exec('rollback');
+      database.close();
+      const url = await serving.url();
+      expect((await fetch(`${url}/readyz`)).status).to.equal(200);
+      await serving.says('took up the changed configuration');
+      expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
+    });
+  }
+
+  it('does not load a file that is only half-written', async () => {
+    const serving = place.start('serve');
+    const url = await serving.url();
+    const [head = '', tail = ''] = SIMULATED.split('providers:');
+    await place.write(`${head}providers`);
+    serving.child.kill('SIGHUP');
+    for (const piece of [':', tail.slice(0, 20), tail.slice(20), '# the end\n']) {
+      await sleep(600);
+      await appendFile(place.file, piece);
+    }
+    await serving.says('took up the changed configuration');
+    expect(serving.stderr).not.to.include('kept the older configuration');
+    expect(await (await fetch(`${url}/readyz`)).json()).to.deep.equal({ status: 'ready' });
+  });
+
+  it('shows the line and the code of a fault to the probe, and no text of the file', async () => {
+    const serving = place.start('serve');
+    const url = await serving.url();
+    await place.write(`s3cret-key: 1\n${SIMULATED}`);
+    let text = '';
+    await eventually('the probe tells', async () => {
+      text = await (await fetch(`${url}/readyz`)).text();
+      return text.includes('older one serves');
+    });
+    expect(text).to.include('line 1: unknown_key').and.not.include('s3cret');
+    await serving.says('s3cret-key');
+  });
+});
