@@ -1,10 +1,10 @@
-import { formatDollars } from './money.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isRefused } from '../store/fault.js';
 import type { Adopted, Journal } from '../store/journal.js';
 import type { JournalEntry } from '../store/journal-format.js';
 import type { Settled, Store } from '../store/types.js';
+import { formatDollars } from './money.js';
 
 const SHORTEST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
