@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { Stop, type StopSignal } from './stop.js';
-import type { Placed } from './under-way.js';
+import type { Call } from './under-way.js';
 
 /** Thrown where the client has left and nobody waits for an answer any more. */
 export class ClientGone extends Error {
@@ -60,7 +61,7 @@ export interface Patience {
  * the upstream then stops billing it ends at once, or after `linger_ms` once its output has begun;
  * else after `drain_ms`. So the true usage is learned where there is time for it.
  */
-export class Client implements Placed {
+export class Client implements Call {
   place = -1;
   gone = false;
   /** What happens to the call under way when the client leaves. */
@@ -87,6 +88,11 @@ export class Client implements Placed {
   /** Ends the call under way with an error that the client is told. */
   stop(reason: Error): void {
     this.#stop.abort(reason);
+  }
+
+  /** Whether the answer goes out on that socket. */
+  isOn(socket: Duplex): boolean {
+    return this.#res.req.socket === socket;
   }
 
   /** To be called when the request is over. */

@@ -23,8 +23,10 @@ export const ERRORS = {
   body_too_large: { status: 413, type: 'invalid_request_error' },
   range_not_satisfiable: { status: 416, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },
+  headers_too_large: { status: 431, type: 'invalid_request_error' },
   internal_error: { status: 500, type: 'internal_error' },
   upstream_error: { status: 502, type: 'upstream_error' },
+  overloaded: { status: 503, type: 'unavailable_error' },
   draining: { status: 503, type: 'unavailable_error' },
 } as const satisfies Record<string, { status: number; type: string }>;
 

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { createApp, type Handler } from './app.js';
 import { Settler } from './billing/settler.js';
@@ -8,10 +8,10 @@ import { check, type Checked } from './check.js';
 import { FaultyConfiguration } from './config/faulty.js';
 import type { Configuration } from './config/types.js';
 import { drain } from './drain.js';
-import { ERRORS } from './errors.js';
 import type { Health } from './health.js';
 import { Outcomes } from './outcomes.js';
 import type { Services } from './pipeline.js';
+import { refuseMalformed } from './request/malformed.js';
 import { createThrottles } from './throttle.js';
 import { Journal } from './store/journal.js';
 import { openStore } from './store/open.js';
@@ -92,8 +92,8 @@ export class Gateway {
     this.#handler = this.#compose(checked);
     const handle: RequestListener = (req, res) => void this.#handler(req, res);
     this.#server = createServer(SERVER_OPTIONS, handle)
-      .on('clientError', refuseMalformed)
-      .on('connect', (_req, socket) => refuseMalformed({}, socket))
+      .on('clientError', (error, socket) => this.#refuse(error, socket))
+      .on('connect', (_req, socket) => this.#refuse(undefined, socket))
       // Headers that mean nothing here are ignored, and so is an unknown expectation.
       .on('checkExpectation', handle);
   }
@@ -119,6 +119,11 @@ export class Gateway {
 
   get configuration(): Configuration {
     return this.#configuration;
+  }
+
+  /** How many calls are on their way to upstreams. */
+  get inflight(): number {
+    return this.#inflight.size;
   }
 
   /** Starts to take requests; answers the address, whose port may have been left open. */
@@ -183,6 +188,13 @@ export class Gateway {
     return createApp(stages, services, this.#state);
   }
 
+  #refuse(error: NodeJS.ErrnoException | undefined, socket: Duplex): void {
+    refuseMalformed(error?.code, socket, () => {
+      for (const call of this.#inflight) if (call.isOn(socket)) return true;
+      return false;
+    });
+  }
+
   #beatLater(wait_ms: number): void {
     const beat = async (): Promise<void> => {
       const isWell = await this.#beat();
@@ -232,18 +244,4 @@ export class Gateway {
       this.#isSweeping = false;
     }
   }
-}
-
-/** What is not HTTP at all never reaches a stage, but is answered in the one error shape too. */
-function refuseMalformed(error: { code?: string }, socket: NodeJS.WritableStream): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const code = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request';
-  const { status, type } = ERRORS[code];
-  const message = 'The request is not HTTP that can be read here.';
-  const body = JSON.stringify({ error: { message, type, code, param: null } });
-  socket.end(
-    `HTTP/1.1 ${status} ${status === 408 ? 'Request Timeout' : 'Bad Request'}\r\n` +
-      `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n` +
-      `x-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 /** What is under way knows its place among the others, so that it is found at once. */
 export interface Placed {
   /** -1 while it is not among them. */
@@ -7,6 +9,8 @@ export interface Placed {
 /** A request that can be ended, with an error that its client is told. */
 export interface Call extends Placed {
   stop(reason: Error): void;
+  /** Whether its answer goes out on that socket. */
+  isOn(socket: Duplex): boolean;
 }
 
 /**
