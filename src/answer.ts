@@ -4,6 +4,8 @@ import { GatewayError } from './errors.js';
 import type { Health } from './health.js';
 import { type Context, type Services, type StageMiddleware, type State } from './pipeline.js';
 import { bodyOf } from './reply.js';
+import { LARGE_BYTES } from './request/json.js';
+import type { Room } from './request/memory.js';
 import { logRequest } from './request-log.js';
 
 /**
@@ -22,7 +24,14 @@ export function answering({ log, configuration }: Services, state: Health): Stag
       writeError(ctx, error, { log, client_ms });
     }
     tell(ctx, log, performance.now() - started);
+    if (ctx.state.room) release(ctx.state.room, ctx.res);
   };
+}
+
+/** What is large counts until its client has taken it. */
+function release(room: Room, res: Context['res']): void {
+  if (room.bytes <= LARGE_BYTES || res.writableFinished || res.closed) room.close();
+  else res.once('close', () => room.close());
 }
 
 function drainingError(): GatewayError {

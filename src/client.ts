@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Room } from './request/memory.js';
 import { Stop, type StopSignal } from './stop.js';
 import type { Call } from './under-way.js';
 
@@ -68,6 +69,8 @@ export class Client implements Call {
   on_leave: 'abort' | 'linger' | 'drain' = 'abort';
   /** Whether it may come back for the answer, so that one is made also after it has left. */
   returns = false;
+  /** Where an answer is counted that is held whole. */
+  room: Room | undefined;
   readonly #stop = new Stop();
   readonly #res: ServerResponse;
   readonly #left: () => void;

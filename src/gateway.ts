@@ -11,6 +11,7 @@ import { drain } from './drain.js';
 import type { Health } from './health.js';
 import { Outcomes } from './outcomes.js';
 import type { Services } from './pipeline.js';
+import { Memory } from './request/memory.js';
 import { refuseMalformed } from './request/malformed.js';
 import { createThrottles } from './throttle.js';
 import { Journal } from './store/journal.js';
@@ -63,6 +64,7 @@ export class Gateway {
   readonly #inflight: Services['inflight'] = new UnderWay();
   readonly #polls: Services['polls'] = new Map();
   readonly #throttles: Services['throttles'];
+  readonly #memory = new Memory();
   readonly #control: Control;
   readonly #outcomes: Outcomes;
   #configuration: Configuration;
@@ -126,6 +128,11 @@ export class Gateway {
     return this.#inflight.size;
   }
 
+  /** What their bodies and answers weigh in memory. */
+  get in_flight_bytes(): number {
+    return this.#memory.bytes;
+  }
+
   /** Starts to take requests; answers the address, whose port may have been left open. */
   async listen(): Promise<{ host: string; port: number }> {
     const { host, port } = this.#configuration.listen;
@@ -183,6 +190,7 @@ export class Gateway {
       outcomes,
       throttles,
       settler: this.#settler,
+      memory: this.#memory,
     };
     const services = { configuration, store, network, log, now, random, ...outlasting };
     return createApp(stages, services, this.#state);

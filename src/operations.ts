@@ -52,6 +52,9 @@ export const OPERATIONS: Readonly<Record<string, GatewayOperation>> = {
   },
 };
 
+/** What an image weighs in most answers: room for it is made before it is paid for. */
+const IMAGE_BYTES = 1024 ** 2;
+
 function runChat(ctx: Context, client: Client, services: Services): Promise<Reply> {
   const { configuration, network, now } = services;
   const model = fact(ctx, 'model');
@@ -74,5 +77,6 @@ function runChat(ctx: Context, client: Client, services: Services): Promise<Repl
 
 async function runImage(ctx: Context, client: Client, services: Services): Promise<Reply> {
   const { call } = workOf(ctx, 'image');
+  client.room?.reserve(call.n * IMAGE_BYTES);
   return firstAnswer(ctx, client, services, (upstream) => images(call, upstream, client, services));
 }

@@ -9,6 +9,7 @@ import type { Configuration, EndpointEntry } from './config/types.js';
 import type { ImageWork } from './image/call.js';
 import type { ImageAnswer } from './image/operation.js';
 import type { Outcomes } from './outcomes.js';
+import type { Memory, Room } from './request/memory.js';
 import type { ChatCompletionBody } from './schema-types/chat-completion.js';
 import type { ImageGenerationBody } from './schema-types/image-generation.js';
 import type { VideoSubmissionBody } from './schema-types/video-submission.js';
@@ -83,11 +84,15 @@ export type Fact = keyof Facts;
 /** A fact that a stage needs, where it matters also of which kind: `work:chat`. */
 export type Need = Fact | `${Fact}:${string}`;
 
-export interface State extends Partial<Facts> {
+export interface State extends Partial<Omit<Facts, 'request'>> {
+  /** Let go of once the work is on its way: it may be large, and the work says it all. */
+  request?: Request | undefined;
   request_id: string;
   endpoint?: string;
   /** Whose session it is, at the dashboard. */
   account_id?: string;
+  /** What it has in memory; see `roomOf`. */
+  room?: Room;
 }
 
 export type Context = ParameterizedContext<State>;
@@ -108,6 +113,8 @@ export interface Services {
   /** How the calls to each provider end. */
   outcomes: Outcomes;
   throttles: Throttles;
+  /** What the bodies and answers of all requests weigh. */
+  memory: Memory;
   /** Requests under way, each with the means to end it. */
   inflight: UnderWay<Call>;
   /** Questions about tasks that are on their way to an upstream. */
@@ -153,6 +160,12 @@ export function fact<F extends Fact>(ctx: Context, name: F): Facts[F] {
   const value = ctx.state[name];
   if (value === undefined) throw new Error(`The fact ${name} is missing.`);
   return value as Facts[F];
+}
+
+/** What the request has in memory, counted for its account. It is closed with the answer. */
+export function roomOf({ state }: Context, { memory, configuration }: Services): Room {
+  state.room ??= memory.room(state.caller?.account_id, configuration.limits.in_flight_bytes);
+  return state.room;
 }
 
 /** The work of a request that was routed to that capability. */

@@ -129,7 +129,7 @@ describe('who may import whom', () => {
   it('lets only src/upstream open connections to upstreams', () => {
     const network = /^(undici|got|node:https?|node:net|node:tls)$/u;
     const allowed =
-      /^(?!src\/(upstream|gateway|app|drain|client|networks|chat\/sink|request\/body)\b)/u;
+      /^(?!src\/(upstream|gateway|app|drain|client|networks|chat\/sink|request\/(body|large-body|malformed))\b)/u;
     expect(importing(allowed, network)).to.deep.equal([]);
   });
 

@@ -56,7 +56,7 @@ export async function chat(
   const answer = await network.send(upstream.provider, wire, client.signal);
   if (answer.status < 200 || answer.status > 299) throw await refusal(attempt, answer);
   if (call.stream && !isJson(answer)) return beginStream(attempt, operation, answer);
-  const body = await readJson(answer, limits.answer_bytes);
+  const body = await readJson(answer, limits.answer_bytes, client.room);
   const reply = visible(operation.codec.decode(body, call, upstream), attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };

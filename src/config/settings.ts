@@ -32,6 +32,7 @@ const HOUR_MS = 3_600_000;
 const REMEMBERED = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
 const LINGER = { standard: 2_000, least: 0, most: 60_000 };
 const IDLE = { standard: 30_000, least: 100, most: 10 * 60_000 };
+const STALL = { standard: 10_000, least: 100, most: 5 * 60_000 };
 const CLIENT = { standard: 60_000, least: 100 };
 const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
 const STANDARD_LISTEN = '127.0.0.1:8080';
@@ -98,6 +99,7 @@ function checkPath(source: Source, public_url: string): void {
 function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {
   type Size =
     | 'body'
+    | 'in_flight_bytes'
     | 'answer'
     | 'stream'
     | 'event'
@@ -112,6 +114,9 @@ function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['
   const drain = { standard: 30_000, least: 0 };
   return {
     body_bytes: size('body', 20 * MB),
+    body_values: limits.body_values ?? 100_000,
+    body_stall_ms: readDuration(source, '/limits/body_stall', limits.body_stall, STALL),
+    in_flight_bytes: size('in_flight_bytes', 256 * MB, 64 * 1024),
     answer_bytes: size('answer', 64 * MB),
     stream_bytes: size('stream', 256 * MB),
     event_bytes: size('event', 8 * MB),

@@ -91,6 +91,11 @@ export interface Configuration {
   drain_ms: number;
   limits: {
     body_bytes: number;
+    /** The most JSON values in a body, and how long a large one may bring next to nothing. */
+    body_values: number;
+    body_stall_ms: number;
+    /** The most that the bodies and answers of all requests may weigh in memory. */
+    in_flight_bytes: number;
     /** The most that a whole JSON answer of an upstream may weigh. */
     answer_bytes: number;
     /** The most that a whole stream of an upstream may weigh. */

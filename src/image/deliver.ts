@@ -1,5 +1,5 @@
+import type { Client } from '../client.js';
 import type { Services } from '../pipeline.js';
-import type { StopSignal } from '../stop.js';
 import type { Upstream } from '../types.js';
 import { UpstreamError } from '../upstream/fault.js';
 import { refusePrivate } from '../upstream/outside.js';
@@ -25,7 +25,7 @@ export async function deliver(
   picture: Picture,
   call: ImageCall,
   upstream: Upstream,
-  signal: StopSignal,
+  { signal, room }: Client,
   services: Services,
 ): Promise<ImageDatum> {
   const { provider } = upstream;
@@ -46,6 +46,7 @@ export async function deliver(
       ? await fetchPicture(url, provider, image_bytes, services.network, signal)
       : decode(inline);
   check(bytes, image_bytes);
+  if (inline === undefined) room?.grow(bytes.length);
   if (isUrl) return { url: await keptUrl(bytes, services), revised_prompt };
   return { b64_json: bytes.toString('base64'), revised_prompt };
 }

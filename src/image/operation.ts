@@ -1,6 +1,5 @@
 import type { Client } from '../client.js';
 import type { Services } from '../pipeline.js';
-import type { StopSignal } from '../stop.js';
 import type { ImageOperation, Upstream, WireRequest } from '../types.js';
 import { failure } from '../upstream/failure.js';
 import { UpstreamError } from '../upstream/fault.js';
@@ -33,7 +32,7 @@ export async function images(
   const operation = operationOf(upstream);
   const replies = await good(
     shares(call.n, operation.most).map((n) =>
-      ask({ ...call, n }, upstream, operation, client.signal, services),
+      ask({ ...call, n }, upstream, operation, client, services),
     ),
   );
   const pictures = replies.flatMap((reply) => reply.pictures);
@@ -46,7 +45,7 @@ export async function images(
   // What is made is paid for, also by a client that leaves now.
   client.on_leave = 'drain';
   const data = await good(
-    pictures.map((picture) => deliver(picture, call, upstream, client.signal, services)),
+    pictures.map((picture) => deliver(picture, call, upstream, client, services)),
   );
   return { ...answer, created, data, delivered: data.length };
 }
@@ -75,7 +74,7 @@ async function ask(
   call: ImageCall,
   upstream: Upstream,
   { codec, path }: ImageOperation,
-  signal: StopSignal,
+  { signal, room }: Client,
   { network, configuration }: Services,
 ): Promise<ImageReply> {
   const { provider } = upstream;
@@ -92,7 +91,7 @@ async function ask(
   if (status < 200 || status > 299) {
     throw failure(status, headers, await readError(answer), provider);
   }
-  const body = await readJson(answer, limits.answer_bytes);
+  const body = await readJson(answer, limits.answer_bytes, room);
   const { pictures, usage } = codec.decode(body, call, upstream);
   if (pictures.length === 0) throw new UpstreamError('broken', 'The upstream gave no picture.');
   // An upstream that makes more than was asked for gives the rest away.

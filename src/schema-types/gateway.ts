@@ -92,6 +92,10 @@ export interface GatewayFile {
 }
 export interface LimitsBlock {
   body?: Size;
+  /** a whole number of JSON values, 100 or more */
+  body_values?: number;
+  body_stall?: Duration;
+  in_flight_bytes?: Size;
   answer?: Size;
   stream?: Size;
   event?: Size;

@@ -3,6 +3,7 @@ import { Hold } from '../billing/hold.js';
 import { refusal } from '../billing/refusal.js';
 import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline.js';
 import { isRepeated, repeatableOf } from '../repeat.js';
+import { refuseEmpty } from '../request/admission.js';
 
 /**
  * Sets aside the most that the request can cost, before it leaves, and closes that hold on every
@@ -71,11 +72,4 @@ async function giveBack(hold: Hold, services: Services): Promise<void> {
   });
   await Promise.race([released, late]);
   clearTimeout(timer);
-}
-
-async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {
-  const account = await store.account(fact(ctx, 'caller').account_id);
-  const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
-  if (balance_nano - held_nano > 0n) return;
-  throw refusal({ because: 'balance', balance_nano, held_nano }, 1n);
 }

@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors.js';
 import { pictureType } from '../image/type.js';
 import { withoutOption } from '../option.js';
-import { OptionError, type Stage } from '../pipeline.js';
+import { OptionError, roomOf, type Stage } from '../pipeline.js';
+import { COPIES } from '../request/memory.js';
 import { paramIn } from '../video/address.js';
 
 const plain = withoutOption({ needs: [], gives: ['reply:content'] });
@@ -18,10 +19,12 @@ export const picture: Stage = {
     }
     return plain(option);
   },
-  create: (_option, { store, now }) => {
+  create: (_option, services) => {
+    const { store, now } = services;
     return async (ctx, next) => {
       const kept = await store.pictures.picture(paramIn(ctx, 'id'));
       if (!kept) throw gone();
+      roomOf(ctx, services).take(Math.ceil(kept.bytes.length / COPIES));
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));
       ctx.body = kept.bytes;
       ctx.set({

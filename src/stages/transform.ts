@@ -1,7 +1,7 @@
 import { Client, ClientGone } from '../client.js';
 import { OPERATIONS, type GatewayOperation } from '../operations.js';
 import { inWords } from '../option.js';
-import { OptionError, type Stage } from '../pipeline.js';
+import { OptionError, roomOf, type Stage } from '../pipeline.js';
 
 /** Does the work that its option names, at the upstreams. */
 export const transform: Stage = {
@@ -12,6 +12,8 @@ export const transform: Stage = {
     const { limits } = services.configuration;
     return async (ctx, next) => {
       const client = new Client(ctx.res, limits);
+      ctx.state.request = undefined;
+      client.room = roomOf(ctx, services);
       client.returns = ctx.state.hold?.repeatable !== undefined;
       services.inflight.add(client);
       try {

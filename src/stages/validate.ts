@@ -1,14 +1,16 @@
 import type { EndpointEntry } from '../config/types.js';
 import { OPERATIONS } from '../operations.js';
 import { inWords } from '../option.js';
-import { OptionError, type Request, type Stage } from '../pipeline.js';
+import { OptionError, roomOf, type Request, type Services, type Stage } from '../pipeline.js';
 import { readJsonBody } from '../request/body.js';
+import { COPIES, shareOf } from '../request/memory.js';
 import {
   compileOwnSchema,
   compileShippedSchema,
   REQUEST_SCHEMAS,
   type RequestSchema,
 } from '../request/schemas.js';
+import { admission } from '../request/admission.js';
 
 /**
  * The JSON body, checked against a schema: a shipped one by name, or the operator's own by path,
@@ -21,18 +23,29 @@ export const validate: Stage = {
     if (isPath(option)) compileOwnSchema(option, endpoint.place.file);
     return { needs: [], gives: [`request:${schema}`] };
   },
-  create: (option, { configuration }, endpoint) => {
+  create: (option, services, endpoint) => {
+    const { configuration } = services;
     const schema = schemaOf(option, endpoint);
     const checks = [compileShippedSchema(schema)];
     if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
+    const { body_values: values, body_stall_ms: stall_ms } = configuration.limits;
+    const limit_bytes = mostBytes(configuration.limits);
+    const admits = admission(services);
     return async (ctx, next) => {
-      const body = await readJsonBody(ctx.req, configuration.limits.body_bytes);
+      const room = roomOf(ctx, services);
+      const admit = (): Promise<void> => admits(ctx);
+      const body = await readJsonBody(ctx.req, { limit_bytes, values, stall_ms, room, admit });
       for (const check of checks) check(body);
       ctx.state.request = { schema, body } as Request;
       await next();
     };
   },
 };
+
+/** One that the account's share of memory has no room for at all is too large. */
+function mostBytes(limits: Services['configuration']['limits']): number {
+  return Math.min(limits.body_bytes, Math.floor(shareOf(limits.in_flight_bytes) / COPIES));
+}
 
 function isPath(option: unknown): option is string {
   return typeof option === 'string' && option.startsWith('.');

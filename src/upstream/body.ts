@@ -8,6 +8,11 @@ export interface BodySource {
   leave(): void;
 }
 
+/** Counts what an answer weighs that is held whole. Throws where it has no room. */
+export interface AnswerRoom {
+  grow(bytes: number): void;
+}
+
 /** A reader this far behind pauses its upstream; two sockets' worth of reading ahead. */
 const AHEAD_BYTES = 64 * 1024;
 
@@ -27,6 +32,8 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   #chunks: Buffer[] = [];
   #bytes = 0;
   #limit_bytes = AHEAD_BYTES;
+  #most_bytes = AHEAD_BYTES;
+  #room: AnswerRoom | undefined;
   #reader: Reader | undefined;
   #taking: Taking | undefined;
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
@@ -49,8 +56,12 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     }
     if (this.#bytes <= this.#limit_bytes) return true;
     if (!this.#whole) return false;
-    this.#whole.reject(tooLarge(this.#limit_bytes));
-    this.#leave();
+    try {
+      this.#widen();
+    } catch (error) {
+      this.#whole.reject(error);
+      this.#leave();
+    }
     return true;
   }
 
@@ -112,18 +123,29 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   }
 
   /** The whole body, without the cost of iterating. Rejects with `UpstreamError` past the limit. */
-  readAll(limit_bytes: number): Promise<Buffer> {
+  readAll(limit_bytes: number, room?: AnswerRoom): Promise<Buffer> {
     if (this.#bytes > limit_bytes) {
       void this.return();
       return Promise.reject(tooLarge(limit_bytes));
     }
     if (this.#state === 'failed') return this.#fail();
     if (this.#state !== 'open') return Promise.resolve(this.#take());
-    this.#limit_bytes = limit_bytes;
+    this.#most_bytes = limit_bytes;
+    this.#room = room;
+    if (!room) this.#limit_bytes = limit_bytes;
     return new Promise((resolve, reject) => {
       this.#whole = { resolve, reject };
       this.#source.resume();
     });
+  }
+
+  /** Counts room for as much again. Throws where there is none, or the answer is too large. */
+  #widen(): void {
+    const [bytes, most] = [this.#bytes, this.#most_bytes];
+    if (bytes > most) throw tooLarge(most);
+    const wider = Math.min(most, 2 * bytes);
+    this.#room?.grow(wider - this.#limit_bytes);
+    this.#limit_bytes = wider;
   }
 
   /**

@@ -1,14 +1,26 @@
 import type { WireAnswer } from '../types.js';
-import { AnswerBody } from './body.js';
+import { decode, LARGE_BYTES, weigh } from '../request/json.js';
+import { AnswerBody, type AnswerRoom } from './body.js';
 import { UpstreamError } from './fault.js';
+
+/** Parsing more would keep others waiting; an answer with the odds of all its tokens has fewer. */
+const MOST_VALUES = 500_000;
 
 /**
  * The whole body as JSON, within a limit. Throws `UpstreamError` (broken) for a body that is
  * larger, empty or not JSON. Blank lines before it, which some upstreams send to keep a call alive,
  * are white space to JSON.
  */
-export async function readJson(answer: WireAnswer, limit_bytes: number): Promise<unknown> {
-  const text = (await readBytes(answer, limit_bytes)).toString('utf8');
+export async function readJson(
+  answer: WireAnswer,
+  limit_bytes: number,
+  room?: AnswerRoom,
+): Promise<unknown> {
+  const bytes = await readBytes(answer, limit_bytes, room);
+  if (bytes.length > LARGE_BYTES && 'over' in weigh(bytes, MOST_VALUES)) {
+    throw new UpstreamError('broken', "The upstream's answer has too many JSON values.");
+  }
+  const text = bytes.length > LARGE_BYTES ? await decode(bytes) : bytes.toString('utf8');
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
@@ -44,11 +56,20 @@ export function readError(answer: WireAnswer): Promise<string> {
 }
 
 /** The whole body. Throws `UpstreamError` (broken) for one that is larger than the limit. */
-export function readBytes({ body }: WireAnswer, limit_bytes: number): Promise<Buffer> {
-  return body instanceof AnswerBody ? body.readAll(limit_bytes) : gathered(body, limit_bytes);
+export function readBytes(
+  { body }: WireAnswer,
+  limit_bytes: number,
+  room?: AnswerRoom,
+): Promise<Buffer> {
+  if (body instanceof AnswerBody) return body.readAll(limit_bytes, room);
+  return gathered(body, limit_bytes, room);
 }
 
-async function gathered(body: WireAnswer['body'], limit_bytes: number): Promise<Buffer> {
+async function gathered(
+  body: WireAnswer['body'],
+  limit_bytes: number,
+  room: AnswerRoom | undefined,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -57,6 +78,7 @@ async function gathered(body: WireAnswer['body'], limit_bytes: number): Promise<
       const message = `The upstream's answer is larger than ${limit_bytes} bytes.`;
       throw new UpstreamError('broken', message);
     }
+    room?.grow(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -45,7 +45,7 @@ async function begin(
   if (!place || !upstream) throw failed();
   const range = rangeOf(ctx.req.headers);
   try {
-    const video = await openVideo(place, upstream.provider, range, services, client.signal);
+    const video = await openVideo(place, upstream.provider, range, services, client);
     const rest = video.body[Symbol.asyncIterator]();
     const { done, value } = await rest.next();
     if (done) throw new UpstreamError('broken', 'The upstream gave an empty video.');

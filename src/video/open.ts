@@ -1,3 +1,4 @@
+import type { Client } from '../client.js';
 import { GatewayError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { Services } from '../pipeline.js';
@@ -8,7 +9,6 @@ import { readError, readJson } from '../upstream/read.js';
 import type { VideoPlace } from './codec.js';
 import { fetchVideo } from './fetch.js';
 import { slice, spanOf } from './range.js';
-import type { StopSignal } from '../stop.js';
 
 /** A video that has begun to come: `length` and `size` in bytes, where they are known. */
 export interface OpenVideo {
@@ -32,7 +32,7 @@ export async function openVideo(
   provider: Provider,
   range: string | undefined,
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
-  signal: StopSignal,
+  { signal, room }: Client,
 ): Promise<OpenVideo> {
   if (DATA_URL.test(request.path)) {
     const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
@@ -47,7 +47,10 @@ export async function openVideo(
     throw failure(status, headers, await readError(answer), provider);
   }
   if (base64_at) {
-    const bytes = bytesAt(base64_at, await readJson(answer, configuration.limits.answer_bytes));
+    const bytes = bytesAt(
+      base64_at,
+      await readJson(answer, configuration.limits.answer_bytes, room),
+    );
     return whole(packets(bytes), bytes.length, range);
   }
   if (NO_VIDEO.test(headers['content-type'] ?? '')) throw noVideo();

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.js';
-import { readJsonBody } from '../../request/body.js';
+import { readSmallBody } from '../../request/body.js';
 import { checking } from '../../request/schemas.js';
 import { compilerOfShipped, readShippedSchema } from '../../shipped-schemas.js';
 import type { DashboardContext } from '../types.js';
@@ -14,7 +14,7 @@ const queries = compilerOfShipped({ verbose: true, coerceTypes: true });
 export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<T> {
   const check = checking(bodies.compile(readShippedSchema(name)));
   return async (ctx) => {
-    const body = await readJsonBody(ctx.req, BODY_BYTES);
+    const body = await readSmallBody(ctx.req, BODY_BYTES);
     check(body);
     return body as T;
   };
