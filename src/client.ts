@@ -69,6 +69,8 @@ export class Client implements Call {
   on_leave: 'abort' | 'linger' | 'drain' = 'abort';
   /** Whether it may come back for the answer, so that one is made also after it has left. */
   returns = false;
+  /** Whose request it is; null where that is not known. */
+  account_id: string | null = null;
   /** Where an answer is counted that is held whole. */
   room: Room | undefined;
   readonly #stop = new Stop();

@@ -25,7 +25,7 @@ export async function deliver(
   picture: Picture,
   call: ImageCall,
   upstream: Upstream,
-  { signal, room }: Client,
+  { signal, room, account_id }: Client,
   services: Services,
 ): Promise<ImageDatum> {
   const { provider } = upstream;
@@ -47,7 +47,10 @@ export async function deliver(
       : decode(inline);
   check(bytes, image_bytes);
   if (inline === undefined) room?.grow(bytes.length);
-  if (isUrl) return { url: await keptUrl(bytes, services), revised_prompt };
+  if (isUrl) {
+    const owner = { account_id, free: upstream.price.free };
+    return { url: await keptUrl(bytes, owner, services), revised_prompt };
+  }
   return { b64_json: bytes.toString('base64'), revised_prompt };
 }
 

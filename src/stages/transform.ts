@@ -14,6 +14,7 @@ export const transform: Stage = {
       const client = new Client(ctx.res, limits);
       ctx.state.request = undefined;
       client.room = roomOf(ctx, services);
+      client.account_id = ctx.state.caller?.account_id ?? null;
       client.returns = ctx.state.hold?.repeatable !== undefined;
       services.inflight.add(client);
       try {

@@ -43,7 +43,8 @@ export interface IdempotencyStore {
   forget(call: RepeatableCall): Promise<void>;
   /**
    * Removes the keys that were kept long enough and answers how many; then gives up the oldest
-   * answers, but not their keys, until the others weigh no more than that together.
+   * answers of the accounts that keep the most, but not their keys, until the others weigh no more
+   * than that together, and those that cost nothing no more than a tenth of it.
    */
   sweep(total_bytes: number): Promise<number>;
 }

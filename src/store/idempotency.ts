@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import type { AnsweredCall, Begun, RepeatableCall } from './idempotency-types.js';
+import { excessOf, type Weight } from './shares.js';
 import { StoreError } from './types.js';
 
 /** A row of `idempotency_keys`: a call runs as long as a process has it. */
@@ -45,6 +46,19 @@ export async function weighAnswers(trx: Knex): Promise<void> {
   );
 }
 
+/** Lets the index alone say what each account's answers weigh, and which of them are the oldest. */
+export async function shareAnswers(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('idempotency_keys', (table) => {
+    table.boolean('free').notNullable().defaultTo(false);
+  });
+  await trx.raw('drop index idempotency_keys_weight');
+  await trx.raw('create index idempotency_keys_due on idempotency_keys (due_ms)');
+  await trx.raw(
+    `create index idempotency_keys_share
+       on idempotency_keys (account_id, free, due_ms, octet_length(answer))`,
+  );
+}
+
 /** What a key that is in use means for a call that brings it again. */
 export function begunOf(row: CallRow, { asked_sha256 }: RepeatableCall): Begun {
   if (row.asked_sha256 !== asked_sha256) return { is: 'other' };
@@ -66,7 +80,12 @@ export async function keepAnswer(
   const kept: unknown[] = await trx('idempotency_keys')
     .insert({ ...call, status: answer?.status ?? null, answer: answer?.text ?? null })
     .onConflict(['account_id', 'key_sha256'])
-    .merge({ process_id: null, status: answer?.status ?? null, answer: answer?.text ?? null })
+    .merge({
+      process_id: null,
+      status: answer?.status ?? null,
+      answer: answer?.text ?? null,
+      free: false,
+    })
     .where('idempotency_keys.request_id', call.request_id)
     .returning('request_id');
   if (kept.length === 0) throw takenOver(call);
@@ -89,40 +108,59 @@ export async function sweepAnswers(
   const removed = await database.read<number>((knex) =>
     knex('idempotency_keys').whereNull('process_id').where('due_ms', '<=', now_ms).delete(),
   );
-  let excess = (await database.read(weight)) - total_bytes;
-  while (excess > 0) {
+  let excess = excessOf(await database.read(weights), total_bytes);
+  while (excess) {
+    const { account_id, only_free } = excess;
     excess = await database.write(async (trx) => {
       // Others may do the same: what is left is weighed when those here are nobody else's to take.
-      const oldest = await oldestAnswers(trx);
-      const left = (await weight(trx)) - total_bytes;
-      return left - (await giveUp(trx, oldest, left));
+      const oldest = await oldestAnswers(trx, account_id, only_free);
+      const left = excessOf(await weights(trx), total_bytes);
+      if (left?.account_id !== account_id || left.only_free !== only_free) return left;
+      await giveUp(trx, oldest, left.bytes);
+      return excessOf(await weights(trx), total_bytes);
     });
   }
   return removed;
 }
 
-async function weight(knex: Knex): Promise<number> {
-  const bytes = knex.raw('sum(octet_length(answer)) as bytes');
-  const row = await knex('idempotency_keys').first<{ bytes: unknown }>(bytes);
-  return Number(row.bytes ?? 0);
+async function weights(knex: Knex): Promise<Weight[]> {
+  const rows = await knex('idempotency_keys')
+    .whereRaw('octet_length(answer) is not null')
+    .groupBy('account_id', 'free')
+    .select<{ account_id: string; free: unknown; bytes: unknown }[]>(
+      'account_id',
+      'free',
+      knex.raw('sum(octet_length(answer)) as bytes'),
+    );
+  return rows.map(({ account_id, free, bytes }) => ({
+    account_id,
+    free: free === true || free === 1n,
+    bytes: Number(bytes),
+  }));
 }
 
 /** Locked until the transaction ends; those that another gave up meanwhile are not among them. */
-function oldestAnswers(trx: Knex.Transaction): Promise<Weighed[]> {
-  return trx('idempotency_keys')
-    .whereRaw('octet_length(answer) is not null')
+function oldestAnswers(
+  trx: Knex.Transaction,
+  account_id: string | null,
+  only_free: boolean,
+): Promise<Weighed[]> {
+  const query = trx('idempotency_keys')
+    .where({ account_id, ...(only_free && { free: true }) })
+    .whereRaw('octet_length(answer) is not null');
+  return query
     .orderBy('due_ms')
     .limit(GIVEN_UP_AT_ONCE)
     .forUpdate()
     .select<Weighed[]>('account_id', 'key_sha256', trx.raw('octet_length(answer) as bytes'));
 }
 
-/** Gives them up, one by one, until so much is gone; answers how much. */
+/** Gives them up, one by one, until so much is gone. */
 async function giveUp(
   trx: Knex.Transaction,
   oldest: readonly Weighed[],
   excess: number,
-): Promise<number> {
+): Promise<void> {
   const keys: [string, string][] = [];
   let gone = 0;
   for (const { account_id, key_sha256, bytes } of oldest) {
@@ -133,5 +171,4 @@ async function giveUp(
   await trx('idempotency_keys')
     .whereIn(['account_id', 'key_sha256'], keys)
     .update({ status: null, answer: null });
-  return gone;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createIdempotencyKeys, weighAnswers } from './idempotency.js';
+import { createIdempotencyKeys, shareAnswers, weighAnswers } from './idempotency.js';
 import { createPeople } from './people-tables.js';
 
 interface Migration {
@@ -18,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '006-idempotency', up: createIdempotencyKeys },
   { name: '007-weights', up: weighAnswers },
   { name: '008-uncollected', up: noteUncollected },
+  { name: '009-shares', up: shareKept },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -145,5 +146,15 @@ async function letOperatorsSee(trx: Knex): Promise<void> {
 async function noteUncollected(trx: Knex): Promise<void> {
   await trx.schema.alterTable('ledger', (table) => {
     table.bigInteger('uncollected_nano').notNullable().defaultTo(0);
+  });
+}
+
+/** Of what is kept for a while: whose it is, and whether it cost anything. */
+async function shareKept(trx: Knex): Promise<void> {
+  await shareAnswers(trx);
+  await trx.schema.alterTable('pictures', (table) => {
+    table.text('account_id');
+    table.boolean('free').notNullable().defaultTo(false);
+    table.index(['account_id', 'free', 'due_ms', 'size_bytes'], 'pictures_share');
   });
 }

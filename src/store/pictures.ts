@@ -4,11 +4,16 @@ import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from './owner-only.js';
 import { isPossible } from './text.js';
+import { excessOf, type Excess, type Weight } from './shares.js';
 
 /** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
 export interface PictureTerms {
   due_ms: number;
   total_bytes: number;
+  /** Whose it is; null where that is not known. */
+  account_id: string | null;
+  /** It has cost nothing, so it has a small part of the room. */
+  free: boolean;
 }
 
 export interface KeptPicture {
@@ -18,7 +23,7 @@ export interface KeptPicture {
 
 /** Pictures that are kept for a while, so that their clients can fetch them by a URL. */
 export interface PictureStore {
-  /** Makes room for the newest by giving up those that would be given up next. */
+  /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
   keep(id: string, bytes: Uint8Array, terms: PictureTerms): Promise<void>;
   /** Undefined for one that is not kept, or not any more. */
   picture(id: string): Promise<KeptPicture | undefined>;
@@ -66,6 +71,12 @@ export function openPictures(database: Database, now: () => number): PictureStor
   };
 }
 
+interface Owned {
+  account_id: string | null;
+  free: unknown;
+  size_bytes: bigint;
+}
+
 interface Row {
   id: string;
   size_bytes: bigint;
@@ -77,22 +88,48 @@ async function enter(
   trx: Knex.Transaction,
   id: string,
   size_bytes: number,
-  { due_ms, total_bytes }: PictureTerms,
+  { due_ms, total_bytes, account_id, free }: PictureTerms,
 ): Promise<string[]> {
-  const sum = await trx('pictures').sum({ bytes: 'size_bytes' }).first<{ bytes: unknown }>();
-  let excess = Number(sum.bytes ?? 0) + size_bytes - total_bytes;
   const given_up: string[] = [];
-  if (excess > 0) {
-    const rows = await trx<Row>('pictures').orderBy(['due_ms', 'id']).select('id', 'size_bytes');
-    for (const row of rows) {
-      if (excess <= 0) break;
-      excess -= Number(row.size_bytes);
-      given_up.push(row.id);
-    }
-    for (const one of given_up) await trx('pictures').where({ id: one }).delete();
+  const kept = await weights(trx);
+  const coming = { account_id, free, bytes: size_bytes };
+  for (;;) {
+    const excess = excessOf([...kept, coming], total_bytes);
+    if (!excess) break;
+    // What comes may be all that its account has: then the others make room for it.
+    const others = excessOf(kept, Math.max(0, total_bytes - size_bytes));
+    const row = (await oldestOf(trx, excess)) ?? (others && (await oldestOf(trx, others)));
+    if (!row) break;
+    await trx('pictures').where({ id: row.id }).delete();
+    given_up.push(row.id);
+    const weight = kept.find((one) => one.account_id === row.account_id && one.free === row.free);
+    if (weight) weight.bytes -= Number(row.size_bytes);
   }
-  await trx('pictures').insert({ id, size_bytes, due_ms });
+  await trx('pictures').insert({ id, size_bytes, due_ms, account_id, free });
   return given_up;
+}
+
+async function weights(trx: Knex.Transaction): Promise<Weight[]> {
+  const rows = await trx('pictures')
+    .groupBy('account_id', 'free')
+    .select<Owned[]>('account_id', 'free', trx.raw('sum(size_bytes) as size_bytes'));
+  return rows.map(({ account_id, free, size_bytes }) => ({
+    account_id,
+    free: isTrue(free),
+    bytes: Number(size_bytes),
+  }));
+}
+
+async function oldestOf(trx: Knex.Transaction, { account_id, only_free }: Excess) {
+  const row = await trx('pictures')
+    .where({ account_id, ...(only_free && { free: true }) })
+    .orderBy(['due_ms', 'id'])
+    .first<(Row & Owned) | undefined>('id', 'size_bytes', 'account_id', 'free');
+  return row && { ...row, free: isTrue(row.free) };
+}
+
+function isTrue(column: unknown): boolean {
+  return column === true || column === 1n;
 }
 
 /** The bytes go first: a row that is left is swept again, a file that is left would stay. */

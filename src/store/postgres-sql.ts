@@ -77,12 +77,13 @@ const settling = ({ first, condition }: Settling) => `
     select (select uncollected_nano from entry) as uncollected_nano`;
 
 /** Nothing is kept where another call has the key by now. */
-const keeping = (values: string) => `
+const keeping = (values: string, free: boolean) => `
     insert into idempotency_keys
-      (account_id, request_id, key_sha256, asked_sha256, due_ms, status, answer)
-    values (${values})
+      (account_id, request_id, key_sha256, asked_sha256, due_ms, status, answer, free)
+    values (${values}, ${free})
     on conflict (account_id, key_sha256) do update set
-      process_id = null, status = excluded.status, answer = excluded.answer
+      process_id = null, status = excluded.status, answer = excluded.answer,
+      free = excluded.free
     where idempotency_keys.request_id = excluded.request_id
     returning request_id`;
 
@@ -112,7 +113,7 @@ export const SQL = {
     where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
   settle: settling({ first: '', condition: '' }),
   settleKept: `${settling({
-    first: `kept as (${keeping('$1, $2, $11, $12, $13::bigint, $14::integer, $15')}),`,
+    first: `kept as (${keeping('$1, $2, $11, $12, $13::bigint, $14::integer, $15', false)}),`,
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
   // All are of the account $1 and the key $4; answers those that were the first of their request.
@@ -201,7 +202,7 @@ export const SQL = {
   find: `
     select asked_sha256, process_id, status, answer from idempotency_keys
     where account_id = $1 and key_sha256 = $2`,
-  keep: keeping('$1, $2, $3, $4, $5::bigint, $6::integer, $7'),
+  keep: keeping('$1, $2, $3, $4, $5::bigint, $6::integer, $7', true),
   forget: `
     delete from idempotency_keys
     where account_id = $1 and key_sha256 = $2 and request_id = $3 and process_id is not null`,

@@ -31,15 +31,16 @@ export class SqliteIdempotency implements HotIdempotency {
   }
 
   async answer(call: AnsweredCall): Promise<void> {
-    await this.group.addDurably(() => this.keep(call));
+    await this.group.addDurably(() => this.keep(call, true));
   }
 
-  /** Within a transaction of the group. */
-  keep(call: AnsweredCall): void {
+  /** Within a transaction of the group; `isFree` where nothing is charged for it. */
+  keep(call: AnsweredCall, isFree = false): void {
     const { account_id, key_sha256, asked_sha256, request_id, due_ms, answer } = call;
     const values = [asked_sha256, request_id, due_ms] as const;
     const { status = null, text = null } = answer ?? {};
-    const kept = this.#statements.keep.run(account_id, key_sha256, ...values, status, text);
+    const free = isFree ? 1 : 0;
+    const kept = this.#statements.keep.run(account_id, key_sha256, ...values, status, text, free);
     if (kept.changes === 0) throw takenOver(call);
   }
 
@@ -65,10 +66,11 @@ function prepare(database: Sqlite.Database) {
     ),
     keep: database.prepare(
       `insert into idempotency_keys
-         (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer)
-       values (?, ?, ?, ?, ?, ?, ?)
+         (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer, free)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (account_id, key_sha256) do update set
-         process_id = null, status = excluded.status, answer = excluded.answer
+         process_id = null, status = excluded.status, answer = excluded.answer,
+         free = excluded.free
        where idempotency_keys.request_id = excluded.request_id`,
     ),
     forget: database.prepare(

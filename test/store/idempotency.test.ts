@@ -98,7 +98,8 @@ onEachStore('a call that may be repeated', (ground) => {
     for (const [at, text] of ['a', 'é', 'c', 'd'].entries()) {
       const words = { key_sha256: text, due_ms: ground.now_ms + DAY_MS + at };
       await begin(`r${at}`, words);
-      await store.idempotency.answer({ ...call(`r${at}`, words), answer: long(text) });
+      const one = { ...call(`r${at}`, words), answer: long(text) };
+      await store.settle(chargeOf(`r${at}`, account_id, 1n), one);
     }
     await begin('r4', { key_sha256: 'running' });
     expect(await store.idempotency.sweep(50)).to.equal(0);
@@ -113,6 +114,44 @@ onEachStore('a call that may be repeated', (ground) => {
       expect(again).to.deep.equal({ is: 'answered', answer: long(text) });
     }
     expect(await begin('r8', { key_sha256: 'running' })).to.deep.equal({ is: 'running' });
+  });
+
+  /** Answers under one key each, the first the oldest; charged for, or not. */
+  const keepAll = async (owner: string, texts: readonly string[], isFree: boolean) => {
+    for (const [at, text] of texts.entries()) {
+      const words = { account_id: owner, key_sha256: text, due_ms: ground.now_ms + DAY_MS + at };
+      const one = { ...call(`${owner}-${text}`, words), answer: { status: 200, text } };
+      await begin(one.request_id, words);
+      if (isFree) await store.idempotency.answer(one);
+      else await store.settle(chargeOf(one.request_id, owner, 1n), one);
+    }
+  };
+  const kept = async (): Promise<unknown[]> => {
+    const rows = await ground.place.sql(
+      'select answer from idempotency_keys where answer is not null order by answer',
+    );
+    return rows.map(({ answer }) => answer);
+  };
+
+  it('gives up the answers of the account that keeps the most, not those of all', async () => {
+    const { id: eve } = await store.createAccount('eve', dollars(1));
+    await keepAll(account_id, ['ann-00000'], false);
+    ground.now_ms += 10;
+    await keepAll(eve, ['eve-00000', 'eve-11111', 'eve-22222', 'eve-33333'], false);
+    await store.idempotency.sweep(27);
+    expect(await kept()).to.deep.equal(['ann-00000', 'eve-22222', 'eve-33333']);
+    await store.idempotency.sweep(18);
+    expect(await kept()).to.deep.equal(['ann-00000', 'eve-33333']);
+  });
+
+  it('gives answers that cost nothing a tenth of the room', async () => {
+    const { id: eve } = await store.createAccount('eve', dollars(1));
+    await keepAll(account_id, ['ann-00000'], true);
+    await keepAll(account_id, ['ann-11111'], false);
+    ground.now_ms += 10;
+    await keepAll(eve, ['eve-00000', 'eve-11111', 'eve-22222'], true);
+    await store.idempotency.sweep(180);
+    expect(await kept()).to.deep.equal(['ann-00000', 'ann-11111', 'eve-22222']);
   });
 
   it('gives up thousands of answers as well, also when several do it at once', async () => {

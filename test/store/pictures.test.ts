@@ -6,7 +6,15 @@ const PICTURE = Buffer.from('89504e470d0a1a0a00ff', 'hex');
 const HOUR_MS = 3_600_000;
 
 onEachStore('the kept pictures', (ground) => {
-  const terms = (total_bytes = 1_000) => ({ due_ms: ground.now_ms + HOUR_MS, total_bytes });
+  const terms = (total_bytes = 1_000, account_id: string | null = null, free = false) => ({
+    due_ms: ground.now_ms + HOUR_MS,
+    total_bytes,
+    account_id,
+    free,
+  });
+
+  const ids = async (): Promise<unknown[]> =>
+    (await ground.place.sql('select id from pictures order by id')).map(({ id }) => id);
 
   const isKept = async (store: Store, id: string): Promise<boolean> =>
     (await store.pictures.picture(id)) !== undefined;
@@ -52,6 +60,32 @@ onEachStore('the kept pictures', (ground) => {
     await store.pictures.keep('large', Buffer.alloc(25), terms(30));
     const rows = await ground.place.sql('select id from pictures');
     expect(rows).to.deep.equal([{ id: 'large' }]);
+  });
+
+  it('are given up by the account that keeps the most, not by everybody', async () => {
+    const store = await ground.open();
+    const total = PICTURE.length * 4;
+    await store.pictures.keep('bob', PICTURE, terms(total, 'bob'));
+    for (const id of ['eve-1', 'eve-2', 'eve-3', 'eve-4', 'eve-5']) {
+      ground.now_ms += 1;
+      await store.pictures.keep(id, PICTURE, terms(total, 'eve'));
+    }
+    expect(await ids()).to.deep.equal(['bob', 'eve-3', 'eve-4', 'eve-5']);
+    ground.now_ms += 1;
+    await store.pictures.keep('ann', PICTURE, terms(total, 'ann'));
+    expect(await ids()).to.deep.equal(['ann', 'bob', 'eve-4', 'eve-5']);
+  });
+
+  it('have a tenth of the room where they cost nothing', async () => {
+    const store = await ground.open();
+    const total = PICTURE.length * 20;
+    await store.pictures.keep('bob', PICTURE, terms(total, 'bob', true));
+    await store.pictures.keep('eve', PICTURE, terms(total, 'eve'));
+    for (const id of ['eve-1', 'eve-2', 'eve-3']) {
+      ground.now_ms += 1;
+      await store.pictures.keep(id, PICTURE, terms(total, 'eve', true));
+    }
+    expect(await ids()).to.deep.equal(['bob', 'eve', 'eve-3']);
   });
 
   it('are not given where their bytes were never written', async () => {
