@@ -95,7 +95,11 @@ export class Gateway {
     const handle: RequestListener = (req, res) => void this.#handler(req, res);
     this.#server = createServer(SERVER_OPTIONS, handle)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
-      .on('connect', (_req, socket) => this.#refuse(undefined, socket))
+      .on('connect', (_req, socket) => {
+        // Node lets go of such a socket: with no listener, a reset would end the process.
+        socket.on('error', () => socket.destroy());
+        this.#refuse(undefined, socket);
+      })
       // Headers that mean nothing here are ignored, and so is an unknown expectation.
       .on('checkExpectation', handle);
   }

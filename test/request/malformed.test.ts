@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { ask } from '../helpers/ask.js';
 import { startGateway } from '../helpers/gateway.js';
 import { rawClient, rawPost } from '../helpers/raw.js';
 import { expectShape } from '../helpers/schemas.js';
@@ -52,6 +54,28 @@ describe('what is not HTTP', () => {
     expect(await client.closed()).to.equal('');
     goOn();
     await at.close();
+  });
+
+  it('does not end the process where a client that sent CONNECT resets its socket', async () => {
+    const at = await startWith(chatJson('Hello!'));
+    const faults: unknown[] = [];
+    const note = (error: unknown): void => void faults.push(error);
+    const others = process.rawListeners('uncaughtException') as (() => void)[];
+    process.removeAllListeners('uncaughtException').on('uncaughtException', note);
+    try {
+      for (let round = 0; round < 20; round += 1) {
+        const { socket } = rawClient(at.url, 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+        await once(socket, 'ready');
+        setImmediate(() => socket.resetAndDestroy());
+        await once(socket, 'close');
+      }
+      expect((await ask(at, '/v1/models')).status).to.equal(200);
+      expect(faults).to.deep.equal([]);
+    } finally {
+      process.off('uncaughtException', note);
+      for (const other of others) process.on('uncaughtException', other);
+      await at.close();
+    }
   });
 
   const refused: [what: string, status: string, text: (secret: string) => string][] = [
