@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { startAcme, type Acme } from '../helpers/acme.js';
 import { chat, completionOf, errorOf } from '../helpers/ask.js';
 import { rawClient, rawPost, type RawClient } from '../helpers/raw.js';
+import { startGateway } from '../helpers/gateway.js';
+import { chatJson, startUpstream } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
 
 const PAID = { models: ['acme-chat', 'acme-broken'] };
@@ -132,5 +134,30 @@ describe('the memory for bodies and answers', () => {
     await until(() => acme.gateway.in_flight_bytes > 0, 'it is counted');
     client.socket.write(body.slice(-9));
     expect(await answerOn(client)).to.match(/^HTTP\/1\.1 200 /u);
+  });
+});
+
+describe('an answer that memory has no room for', () => {
+  it('is 503 with Retry-After, and costs nothing', async () => {
+    const upstream = await startUpstream(chatJson('x'.repeat(900 * KB)));
+    const at = await startGateway(
+      `providers: { up: { uses: openai, base_url: '${upstream.url}', api_key: sk } }
+owners: { up: { name: Up } }
+limits: { in_flight_bytes: 1mb }
+models: { m: { owner: up, capabilities: [chat], upstreams: [{ provider: up }], price: { input_per_million: 1, output_per_million: 1 } } }
+`,
+    );
+    try {
+      const answer = await chat(at, { model: 'm', messages: [{ role: 'user', content: 'x' }] });
+      expect([answer.status, errorOf(answer).code]).to.deep.equal([503, 'overloaded']);
+      expect(answer.headers.get('retry-after')).to.equal('1');
+      const { store } = at.gateway;
+      expect(await store.account(at.account.id)).to.include({ held_nano: 0n });
+      expect(at.gateway.in_flight_bytes).to.equal(0);
+      expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
+    } finally {
+      await at.close();
+      await upstream.close();
+    }
   });
 });
