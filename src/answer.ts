@@ -24,14 +24,25 @@ export function answering({ log, configuration }: Services, state: Health): Stag
       writeError(ctx, error, { log, client_ms });
     }
     tell(ctx, log, performance.now() - started);
-    if (ctx.state.room) release(ctx.state.room, ctx.res);
+    if (ctx.state.room) release(ctx.state.room, ctx);
   };
 }
 
 /** What is large counts until its client has taken it. */
-function release(room: Room, res: Context['res']): void {
-  if (room.bytes <= LARGE_BYTES || res.writableFinished || res.closed) room.close();
-  else res.once('close', () => room.close());
+function release(room: Room, { req, res }: Context): void {
+  const { socket } = req;
+  if (room.bytes <= LARGE_BYTES || res.writableFinished || res.closed || socket.destroyed) {
+    room.close();
+    return;
+  }
+  const close = (): void => {
+    room.close();
+    res.off('close', close);
+    socket.off('close', close);
+  };
+  res.once('close', close);
+  // An answer that waits for the one before it on its socket never hears that the socket closed.
+  socket.once('close', close);
 }
 
 function drainingError(): GatewayError {

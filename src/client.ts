@@ -38,13 +38,17 @@ export function encodingOf(text: string, bytes: number): Encoding {
 export function drained(res: ServerResponse, patience_ms: number): Promise<void> {
   const full = res.socket ?? res;
   return new Promise((resolve) => {
-    const patience = setTimeout(() => res.destroy(), patience_ms);
     const done = (): void => {
       clearTimeout(patience);
       full.off('drain', done);
       res.off('close', done);
       resolve();
     };
+    const patience = setTimeout(() => {
+      res.destroy();
+      // Without a socket, as behind another answer on it, nothing tells that it was destroyed.
+      done();
+    }, patience_ms);
     full.on('drain', done);
     res.on('close', done);
     if (res.destroyed) done();

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { ask } from '../helpers/ask.js';
 import { startGateway } from '../helpers/gateway.js';
 import { rawClient, rawPost } from '../helpers/raw.js';
+import { until } from '../helpers/until.js';
 import { expectShape } from '../helpers/schemas.js';
 import { chatJson, sse, startUpstream, type Step } from '../helpers/upstream.js';
 
@@ -52,6 +53,23 @@ describe('what is not HTTP', () => {
     while (at.gateway.inflight === 0) await new Promise(setImmediate);
     client.socket.write('GARBAGE\r\n\r\n');
     expect(await client.closed()).to.equal('');
+    goOn();
+    await at.close();
+  });
+
+  it('keeps no memory for an answer behind another whose client has left', async () => {
+    let goOn = (): void => undefined;
+    const hold = new Promise<void>((resolve) => (goOn = resolve));
+    const at = await startWith({ ...chatJson('Hello!'), hold });
+    const first = rawPost(JSON.stringify({ model: 'm', messages }), at);
+    const second = rawPost(JSON.stringify({ model: 'none', messages, x: 'x'.repeat(60_000) }), at);
+    const client = rawClient(at.url, first);
+    await until(() => at.gateway.inflight === 1, 'the first is on its way');
+    const alone = at.gateway.in_flight_bytes;
+    client.socket.write(second);
+    await until(() => at.gateway.in_flight_bytes > alone, 'the second is read');
+    client.socket.destroy();
+    await until(() => at.gateway.in_flight_bytes === 0, 'all is given back');
     goOn();
     await at.close();
   });
