@@ -95,6 +95,8 @@ function arrived(req: IncomingMessage, limit_bytes: number): Buffer | undefined 
 }
 
 async function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
+  // A client may leave while its key is looked up, and then no event is left to be waited for.
+  if (req.destroyed) throw new GatewayError('invalid_request', 'The body did not arrive whole.');
   try {
     return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null });
   } catch (error) {
