@@ -154,7 +154,11 @@ describe('the bound of a chat call', () => {
 
   const STATED: [string, object, object][] = [
     ['what its provider adds to a prompt', {}, { prompt_tokens: 180, completion_tokens: 7 }],
-    ['more with tools', { tools: [{}] }, { prompt_tokens: 884, completion_tokens: 7 }],
+    [
+      'more with tools',
+      { tools: [{ type: 'function' }] },
+      { prompt_tokens: 901, completion_tokens: 7 },
+    ],
     [
       'what an image costs there',
       { messages: [{ role: 'user', content: [image] }] },
