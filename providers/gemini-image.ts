@@ -1,7 +1,7 @@
-import type { Encoded } from '../src/chat/codec.js';
-import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/image/codec.js';
-import type { Upstream } from '../src/types.js';
-import { UpstreamError } from '../src/upstream/fault.js';
+import type { Encoded } from '../src/modalities/chat/codec.js';
+import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/modalities/image/codec.js';
+import type { Upstream } from '../src/core/provider.js';
+import { UpstreamError } from '../src/upstream/upstream-error.js';
 import {
   answerIn,
   countIn,

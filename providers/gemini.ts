@@ -1,4 +1,4 @@
-import type { VideoCall, VideoCodec, VideoPlace, VideoRefusal } from '../src/video/codec.js';
+import type { VideoCall, VideoCodec, VideoPlace, VideoRefusal } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
 import { broken, countIn, listIn, objectIn, textIn, type Fields } from './gemini-wire.js';
 import {

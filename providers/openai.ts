@@ -1,5 +1,5 @@
-import type { ChatCall, ChatChoice, ChatCodec, ChatReply, Encoded } from '../src/chat/codec.js';
-import type { Upstream } from '../src/types.js';
+import type { ChatCall, ChatChoice, ChatCodec, ChatReply, Encoded } from '../src/modalities/chat/codec.js';
+import type { Upstream } from '../src/core/provider.js';
 import {
   broken,
   checked,
@@ -8,10 +8,10 @@ import {
   recordsIn,
   spokenIn,
   usageIn,
-} from './openai-answer.js';
-import { decodeStream } from './openai-stream.js';
-import { newThink, splitThink } from './openai-think.js';
-import { shortIds, toolCallsIn } from './openai-tools.js';
+} from './openai/answer.js';
+import { decodeStream } from './openai/stream.js';
+import { newThink, splitThink } from './openai/think-tags.js';
+import { shortIds, toolCallsIn } from './openai/tools.js';
 
 /**
  * The chat wire that most upstreams speak, each with its own habits. A manifest's `wire` tells it

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRecord } from '../src/is-record.js';
-import type { LocalUpstream, WireAnswer, WireRequest } from '../src/types.js';
-import { complete, promptTokens, type Completion } from './simulator-chat.js';
-import { answerImages } from './simulator-image.js';
-import { hash } from './simulator-speech.js';
-import { answerVideos } from './simulator-video.js';
+import { isRecord } from '../src/lib/is-record.js';
+import type { LocalUpstream, WireAnswer, WireRequest } from '../src/core/provider.js';
+import { complete, promptTokens, type Completion } from './simulator/chat.js';
+import { answerImages } from './simulator/image.js';
+import { hash } from './simulator/fake-text.js';
+import { answerVideos } from './simulator/video.js';
 import {
   NOT_JSON,
   numberIn,
@@ -13,9 +13,9 @@ import {
   respond,
   type Fields,
   type Refusal,
-} from './simulator-wire.js';
+} from './simulator/wire.js';
 
-export { video } from './simulator-codec.js';
+export { video } from './simulator/codec.js';
 
 type Settings = LocalUpstream['settings'];
 

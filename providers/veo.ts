@@ -1,7 +1,7 @@
-import type { Upstream } from '../src/types.js';
-import { failure } from '../src/upstream/failure.js';
-import type { Json, JsonObject, VideoCall, VideoPlace, VideoProgress } from '../src/video/codec.js';
-import type { VideoRefusal } from '../src/video/codec.js';
+import type { Upstream } from '../src/core/provider.js';
+import { failure } from '../src/upstream/classify-error.js';
+import type { Json, JsonObject, VideoCall, VideoPlace, VideoProgress } from '../src/modalities/video/codec.js';
+import type { VideoRefusal } from '../src/modalities/video/codec.js';
 import { answerIn, broken, modelOf, objectIn, textIn, type Fields } from './gemini-wire.js';
 
 const IMAGE_BYTES = 20 * 1024 ** 2;

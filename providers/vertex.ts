@@ -1,5 +1,5 @@
-import type { Upstream } from '../src/types.js';
-import type { JsonObject, VideoCodec, VideoPlace } from '../src/video/codec.js';
+import type { Upstream } from '../src/core/provider.js';
+import type { JsonObject, VideoCodec, VideoPlace } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
 import { broken, countIn, listIn, textIn, type Fields } from './gemini-wire.js';
 import {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { GatewayError } from '../src/errors.js';
-import { plainError } from '../src/log.js';
-import { Outcomes } from '../src/outcomes.js';
-import { UpstreamError } from '../src/upstream/fault.js';
+import { GatewayError } from '../src/core/errors.js';
+import { plainError } from '../src/telemetry/log.js';
+import { Outcomes } from '../src/telemetry/provider-health.js';
+import { UpstreamError } from '../src/upstream/upstream-error.js';
 import { ask } from './helpers/ask.js';
 import { startGateway } from './helpers/gateway.js';
 import { startUpstream } from './helpers/upstream.js';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isRefused } from '../store/fault.js';
+import { isRefused } from '../store/open-error.js';
 import type { Adopted, Journal } from '../store/journal.js';
 import type { JournalEntry } from '../store/journal-format.js';
-import type { Settled, Store } from '../store/types.js';
-import { formatDollars } from './money.js';
+import type { Settled, Store } from '../store/store-types.js';
+import { formatDollars } from '../lib/money.js';
 
 const SHORTEST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;

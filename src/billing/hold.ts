@@ -1,7 +1,7 @@
 import type { HoldResult } from '../store/hold-types.js';
-import type { Answer } from '../store/idempotency-types.js';
-import type { Charge, Settled, Store } from '../store/types.js';
-import type { Repeatable } from './repeatable.js';
+import type { Answer } from '../store/idempotency/idempotency-types.js';
+import type { Charge, Settled, Store } from '../store/store-types.js';
+import type { Repeatable } from './idempotent-request.js';
 import type { Settler } from './settler.js';
 
 /** What a hold knows of the charge that ends it. */

@@ -1,5 +1,5 @@
-import type { Price } from '../types.js';
-import { formatDollars } from './money.js';
+import type { Price } from '../core/provider.js';
+import { formatDollars } from '../lib/money.js';
 
 /** Dollars by unit, as gateway.yaml has them; or `free`. */
 export type PriceShape = 'free' | Record<string, string | Record<string, string>>;

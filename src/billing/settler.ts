@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { isRefused } from '../store/fault.js';
-import type { AnsweredCall } from '../store/idempotency-types.js';
+import { isRefused } from '../store/open-error.js';
+import type { AnsweredCall } from '../store/idempotency/idempotency-types.js';
 import type { JournalEntry } from '../store/journal-format.js';
 import type { Journal } from '../store/journal.js';
-import type { Settled, Store } from '../store/types.js';
-import { UnderWay, type Placed } from '../under-way.js';
+import type { Settled, Store } from '../store/store-types.js';
+import { UnderWay, type Placed } from '../lib/in-flight.js';
 import { Backlog } from './backlog.js';
 
 /**

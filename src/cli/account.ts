@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatDollars } from '../billing/money.js';
-import type { Account } from '../store/types.js';
+import { formatDollars } from '../lib/money.js';
+import type { Account } from '../store/store-types.js';
 import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine, printRows, time } from './print.js';

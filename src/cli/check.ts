@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { format, type FaultFormat } from '../config/format.js';
+import { format, type FaultFormat } from '../yaml/format.js';
 import { acting, command, withConfig } from './command.js';
 import { printLine } from './print.js';
 
@@ -26,7 +26,7 @@ export function checkCommand(): Command {
 }
 
 async function check(file: string | undefined, options: Options): Promise<void> {
-  const { check: checkFile } = await import('../check.js');
+  const { check: checkFile } = await import('../gateway/check.js');
   const path = file ?? options.config;
   const { faults, configuration } = await checkFile(path, process.env);
   if (!configuration) process.exitCode = 1;

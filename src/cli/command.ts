@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { Unreadable } from '../config/unreadable.js';
-import { format } from '../config/format.js';
-import { FaultyConfiguration } from '../config/faulty.js';
+import { Unreadable } from '../yaml/unreadable.js';
+import { format } from '../yaml/format.js';
+import { FaultyConfiguration } from '../config/config-error.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
 export function command(name: string, description: string, example: string): Command {

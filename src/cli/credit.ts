@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { formatDollars } from '../billing/money.js';
-import type { LedgerEntry } from '../store/types.js';
+import { formatDollars } from '../lib/money.js';
+import type { LedgerEntry } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine } from './print.js';

@@ -1,4 +1,4 @@
-import { parseDollars } from '../billing/money.js';
+import { parseDollars } from '../lib/money.js';
 import { UsageError } from './command.js';
 
 /** An amount that was typed, in nano-dollars. Throws `UsageError` where it is none. */

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { WorkedBill } from '../billing/example.js';
-import { formatDollars } from '../billing/money.js';
+import type { WorkedBill } from '../modalities/sample-bill.js';
+import { formatDollars } from '../lib/money.js';
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
-import { nameHint } from '../config/nearest.js';
-import type { Configuration, EndpointEntry, StageEntry } from '../config/types.js';
-import { isRecord } from '../is-record.js';
-import { inWords } from '../option.js';
-import type { Model, Upstream } from '../types.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
+import { isRecord } from '../lib/is-record.js';
+import { inWords } from '../pipeline/option.js';
+import type { Model, Upstream } from '../core/provider.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
 
@@ -28,7 +28,7 @@ async function explain(
   id: string,
   { config, json }: { config: string; json?: boolean },
 ): Promise<void> {
-  const { sound } = await import('../gateway.js');
+  const { sound } = await import('../gateway/gateway.js');
   const { configuration } = await sound(config, process.env);
   const model = configuration.models.get(id);
   if (!model) {
@@ -36,7 +36,7 @@ async function explain(
     throw new UsageError(`there is no model "${id}"; ${hint}`);
   }
   const endpoints = endpointsOf(model, configuration);
-  const { workedBills } = await import('../billing/example.js');
+  const { workedBills } = await import('../modalities/sample-bill.js');
   const bills = await workedBills(model);
   if (json) return printJson(shapeOf(model, endpoints, bills));
   printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);

@@ -1,7 +1,7 @@
-import { formatDollars } from '../billing/money.js';
-import { nameHint } from '../config/nearest.js';
-import { parseDuration } from '../config/units.js';
-import type { Key, KeyTerms } from '../store/types.js';
+import { formatDollars } from '../lib/money.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { parseDuration } from '../yaml/units.js';
+import type { Key, KeyTerms } from '../store/store-types.js';
 import { UsageError } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, time } from './print.js';

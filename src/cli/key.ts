@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatDollars } from '../billing/money.js';
-import type { Key } from '../store/types.js';
+import { formatDollars } from '../lib/money.js';
+import type { Key } from '../store/store-types.js';
 import { acting, command, group, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { printJson, printLine, printRows, time } from './print.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatDollars } from '../billing/money.js';
-import type { LedgerEntry, Store } from '../store/types.js';
+import { formatDollars } from '../lib/money.js';
+import type { LedgerEntry, Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';

@@ -1,4 +1,4 @@
-import { sound, type Sound } from '../gateway.js';
+import { sound, type Sound } from '../gateway/gateway.js';
 import { listenAddress } from './listen.js';
 
 export interface ServeOptions {

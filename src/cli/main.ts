@@ -3,7 +3,7 @@
 import './hangups.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../paths.js';
+import { packageRoot } from '../lib/package-root.js';
 import { accountCommand } from './account.js';
 import { checkCommand } from './check.js';
 import { command, sentence } from './command.js';

@@ -1,9 +1,9 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import { firstStart } from '../first-start.js';
-import { FaultyConfiguration } from '../config/faulty.js';
-import { Gateway } from '../gateway.js';
-import { createLog } from '../log.js';
+import { firstStart } from '../gateway/seed.js';
+import { FaultyConfiguration } from '../config/config-error.js';
+import { Gateway } from '../gateway/gateway.js';
+import { createLog } from '../telemetry/log.js';
 import { sentence } from './command.js';
 import { followFile, stampOf } from './follow-file.js';
 import { listenFault, type Address } from './listen.js';

@@ -1,4 +1,4 @@
-import type { Account, Store } from '../store/types.js';
+import type { Account, Store } from '../store/store-types.js';
 import { UsageError } from './command.js';
 
 /**

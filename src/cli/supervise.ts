@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Configuration } from '../config/types.js';
-import { firstStart, type FirstStart } from '../first-start.js';
-import { createLog } from '../log.js';
+import type { Configuration } from '../core/configuration.js';
+import { firstStart, type FirstStart } from '../gateway/seed.js';
+import { createLog } from '../telemetry/log.js';
 import { openStore } from '../store/open.js';
 import type { Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';

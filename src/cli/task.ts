@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatDollars } from '../billing/money.js';
-import type { Task } from '../store/task-types.js';
+import { formatDollars } from '../lib/money.js';
+import type { Task } from '../store/tasks/task-types.js';
 import { acting, command, group, UsageError } from './command.js';
 import { printJson, printLine, printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';

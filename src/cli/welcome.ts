@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { formatDollars } from '../billing/money.js';
-import type { Configuration } from '../config/types.js';
-import type { FirstStart } from '../first-start.js';
-import { shellQuoted, shellWord } from '../shell-word.js';
+import { formatDollars } from '../lib/money.js';
+import type { Configuration } from '../core/configuration.js';
+import type { FirstStart } from '../gateway/seed.js';
+import { shellQuoted, shellWord } from '../lib/shell-quote.js';
 import { written, type Address } from './listen.js';
 import { counted, printLine } from './print.js';
 

@@ -1,13 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ChatCodec } from '../chat/codec.js';
-import type { ImageCodec } from '../image/codec.js';
-import { isRecord } from '../is-record.js';
-import type { LocalUpstream } from '../types.js';
-import type { VideoCodec } from '../video/codec.js';
-import { nameHint } from './nearest.js';
-import { quote, type Source } from './source.js';
+import type { ChatCodec } from '../modalities/chat/codec.js';
+import type { ImageCodec } from '../modalities/image/codec.js';
+import { isRecord } from '../lib/is-record.js';
+import type { LocalUpstream } from '../core/provider.js';
+import type { VideoCodec } from '../modalities/video/codec.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { quote, type Source } from '../yaml/source.js';
 
 /** The adapters that come with the gateway: beside `src/`, compiled or not, like this file. */
 const BUILT_IN = new URL('../../providers/', import.meta.url);

@@ -1,5 +1,5 @@
-import type { Capability } from '../types.js';
-import { pointer as join, quote, type Source } from './source.js';
+import type { Capability } from '../core/provider.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /**

@@ -1,8 +1,8 @@
 import type { EndpointBlock } from '../schema-types/gateway.js';
-import { nearest } from './nearest.js';
-import { pointer as join, quote, type Source } from './source.js';
-import type { EndpointEntry, StageEntry } from './types.js';
-import type { Draft } from './validate.js';
+import { nearest } from '../yaml/did-you-mean.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { Draft } from '../yaml/validate.js';
 
 interface Standard {
   name: string;

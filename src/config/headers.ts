@@ -1,8 +1,8 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './manifest.js';
-import { pointer as join, quote, segments, type Source } from './source.js';
-import type { Draft } from './validate.js';
+import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import type { Draft } from '../yaml/validate.js';
 
 /** Headers that belong to the connection or the body, and are the gateway's to write. */
 const RESERVED = [

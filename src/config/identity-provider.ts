@@ -1,8 +1,8 @@
 import type { IdentityProviderEntry } from '../schema-types/gateway.js';
-import { pointer as join, quote, type Source } from './source.js';
-import type { IdentityProvider } from './types.js';
-import { readUrl } from './urls.js';
-import type { Draft } from './validate.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { IdentityProvider } from '../core/configuration.js';
+import { readUrl } from '../yaml/urls.js';
+import type { Draft } from '../yaml/validate.js';
 
 type Entry = Draft<IdentityProviderEntry>;
 type Key = keyof IdentityProviderEntry;

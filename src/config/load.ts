@@ -1,20 +1,20 @@
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
-import type { Model } from '../types.js';
-import { freeze } from './freeze.js';
+import type { Model } from '../core/provider.js';
+import { freeze } from '../yaml/freeze.js';
 import { Manifests } from './manifest.js';
 import { readModels } from './models.js';
-import { parse } from './parse.js';
+import { parse } from '../yaml/parse.js';
 import { readProviders } from './providers.js';
-import { readRegular } from './regular-file.js';
-import { Report } from './report.js';
+import { readRegular } from '../yaml/regular-file.js';
+import { Report } from '../yaml/report.js';
 import { readSettings } from './settings.js';
-import { pointer as join, quote, type Source } from './source.js';
-import type { ConfigFault, Configuration, EndpointEntry } from './types.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { ConfigFault, Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Known } from './upstreams.js';
-import { unreadable } from './unreadable.js';
-import { validate, type Draft } from './validate.js';
+import { unreadable } from '../yaml/unreadable.js';
+import { validate, type Draft } from '../yaml/validate.js';
 
 /** What a file holds: all its faults, and the configuration where none of them is an error. */
 export interface Loaded {

@@ -1,17 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { ChatCodec } from '../chat/codec.js';
-import { packageRoot } from '../paths.js';
+import type { ChatCodec } from '../modalities/chat/codec.js';
+import { packageRoot } from '../lib/package-root.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
-import type { LocalUpstream } from '../types.js';
+import type { LocalUpstream } from '../core/provider.js';
 import { importPart } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import { readMedia, type Media } from './media.js';
-import { nameHint } from './nearest.js';
-import { parse } from './parse.js';
-import { readRegular } from './regular-file.js';
-import { quote, type Source } from './source.js';
-import { validate, type Draft } from './validate.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { parse } from '../yaml/parse.js';
+import { readRegular } from '../yaml/regular-file.js';
+import { quote, type Source } from '../yaml/source.js';
+import { validate, type Draft } from '../yaml/validate.js';
 
 /** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
 export interface Manifest {

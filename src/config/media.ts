@@ -1,11 +1,11 @@
 import { compileErrors } from '../mapping/errors.js';
-import { mapImages } from '../mapping/image.js';
-import { mapVideos } from '../mapping/video.js';
+import { mapImages } from '../modalities/image/template.js';
+import { mapVideos } from '../modalities/video/template.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
-import type { ImageOperation, Provider, VideoOperation } from '../types.js';
+import type { ImageOperation, Provider, VideoOperation } from '../core/provider.js';
 import { importPart } from './adapter.js';
-import { pointer as join, quote, type Source } from './source.js';
-import type { Draft } from './validate.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { Draft } from '../yaml/validate.js';
 
 export type Media = Pick<Provider, 'image' | 'video' | 'read_error'>;
 type Data = Draft<ProviderManifest>;

@@ -1,13 +1,13 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
-import type { Capability, Model, Price, VideoLimits } from '../types.js';
+import type { Capability, Model, Price, VideoLimits } from '../core/provider.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
-import { nameHint } from './nearest.js';
+import { nameHint } from '../yaml/did-you-mean.js';
 import { checkUnits, readPrice } from './prices.js';
-import { pointer as join, quote, type Source } from './source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
-import type { Draft } from './validate.js';
+import type { Draft } from '../yaml/validate.js';
 
 type Entry = Draft<ModelEntry>;
 

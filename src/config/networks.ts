@@ -1,6 +1,6 @@
-import { parseNetwork } from '../networks.js';
-import { label } from './explain.js';
-import { pointer as join, type Source } from './source.js';
+import { parseNetwork } from '../lib/cidr.js';
+import { label } from '../yaml/schema-errors.js';
+import { pointer as join, type Source } from '../yaml/source.js';
 
 /** Networks of the file; what is none is a fault. */
 export function readNetworks(

@@ -1,12 +1,12 @@
-import { parseDollars } from '../billing/money.js';
+import { parseDollars } from '../lib/money.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
-import type { Capability, Price } from '../types.js';
-import { isRecord } from '../is-record.js';
-import { label } from './explain.js';
-import { pointer as join, quote, type Source } from './source.js';
-import type { Draft } from './validate.js';
-import { readImagePrices } from './image-prices.js';
-import { readVideoPrices } from './video-prices.js';
+import type { Capability, Price } from '../core/provider.js';
+import { isRecord } from '../lib/is-record.js';
+import { label } from '../yaml/schema-errors.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { Draft } from '../yaml/validate.js';
+import { readImagePrices } from '../modalities/image/price-block.js';
+import { readVideoPrices } from '../modalities/video/price-block.js';
 
 const MOST_NANO = parseDollars('1e9');
 

@@ -1,12 +1,12 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
-import type { Operation, Provider, Timeouts } from '../types.js';
+import type { Operation, Provider, Timeouts } from '../core/provider.js';
 import { readHeaders } from './headers.js';
 import type { Manifest, Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
-import { pointer as join, quote, segments, type Source } from './source.js';
-import { readDuration } from './units.js';
-import { readUrl } from './urls.js';
-import type { Draft } from './validate.js';
+import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { readDuration } from '../yaml/units.js';
+import { readUrl } from '../yaml/urls.js';
+import type { Draft } from '../yaml/validate.js';
 
 /** A provider entry joined with its manifest, as far as both could be read. */
 export interface ReadProvider {

@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../lib/is-record.js';
 import type { ProviderEntry } from '../schema-types/gateway.js';
-import type { ServiceAccount } from '../types.js';
-import type { Source } from './source.js';
-import { readUrl } from './urls.js';
-import type { Draft } from './validate.js';
+import type { ServiceAccount } from '../core/provider.js';
+import type { Source } from '../yaml/source.js';
+import { readUrl } from '../yaml/urls.js';
+import type { Draft } from '../yaml/validate.js';
 
 /** Where tokens are given out, for key files that do not say. */
 const STANDARD_TOKEN_URL = 'https://oauth2.googleapis.com/token';

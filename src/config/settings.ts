@@ -2,12 +2,12 @@ import { dirname, join, resolve } from 'node:path';
 import { readDollars } from './prices.js';
 import { readNetworks } from './networks.js';
 import { readSignIn } from './sign-in.js';
-import type { Source } from './source.js';
+import type { Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
-import type { Configuration } from './types.js';
-import { readDuration, readSize } from './units.js';
-import { readUrl } from './urls.js';
-import type { Draft } from './validate.js';
+import type { Configuration } from '../core/configuration.js';
+import { readDuration, readSize } from '../yaml/units.js';
+import { readUrl } from '../yaml/urls.js';
+import type { Draft } from '../yaml/validate.js';
 import type { FirstStart, GatewayFile, LimitsBlock } from '../schema-types/gateway.js';
 
 type Settings = Pick<

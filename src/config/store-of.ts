@@ -1,13 +1,13 @@
 import { dirname, resolve } from 'node:path';
-import { isRecord } from '../is-record.js';
-import { FaultyConfiguration } from './faulty.js';
-import { parse } from './parse.js';
-import { readRegular } from './regular-file.js';
-import { Report } from './report.js';
+import { isRecord } from '../lib/is-record.js';
+import { FaultyConfiguration } from './config-error.js';
+import { parse } from '../yaml/parse.js';
+import { readRegular } from '../yaml/regular-file.js';
+import { Report } from '../yaml/report.js';
 import { readPublicUrl, STANDARD_STORE } from './settings.js';
-import type { Source } from './source.js';
+import type { Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
-import { unreadable } from './unreadable.js';
+import { unreadable } from '../yaml/unreadable.js';
 
 /**
  * The store that gateway.yaml names, for commands that need no more of it: they must work in a

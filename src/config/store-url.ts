@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { nearest } from './nearest.js';
-import { quote, type Source } from './source.js';
+import { nearest } from '../yaml/did-you-mean.js';
+import { quote, type Source } from '../yaml/source.js';
 
 const SCHEMES = ['sqlite', 'postgres', 'postgresql'];
 const POINTER = '/store';

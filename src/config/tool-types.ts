@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
-import { pointer as join, quote, type Source } from './source.js';
-import type { Draft } from './validate.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { Draft } from '../yaml/validate.js';
 
 /** Types that cannot be listed, and why. */
 const REFUSED: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../errors.js';
+import type { GatewayError } from '../core/errors.js';
 import { html, LonePage, themeOf } from './pages/page.js';
 import type { DashboardContext } from './types.js';
 

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
-import { toShow } from '../answer.js';
-import { GatewayError } from '../errors.js';
-import type { State } from '../pipeline.js';
+import { toShow } from '../gateway/respond.js';
+import { GatewayError } from '../core/errors.js';
+import type { State } from '../pipeline/stage.js';
 import { apiRoutes } from './api/routes.js';
 import { errorPage } from './error-page.js';
 import { refuseCrossSite } from './origin.js';

@@ -1,11 +1,11 @@
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
-import type { Configuration } from '../config/types.js';
-import type { Outcomes } from '../outcomes.js';
-import type { State } from '../pipeline.js';
-import type { Session } from '../store/people-types.js';
-import type { Store } from '../store/types.js';
-import type { Throttles } from '../throttle.js';
+import type { Configuration } from '../core/configuration.js';
+import type { Outcomes } from '../telemetry/provider-health.js';
+import type { State } from '../pipeline/stage.js';
+import type { Session } from '../store/sign-in/sign-in-types.js';
+import type { Store } from '../store/store-types.js';
+import type { Throttles } from '../lib/rate-limiter.js';
 
 /** What the pages, the sign-in and the management API use. One value for each configuration. */
 export interface DashboardServices {

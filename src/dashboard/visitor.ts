@@ -1,6 +1,6 @@
-import { isAllowed } from '../allowed.js';
-import type { SignIn } from '../config/types.js';
-import type { Session } from '../store/people-types.js';
+import { isAllowed } from '../config/allow-list.js';
+import type { SignIn } from '../core/configuration.js';
+import type { Session } from '../store/sign-in/sign-in-types.js';
 import { sessionSecret } from './cookies.js';
 import type { DashboardContext, DashboardServices, Visitor } from './types.js';
 

@@ -1,6 +1,6 @@
-import { nearest } from '../config/nearest.js';
-import { quote } from '../config/source.js';
-import { UpstreamError } from '../upstream/fault.js';
+import { nearest } from '../yaml/did-you-mean.js';
+import { quote } from '../yaml/source.js';
+import { UpstreamError } from '../upstream/upstream-error.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 

@@ -1,10 +1,10 @@
-import { nearest, nameHint } from '../config/nearest.js';
-import { pointer as join, quote, type Source } from '../config/source.js';
-import { isRecord } from '../is-record.js';
+import { nearest, nameHint } from '../yaml/did-you-mean.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { isRecord } from '../lib/is-record.js';
 import { compileText } from './address.js';
 import { OPERATORS, type Parts } from './operators.js';
 import { compilePath } from './path.js';
-import type { Place } from './place.js';
+import type { Place } from './template-scopes.js';
 import type { Template } from './scope.js';
 
 /** What a template is compiled against. */

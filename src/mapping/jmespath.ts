@@ -1,8 +1,8 @@
 import { compile, TreeInterpreter, type JSONValue } from '@jmespath-community/jmespath';
-import { nameHint } from '../config/nearest.js';
-import { quote } from '../config/source.js';
-import { isRecord } from '../is-record.js';
-import { UpstreamError } from '../upstream/fault.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { quote } from '../yaml/source.js';
+import { isRecord } from '../lib/is-record.js';
+import { UpstreamError } from '../upstream/upstream-error.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 

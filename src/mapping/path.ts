@@ -1,6 +1,6 @@
-import { nameHint } from '../config/nearest.js';
-import { quote } from '../config/source.js';
-import type { Fields, Place } from './place.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { quote } from '../yaml/source.js';
+import type { Fields, Place } from './template-scopes.js';
 import type { Scope, Template } from './scope.js';
 
 type Step = string | number | typeof INDEX;

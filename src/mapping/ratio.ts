@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../lib/is-record.js';
 
 /**
  * Chooses, for a `{ width, height }`, the nearest of some ratios such as `16:9`; undefined where

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { addressReader } from '../client-address.js';
-import { unauthorized } from '../errors.js';
-import { withoutOption } from '../option.js';
-import type { Context, Stage } from '../pipeline.js';
+import { addressReader } from '../http/client-address.js';
+import { unauthorized } from '../core/errors.js';
+import { withoutOption } from '../pipeline/option.js';
+import type { Context, Stage } from '../pipeline/stage.js';
 
 /** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
 export const auth: Stage = {

@@ -1,9 +1,9 @@
-import { boundOf } from '../billing/bound.js';
+import { boundOf } from '../modalities/max-cost.js';
 import { Hold } from '../billing/hold.js';
-import { refusal } from '../billing/refusal.js';
-import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline.js';
-import { isRepeated, repeatableOf } from '../repeat.js';
-import { refuseEmpty } from '../request/admission.js';
+import { refusal } from '../billing/payment-required.js';
+import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline/stage.js';
+import { isRepeated, repeatableOf } from '../pipeline/idempotency-key.js';
+import { refuseEmpty } from '../http/admission.js';
 
 /**
  * Sets aside the most that the request can cost, before it leaves, and closes that hold on every

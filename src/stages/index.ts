@@ -1,9 +1,9 @@
-import type { Stage } from '../pipeline.js';
+import type { Stage } from '../pipeline/stage.js';
 import { auth } from './auth.js';
 import { balance } from './balance.js';
 import { meter } from './meter.js';
 import { models } from './models.js';
-import { picture } from './picture.js';
+import { picture } from './hosted-image.js';
 import { route } from './route.js';
 import { transform } from './transform.js';
 import { validate } from './validate.js';

@@ -1,8 +1,8 @@
-import { imageBill } from '../billing/image.js';
-import { formatDollars } from '../billing/money.js';
-import type { Bill, Terms } from '../billing/usage.js';
-import { carryStream, chargeAnswer, type Settle } from '../chat/charge.js';
-import type { ImageAnswer } from '../image/operation.js';
+import { imageBill } from '../modalities/image/price.js';
+import { formatDollars } from '../lib/money.js';
+import type { Bill, Terms } from '../modalities/chat/bill.js';
+import { carryStream, chargeAnswer, type Settle } from '../modalities/chat/deliver.js';
+import type { ImageAnswer } from '../modalities/image/send.js';
 import {
   fact,
   OptionError,
@@ -11,11 +11,11 @@ import {
   type Reply,
   type Services,
   type Stage,
-} from '../pipeline.js';
-import { bodyOf } from '../reply.js';
-import type { Answer } from '../store/idempotency-types.js';
-import type { Upstream } from '../types.js';
-import { settleTask } from '../video/result.js';
+} from '../pipeline/stage.js';
+import { bodyOf } from '../gateway/response-body.js';
+import type { Answer } from '../store/idempotency/idempotency-types.js';
+import type { Upstream } from '../core/provider.js';
+import { settleTask } from '../modalities/video/result.js';
 
 /**
  * Charges an answer: the upstream's own usage at the model's price, or an estimate where there is

@@ -1,8 +1,8 @@
-import { chatWork } from '../chat/call.js';
-import { ignoredHeader } from '../chat/ignored.js';
-import { GatewayError, modelNotAllowed } from '../errors.js';
-import { imageWork, priced } from '../image/call.js';
-import { inWords } from '../option.js';
+import { chatWork } from '../modalities/chat/formats/openai-request.js';
+import { ignoredHeader } from '../lib/ignored-header.js';
+import { GatewayError, modelNotAllowed } from '../core/errors.js';
+import { imageWork, priced } from '../modalities/image/request.js';
+import { inWords } from '../pipeline/option.js';
 import {
   fact,
   OptionError,
@@ -11,12 +11,12 @@ import {
   type Services,
   type Stage,
   type Work,
-} from '../pipeline.js';
-import type { RequestSchema } from '../request/schemas.js';
-import type { Capability, Model, Upstream } from '../types.js';
-import { modelIn } from '../video/address.js';
-import { fitting, videoWork } from '../video/call.js';
-import { findTask } from '../video/find.js';
+} from '../pipeline/stage.js';
+import type { RequestSchema } from '../http/validate-body.js';
+import type { Capability, Model, Upstream } from '../core/provider.js';
+import { modelIn } from '../modalities/video/links.js';
+import { fitting, videoWork } from '../modalities/video/request.js';
+import { findTask } from '../modalities/video/find-task.js';
 
 /** What each kind of work is asked for with, by the capability that an endpoint routes to. */
 const REQUESTS: Partial<Record<Capability, RequestSchema>> = {

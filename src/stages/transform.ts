@@ -1,7 +1,7 @@
-import { Client, ClientGone } from '../client.js';
-import { OPERATIONS, type GatewayOperation } from '../operations.js';
-import { inWords } from '../option.js';
-import { OptionError, roomOf, type Stage } from '../pipeline.js';
+import { Client, ClientGone } from '../http/client-connection.js';
+import { OPERATIONS, type GatewayOperation } from '../modalities/operations.js';
+import { inWords } from '../pipeline/option.js';
+import { OptionError, roomOf, type Stage } from '../pipeline/stage.js';
 
 /** Does the work that its option names, at the upstreams. */
 export const transform: Stage = {

@@ -1,16 +1,16 @@
-import type { EndpointEntry } from '../config/types.js';
-import { OPERATIONS } from '../operations.js';
-import { inWords } from '../option.js';
-import { OptionError, roomOf, type Request, type Services, type Stage } from '../pipeline.js';
-import { readJsonBody } from '../request/body.js';
-import { COPIES, shareOf } from '../request/memory.js';
+import type { EndpointEntry } from '../core/configuration.js';
+import { OPERATIONS } from '../modalities/operations.js';
+import { inWords } from '../pipeline/option.js';
+import { OptionError, roomOf, type Request, type Services, type Stage } from '../pipeline/stage.js';
+import { readJsonBody } from '../http/read-body.js';
+import { COPIES, shareOf } from '../http/memory-budget.js';
 import {
   compileOwnSchema,
   compileShippedSchema,
   REQUEST_SCHEMAS,
   type RequestSchema,
-} from '../request/schemas.js';
-import { admission } from '../request/admission.js';
+} from '../http/validate-body.js';
+import { admission } from '../http/admission.js';
 
 /**
  * The JSON body, checked against a schema: a shipped one by name, or the operator's own by path,

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { isRecord } from '../is-record.js';
-import type { AnsweredCall } from './idempotency-types.js';
+import { isRecord } from '../lib/is-record.js';
+import type { AnsweredCall } from './idempotency/idempotency-types.js';
 import { isAlive, MACHINE, STARTED } from './liveness.js';
-import type { Charge } from './types.js';
+import type { Charge } from './store-types.js';
 
 /** A charge on its way to the store, and the answer that is kept with it. */
 export interface JournalEntry {

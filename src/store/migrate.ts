@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { openDatabase, type Database } from './database.js';
-import { opening } from './fault.js';
+import { opening } from './open-error.js';
 import { MIGRATIONS } from './migrations.js';
-import { StoreError } from './types.js';
+import { StoreError } from './store-types.js';
 
 const TABLE = 'migrations';
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { createIdempotencyKeys, shareAnswers, weighAnswers } from './idempotency.js';
-import { createPeople } from './people-tables.js';
+import { createIdempotencyKeys, shareAnswers, weighAnswers } from './idempotency/idempotency-keys.js';
+import { createPeople } from './sign-in/tables.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */

@@ -1,18 +1,18 @@
-import { account, accounts, createAccount } from './accounts.js';
+import { account, accounts, createAccount } from './accounts/accounts.js';
 import { openDatabase, type Database } from './database.js';
-import { opening } from './fault.js';
-import type { Hot } from './hot.js';
-import { createKey, isKey, keys, revokeKey } from './keys.js';
-import { credit, ledger } from './ledger.js';
+import { opening } from './open-error.js';
+import type { Hot } from './hot-path.js';
+import { createKey, isKey, keys, revokeKey } from './keys/keys.js';
+import { credit, ledger } from './ledger/ledger.js';
 import { applyMigrations } from './migrate.js';
-import { sweepAnswers } from './idempotency.js';
-import { enter, leave, LEASE_MS, notes, recover, type Process } from './processes.js';
-import { openPeople } from './people.js';
-import { openPictures } from './pictures.js';
-import { openTasks } from './tasks.js';
-import type { Store } from './types.js';
-import { usage } from './usage.js';
-import { verify } from './verify.js';
+import { sweepAnswers } from './idempotency/idempotency-keys.js';
+import { enter, leave, LEASE_MS, notes, recover, type Process } from './leases.js';
+import { openPeople } from './sign-in/identities.js';
+import { openPictures } from './images/hosted-images.js';
+import { openTasks } from './tasks/tasks.js';
+import type { Store } from './store-types.js';
+import { usage } from './ledger/usage.js';
+import { verify } from './verify/verify.js';
 import { Watch } from './watch.js';
 
 export interface StoreOptions {
@@ -47,10 +47,10 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 /** Only the driver that is used is loaded. */
 async function openHot(database: Database, self: Process, now: () => number): Promise<Hot> {
   if (database.dialect === 'sqlite') {
-    const { SqliteHot } = await import('./sqlite-hot.js');
+    const { SqliteHot } = await import('./sqlite/sqlite-hot-path.js');
     return new SqliteHot(database.location, self, now);
   }
-  const { PostgresHot } = await import('./postgres-hot.js');
+  const { PostgresHot } = await import('./postgres/postgres-hot-path.js');
   return new PostgresHot(database.location, self, now);
 }
 

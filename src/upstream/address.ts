@@ -1,4 +1,4 @@
-import type { Provider } from '../types.js';
+import type { Provider } from '../core/provider.js';
 
 export function isAbsolute(path: string): boolean {
   return /^https?:\/\//iu.test(path);

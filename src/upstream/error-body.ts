@@ -1,5 +1,5 @@
-import { isRecord } from '../is-record.js';
-import type { Fault } from './fault.js';
+import { isRecord } from '../lib/is-record.js';
+import type { Fault } from './upstream-error.js';
 
 /** What an upstream's error says, whichever of the many shapes it came in. Absent parts are ''. */
 export interface ErrorWords {

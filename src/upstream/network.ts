@@ -1,11 +1,11 @@
 import { Agent, Pool } from 'undici';
-import type { Provider, WireRequest } from '../types.js';
+import type { Provider, WireRequest } from '../core/provider.js';
 import { isAbsolute, isForeign } from './address.js';
-import { connectEagerly } from './eager.js';
-import { Exchange } from './exchange.js';
-import { dispatchLocally } from './local.js';
-import { lookupPublic, refusePrivate } from './outside.js';
-import type { Network } from './types.js';
+import { connectEagerly } from './early-read.js';
+import { Exchange } from './upstream-call.js';
+import { dispatchLocally } from './in-process.js';
+import { lookupPublic, refusePrivate } from './ssrf-guard.js';
+import type { Network } from './network-types.js';
 
 export interface NetworkOptions {
   /** The most sockets to one origin. Calls beyond wait for one within their `connect_ms`. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { run } from '../money/helpers/victim.js';
-import { MODEL, START_MS, startStudio, type Studio } from '../video/helpers/studio.js';
+import { MODEL, START_MS, startStudio, type Studio } from '../modalities/video/helpers/studio.js';
 
 describe('tollgate task', function () {
   this.timeout(60_000);

@@ -1,8 +1,8 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { expect } from 'chai';
-import { format } from '../../src/config/format.js';
+import { format } from '../../src/yaml/format.js';
 import { load } from '../../src/config/load.js';
-import type { ConfigFault } from '../../src/config/types.js';
+import type { ConfigFault } from '../../src/core/configuration.js';
 import { ENV, FIXTURES } from './surroundings.js';
 
 /**

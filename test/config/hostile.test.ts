@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
-import { check } from '../../src/check.js';
+import { check } from '../../src/gateway/check.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { format } from '../../src/config/format.js';
+import { format } from '../../src/yaml/format.js';
 import { STANDARD_ENDPOINTS } from '../../src/config/endpoints.js';
 import { load } from '../../src/config/load.js';
-import type { Configuration } from '../../src/config/types.js';
-import { Unreadable } from '../../src/config/unreadable.js';
+import type { Configuration } from '../../src/core/configuration.js';
+import { Unreadable } from '../../src/yaml/unreadable.js';
 import { ENV, FIXTURES } from './surroundings.js';
 
 async function sound(name: string): Promise<Configuration> {

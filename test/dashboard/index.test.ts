@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { answering } from '../../src/answer.js';
+import { answering } from '../../src/gateway/respond.js';
 import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
-import { GatewayError } from '../../src/errors.js';
-import { Outcomes } from '../../src/outcomes.js';
-import type { Services, State } from '../../src/pipeline.js';
-import { createThrottles } from '../../src/throttle.js';
+import { GatewayError } from '../../src/core/errors.js';
+import { Outcomes } from '../../src/telemetry/provider-health.js';
+import type { Services, State } from '../../src/pipeline/stage.js';
+import { createThrottles } from '../../src/lib/rate-limiter.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 
 const page = (path: string, more: Partial<Route> = {}): Route => ({

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway.js';
+import { Gateway, sound } from '../../src/gateway/gateway.js';
 import { until } from '../helpers/until.js';
 
 /** What the process under fuzz tells of itself. */

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { UnderWay, type Placed } from '../../src/under-way.js';
+import { UnderWay, type Placed } from '../../src/lib/in-flight.js';
 
 // A program, `node --expose-gc churn.ts under-way|set`: calls come and go, and it prints by how
 // many bytes the old space had grown at the most, before a full collection came. In a process of

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
-import { Gateway, sound } from '../../src/gateway.js';
-import type { KeyTerms } from '../../src/store/types.js';
-import { parseDollars } from '../../src/billing/money.js';
+import { Gateway, sound } from '../../src/gateway/gateway.js';
+import type { KeyTerms } from '../../src/store/store-types.js';
+import { parseDollars } from '../../src/lib/money.js';
 
 export interface TestGateway {
   gateway: Gateway;

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/types.js';
+import type { Store } from '../../src/store/store-types.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

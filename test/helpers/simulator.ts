@@ -1,6 +1,6 @@
 import { answer } from '../../providers/simulator.js';
-import { isRecord } from '../../src/is-record.js';
-import type { WireRequest } from '../../src/types.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type { WireRequest } from '../../src/core/provider.js';
 
 export interface SimulatorAnswer {
   status: number;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
-import type { ServiceAccount } from '../../src/types.js';
+import type { ServiceAccount } from '../../src/core/provider.js';
 import { play, startUpstream, type FakeUpstream } from './upstream.js';
 
 export interface TokenServer extends FakeUpstream {

@@ -1,5 +1,5 @@
-import type { Upstream } from '../../src/types.js';
-import type { VideoCall } from '../../src/video/codec.js';
+import type { Upstream } from '../../src/core/provider.js';
+import type { VideoCall } from '../../src/modalities/video/codec.js';
 import { providerAt, upstreamAt } from './upstream.js';
 
 /** A video as most clients ask for one. */

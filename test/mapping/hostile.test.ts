@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compileProgress } from '../../src/mapping/progress.js';
-import { mapImages } from '../../src/mapping/image.js';
-import { mapVideos, type Operations } from '../../src/mapping/video.js';
+import { compileProgress } from '../../src/modalities/video/template-progress.js';
+import { mapImages } from '../../src/modalities/image/template.js';
+import { mapVideos, type Operations } from '../../src/modalities/video/template.js';
 import { OPERATORS } from '../../src/mapping/operators.js';
 import { evaluate } from '../../src/mapping/scope.js';
-import { parse } from '../../src/config/parse.js';
-import { Report } from '../../src/config/report.js';
-import { UpstreamError } from '../../src/upstream/fault.js';
+import { parse } from '../../src/yaml/parse.js';
+import { Report } from '../../src/yaml/report.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { compiled, made } from './helpers/template.js';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import type { Store } from '../../src/store/types.js';
+import type { Store } from '../../src/store/store-types.js';
 import { chatJson, chatSse, play, sse, type Received, type Step } from '../helpers/upstream.js';
 import { dataOf, houses, type House } from './helpers/house.js';
 

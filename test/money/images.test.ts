@@ -5,7 +5,7 @@ import {
   refusal,
   startGallery,
   type Gallery,
-} from '../image/helpers/gallery.js';
+} from '../modalities/image/helpers/gallery.js';
 import { until } from '../helpers/until.js';
 
 const at = (id: string, price: string, upstreams = '{ provider: first }'): string =>

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LedgerEntry } from '../../src/store/types.js';
+import type { LedgerEntry } from '../../src/store/store-types.js';
 import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { chatJson, chatSse, play } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway.js';
+import { Gateway, sound } from '../../src/gateway/gateway.js';
 import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { chatJson, chatSse, play, type Received } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';

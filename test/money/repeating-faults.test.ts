@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Store } from '../../src/store/types.js';
+import type { Store } from '../../src/store/store-types.js';
 import type { Answer } from '../helpers/ask.js';
 import { until } from '../helpers/until.js';
 import { chatJson, play } from '../helpers/upstream.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway.js';
+import { Gateway, sound } from '../../src/gateway/gateway.js';
 import { startGateway } from '../helpers/gateway.js';
 import { chatJson } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';

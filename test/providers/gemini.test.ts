@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { image } from '../../providers/gemini.js';
-import type { ImageCall } from '../../src/image/codec.js';
-import { UpstreamError } from '../../src/upstream/fault.js';
+import type { ImageCall } from '../../src/modalities/image/codec.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { ask } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import { providerAt, startUpstream, upstreamAt, type FakeUpstream } from '../helpers/upstream.js';

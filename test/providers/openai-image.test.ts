@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { ServerResponse } from 'node:http';
 import { image } from '../../providers/openai-image.js';
-import type { ImageCall, ImageReply } from '../../src/image/codec.js';
-import { isRecord } from '../../src/is-record.js';
-import type { Provider, Upstream } from '../../src/types.js';
-import { failure } from '../../src/upstream/failure.js';
-import { UpstreamError } from '../../src/upstream/fault.js';
+import type { ImageCall, ImageReply } from '../../src/modalities/image/codec.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type { Provider, Upstream } from '../../src/core/provider.js';
+import { failure } from '../../src/upstream/classify-error.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { ask } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { chat } from '../../providers/openai.js';
-import type { ChatCall, ChatReply } from '../../src/chat/codec.js';
-import type { Upstream } from '../../src/types.js';
-import { UpstreamError } from '../../src/upstream/fault.js';
+import type { ChatCall, ChatReply } from '../../src/modalities/chat/codec.js';
+import type { Upstream } from '../../src/core/provider.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 
 const CALL: ChatCall = {

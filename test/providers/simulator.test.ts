@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { chat } from '../../providers/openai.js';
 import { answer } from '../../providers/simulator.js';
-import type { ChatCall, ChatPiece, ChatReply } from '../../src/chat/codec.js';
-import type { Provider, WireAnswer } from '../../src/types.js';
-import { PieceReader } from '../../src/chat/pieces.js';
-import { failure } from '../../src/upstream/failure.js';
-import { UpstreamError } from '../../src/upstream/fault.js';
+import type { ChatCall, ChatPiece, ChatReply } from '../../src/modalities/chat/codec.js';
+import type { Provider, WireAnswer } from '../../src/core/provider.js';
+import { PieceReader } from '../../src/modalities/chat/delta-reader.js';
+import { failure } from '../../src/upstream/classify-error.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
-import { readJson, readText } from '../../src/upstream/read.js';
+import { readJson, readText } from '../../src/upstream/read-answer.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 
 const LIMITS = { event_bytes: 100_000, stream_bytes: 1_000_000 };

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { video as gemini } from '../../providers/gemini.js';
 import { video as vertex } from '../../providers/vertex.js';
-import type { Upstream } from '../../src/types.js';
-import { UpstreamError } from '../../src/upstream/fault.js';
-import type { VideoCall, VideoCodec } from '../../src/video/codec.js';
-import { failure } from '../../src/upstream/failure.js';
+import type { Upstream } from '../../src/core/provider.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import type { VideoCall, VideoCodec } from '../../src/modalities/video/codec.js';
+import { failure } from '../../src/upstream/classify-error.js';
 import { VIDEO_CALL, veoAt } from '../helpers/veo.js';
 
 const NEW = 'veo-3.1-generate-001';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import OpenAI, { APIError, BadRequestError } from 'openai';
-import { startGallery, refused, type Gallery } from '../image/helpers/gallery.js';
-import { PNG } from '../image/helpers/pictures.js';
+import { startGallery, refused, type Gallery } from '../modalities/image/helpers/gallery.js';
+import { PNG } from '../modalities/image/helpers/pictures.js';
 
 describe('the openai package, making images', () => {
   let gallery: Gallery;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FaultyConfiguration } from '../../src/config/faulty.js';
+import { FaultyConfiguration } from '../../src/config/config-error.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 import { ask, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 

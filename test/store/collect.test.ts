@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Settled, Store } from '../../src/store/types.js';
+import type { Settled, Store } from '../../src/store/store-types.js';
 import { chargeOf, onEachStore } from './helpers/ground.js';
 
 async function figures(store: Store, id: string): Promise<(bigint | undefined)[]> {

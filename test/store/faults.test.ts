@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AnsweredCall } from '../../src/store/idempotency-types.js';
-import type { TaskIntent } from '../../src/store/task-types.js';
-import type { Store } from '../../src/store/types.js';
+import type { AnsweredCall } from '../../src/store/idempotency/idempotency-types.js';
+import type { TaskIntent } from '../../src/store/tasks/task-types.js';
+import type { Store } from '../../src/store/store-types.js';
 import { fuse, unfuse } from './helpers/fuse.js';
 import { chargeOf, dollars, ENDED, onEachStore, type Ground } from './helpers/ground.js';
 

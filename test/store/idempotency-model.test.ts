@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AnsweredCall, Begun } from '../../src/store/idempotency-types.js';
-import type { Store } from '../../src/store/types.js';
+import type { AnsweredCall, Begun } from '../../src/store/idempotency/idempotency-types.js';
+import type { Store } from '../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
 
 const DAY_MS = 86_400_000;

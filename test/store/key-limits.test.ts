@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { TaskIntent, TaskJob } from '../../src/store/task-types.js';
-import type { Key, KeyTerms, Store } from '../../src/store/types.js';
+import type { TaskIntent, TaskJob } from '../../src/store/tasks/task-types.js';
+import type { Key, KeyTerms, Store } from '../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore, refusal, type Ground } from './helpers/ground.js';
 
 const LIMIT = dollars(5);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Store } from '../../src/store/types.js';
+import type { Store } from '../../src/store/store-types.js';
 import { chargeOf, onEachStore, type Ground } from './helpers/ground.js';
 
 /** What the store must come to, in the simplest words. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreError } from '../../src/store/types.js';
+import { StoreError } from '../../src/store/store-types.js';
 import { onEachStore } from './helpers/ground.js';
 
 const UNSEEN = [

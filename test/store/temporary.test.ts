@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/open.js';
-import type { Store } from '../../src/store/types.js';
+import type { Store } from '../../src/store/store-types.js';
 import { chargeOf, dollars } from './helpers/ground.js';
 
 /** So that the rows that one statement touches lie on many pages. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Charge, Store } from '../../src/store/types.js';
+import type { Charge, Store } from '../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore } from './helpers/ground.js';
 
 /** More than one statement takes, and no round number of them. */

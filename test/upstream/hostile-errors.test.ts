@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { houses, HELLO, UPSTREAM_KEY } from '../money/helpers/house.js';
-import { failure, failureInside } from '../../src/upstream/failure.js';
+import { failure, failureInside } from '../../src/upstream/classify-error.js';
 import { stalled } from '../helpers/stalled.js';
 
 /** Far above what a sound reading takes, far below the half minute of one that is not linear. */

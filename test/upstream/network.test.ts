@@ -3,11 +3,11 @@ import { once, setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/types.js';
-import { UpstreamError, type Fault } from '../../src/upstream/fault.js';
+import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/core/provider.js';
+import { UpstreamError, type Fault } from '../../src/upstream/upstream-error.js';
 import { createNetwork, idleOf } from '../../src/upstream/network.js';
-import { readJson, readText } from '../../src/upstream/read.js';
-import type { Network } from '../../src/upstream/types.js';
+import { readJson, readText } from '../../src/upstream/read-answer.js';
+import type { Network } from '../../src/upstream/network-types.js';
 import {
   chatJson,
   chatSse,

@@ -1,7 +1,7 @@
-import { GatewayError } from '../../errors.js';
-import { readSmallBody } from '../../request/body.js';
-import { checking } from '../../request/schemas.js';
-import { compilerOfShipped, readShippedSchema } from '../../shipped-schemas.js';
+import { GatewayError } from '../../core/errors.js';
+import { readSmallBody } from '../../http/read-body.js';
+import { checking } from '../../http/validate-body.js';
+import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
 import type { DashboardContext } from '../types.js';
 
 const BODY_BYTES = 64 * 1024;

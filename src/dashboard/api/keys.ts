@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.js';
+import { GatewayError } from '../../core/errors.js';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
 import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
 import { makeKey, shownKeys } from '../views/keys.js';

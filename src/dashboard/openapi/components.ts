@@ -1,6 +1,6 @@
-import { isRecord } from '../../is-record.js';
-import { ERRORS } from '../../errors.js';
-import { readShippedSchema } from '../../shipped-schemas.js';
+import { isRecord } from '../../lib/is-record.js';
+import { ERRORS } from '../../core/errors.js';
+import { readShippedSchema } from '../../lib/schemas.js';
 
 export type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Configuration } from '../../config/types.js';
-import { packageRoot } from '../../paths.js';
+import type { Configuration } from '../../core/configuration.js';
+import { packageRoot } from '../../lib/package-root.js';
 import type { ApiRoute } from '../api/route.js';
 import { componentSchemas, errorResponses, type Json } from './components.js';
 import { endpointOperation } from './endpoints.js';

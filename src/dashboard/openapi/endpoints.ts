@@ -1,4 +1,4 @@
-import type { EndpointEntry } from '../../config/types.js';
+import type { EndpointEntry } from '../../core/configuration.js';
 import { errorsOf, json, schemaOf, type Json, type SchemaFile } from './components.js';
 
 interface Work {

@@ -1,4 +1,4 @@
-import { readShippedSchema } from '../../shipped-schemas.js';
+import { readShippedSchema } from '../../lib/schemas.js';
 import type { ApiRoute } from '../api/route.js';
 import { answerOf, errorsOf, json, schemaOf, type Json, type SchemaFile } from './components.js';
 

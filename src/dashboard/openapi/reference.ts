@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { GatewayError } from '../../errors.js';
+import { GatewayError } from '../../core/errors.js';
 import { assetPath } from '../pages/assets.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';

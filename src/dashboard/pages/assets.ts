@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { packageRoot } from '../../paths.js';
+import { packageRoot } from '../../lib/package-root.js';
 import type { DashboardContext, Route } from '../types.js';
-import { GatewayError } from '../../errors.js';
+import { GatewayError } from '../../core/errors.js';
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

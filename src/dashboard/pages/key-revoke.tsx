@@ -1,5 +1,5 @@
-import { GatewayError } from '../../errors.js';
-import type { Key } from '../../store/types.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Key } from '../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { signedIn } from './guard.js';
 import { sendPage } from './page.js';

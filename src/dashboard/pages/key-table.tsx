@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Key, UsageRow } from '../../store/types.js';
+import type { Key, UsageRow } from '../../store/store-types.js';
 import { isActive } from '../views/keys.js';
 import { Ago, Badge, Money } from './parts.js';
 import { counted, dollarsShown } from './words.js';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { isRecord } from '../../is-record.js';
-import type { Key, LedgerEntry } from '../../store/types.js';
+import { isRecord } from '../../lib/is-record.js';
+import type { Key, LedgerEntry } from '../../store/store-types.js';
 import { Badge, Money, Time } from './parts.js';
 import { counted, grouped } from './words.js';
 

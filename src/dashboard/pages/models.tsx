@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { Configuration } from '../../config/types.js';
-import type { Model } from '../../types.js';
+import type { Configuration } from '../../core/configuration.js';
+import type { Model } from '../../core/provider.js';
 import type { DashboardServices, Route } from '../types.js';
 import { sendPage } from './page.js';
 import { Badge, Card, Code, CopyButton, Empty } from './parts.js';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Account, Key, LedgerEntry } from '../../store/types.js';
+import type { Account, Key, LedgerEntry } from '../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
 import { usageRange } from '../views/usage.js';
 import { DayChart, ModelBars } from './charts.js';

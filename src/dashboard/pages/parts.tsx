@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDollars } from '../../billing/money.js';
+import { formatDollars } from '../../lib/money.js';
 import { Icon } from './icons.js';
 import { apart, dollarsShown, timeShown } from './words.js';
 

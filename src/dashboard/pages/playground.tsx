@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Model } from '../../types.js';
+import type { Model } from '../../core/provider.js';
 import type { DashboardServices, Route } from '../types.js';
 import { sendPage } from './page.js';
 import { Choice, Field } from './fields.js';

@@ -1,4 +1,4 @@
-import type { Model } from '../../types.js';
+import type { Model } from '../../core/provider.js';
 import { dollarsShown, grouped } from './words.js';
 
 type Fact = [name: string, value: string];

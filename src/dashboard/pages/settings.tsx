@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { GatewayError } from '../../errors.js';
+import { GatewayError } from '../../core/errors.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { readForm, textOf } from './form.js';
 import { signedIn } from './guard.js';

@@ -1,4 +1,4 @@
-import type { Model } from '../../types.js';
+import type { Model } from '../../core/provider.js';
 
 export const LANGUAGES = ['curl', 'python', 'node'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../store/types.js';
+import type { UsageRow } from '../../store/store-types.js';
 import type { UsageRange } from '../views/usage.js';
 
 /** How many models have a colour of their own; the others share the last one. */

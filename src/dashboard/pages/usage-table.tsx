@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Key } from '../../store/types.js';
+import type { Key } from '../../store/store-types.js';
 import type { Grouping, Usage, UsageFigures, UsageGroup } from '../views/usage.js';
 import { Money } from './parts.js';
 import { dayShown, grouped } from './words.js';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Key } from '../../store/types.js';
+import type { Key } from '../../store/store-types.js';
 import type { DashboardServices, Route } from '../types.js';
 import { groupUsage, usageRange, type Grouping, type UsageRange } from '../views/usage.js';
 import { DayChart } from './charts.js';

@@ -1,4 +1,4 @@
-import { formatDollars } from '../../billing/money.js';
+import { formatDollars } from '../../lib/money.js';
 
 const DOLLAR = 1_000_000_000n;
 /** Digits after the point that say something of an amount below a dollar. */

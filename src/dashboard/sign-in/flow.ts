@@ -1,7 +1,7 @@
-import { addressReader } from '../../client-address.js';
+import { addressReader } from '../../http/client-address.js';
 import { sessionSecret, setCookie } from '../cookies.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
-import type { NewSession } from '../../store/people-types.js';
+import type { NewSession } from '../../store/sign-in/sign-in-types.js';
 
 /** What all ways of signing in share. One for each configuration. */
 export interface Flow {

@@ -9,8 +9,8 @@ import {
   fetchProtectedResource,
   type CustomFetch,
 } from 'openid-client';
-import type { GithubProvider } from '../../config/types.js';
-import { isRecord } from '../../is-record.js';
+import type { GithubProvider } from '../../core/configuration.js';
+import { isRecord } from '../../lib/is-record.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
 

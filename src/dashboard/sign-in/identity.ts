@@ -1,7 +1,7 @@
-import { lowerAddress } from '../../allowed.js';
-import type { IdentityProvider } from '../../config/types.js';
-import { GatewayError } from '../../errors.js';
-import type { Identity } from '../../store/people-types.js';
+import { lowerAddress } from '../../config/allow-list.js';
+import type { IdentityProvider } from '../../core/configuration.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Identity } from '../../store/sign-in/sign-in-types.js';
 import type { Proofs } from './proofs.js';
 
 /** A third party at work. What it throws is for `refusalOf` to put into words. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.js';
+import { GatewayError } from '../../core/errors.js';
 import { seeOther } from '../redirect.js';
 import type { DashboardContext, Route } from '../types.js';
 import { enter, type Flow } from './flow.js';

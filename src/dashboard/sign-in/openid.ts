@@ -14,7 +14,7 @@ import {
   type Configuration,
   type IDToken,
 } from 'openid-client';
-import type { OpenIdProvider } from '../../config/types.js';
+import type { OpenIdProvider } from '../../core/configuration.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
 import { remembered } from './remembered.js';

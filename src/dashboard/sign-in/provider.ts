@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '../../config/types.js';
+import type { IdentityProvider } from '../../core/configuration.js';
 import { createGithub } from './github.js';
 import type { IdentityService } from './identity.js';
 import { createOpenId } from './openid.js';

@@ -4,7 +4,7 @@ import {
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import { GatewayError } from '../../errors.js';
+import { GatewayError } from '../../core/errors.js';
 
 /** What people are told of a sign-in that failed, and what the log is. Neither holds a secret. */
 export interface Refusal {

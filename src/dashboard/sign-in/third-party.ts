@@ -1,7 +1,7 @@
-import { isAllowed } from '../../allowed.js';
-import type { IdentityProvider } from '../../config/types.js';
-import { GatewayError } from '../../errors.js';
-import type { Identity, PendingSignIn } from '../../store/people-types.js';
+import { isAllowed } from '../../config/allow-list.js';
+import type { IdentityProvider } from '../../core/configuration.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Identity, PendingSignIn } from '../../store/sign-in/sign-in-types.js';
 import { readSecret, setCookie } from '../cookies.js';
 import { returnTo } from '../return-to.js';
 import { seeOther } from '../redirect.js';

@@ -1,8 +1,8 @@
-import { parseDollars } from '../../billing/money.js';
-import { GatewayError } from '../../errors.js';
+import { parseDollars } from '../../lib/money.js';
+import { GatewayError } from '../../core/errors.js';
 import type { AccountCreation } from '../../schema-types/account-creation.js';
 import type { AccountCredit } from '../../schema-types/account-credit.js';
-import { StoreError, type Account, type LedgerEntry } from '../../store/types.js';
+import { StoreError, type Account, type LedgerEntry } from '../../store/store-types.js';
 import type { DashboardServices } from '../types.js';
 
 const NAME_CHARACTERS = 100;

@@ -1,11 +1,11 @@
-import { formatDollars } from '../../billing/money.js';
+import { formatDollars } from '../../lib/money.js';
 import type {
   Configuration,
   EndpointEntry,
   IdentityProvider,
   StageEntry,
-} from '../../config/types.js';
-import type { Provider } from '../../types.js';
+} from '../../core/configuration.js';
+import type { Provider } from '../../core/provider.js';
 import { modelsShape } from './models.js';
 
 /** Stages whose options are words of ours; those of an operator's own stage may be secrets. */

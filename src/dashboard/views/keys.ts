@@ -1,7 +1,7 @@
-import { parseDollars } from '../../billing/money.js';
-import { GatewayError } from '../../errors.js';
+import { parseDollars } from '../../lib/money.js';
+import { GatewayError } from '../../core/errors.js';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
-import { TooManyKeys, type Key, type KeyTerms } from '../../store/types.js';
+import { TooManyKeys, type Key, type KeyTerms } from '../../store/store-types.js';
 import type { DashboardServices } from '../types.js';
 import { startOf } from './days.js';
 

@@ -1,4 +1,4 @@
-import { merged, WINDOW_MINUTES, type OutcomeReport } from '../../outcomes.js';
+import { merged, WINDOW_MINUTES, type OutcomeReport } from '../../telemetry/provider-health.js';
 import type { DashboardServices } from '../types.js';
 import { isoTime } from './shapes.js';
 

@@ -1,6 +1,6 @@
-import { formatDollars } from '../../billing/money.js';
-import type { Task } from '../../store/task-types.js';
-import type { Account, Key, LedgerEntry } from '../../store/types.js';
+import { formatDollars } from '../../lib/money.js';
+import type { Task } from '../../store/tasks/task-types.js';
+import type { Account, Key, LedgerEntry } from '../../store/store-types.js';
 import type { Visitor } from '../types.js';
 
 /** Milliseconds since 1970 as ISO 8601; null stays null. */

@@ -1,5 +1,5 @@
-import { formatDollars } from '../../billing/money.js';
-import type { Key } from '../../store/types.js';
+import { formatDollars } from '../../lib/money.js';
+import type { Key } from '../../store/store-types.js';
 import { csv } from './csv.js';
 import type { Grouping, Usage, UsageFigures, UsageGroup, UsageRange } from './usage.js';
 

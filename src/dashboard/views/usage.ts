@@ -1,5 +1,5 @@
-import { GatewayError } from '../../errors.js';
-import type { UsageRow } from '../../store/types.js';
+import { GatewayError } from '../../core/errors.js';
+import type { UsageRow } from '../../store/store-types.js';
 import { DAY_MS, dayName, startOf } from './days.js';
 
 export const GROUPINGS = ['day', 'model', 'key'] as const;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ProvidersShape } from '../../../src/dashboard/views/providers.js';
 import type { AccountShape, EntryShape, TaskShape } from '../../../src/dashboard/views/shapes.js';
-import { Outcomes } from '../../../src/outcomes.js';
+import { Outcomes } from '../../../src/telemetry/provider-health.js';
 import { chat } from '../../helpers/ask.js';
 import { dollars } from '../../store/helpers/ground.js';
 import { onEachHouse, type Client } from './helpers/house.js';

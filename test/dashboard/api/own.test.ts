@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseDollars } from '../../../src/billing/money.js';
+import { parseDollars } from '../../../src/lib/money.js';
 import type { EntryShape, OwnAccountShape } from '../../../src/dashboard/views/shapes.js';
 import type { UsageShape } from '../../../src/dashboard/views/usage-shapes.js';
 import { chat } from '../../helpers/ask.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { formatDollars } from '../../../src/billing/money.js';
+import { formatDollars } from '../../../src/lib/money.js';
 import { describeInBrowser, expectAccessible, visit } from '../../helpers/browser.js';
 import { until } from '../../helpers/until.js';
 import { DASHBOARD_YAML, startDashboard, type TestDashboard } from '../../helpers/dashboard.js';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import { sound } from '../../../src/gateway.js';
+import { sound } from '../../../src/gateway/gateway.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import { startGithub, type FakeGithub } from '../../helpers/github.js';
 import { startOpenId, type OpenIdOptions, type OpenIdServer } from '../../helpers/openid.js';

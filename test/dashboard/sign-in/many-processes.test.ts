@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../../src/gateway.js';
+import { Gateway, sound } from '../../../src/gateway/gateway.js';
 import { onEachStore } from '../../store/helpers/ground.js';
 import { startGround, type Ground } from './ground.js';
 

@@ -7,7 +7,7 @@ import {
   readCursor,
   writeCursor,
 } from '../../../src/dashboard/views/cursor.js';
-import { GatewayError } from '../../../src/errors.js';
+import { GatewayError } from '../../../src/core/errors.js';
 
 describe('a cursor', () => {
   it('leads back to the place that it was made of', () => {

@@ -1,8 +1,8 @@
-import { parse } from '../../../src/config/parse.js';
-import { Report } from '../../../src/config/report.js';
-import type { ConfigFault } from '../../../src/config/types.js';
+import { parse } from '../../../src/yaml/parse.js';
+import { Report } from '../../../src/yaml/report.js';
+import type { ConfigFault } from '../../../src/core/configuration.js';
 import { compile } from '../../../src/mapping/compile.js';
-import { PLACES, type Place } from '../../../src/mapping/place.js';
+import { PLACES, type Place } from '../../../src/mapping/template-scopes.js';
 import { evaluate, type Template } from '../../../src/mapping/scope.js';
 
 export interface Compiled {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Logger } from 'pino';
-import type { KeyTerms, LedgerEntry } from '../../../src/store/types.js';
+import type { KeyTerms, LedgerEntry } from '../../../src/store/store-types.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import {
   startUpstream,

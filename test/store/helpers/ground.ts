@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { MACHINE } from '../../../src/store/liveness.js';
 import { openStore } from '../../../src/store/open.js';
-import type { Charge, Store } from '../../../src/store/types.js';
+import type { Charge, Store } from '../../../src/store/store-types.js';
 
 type Row = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
 import type { AccountCredit } from '../../../schema-types/account-credit.js';
-import { shellWord } from '../../../shell-word.js';
-import type { Account } from '../../../store/types.js';
+import { shellWord } from '../../../lib/shell-quote.js';
+import type { Account } from '../../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { accountOf, creditAccount } from '../../views/accounts.js';
 import { shownKeys } from '../../views/keys.js';

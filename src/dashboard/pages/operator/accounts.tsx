@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { AccountCreation } from '../../../schema-types/account-creation.js';
-import type { Account } from '../../../store/types.js';
+import type { Account } from '../../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { makeAccount } from '../../views/accounts.js';
 import { isName, pageOf, readCursor } from '../../views/cursor.js';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Task, TaskStatus } from '../../../store/task-types.js';
+import type { Task, TaskStatus } from '../../../store/tasks/task-types.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
 import { isMoment, pageOf, readCursor } from '../../views/cursor.js';
 import { sendPage } from '../page.js';

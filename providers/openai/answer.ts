@@ -1,0 +1,122 @@
+import { isRecord } from '../../src/lib/is-record.js';
+import type { Provider } from '../../src/core/provider.js';
+import { failureInside } from '../../src/upstream/classify-error.js';
+import { UpstreamError, type Fault } from '../../src/upstream/upstream-error.js';
+
+/** Finish reasons that say the upstream failed in the middle. */
+const FAILED: ReadonlyMap<unknown, Fault> = new Map<unknown, Fault>([
+  ['error', 'broken'],
+  ['abort', 'broken'],
+  ['insufficient_system_resource', 'overloaded'],
+]);
+
+export function broken(message: string): UpstreamError {
+  return new UpstreamError('broken', message);
+}
+
+export function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** The objects of a list; none where it is no list. */
+export function recordsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/** A body or chunk that is no error. Throws the `UpstreamError` of one that is. */
+export function checked(body: unknown, provider: Provider): Record<string, unknown> {
+  const answer: unknown = Array.isArray(body) ? body[0] : body;
+  if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
+  if (answer['error'] || answer['object'] === 'error') throw failureInside(answer, provider);
+  return answer;
+}
+
+/** How a choice ended, in the upstream's own word. Throws where the word means a failure. */
+export function finishOf(choice: Record<string, unknown>, provider: Provider): string | null {
+  if (choice['error']) throw failureInside(choice, provider);
+  const word = choice['finish_reason'];
+  const fault = FAILED.get(word);
+  if (fault) throw new UpstreamError(fault, 'The upstream failed while it was answering.');
+  return typeof word === 'string' && word !== '' ? word : null;
+}
+
+/** Text for the client, and reasoning, kept apart wherever the upstream put them. */
+export interface Spoken {
+  content: string | null;
+  reasoning: string;
+}
+
+/** Reads a message or a delta. A refusal is the answer where there is no other. */
+export function spokenIn(message: Record<string, unknown>): Spoken {
+  const { content, reasoning } = partsIn(message['content']);
+  // The same reasoning may stand under two names; one of them is enough.
+  const reasonings = [
+    textOf(message['reasoning_content']),
+    textOf(message['reasoning']),
+    recordsIn(message['reasoning_details'])
+      .map((detail) => textOf(detail['text']))
+      .join(''),
+    reasoning,
+  ];
+  return {
+    content: content || textOf(message['refusal']) || content,
+    reasoning: reasonings.find((text) => text !== '') ?? '',
+  };
+}
+
+function partsIn(content: unknown): Spoken {
+  if (content === null || content === undefined) return { content: null, reasoning: '' };
+  if (typeof content === 'string') return { content, reasoning: '' };
+  if (!Array.isArray(content)) throw broken("The upstream's text is not text.");
+  const parts = recordsIn(content);
+  return {
+    content: parts
+      .map((part) => (part['type'] === 'thinking' ? '' : textOf(part['text'])))
+      .join(''),
+    reasoning: parts.map((part) => thinkingIn(part['thinking'])).join(''),
+  };
+}
+
+function thinkingIn(thinking: unknown): string {
+  const nested = recordsIn(thinking).map((part) => textOf(part['text']));
+  return textOf(thinking) + nested.join('');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Usage wherever it stands in an answer or chunk; undefined where there is none. */
+export function usageIn(
+  answer: Record<string, unknown>,
+  wire: Provider['wire'],
+): Record<string, unknown> | undefined {
+  const vendor = answer['x_groq'];
+  const [usage] = recordsIn([answer['usage'], isRecord(vendor) ? vendor['usage'] : undefined]);
+  if (!usage) return undefined;
+  const { completion_tokens, total_tokens } = usage;
+  const prompt_tokens = withSound(usage);
+  const isShort = wire['completion_from_total'] === true && isIndex(total_tokens);
+  return {
+    prompt_tokens,
+    completion_tokens:
+      isShort && isIndex(prompt_tokens) ? total_tokens - prompt_tokens : completion_tokens,
+  };
+}
+
+/** Audio models of these wires take 12.5 tokens for a second of sound. */
+const TOKENS_PER_SECOND = 12.5;
+
+/** Some count sound in seconds beside the prompt's tokens, and its tokens only in the total. */
+function withSound(usage: Record<string, unknown>): unknown {
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_audio_seconds: seconds } = usage;
+  if (typeof seconds !== 'number' || !(seconds > 0) || !isIndex(prompt_tokens)) {
+    return prompt_tokens;
+  }
+  if (isIndex(total_tokens) && isIndex(completion_tokens)) {
+    const all = total_tokens - completion_tokens;
+    if (all > prompt_tokens) return all;
+  }
+  const sound = Math.ceil(seconds * TOKENS_PER_SECOND);
+  return prompt_tokens < sound ? prompt_tokens + sound : prompt_tokens;
+}

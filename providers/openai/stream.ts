@@ -1,0 +1,162 @@
+import type { ChatCall, ChatPiece, ServerSentEvent, StreamDecoder } from '../../src/modalities/chat/codec.js';
+import type { Provider, Upstream } from '../../src/core/provider.js';
+import { failureInside } from '../../src/upstream/classify-error.js';
+import {
+  broken,
+  checked,
+  finishOf,
+  isIndex,
+  recordsIn,
+  spokenIn,
+  usageIn,
+} from './answer.js';
+import { echoed, learn, newEcho, type Echo } from './repeated-chunk.js';
+import { newThink, splitThink, type Think } from './think-tags.js';
+import { fragmentsIn, type OpenCall } from './tools.js';
+
+/** One choice of a stream, from its first delta on. */
+interface Choice {
+  calls: OpenCall[];
+  think: Think | undefined;
+  finish: string | undefined;
+  hasSpoken: boolean;
+}
+
+type Choices = Map<number, Choice>;
+
+interface Stream {
+  choices: Choices;
+  echo: Echo;
+  provider: Provider;
+}
+
+/**
+ * Pieces as they come, packet by packet. The end of a choice is told only at the end of the stream:
+ * until then upstreams may say it twice, change their minds, or report an error after it.
+ */
+export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder {
+  const stream: Stream = { choices: new Map(), echo: newEcho(), provider };
+  return {
+    read: (packet, pieces) => readPacket(packet, stream, pieces),
+    end: (pieces) => void pieces.push(...closing(stream.choices, false)),
+  };
+}
+
+/** Adds the pieces of a packet; true once the stream has said that it is over. */
+function readPacket(
+  packet: readonly ServerSentEvent[],
+  stream: Stream,
+  pieces: ChatPiece[],
+): boolean {
+  for (const { event, data } of packet) {
+    if (event === 'error') throw failureInside(data, stream.provider);
+    const text = data.trim();
+    if (text === '[DONE]') {
+      pieces.push(...closing(stream.choices, true));
+      return true;
+    }
+    if (text !== '') readChunk(text, stream, pieces);
+  }
+  return false;
+}
+
+function readChunk(data: string, stream: Stream, pieces: ChatPiece[]): void {
+  const { echo } = stream;
+  const content = echoed(echo, data);
+  if (content !== undefined) {
+    pieces.push({ content, index: echo.index });
+    return;
+  }
+  const said = readWhole(data, stream);
+  for (const piece of said) pieces.push(piece);
+  const index = said[0]?.index ?? 0;
+  const text = textAlone(said);
+  // Where a text may hold its reasoning, it is not all that a chunk says.
+  if (text === undefined || stream.choices.get(index)?.think) return;
+  const fresh = { ...stream, choices: new Map() };
+  learn(echo, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
+}
+
+function readWhole(data: string, { choices, provider }: Stream): ChatPiece[] {
+  const pieces: ChatPiece[] = [];
+  const chunk = checked(parse(data), provider);
+  for (const choice of recordsIn(chunk['choices'])) {
+    const piece = readChoice(choice, choices, provider);
+    if (piece) pieces.push(piece);
+  }
+  const usage = usageIn(chunk, provider.wire);
+  if (usage) pieces.push({ usage });
+  return pieces;
+}
+
+/** The text of pieces that are one text and nothing more. */
+function textAlone([piece, ...more]: readonly ChatPiece[]): string | undefined {
+  if (!piece || more.length > 0 || Object.keys(piece).length !== 2) return undefined;
+  return piece.index === undefined ? undefined : piece.content;
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw broken('The upstream sent an event that is not JSON.');
+  }
+}
+
+/** Undefined where a chunk says nothing: a role, an annotation, the end. */
+function readChoice(
+  chunk: Record<string, unknown>,
+  choices: Choices,
+  provider: Provider,
+): ChatPiece | undefined {
+  const finish = finishOf(chunk, provider);
+  const [delta] = recordsIn([chunk['delta']]);
+  if (!delta && finish === null) return undefined;
+  const index = isIndex(chunk['index']) ? chunk['index'] : 0;
+  const choice = choices.get(index) ?? newChoice(provider);
+  choices.set(index, choice);
+  if (finish !== null) choice.finish = finish;
+  const piece = delta ? readDelta(delta, choice) : {};
+  if (chunk['logprobs'] != null) piece.logprobs = chunk['logprobs'];
+  if (Object.keys(piece).length === 0) return undefined;
+  choice.hasSpoken = true;
+  piece.index = index;
+  return piece;
+}
+
+function newChoice({ wire }: Provider): Choice {
+  const think = wire['think_tags'] === true ? newThink() : undefined;
+  return { calls: [], think, finish: undefined, hasSpoken: false };
+}
+
+function readDelta(delta: Record<string, unknown>, choice: Choice): ChatPiece {
+  const spoken = spokenIn(delta);
+  if (choice.think && spoken.content) {
+    const split = splitThink(choice.think, spoken.content, false);
+    spoken.content = split.content;
+    spoken.reasoning += split.reasoning;
+  }
+  const tool_calls = fragmentsIn(delta['tool_calls'], choice.calls);
+  const piece: ChatPiece = {};
+  if (spoken.content) piece.content = spoken.content;
+  if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;
+  if (tool_calls.length > 0) piece.tool_calls = tool_calls;
+  return piece;
+}
+
+/** The last pieces of a stream. Throws where it ended without saying that it is complete. */
+function closing(choices: Choices, isDone: boolean): ChatPiece[] {
+  if (choices.size === 0) throw broken('The upstream ended its stream with no answer.');
+  return [...choices].map(([index, choice]) => {
+    const held = choice.think && splitThink(choice.think, '', true);
+    const hasSpoken = choice.hasSpoken || Boolean(held?.content);
+    const finish = choice.finish ?? (isDone && hasSpoken ? 'stop' : undefined);
+    if (finish === undefined) throw broken("The upstream's stream broke off.");
+    return {
+      index,
+      ...(held?.content && { content: held.content }),
+      ...(held?.reasoning && { reasoning_content: held.reasoning }),
+      finish_reason: finish,
+    };
+  });
+}

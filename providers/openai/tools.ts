@@ -1,0 +1,106 @@
+import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
+import { isIndex, recordsIn } from './answer.js';
+
+/** The tool calls of a whole answer; those without a name call nothing and are left out. */
+export function toolCallsIn(value: unknown): ToolCall[] {
+  return recordsIn(value).flatMap((call) => {
+    const { name, args } = functionIn(call);
+    if (name === '') return [];
+    return [
+      { id: idIn(call) || newId(), type: 'function', function: { name, arguments: args || '{}' } },
+    ];
+  });
+}
+
+/** One call of a stream: what it has been known by, and whether it has its name yet. */
+export interface OpenCall {
+  upstream_index: number | undefined;
+  id: string;
+  isNamed: boolean;
+}
+
+/**
+ * The fragments of one delta, with indexes from 0 in order of first sight. An id and a type are
+ * made where they are missing; a name is said once.
+ */
+export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment[] {
+  return recordsIn(value).map((fragment) => {
+    const { name, args } = functionIn(fragment);
+    const id = idIn(fragment);
+    const known = findCall(calls, fragment['index'], id, name);
+    const call = known ?? { upstream_index: undefined, id: id || newId(), isNamed: false };
+    if (!known) {
+      if (isIndex(fragment['index'])) call.upstream_index = fragment['index'];
+      calls.push(call);
+    }
+    const isNameNew = name !== '' && !call.isNamed;
+    call.isNamed ||= isNameNew;
+    return {
+      index: calls.indexOf(call),
+      ...(!known && { id: call.id, type: 'function' }),
+      function: { ...(isNameNew && { name }), arguments: args },
+    };
+  });
+}
+
+/** The call that a fragment goes on with, undefined where it begins one. */
+function findCall(
+  calls: readonly OpenCall[],
+  index: unknown,
+  id: string,
+  name: string,
+): OpenCall | undefined {
+  const byId = id === '' ? undefined : calls.findLast((call) => call.id === id);
+  if (byId) return byId;
+  if (isIndex(index)) {
+    const byIndex = calls.findLast((call) => call.upstream_index === index);
+    // Some servers number every call 0: another id that comes with a name is another call.
+    return byIndex?.isNamed && id !== '' && name !== '' ? undefined : byIndex;
+  }
+  return id === '' ? calls.at(-1) : undefined;
+}
+
+function functionIn(call: Record<string, unknown>): { name: string; args: string } {
+  const called = isRecord(call['function']) ? call['function'] : {};
+  const { name, arguments: args } = called;
+  return {
+    name: typeof name === 'string' ? name : '',
+    args: typeof args === 'string' ? args : isRecord(args) ? JSON.stringify(args) : '',
+  };
+}
+
+function idIn(call: Record<string, unknown>): string {
+  return typeof call['id'] === 'string' ? call['id'] : '';
+}
+
+function newId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+}
+
+/**
+ * Messages whose tool call ids have exactly `length` letters and digits. Others, made by another
+ * upstream earlier in the conversation, are replaced, the same id always by the same one.
+ */
+export function shortIds(messages: readonly ChatMessage[], length: number): ChatMessage[] {
+  return messages.map((message) => ({
+    ...message,
+    ...(message.tool_call_id !== undefined && {
+      tool_call_id: shortId(message.tool_call_id, length),
+    }),
+    ...(message.tool_calls && {
+      tool_calls: message.tool_calls.map((call) => ({ ...call, id: shortId(call.id, length) })),
+    }),
+  }));
+}
+
+function shortId(id: string, length: number): string {
+  if (id.length === length && /^[a-zA-Z0-9]+$/u.test(id)) return id;
+  // FNV-1a, stretched to the length wanted: two ids of one conversation will not meet by chance.
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(id)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(36).padStart(length, '0').slice(-length);
+}

@@ -1,0 +1,80 @@
+import { isRecord } from '../../src/lib/is-record.js';
+import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
+
+export type Fields = Record<string, unknown>;
+
+/** An error answer, in the shape that clients of the chat wire parse. */
+export interface Refusal {
+  status: number;
+  type: string;
+  message: string;
+  code?: string;
+  param?: string;
+}
+
+export const NOT_JSON: Refusal = {
+  status: 400,
+  type: 'invalid_request_error',
+  message: 'The body is not a JSON object.',
+};
+
+export function refuse({ status, type, message, code, param }: Refusal): WireAnswer {
+  const error = { message, type, param: param ?? null, code: code ?? null };
+  const answer = respond(status, 'application/json', once(JSON.stringify({ error })));
+  return status === 429
+    ? { ...answer, headers: { ...answer.headers, 'retry-after': '1' } }
+    : answer;
+}
+
+/** A 400 about one field. */
+export function reject(param: string, message: string): WireAnswer {
+  return refuse({ status: 400, type: 'invalid_request_error', message, param });
+}
+
+export function respond(
+  status: number,
+  type: string,
+  body: AsyncIterable<Uint8Array>,
+  headers: Readonly<Record<string, string>> = {},
+): WireAnswer {
+  return { status, headers: { 'content-type': type, ...headers }, body };
+}
+
+/** A 200 with a JSON document; cut half-way for a drill. */
+export function document(value: unknown, isCut = false): WireAnswer {
+  return respond(200, 'application/json', once(JSON.stringify(value), isCut));
+}
+
+/** Text as a body; of one that is cut only the first half comes, and then an error. */
+export async function* once(text: string, isCut = false): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(isCut ? text.slice(0, text.length / 2) : text);
+  if (isCut) throw new Error('The drill cut the answer.');
+}
+
+/** The JSON object that a request carries, or undefined where it carries none. */
+export function parse(body: WireRequest['body']): Fields | undefined {
+  try {
+    const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number among fields or settings; undefined where there is none. */
+export function numberIn(fields: Readonly<Fields>, name: string): number | undefined {
+  const value = fields[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A text among fields or settings; undefined where there is none. */
+export function textIn(fields: Readonly<Fields>, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Whether a value is a whole number from 1 to `most`. */
+export function isCount(value: unknown, most: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
+}

@@ -1,0 +1,53 @@
+import { GatewayError, unauthorized } from '../core/errors.js';
+import type { HoldRefusal } from '../store/hold-types.js';
+import { formatDollars } from '../lib/money.js';
+
+/** Any kind of refusal without `admitted`. */
+type Reason = HoldRefusal extends infer R
+  ? R extends HoldRefusal
+    ? Omit<R, 'admitted'>
+    : never
+  : never;
+
+/** What the client is told about a hold that was refused: with figures, and whether to wait. */
+export function refusal(reason: Reason, needed_nano: bigint): GatewayError {
+  switch (reason.because) {
+    case 'balance':
+      return insufficient(reason, needed_nano);
+    case 'limit':
+      return overLimit(reason, needed_nano);
+    case 'ended':
+      return unauthorized('The API key is not valid.');
+  }
+}
+
+function insufficient(
+  { balance_nano, held_nano }: { balance_nano: bigint; held_nano: bigint },
+  needed_nano: bigint,
+): GatewayError {
+  return new GatewayError(
+    'insufficient_balance',
+    `This request may cost up to $${formatDollars(needed_nano)}, but the balance is ` +
+      `$${formatDollars(balance_nano)}, of which $${formatDollars(held_nano)} is held. ` +
+      waiting(balance_nano >= needed_nano, 'the account needs credit'),
+  );
+}
+
+function overLimit(
+  figures: { limit_nano: bigint; spent_nano: bigint; held_nano: bigint },
+  needed_nano: bigint,
+): GatewayError {
+  const { limit_nano, spent_nano, held_nano } = figures;
+  return new GatewayError(
+    'key_limit_reached',
+    `This request may cost up to $${formatDollars(needed_nano)}, but of the ` +
+      `$${formatDollars(limit_nano)} that this API key may spend $${formatDollars(spent_nano)} ` +
+      `is spent and $${formatDollars(held_nano)} is held. ` +
+      waiting(limit_nano - spent_nano >= needed_nano, 'another key has to be used'),
+  );
+}
+
+function waiting(helps: boolean, remedy: string): string {
+  if (helps) return 'Requests under way hold the rest: waiting for them to end may help.';
+  return `Waiting does not help: ${remedy}.`;
+}

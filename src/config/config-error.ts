@@ -1,0 +1,9 @@
+import type { ConfigFault } from '../core/configuration.js';
+
+/** The file has faults, so nothing was started, or nothing was changed. */
+export class FaultyConfiguration extends Error {
+  override name = 'FaultyConfiguration';
+  constructor(readonly faults: readonly ConfigFault[]) {
+    super('The configuration has faults.');
+  }
+}

@@ -1,9 +1,0 @@
-import type { ConfigFault } from './types.js';
-
-/** The file has faults, so nothing was started, or nothing was changed. */
-export class FaultyConfiguration extends Error {
-  override name = 'FaultyConfiguration';
-  constructor(readonly faults: readonly ConfigFault[]) {
-    super('The configuration has faults.');
-  }
-}

@@ -1,0 +1,34 @@
+import { load } from '../config/load.js';
+import type { Configuration, ConfigFault } from '../core/configuration.js';
+import { inspect } from '../pipeline/type-check.js';
+import type { Stage } from '../pipeline/stage.js';
+import { stagesFor } from '../pipeline/plugins.js';
+import { STAGES } from '../stages/index.js';
+
+export interface Checked {
+  /** In the order of the file; warnings too. */
+  faults: ConfigFault[];
+  /** Undefined where a fault is an error. */
+  configuration: Configuration | undefined;
+  stages: ReadonlyMap<string, Stage>;
+}
+
+/**
+ * Reads gateway.yaml and everything it names, and says all that is wrong. Writes nothing, contacts
+ * nothing. Throws `Unreadable` where there is no file to read.
+ */
+export async function check(file: string, env: NodeJS.ProcessEnv): Promise<Checked> {
+  const { faults, configuration, endpoints } = await load(file, env);
+  const { stages, faults: pluginFaults } = await stagesFor(endpoints, STAGES);
+  // A stage that could not be loaded is unknown too, which need not be said again.
+  const inspected = inspect(endpoints, stages).filter(
+    (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),
+  );
+  const all = [...faults, ...pluginFaults, ...inspected].sort(byPlace);
+  const sound = all.every(({ severity }) => severity === 'warning');
+  return { faults: all, configuration: sound ? configuration : undefined, stages };
+}
+
+function byPlace(a: ConfigFault, b: ConfigFault): number {
+  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
+}

@@ -1,0 +1,34 @@
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../core/errors.js';
+import type { Call, UnderWay } from '../lib/in-flight.js';
+
+const SWEEP_MS = 25;
+/** After the limit, streams are told that they were cut; this long they may take to settle. */
+const LAST_WORDS_MS = 5_000;
+
+/**
+ * Closes a server: no new connections, idle ones closed, running answers waited for up to
+ * `limit_ms`, then ended with an error that their clients see, and charged for what was delivered.
+ */
+export async function drain(
+  server: Server,
+  inflight: UnderWay<Call>,
+  limit_ms: number,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection kept alive counts as open until its client lets go, so idle ones are swept.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const stop = setTimeout(() => {
+    const reason = new GatewayError('draining', 'The gateway stopped before the answer was whole.');
+    for (const request of inflight) request.stop(reason);
+  }, limit_ms);
+  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + LAST_WORDS_MS);
+  let late = false;
+  const giveUp = setTimeout(() => (late = true), limit_ms + 2 * LAST_WORDS_MS);
+  await closed;
+  // A client that has left holds no connection, yet its answer may be heard out and be charged.
+  while (inflight.size > 0 && !late) await sleep(SWEEP_MS);
+  clearInterval(sweep);
+  for (const timer of [stop, kill, giveUp]) clearTimeout(timer);
+}

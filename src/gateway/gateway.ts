@@ -1,0 +1,259 @@
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { createApp, type Handler } from './router.js';
+import { Settler } from '../billing/settler.js';
+import { check, type Checked } from './check.js';
+import { FaultyConfiguration } from '../config/config-error.js';
+import type { Configuration } from '../core/configuration.js';
+import { drain } from './drain.js';
+import type { Health } from './probes.js';
+import { Outcomes } from '../telemetry/provider-health.js';
+import type { Services } from '../pipeline/stage.js';
+import { Memory } from '../http/memory-budget.js';
+import { refuseMalformed } from '../http/malformed-request.js';
+import { createThrottles } from '../lib/rate-limiter.js';
+import { Journal } from '../store/journal.js';
+import { openStore } from '../store/open.js';
+import type { Store } from '../store/store-types.js';
+import { createControl, type Control } from '../upstream/poll-client.js';
+import { controlWithTokens, createGoogle, withTokens } from '../upstream/token-source.js';
+import { createNetwork } from '../upstream/network.js';
+import type { Network } from '../upstream/network-types.js';
+import { UnderWay } from '../lib/in-flight.js';
+import { tellSwept } from '../modalities/video/log-expired.js';
+
+/** How often a process says that it lives and looks for the holds of those that do not. */
+const BEAT_MS = 10_000;
+/** After a failed one sooner, to learn that the store is back. */
+const BEAT_AGAIN_MS = 1_000;
+/** A client must send its headers, and then its whole body, within these. */
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: 30_000,
+  requestTimeout: 300_000,
+  // Longer than proxies keep theirs: closed earlier, it would be closed under a call now and then.
+  keepAliveTimeout: 150_000,
+  noDelay: true,
+  // Nothing here depends on it, and Node's own refusal has no body.
+  requireHostHeader: false,
+};
+
+export interface GatewayOptions {
+  log: Logger;
+  now: () => number;
+  random: () => number;
+  /** How long an answer waits for the store before its charge goes to the journal. */
+  store_wait_ms?: number;
+}
+
+/** Checks the file and throws `FaultyConfiguration` unless it is sound. */
+export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
+  const checked = await check(file, env);
+  const { configuration } = checked;
+  if (!configuration) throw new FaultyConfiguration(checked.faults);
+  return { ...checked, configuration };
+}
+
+export type Sound = Checked & { configuration: Configuration };
+
+/** The composition root: a store, a network and a server around one configuration at a time. */
+export class Gateway {
+  readonly #server: Server;
+  readonly #state: Health = { draining: false, configuration_fault: undefined };
+  readonly #inflight: Services['inflight'] = new UnderWay();
+  readonly #polls: Services['polls'] = new Map();
+  readonly #throttles: Services['throttles'];
+  readonly #memory = new Memory();
+  readonly #control: Control;
+  readonly #outcomes: Outcomes;
+  #configuration: Configuration;
+  #handler: Handler;
+  readonly #settler: Settler;
+  #timer: NodeJS.Timeout | undefined;
+  #isSweeping = false;
+  /** What the last beat has failed with; told once, and not at every beat. */
+  #beatFault = '';
+
+  private constructor(
+    checked: Sound,
+    readonly store: Store,
+    private network: Network,
+    private readonly options: GatewayOptions,
+  ) {
+    this.#configuration = checked.configuration;
+    this.#outcomes = new Outcomes(options.now);
+    this.#throttles = createThrottles(options.now);
+    const google = createGoogle(options.now);
+    this.network = withTokens(network, google);
+    this.#control = controlWithTokens(createControl(network), google);
+    const { journal: folder, limits } = checked.configuration;
+    const journal = new Journal(folder, limits.journal_bytes);
+    const { log, random, store_wait_ms: wait_ms } = options;
+    this.#settler = new Settler({ store, journal, log, random, ...(wait_ms && { wait_ms }) });
+    this.#handler = this.#compose(checked);
+    const handle: RequestListener = (req, res) => void this.#handler(req, res);
+    this.#server = createServer(SERVER_OPTIONS, handle)
+      .on('clientError', (error, socket) => this.#refuse(error, socket))
+      .on('connect', (_req, socket) => {
+        // Node lets go of such a socket: with no listener, a reset would end the process.
+        socket.on('error', () => socket.destroy());
+        this.#refuse(undefined, socket);
+      })
+      // Headers that mean nothing here are ignored, and so is an unknown expectation.
+      .on('checkExpectation', handle);
+  }
+
+  /** Opens the store (with its migrations) and makes the pipelines. Nothing listens yet. */
+  static async open(checked: Sound, options: GatewayOptions): Promise<Gateway> {
+    const { configuration } = checked;
+    const store = await openStore(configuration.store, { now: options.now });
+    const { connections, idle_connection_ms: idle_ms } = configuration.limits;
+    const network = createNetwork({ connections, idle_ms });
+    try {
+      const gateway = new Gateway(checked, store, network, options);
+      await gateway.#settler.open();
+      if (await gateway.#beat()) await gateway.#sweep();
+      return gateway;
+    } catch (error) {
+      // A stage may refuse to be made; what is open by then would keep the process alive.
+      await network.close();
+      await store.close();
+      throw error;
+    }
+  }
+
+  get configuration(): Configuration {
+    return this.#configuration;
+  }
+
+  /** How many calls are on their way to upstreams. */
+  get inflight(): number {
+    return this.#inflight.size;
+  }
+
+  /** What their bodies and answers weigh in memory. */
+  get in_flight_bytes(): number {
+    return this.#memory.bytes;
+  }
+
+  /** Starts to take requests; answers the address, whose port may have been left open. */
+  async listen(): Promise<{ host: string; port: number }> {
+    const { host, port } = this.#configuration.listen;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, resolve);
+    });
+    this.#beatLater(BEAT_MS);
+    const address = this.#server.address() as AddressInfo;
+    return { host, port: address.port };
+  }
+
+  /**
+   * Takes up another configuration: requests under way finish on the one they began with. The
+   * address and the store stay as they are until a restart.
+   */
+  reload(checked: Sound): void {
+    this.#configuration = checked.configuration;
+    this.#outcomes.keep(checked.configuration.providers);
+    this.#handler = this.#compose(checked);
+    this.#state.configuration_fault = undefined;
+  }
+
+  /** Says in `/readyz` that the file has been edited and cannot be taken up. */
+  refuseReload(reason: string): void {
+    this.#state.configuration_fault = reason;
+  }
+
+  /** Takes no new work, lets running answers finish within `drain`, then closes everything. */
+  async stop(): Promise<void> {
+    this.#state.draining = true;
+    clearTimeout(this.#timer);
+    await drain(this.#server, this.#inflight, this.#configuration.drain_ms);
+    this.#control.close();
+    await this.network.close();
+    await this.#settler.close();
+    clearTimeout(this.#timer);
+    try {
+      await this.store.close();
+    } catch (err) {
+      this.options.log.error({ err }, 'the store could not be closed in good order');
+    }
+  }
+
+  #compose({ configuration, stages }: Sound): Handler {
+    const { store, network, options } = this;
+    const { log, now, random } = options;
+    const inflight = this.#inflight;
+    const outcomes = this.#outcomes;
+    const throttles = this.#throttles;
+    const outlasting = {
+      inflight,
+      control: this.#control,
+      polls: this.#polls,
+      outcomes,
+      throttles,
+      settler: this.#settler,
+      memory: this.#memory,
+    };
+    const services = { configuration, store, network, log, now, random, ...outlasting };
+    return createApp(stages, services, this.#state);
+  }
+
+  #refuse(error: NodeJS.ErrnoException | undefined, socket: Duplex): void {
+    refuseMalformed(error?.code, socket, () => {
+      for (const call of this.#inflight) if (call.isOn(socket)) return true;
+      return false;
+    });
+  }
+
+  #beatLater(wait_ms: number): void {
+    const beat = async (): Promise<void> => {
+      const isWell = await this.#beat();
+      if (this.#state.draining) return;
+      this.#beatLater(isWell ? BEAT_MS : BEAT_AGAIN_MS);
+      if (isWell) void this.#sweep();
+    };
+    this.#timer = setTimeout(() => void beat(), wait_ms);
+    this.#timer.unref();
+  }
+
+  /** Says that this process lives; resolves with whether the store has taken it. */
+  async #beat(): Promise<boolean> {
+    const { log } = this.options;
+    try {
+      await this.store.beat(JSON.stringify(this.#outcomes.report()));
+      this.#settler.wrote();
+      if (this.#beatFault !== '') log.info('the store takes writes again');
+      this.#beatFault = '';
+      return true;
+    } catch (error) {
+      this.#settler.wrote(error);
+      const fault = String(error);
+      if (fault !== this.#beatFault) log.error({ err: error }, 'the store does not take writes');
+      this.#beatFault = fault;
+      return false;
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    const { log } = this.options;
+    const { limits } = this.#configuration;
+    try {
+      // The charges of a process that is gone come before the release of its holds.
+      const released = (await this.#settler.adopt()) ? await this.store.recover() : 0;
+      if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
+      const swept = await this.store.tasks.sweep(limits.task_ms);
+      for (const one of swept) tellSwept(one, log);
+      await this.store.pictures.sweep();
+      await this.store.idempotency.sweep(limits.idempotency_total_bytes);
+      await this.store.people.sweep(this.#configuration.sign_in.session);
+    } catch (error) {
+      log.error({ err: error }, 'the store does not answer');
+    } finally {
+      this.#isSweeping = false;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Services, StageMiddleware } from '../pipeline/stage.js';
+import { FileGone } from '../store/open-file.js';
+
+/** What the process knows of its own health; changed by the gateway, read by the probes. */
+export interface Health {
+  draining: boolean;
+  /** Why an edited configuration was not taken up; the older one then serves on. */
+  configuration_fault: string | undefined;
+}
+
+/** Where the probes ask. */
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+/**
+ * `/healthz`: the process answers. `/readyz`: it can take work, which a broken new configuration
+ * does not change, as long as an older one serves. Neither wants a key.
+ */
+export function health(state: Health, { store, settler }: Services): StageMiddleware {
+  const ping = sharedPing(store);
+  return async (ctx, next) => {
+    if (!PROBES.has(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) await next();
+    else if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
+    else
+      await readiness(ctx, state, async () => {
+        const faults = [await ping(), settler.fault].filter((fault) => fault !== undefined);
+        return faults.length > 0 ? faults.join('; ') : undefined;
+      });
+  };
+}
+
+async function readiness(
+  ctx: Parameters<StageMiddleware>[0],
+  state: Health,
+  storeFault: () => Promise<string | undefined>,
+): Promise<void> {
+  const reason = state.draining ? 'the gateway is stopping' : await storeFault();
+  ctx.status = reason === undefined ? 200 : 503;
+  ctx.body = {
+    status: reason === undefined ? 'ready' : 'not_ready',
+    ...(reason !== undefined && { reason }),
+    ...(state.configuration_fault !== undefined && {
+      configuration: `older one serves: ${state.configuration_fault}`,
+    }),
+  };
+}
+
+/** A probe is answered by then, whatever the store does. */
+const PING_MS = 1_500;
+
+/** What keeps the store from answering. Probes that come together share one question. */
+function sharedPing(store: Services['store']): () => Promise<string | undefined> {
+  let asked: Promise<string | undefined> | undefined;
+  const ping = async (): Promise<string | undefined> => {
+    try {
+      await store.ping();
+      return undefined;
+    } catch (error) {
+      return error instanceof FileGone
+        ? 'the file of the store was deleted or replaced'
+        : 'the store does not answer';
+    }
+  };
+  return async () => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve('the store does not answer in time'), PING_MS);
+    });
+    asked ??= ping().finally(() => {
+      asked = undefined;
+    });
+    const fault = await Promise.race([asked, late]);
+    clearTimeout(timer);
+    return fault;
+  };
+}

@@ -1,0 +1,155 @@
+import type { Logger } from 'pino';
+import { ClientGone, encodingOf, writeAtOnce } from '../http/client-connection.js';
+import { GatewayError } from '../core/errors.js';
+import type { Health } from './probes.js';
+import { type Context, type Services, type StageMiddleware, type State } from '../pipeline/stage.js';
+import { bodyOf } from './response-body.js';
+import { LARGE_BYTES } from '../http/json-body.js';
+import type { Room } from '../http/memory-budget.js';
+import { logRequest } from '../telemetry/access-log.js';
+
+/**
+ * Around all stages of a request: writes what they have made of it, in the one shape for errors,
+ * and logs one line. No error leaves it.
+ */
+export function answering({ log, configuration }: Services, state: Health): StageMiddleware {
+  const { client_ms } = configuration.limits;
+  return async (ctx, next) => {
+    const started = performance.now();
+    try {
+      if (state.draining) throw drainingError();
+      await next();
+      writeReply(ctx, client_ms);
+    } catch (error) {
+      writeError(ctx, error, { log, client_ms });
+    }
+    tell(ctx, log, performance.now() - started);
+    if (ctx.state.room) release(ctx.state.room, ctx);
+  };
+}
+
+/** What is large counts until its client has taken it. */
+function release(room: Room, { req, res }: Context): void {
+  const { socket } = req;
+  if (room.bytes <= LARGE_BYTES || res.writableFinished || res.closed || socket.destroyed) {
+    room.close();
+    return;
+  }
+  const close = (): void => {
+    room.close();
+    res.off('close', close);
+    socket.off('close', close);
+  };
+  res.once('close', close);
+  // An answer that waits for the one before it on its socket never hears that the socket closed.
+  socket.once('close', close);
+}
+
+function drainingError(): GatewayError {
+  const message = 'The gateway is stopping; send the request again in a moment.';
+  return new GatewayError('draining', message, {
+    headers: { connection: 'close', 'retry-after': '1' },
+  });
+}
+
+function writeReply(ctx: Context, client_ms: number): void {
+  const { reply, receipt } = ctx.state;
+  const text = reply?.kind === 'repeat' ? reply.text : textOf(bodyOf(reply, receipt));
+  if (ctx.res.destroyed) return;
+  if (text !== undefined) {
+    const status = reply && 'status' in reply ? reply.status : undefined;
+    send(ctx, { status: status ?? 200, text, client_ms });
+  } else if (!reply && ctx.respond !== false && ctx.status === 404 && ctx.body == null) {
+    throw new GatewayError('not_found', `No stage of ${ctx.method} ${ctx.path} answers.`);
+  }
+}
+
+interface Whole {
+  status: number;
+  text: string;
+  client_ms: number;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What Koa would do from here on costs as much as a stage, and nothing is left to be decided. */
+function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
+  const { res } = ctx;
+  ctx.respond = false;
+  const bytes = Buffer.byteLength(text);
+  // A call that came straight here has no header of its own yet.
+  const all: Record<string, string> = {
+    'x-request-id': ctx.state.request_id,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(bytes),
+  };
+  // A stage of the operator's may have left the words of another status.
+  res.statusMessage = '';
+  res.writeHead(status, headers ? Object.assign(all, headers) : all);
+  writeAtOnce(res, text, encodingOf(text, bytes));
+  res.end();
+  // Most answers are with the kernel by now, and only a client that takes none is timed.
+  if (res.writableLength > 0) res.setTimeout(client_ms);
+}
+
+function textOf(body: object | undefined): string | undefined {
+  return body && JSON.stringify(body);
+}
+
+function writeError(
+  ctx: Context,
+  error: unknown,
+  { log, client_ms }: { log: Logger; client_ms: number },
+): void {
+  const { request_id } = ctx.state;
+  if (error instanceof ClientGone || ctx.res.headersSent || ctx.res.destroyed) {
+    ctx.respond = false;
+    if (!(error instanceof ClientGone)) log.error({ request_id, err: error }, 'a request broke');
+    if (!ctx.res.writableEnded) ctx.res.destroy();
+    return;
+  }
+  const { shown, status } = toShow(ctx, error, log);
+  const { headers } = shown;
+  send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
+}
+
+/** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
+export function toShow(
+  { state }: { state: Pick<State, 'request_id'> },
+  error: unknown,
+  log: Logger,
+): { shown: GatewayError; status: number } {
+  const { request_id } = state;
+  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
+  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
+  return { shown, status: isRefusal(error) ? error.status : shown.status };
+}
+
+/** An operator's own stage refuses as in any Koa application, by `ctx.throw(403, message)`. */
+function refusal(error: unknown): GatewayError | undefined {
+  if (!isRefusal(error)) return undefined;
+  return new GatewayError('invalid_request', error.message, { cause: error });
+}
+
+function isRefusal(error: unknown): error is Error & { status: number } {
+  if (!(error instanceof Error) || error instanceof GatewayError) return false;
+  const { status, expose } = error as { status?: unknown; expose?: unknown };
+  return expose === true && typeof status === 'number' && status >= 400 && status <= 499;
+}
+
+function internal(): GatewayError {
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.');
+}
+
+function tell(ctx: Context, log: Logger, took_ms: number): void {
+  const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
+  logRequest(log, {
+    request_id,
+    endpoint,
+    status: ctx.res.headersSent ? ctx.res.statusCode : ctx.status,
+    took_ms,
+    account: caller?.account_id ?? account_id,
+    model: model?.id ?? task?.task.model,
+    cost_nano: receipt?.cost_nano,
+    uncollected_nano: receipt?.uncollected_nano,
+  });
+}

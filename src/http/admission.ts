@@ -1,0 +1,30 @@
+import { refusal } from '../billing/payment-required.js';
+import { fact, type Context, type Services } from '../pipeline/stage.js';
+import type { Model } from '../core/provider.js';
+
+/** Throws `GatewayError` (402) for an account with nothing available. */
+export async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {
+  const account = await store.account(fact(ctx, 'caller').account_id);
+  const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
+  if (balance_nano - held_nano > 0n) return;
+  throw refusal({ because: 'balance', balance_nano, held_nano }, 1n);
+}
+
+/**
+ * Whose large body is read: a caller's that can pay for something, or may use a model that is free.
+ * A caller that is not known is nobody's business here.
+ */
+export function admission(services: Services): (ctx: Context) => Promise<void> {
+  const free = [...services.configuration.models.values()].filter(isFree).map(({ id }) => id);
+  return async (ctx) => {
+    const { caller } = ctx.state;
+    if (!caller) return;
+    const { models } = caller;
+    if (models ? free.some((id) => models.includes(id)) : free.length > 0) return;
+    await refuseEmpty(ctx, services);
+  };
+}
+
+function isFree({ upstreams }: Model): boolean {
+  return upstreams.every(({ price }) => price.free);
+}

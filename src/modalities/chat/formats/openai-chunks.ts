@@ -1,0 +1,117 @@
+import { usageBody, type Heading, type Shown } from './openai-answer.js';
+import type { ChatPiece, TokenUsage } from '../codec.js';
+import { finishReason } from './openai-finish.js';
+
+interface ChoiceState {
+  text: string;
+  hasToolCalls: boolean;
+  finish: string | undefined;
+}
+
+export const DONE = 'data: [DONE]\n\n';
+
+/** An event of a stream: one `data:` line, LF only (specification 4.1). */
+export function event(data: string): string {
+  return `data: ${data}\n\n`;
+}
+
+/**
+ * Turns the pieces of one streamed answer into the contract's chunks (specification 2.5): first a
+ * delta with the role, then text, one finish reason a choice, and usage on the final chunk alone.
+ */
+export class Framer {
+  /** The last usage the upstream gave. */
+  usage: unknown;
+  /** Something was delivered. */
+  hasSpoken = false;
+  readonly #head: string;
+  readonly #shown: Shown;
+  readonly #choices = new Map<number, ChoiceState>();
+
+  constructor({ id, created, model }: Heading, shown: Shown) {
+    this.#shown = shown;
+    const heading = { id, object: 'text_completion.chunk', created, model };
+    this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
+  }
+
+  /** The events for some pieces, as one text; empty where there is nothing to say. */
+  frame(pieces: readonly ChatPiece[]): string {
+    this.listen(pieces);
+    let text = '';
+    for (const piece of pieces) {
+      const { index } = piece;
+      if (index !== undefined && index < this.#shown.choices)
+        text += this.#framePiece(index, piece);
+    }
+    return text;
+  }
+
+  /** Notes the usage in pieces that nobody is shown any more. */
+  listen(pieces: readonly ChatPiece[]): void {
+    for (const { usage } of pieces) {
+      if (usage !== undefined && usage !== null) this.usage = usage;
+    }
+  }
+
+  /** The final chunk. It goes out only after the charge is committed. */
+  final(usage: TokenUsage): string {
+    return event(`${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}`);
+  }
+
+  /** What was delivered so far, choice by choice, for counting its tokens. */
+  texts(): string[] {
+    return [...this.#choices.values()].map(({ text }) => text);
+  }
+
+  #framePiece(index: number, piece: ChatPiece): string {
+    let events = '';
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      choice = { text: '', hasToolCalls: false, finish: undefined };
+      this.#choices.set(index, choice);
+      events += this.#chunk(index, '{"role":"assistant"}', null);
+    }
+    if (choice.finish !== undefined) return events;
+    const delta = deltaOf(piece, choice, this.#shown);
+    const logprobs = this.#shown.logprobs ? piece.logprobs : undefined;
+    if (delta) {
+      this.hasSpoken = true;
+      events += this.#chunk(index, delta, null, logprobs);
+    }
+    if (piece.finish_reason !== undefined) {
+      choice.finish = finishReason(piece.finish_reason, choice.hasToolCalls);
+      events += this.#chunk(index, '{}', choice.finish);
+    }
+    return events;
+  }
+
+  #chunk(index: number, delta: string, finish: string | null, logprobs?: unknown): string {
+    const extra = logprobs === undefined ? '' : `"logprobs":${JSON.stringify(logprobs)},`;
+    const reason = finish === null ? 'null' : `"${finish}"`;
+    return event(
+      `${this.#head}{"index":${index},"delta":${delta},${extra}"finish_reason":${reason}}]}`,
+    );
+  }
+}
+
+/** The delta as JSON, empty where the piece says nothing new; notes what the choice has said. */
+function deltaOf(piece: ChatPiece, choice: ChoiceState, shown: Shown): string {
+  const { content } = piece;
+  const reasoning = shown.reasoning ? piece.reasoning_content : undefined;
+  const calls = shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
+  if (content && !reasoning && !calls) {
+    choice.text += content;
+    return `{"content":${JSON.stringify(content)}}`;
+  }
+  if (!content && !reasoning && !calls) return '';
+  choice.text += `${content ?? ''}${reasoning ?? ''}`;
+  for (const { function: call } of calls ?? []) {
+    choice.text += `${call.name ?? ''}${call.arguments ?? ''}`;
+  }
+  if (calls) choice.hasToolCalls = true;
+  return JSON.stringify({
+    ...(content && { content }),
+    ...(reasoning && { reasoning_content: reasoning }),
+    ...(calls && { tool_calls: calls }),
+  });
+}

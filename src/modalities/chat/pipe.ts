@@ -1,0 +1,57 @@
+import type { ChatPiece } from './codec.js';
+import type { Framer } from './formats/openai-chunks.js';
+import type { ChatStream } from './send.js';
+import type { Sink } from './sse-response.js';
+
+/** How a stream came to its end. `left`: the client went, and the upstream was not heard out. */
+export type Ending = { how: 'complete' } | { how: 'left' } | { how: 'cut'; error: unknown };
+
+/** How much is read of a stream after its client has left, before it is given up. */
+export interface Unheard {
+  linger_bytes: number;
+  drain_bytes: number;
+}
+
+/**
+ * Carries a stream from the upstream to the client, as it comes and no faster than the client
+ * reads. When the client leaves it either stops, or reads on without writing, to learn the usage:
+ * for a moment where the upstream stops billing when it is aborted, so that leaving early is no way
+ * to pay less.
+ */
+export async function pump(
+  stream: ChatStream,
+  framer: Framer,
+  sink: Sink,
+  unheard: Unheard,
+): Promise<Ending> {
+  const { client, rest, first } = stream;
+  let bytes = 0;
+  let hasLeft = false;
+  const most = (): number =>
+    client.on_leave === 'linger' ? unheard.linger_bytes : unheard.drain_bytes;
+  const take = (pieces: readonly ChatPiece[]): Promise<void> | undefined => {
+    if (!client.gone) {
+      const text = framer.frame(pieces);
+      if (framer.hasSpoken && client.on_leave === 'abort') client.on_leave = 'linger';
+      return text ? sink.write(text) : undefined;
+    }
+    framer.listen(pieces);
+    bytes += weight(pieces);
+    if (client.on_leave !== 'abort' && bytes <= most()) return undefined;
+    hasLeft = true;
+    rest.leave();
+    return undefined;
+  };
+  try {
+    await take(first);
+    if (!hasLeft) await rest.each(take);
+    return hasLeft ? { how: 'left' } : { how: 'complete' };
+  } catch (error) {
+    return client.gone ? { how: 'left' } : { how: 'cut', error };
+  }
+}
+
+/** Near enough to the bytes of what nobody hears, whichever kind of piece they came as. */
+function weight(pieces: readonly ChatPiece[]): number {
+  return JSON.stringify(pieces).length;
+}

@@ -1,0 +1,120 @@
+import type { Client } from '../../http/client-connection.js';
+import { visible, type Heading, type Shown } from './formats/openai-answer.js';
+import type { ChatCall, ChatPiece, ChatReply, Encoded } from './codec.js';
+import { PieceReader, type PieceSource } from './delta-reader.js';
+import type { Operation, Upstream, WireAnswer } from '../../core/provider.js';
+import { failure } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import { readError, readJson } from '../../upstream/read-answer.js';
+import type { Network } from '../../upstream/network-types.js';
+
+export interface ChatAnswer {
+  kind: 'chat';
+  upstream: Upstream;
+  reply: ChatReply;
+  heading: Heading;
+}
+
+/** A stream whose first pieces are here, so that its upstream is known to answer. */
+export interface ChatStream {
+  kind: 'chat-stream';
+  upstream: Upstream;
+  first: readonly ChatPiece[];
+  rest: PieceSource;
+  heading: Heading;
+  shown: Shown;
+  client: Client;
+}
+
+export interface Limits {
+  answer_bytes: number;
+  stream_bytes: number;
+  event_bytes: number;
+}
+
+export interface ChatAttempt {
+  call: ChatCall;
+  upstream: Upstream;
+  heading: Heading;
+  shown: Shown;
+  limits: Limits;
+  client: Client;
+}
+
+/**
+ * Asks one upstream once. Resolves with a whole answer, or with a stream that has begun; throws
+ * `UpstreamError` for everything else.
+ */
+export async function chat(
+  attempt: ChatAttempt,
+  network: Network,
+): Promise<ChatAnswer | ChatStream> {
+  const { call, upstream, limits, client } = attempt;
+  const operation = upstream.provider.operations.get('chat');
+  if (!operation) throw new Error(`${upstream.provider.name} does not serve chat.`);
+  const wire = wireRequest(operation.codec.encode(call, upstream), operation);
+  const answer = await network.send(upstream.provider, wire, client.signal);
+  if (answer.status < 200 || answer.status > 299) throw await refusal(attempt, answer);
+  if (call.stream && !isJson(answer)) return beginStream(attempt, operation, answer);
+  const body = await readJson(answer, limits.answer_bytes, client.room);
+  const reply = visible(operation.codec.decode(body, call, upstream), attempt.shown);
+  if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
+  return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
+}
+
+function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
+  return { upstream, heading };
+}
+
+function aboutStream(
+  attempt: ChatAttempt,
+): Pick<ChatStream, 'upstream' | 'heading' | 'shown' | 'client'> {
+  return { ...about(attempt), shown: attempt.shown, client: attempt.client };
+}
+
+function wireRequest(encoded: Encoded, operation: Operation): Parameters<Network['send']>[1] {
+  return {
+    method: 'POST',
+    path: encoded.path || operation.path,
+    headers: { 'content-type': 'application/json', ...encoded.headers },
+    body: JSON.stringify(encoded.body),
+  };
+}
+
+async function refusal(attempt: ChatAttempt, answer: WireAnswer): Promise<UpstreamError> {
+  const text = await readError(answer);
+  return failure(answer.status, answer.headers, text, attempt.upstream.provider);
+}
+
+function isJson(answer: WireAnswer): boolean {
+  return /^application\/([\w.-]+\+)?json/iu.test(answer.headers['content-type'] ?? '');
+}
+
+async function beginStream(
+  attempt: ChatAttempt,
+  operation: Operation,
+  answer: WireAnswer,
+): Promise<ChatStream> {
+  const { call, upstream, limits } = attempt;
+  const decoder = operation.codec.decodeStream(call, upstream);
+  const rest = new PieceReader(answer.body, limits, decoder);
+  const first = await rest.next();
+  if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+  throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
+}
+
+/** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */
+function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
+  const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
+    index,
+    ...(content !== null && { content }),
+    ...(tool_calls && { tool_calls: tool_calls.map((call, at) => ({ index: at, ...call })) }),
+    ...rest,
+    finish_reason: finish_reason ?? 'stop',
+  }));
+  const rest: PieceSource = {
+    each: async (take) => take([{ usage: reply.usage }]),
+    leave: () => undefined,
+  };
+  return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+}

@@ -1,0 +1,35 @@
+import type { Encoded } from '../chat/codec.js';
+import type { Upstream } from '../../core/provider.js';
+
+/** An image call in the gateway's own words: checked, defaults filled in (specification 2.6). */
+export interface ImageCall {
+  prompt: string;
+  /** How many this one upstream call must make: never more than its operation's `most`. */
+  n: number;
+  size: { width: number; height: number } | undefined;
+  quality: 'standard' | 'hd' | undefined;
+  style: 'natural' | 'vivid' | undefined;
+  response_format: 'url' | 'b64_json';
+  /** Passthrough fields. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** One picture as the upstream gave it: its bytes, or where they are. */
+export interface Picture {
+  b64_json?: string;
+  url?: string;
+  revised_prompt?: string;
+}
+
+export interface ImageReply {
+  /** Those that were made; fewer than asked where some were refused. */
+  pictures: Picture[];
+  /** Token usage as the upstream says it, already in `prompt_tokens` and `completion_tokens`. */
+  usage: unknown;
+}
+
+/** How one wire format says image generation. Pure, like `ChatCodec`; throws `UpstreamError`. */
+export interface ImageCodec {
+  encode(call: ImageCall, upstream: Upstream): Encoded;
+  decode(body: unknown, call: ImageCall, upstream: Upstream): ImageReply;
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import type { Services } from '../../pipeline/stage.js';
+import type { PictureTerms } from '../../store/images/hosted-images.js';
+import { pictureType } from '../../lib/image-type.js';
+
+type PictureOwner = Pick<PictureTerms, 'account_id' | 'free'>;
+
+/** As many random bytes as nobody can guess: the URL is all that is asked for. */
+const NAME_BYTES = 24;
+
+/**
+ * Keeps a picture for its client and answers the URL that gives it, without a key, until its time
+ * is up. Where the file has no endpoint for it, the picture itself is the URL.
+ */
+export async function keptUrl(
+  bytes: Buffer,
+  owner: PictureOwner,
+  services: Services,
+): Promise<string> {
+  const { configuration, store, now } = services;
+  const endpoint = configuration.endpoints.find(({ stages }) =>
+    stages.some(({ name }) => name === 'picture'),
+  );
+  if (!endpoint) return `data:${pictureType(bytes)};base64,${bytes.toString('base64')}`;
+  const { image_ttl_ms, images_total_bytes: total_bytes } = configuration.limits;
+  const id = randomBytes(NAME_BYTES).toString('base64url');
+  await store.pictures.keep(id, bytes, {
+    due_ms: now() + image_ttl_ms,
+    total_bytes,
+    ...owner,
+  });
+  return configuration.public_url + endpoint.path.replace('{id}', id);
+}

@@ -1,0 +1,29 @@
+import type { PriceEntry } from '../../schema-types/gateway.js';
+import { readDollars } from '../../config/prices.js';
+import { pointer as join, type Source } from '../../yaml/source.js';
+import type { Draft } from '../../yaml/validate.js';
+
+type Entry = Draft<Extract<PriceEntry, object>['per_image']>;
+
+const QUALITIES = ['standard', 'hd'];
+
+/**
+ * Nano-dollars of a picture: `any` where one number stands for all, or by quality, or by size. What
+ * the file leaves out is not for sale.
+ */
+export function readImagePrices(
+  source: Source,
+  pointer: string,
+  entry: Entry,
+): Map<string, bigint> | undefined {
+  if (entry === undefined) return undefined;
+  if (typeof entry !== 'object') return new Map([['any', readDollars(source, pointer)]]);
+  const given = Object.entries(entry).filter(([, amount]) => amount !== undefined);
+  const keys = given.map(([key]) => key);
+  const sizes = keys.filter((key) => !QUALITIES.includes(key));
+  if (sizes.length > 0 && sizes.length < keys.length) {
+    const message = 'per_image goes by quality or by size, not by both';
+    source.fault(pointer, { code: 'mixed_price', message, hint: 'keep one kind of key' });
+  }
+  return new Map(keys.map((key) => [key, readDollars(source, pointer + join(key))]));
+}

@@ -1,0 +1,129 @@
+import { imagePrice } from './price.js';
+import { headerSafe } from '../../lib/ignored-header.js';
+import { checkAddresses } from '../chat/formats/image-url.js';
+import { GatewayError } from '../../core/errors.js';
+import type { ImageGenerationBody } from '../../schema-types/image-generation.js';
+import type { Model, Price, Upstream } from '../../core/provider.js';
+import type { ImageCall } from './codec.js';
+
+/** An image request as the chosen model takes it; `n` is all that was asked for. */
+export interface ImageWork {
+  kind: 'image';
+  call: ImageCall;
+  /** Names of the fields that were left out, for the header `tollgate-ignored`. */
+  ignored: readonly string[];
+}
+
+/** Of a model for which the file says nothing else. */
+const STANDARD_IMAGES = 10;
+const STANDARD_SIZE = '1024x1024';
+/** The most pixels that a price covers which does not go by size: above it, upstreams take more. */
+const STANDARD_PIXELS = 2 ** 21;
+/** Pixels of a side: what is outside is a mistake at every known provider. */
+const LEAST_SIDE = 16;
+const LONGEST_SIDE = 8_192;
+
+/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+const OWN = new Set([
+  'model',
+  'prompt',
+  'n',
+  'size',
+  'quality',
+  'response_format',
+  'style',
+  'stream',
+  'partial_images',
+]);
+
+/**
+ * Fits a valid body to a model (specification 2.6). What a picture's price goes by is always said
+ * to the upstream, so that it does not choose something dearer. Throws `GatewayError`.
+ */
+export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
+  const { prompt, n = 1, quality, response_format = 'url', style } = body;
+  checkCount(n, model);
+  if (prompt.trim() === '') refuse('prompt', 'must not be empty');
+  if (body.stream) refuse('stream', 'must be false: pictures are not streamed here');
+  if (body.partial_images) refuse('partial_images', 'must be 0: pictures are not streamed here');
+  const { fields, ignored } = travelling(body, model);
+  const { price } = model;
+  const call: ImageCall = {
+    prompt,
+    n,
+    size: sizeOf(body.size ?? pricedSize(price)),
+    quality: quality ?? (price.per_image?.has('standard') ? 'standard' : undefined),
+    style,
+    response_format,
+    fields,
+  };
+  return { kind: 'image', call, ignored };
+}
+
+/**
+ * Those of the upstreams that have a price for what is asked for. Throws `GatewayError` (400) where
+ * there is none, before any money is held.
+ */
+export function priced(call: ImageCall, { id, upstreams, limits }: Model): readonly Upstream[] {
+  const most = limits.image_pixels ?? STANDARD_PIXELS;
+  const sold = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
+  const able = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
+  const [first] = upstreams;
+  if (able.length > 0 || !first) return able;
+  if (sold.length > 0) {
+    const side = Math.floor(Math.sqrt(most));
+    refuse('size', `must have at most ${most} pixels for ${id}, such as ${side}x${side}`);
+  }
+  const keys = [...(first.price.per_image?.keys() ?? [])];
+  const param = keys.some((key) => key.includes('x')) ? 'size' : 'quality';
+  return refuse(param, `must be one of ${keys.join(', ')}`);
+}
+
+/** True where a larger picture has a price of its own, by its size or by its tokens, or is free. */
+function goesBySize({ free, per_image }: Price): boolean {
+  if (free || !per_image) return true;
+  return [...per_image.keys()].some((key) => key.includes('x'));
+}
+
+function pixelsOf({ size }: ImageCall): number {
+  return size ? size.width * size.height : 0;
+}
+
+function checkCount(n: number, { id, limits }: Model): void {
+  const most = limits.images ?? STANDARD_IMAGES;
+  if (n > most) refuse('n', `must be at most ${most} for ${id}`);
+}
+
+/** Where the price goes by size, a request that names none gets the usual one, or the first. */
+function pricedSize({ per_image }: Price): string | undefined {
+  const sizes = [...(per_image?.keys() ?? [])].filter((key) => key.includes('x'));
+  return sizes.includes(STANDARD_SIZE) ? STANDARD_SIZE : sizes[0];
+}
+
+function sizeOf(text: string | undefined): ImageCall['size'] {
+  if (text === undefined) return undefined;
+  const [, width = 0, height = 0] = (/^([1-9]\d{0,4})x([1-9]\d{0,4})$/u.exec(text) ?? []).map(
+    Number,
+  );
+  const isSane = [width, height].every((side) => side >= LEAST_SIDE && side <= LONGEST_SIDE);
+  if (isSane) return { width, height };
+  return refuse('size', `must be WIDTHxHEIGHT, each from ${LEAST_SIDE} to ${LONGEST_SIDE}`);
+}
+
+function travelling(
+  body: ImageGenerationBody,
+  { passthrough }: Model,
+): { fields: Record<string, unknown>; ignored: string[] } {
+  const others = Object.entries(body).filter(([name]) => !OWN.has(name));
+  const sent = others.filter(([name]) => passthrough.has(name));
+  const left = others.filter(([name]) => !passthrough.has(name));
+  for (const [name, value] of sent) checkAddresses(value, name);
+  return {
+    fields: Object.fromEntries(sent),
+    ignored: [...new Set(left.map(([name]) => headerSafe(name)))],
+  };
+}
+
+function refuse(param: string, complaint: string): never {
+  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+}

@@ -1,0 +1,99 @@
+import type { Client } from '../../http/client-connection.js';
+import type { Services } from '../../pipeline/stage.js';
+import type { ImageOperation, Upstream, WireRequest } from '../../core/provider.js';
+import { failure } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import { readError, readJson } from '../../upstream/read-answer.js';
+import type { ImageCall, ImageReply } from './codec.js';
+import { deliver, type ImageDatum } from './to-client.js';
+
+/** The pictures of one request, ready for the client. `created` is in Unix seconds. */
+export interface ImageAnswer {
+  kind: 'image';
+  upstream: Upstream;
+  created: number;
+  data: readonly ImageDatum[];
+  /** How many the client pays for. */
+  delivered: number;
+  /** What each upstream call says of its usage. */
+  usages: readonly unknown[];
+}
+
+/**
+ * Asks one upstream, at once by as many calls as it needs for `n` pictures. What some calls made is
+ * kept where others failed; if all failed, throws the first one's `UpstreamError`.
+ */
+export async function images(
+  call: ImageCall,
+  upstream: Upstream,
+  client: Client,
+  services: Services,
+): Promise<ImageAnswer> {
+  const operation = operationOf(upstream);
+  const replies = await good(
+    shares(call.n, operation.most).map((n) =>
+      ask({ ...call, n }, upstream, operation, client, services),
+    ),
+  );
+  const pictures = replies.flatMap((reply) => reply.pictures);
+  const answer = { kind: 'image', upstream, usages: replies.map(({ usage }) => usage) } as const;
+  const created = Math.floor(services.now() / 1_000);
+  // The upstream was heard out only to learn what it made: nobody is there to take it.
+  if (client.gone && !client.returns) {
+    return { ...answer, created, data: [], delivered: pictures.length };
+  }
+  // What is made is paid for, also by a client that leaves now.
+  client.on_leave = 'drain';
+  const data = await good(
+    pictures.map((picture) => deliver(picture, call, upstream, client, services)),
+  );
+  return { ...answer, created, data, delivered: data.length };
+}
+
+function operationOf({ provider }: Upstream): ImageOperation {
+  if (provider.image) return provider.image;
+  throw new Error(`${provider.name} does not make pictures.`);
+}
+
+/** 10 by 4 at a time are 4, 4 and 2. */
+function shares(total: number, most: number): number[] {
+  const length = Math.ceil(total / most);
+  return Array.from({ length }, (_, i) => Math.min(most, total - i * most));
+}
+
+/** What came of those that succeeded; the first failure where none did. */
+async function good<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
+  const outcomes = await Promise.allSettled(attempts);
+  const values = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = outcomes.find((one) => one.status === 'rejected');
+  if (values.length === 0 && failed) throw failed.reason;
+  return values;
+}
+
+async function ask(
+  call: ImageCall,
+  upstream: Upstream,
+  { codec, path }: ImageOperation,
+  { signal, room }: Client,
+  { network, configuration }: Services,
+): Promise<ImageReply> {
+  const { provider } = upstream;
+  const { limits } = configuration;
+  const encoded = codec.encode(call, upstream);
+  const wire: WireRequest = {
+    method: 'POST',
+    path: encoded.path || path,
+    headers: { 'content-type': 'application/json', ...encoded.headers },
+    body: JSON.stringify(encoded.body),
+  };
+  const answer = await network.send(provider, wire, signal);
+  const { status, headers } = answer;
+  if (status < 200 || status > 299) {
+    throw failure(status, headers, await readError(answer), provider);
+  }
+  const body = await readJson(answer, limits.answer_bytes, room);
+  const { pictures, usage } = codec.decode(body, call, upstream);
+  if (pictures.length === 0) throw new UpstreamError('broken', 'The upstream gave no picture.');
+  // An upstream that makes more than was asked for gives the rest away.
+  return { pictures: pictures.slice(0, call.n), usage };
+}

@@ -1,0 +1,76 @@
+import { pointer as join, type Source } from '../../yaml/source.js';
+import type { Draft } from '../../yaml/validate.js';
+import type { ImageCall, ImageCodec, ImageReply, Picture } from './codec.js';
+import { isRecord } from '../../lib/is-record.js';
+import type { ImageBlock } from '../../schema-types/provider.js';
+import { failureInside } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import { unaccepted } from '../../mapping/unsupported-value.js';
+import { addressFrom } from '../../mapping/address.js';
+import { adjusted } from '../../mapping/overrides.js';
+import { compile } from '../../mapping/compile.js';
+import { headersOf } from '../../mapping/headers.js';
+import { PLACES, type Place } from '../../mapping/template-scopes.js';
+import { evaluate } from '../../mapping/scope.js';
+
+const AT = `/operations${join('image')}`;
+const DATA_URL = /^data:[^,]{0,200};base64,/u;
+
+/**
+ * The codec that a manifest's templates for pictures make: `request` gives the body from the call,
+ * `response.pictures` a list of `{ b64_json or url, revised_prompt }`. A text in `response.error`
+ * tells that a 2xx is none.
+ */
+export function mapImages(source: Source, block: Draft<ImageBlock>): ImageCodec {
+  const at = (place: Place, part: string, value: unknown, address = false) =>
+    compile(value, AT + part, { source, place, address });
+  const { image_request, image_response } = PLACES;
+  const response = block.response ?? {};
+  const path = at(image_request, '/path', block.path, true);
+  const request = at(image_request, '/request', block.request);
+  const pictures = at(image_response, '/response/pictures', response.pictures);
+  const usage = at(image_response, '/response/usage', response.usage);
+  const error = at(image_response, '/response/error', response.error);
+  const headers = headersOf(block.headers);
+  return {
+    encode(call, upstream) {
+      checkAccepted(call, block);
+      const names = { call, model: upstream.model };
+      const address = addressFrom(evaluate(path, call, names));
+      const body = adjusted(evaluate(request, call, names), upstream);
+      return { path: address, headers, body };
+    },
+    decode(body, call, { model, provider }): ImageReply {
+      const names = { call, body, model };
+      const said = evaluate(error, body, names);
+      if (typeof said === 'string' && said !== '') throw failureInside({ error: said }, provider);
+      const made = evaluate(pictures, body, names);
+      const found = (Array.isArray(made) ? made : []).flatMap(pictureIn);
+      if (found.length === 0) {
+        throw new UpstreamError('broken', 'The upstream gave no picture.');
+      }
+      return { pictures: found.slice(0, call.n), usage: evaluate(usage, body, names) };
+    },
+  };
+}
+
+function checkAccepted(call: ImageCall, { accepts }: Draft<ImageBlock>): void {
+  const size = call.size && `${call.size.width}x${call.size.height}`;
+  const asked = { size, quality: call.quality, style: call.style };
+  const refusal = unaccepted(asked, accepts, '');
+  if (refusal) throw new UpstreamError('rejected', refusal.message);
+}
+
+function pictureIn(value: unknown): Picture[] {
+  if (!isRecord(value)) return [];
+  const { b64_json, url, revised_prompt } = value;
+  const revised = isText(revised_prompt) ? { revised_prompt } : {};
+  if (isText(b64_json)) return [{ b64_json: b64_json.replace(DATA_URL, ''), ...revised }];
+  if (!isText(url)) return [];
+  if (DATA_URL.test(url)) return [{ b64_json: url.replace(DATA_URL, ''), ...revised }];
+  return /^https?:\/\//iu.test(url) ? [{ url, ...revised }] : [];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

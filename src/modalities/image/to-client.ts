@@ -1,0 +1,69 @@
+import type { Client } from '../../http/client-connection.js';
+import type { Services } from '../../pipeline/stage.js';
+import type { Upstream } from '../../core/provider.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import { refusePrivate } from '../../upstream/ssrf-guard.js';
+import type { ImageCall, Picture } from './codec.js';
+import { fetchPicture, isInside } from './fetch-image.js';
+import { keptUrl } from './hosted-url.js';
+
+/** One element of `data` (specification 2.7). */
+export interface ImageDatum {
+  url?: string;
+  b64_json?: string;
+  revised_prompt: string;
+}
+
+const DATA_URL = /^data:[^,]{0,200};base64,/u;
+const URL_CHARACTERS = 8_192;
+
+/**
+ * A picture in the form that was asked for, whatever form the upstream gave it in. A URL that every
+ * client can open is passed on as it is. Throws `UpstreamError` for a picture that is none.
+ */
+export async function deliver(
+  picture: Picture,
+  call: ImageCall,
+  upstream: Upstream,
+  { signal, room, account_id }: Client,
+  services: Services,
+): Promise<ImageDatum> {
+  const { provider } = upstream;
+  const revised_prompt = picture.revised_prompt || call.prompt;
+  const { image_bytes } = services.configuration.limits;
+  const inline = picture.b64_json ?? (isData(picture.url) ? picture.url : undefined);
+  const { url = '' } = picture;
+  if (inline === undefined && url.length > URL_CHARACTERS) {
+    throw new UpstreamError('broken', 'The upstream gave a picture without an address.');
+  }
+  const isUrl = call.response_format === 'url';
+  if (inline === undefined && isUrl && !isInside(url, provider)) {
+    refusePrivate(url);
+    return { url, revised_prompt };
+  }
+  const bytes =
+    inline === undefined
+      ? await fetchPicture(url, provider, image_bytes, services.network, signal)
+      : decode(inline);
+  check(bytes, image_bytes);
+  if (inline === undefined) room?.grow(bytes.length);
+  if (isUrl) {
+    const owner = { account_id, free: upstream.price.free };
+    return { url: await keptUrl(bytes, owner, services), revised_prompt };
+  }
+  return { b64_json: bytes.toString('base64'), revised_prompt };
+}
+
+function isData(url: string | undefined): url is string {
+  return url !== undefined && DATA_URL.test(url);
+}
+
+function decode(text: string): Buffer {
+  return Buffer.from(text.replace(DATA_URL, ''), 'base64');
+}
+
+function check({ length }: Buffer, limit_bytes: number): void {
+  if (length === 0) throw new UpstreamError('broken', 'The upstream gave an empty picture.');
+  if (length <= limit_bytes) return;
+  throw new UpstreamError('broken', `The upstream's picture is larger than ${limit_bytes} bytes.`);
+}

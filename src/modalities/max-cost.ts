@@ -1,0 +1,64 @@
+import type { ChatWork } from './chat/formats/openai-request.js';
+import type { TokenUsage } from './chat/codec.js';
+import type { Model, Provider, Upstream } from '../core/provider.js';
+import type { Work } from '../pipeline/stage.js';
+import { imageBound } from './image/price.js';
+import { tokenCost } from '../billing/cost.js';
+import { videoBound } from './video/price.js';
+
+/** Tokens that a chat template adds around a prompt and around each message, and more than that. */
+const TEMPLATE_TOKENS = 64;
+const MESSAGE_TOKENS = 16;
+/**
+ * Base64 characters of audio to a token. 32 tokens a second are the most that a known provider
+ * makes of sound, and at 8 kbit/s, the least that is of use, a second takes 1,334 characters.
+ */
+const AUDIO_CHARACTERS_PER_TOKEN = 40;
+/** Tokens of one image where neither the model nor its provider's manifest says how many. */
+const DEFAULT_IMAGE_TOKENS = 4_096;
+
+/**
+ * The most tokens that a chat call can use at a provider. A token of a byte-level vocabulary is at
+ * least one byte, so the bytes of the text bound its tokens whatever the language.
+ */
+export function mostTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
+  const { size, call } = work;
+  return {
+    prompt_tokens:
+      TEMPLATE_TOKENS +
+      MESSAGE_TOKENS * size.messages +
+      size.text_bytes +
+      mediaTokens(work, model, provider) +
+      hiddenTokens(work, provider),
+    completion_tokens: (call.max_tokens ?? 0) * call.n,
+  };
+}
+
+/** What images and audio are taken to cost, in a bound as in an estimate. */
+export function mediaTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
+  const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
+  return size.images * image_tokens + Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
+}
+
+/** What a provider writes into a prompt by itself. */
+function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
+  if (!hidden_tokens) return 0;
+  return hidden_tokens.base + (call.fields['tools'] === undefined ? 0 : hidden_tokens.tools);
+}
+
+/** What must be held before the work leaves, in nano-dollars: at the dearest upstream tried. */
+export function boundOf(work: Work, model: Model, upstreams: readonly Upstream[]): bigint {
+  if (work.kind === 'video') return videoBound(work.call, upstreams);
+  if (work.kind === 'image') return imageBound(work.call, model, upstreams);
+  return chatBound(work, model, upstreams);
+}
+
+/** Of a chat call: the tokens that it can use at the most, at the dearest upstream tried. */
+export function chatBound(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
+  let dearest = 0n;
+  for (const { price, provider } of upstreams) {
+    const cost = tokenCost(mostTokens(work, model, provider), price);
+    if (cost > dearest) dearest = cost;
+  }
+  return dearest;
+}

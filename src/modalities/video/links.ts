@@ -1,0 +1,64 @@
+import type { EndpointEntry } from '../../core/configuration.js';
+import type { Context, Services } from '../../pipeline/stage.js';
+
+/** Where the operations are that one answer points to, if the file has no endpoint for them. */
+const STANDARD = {
+  'video.status': '/v1/queue/{model}/requests/{requestID}/status',
+  'video.result': '/v1/queue/{model}/requests/{requestID}',
+  'video.content': '/v1/queue/{model}/requests/{requestID}/content/{index}',
+};
+
+/**
+ * The relative URL of an operation on a task, with the model's ID as the client wrote it in this
+ * request, slashes included.
+ */
+export function addressOf(
+  ctx: Context,
+  { configuration }: Services,
+  operation: keyof typeof STANDARD,
+  names: { requestID: string; index?: number },
+): string {
+  const { endpoints } = configuration;
+  const here = endpoints.find(({ name }) => name === ctx.state.endpoint);
+  const found = endpoints
+    .filter((endpoint) => does(endpoint, operation))
+    .toSorted((a, b) => shared(b, here) - shared(a, here));
+  const values: Record<string, string> = {
+    model: written(here, ctx.path) ?? encodeURI(modelIn(ctx)),
+    requestID: names.requestID,
+    index: String(names.index ?? 0),
+  };
+  const path = found[0]?.path ?? STANDARD[operation];
+  return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) => values[name] ?? '');
+}
+
+/** The model's ID in the path, decoded. */
+export function modelIn(ctx: Context): string {
+  return paramIn(ctx, 'model');
+}
+
+/** A parameter of the path, decoded; empty where the endpoint has none of that name. */
+export function paramIn(ctx: Context, name: string): string {
+  const { params } = ctx as { params?: Record<string, string | undefined> };
+  return params?.[name] ?? '';
+}
+
+/** The model's ID in the path, as it stands there. */
+function written(endpoint: EndpointEntry | undefined, path: string): string | undefined {
+  if (!endpoint) return undefined;
+  const pattern = endpoint.path
+    .replaceAll(/[.*+?^$()|[\]\\]/gu, String.raw`\$&`)
+    .replaceAll(/\{(\w+)\}/gu, (_all, name: string) => (name === 'model' ? '(.+)' : '[^/]+'));
+  return new RegExp(`^${pattern}/?$`, 'u').exec(path)?.[1];
+}
+
+function does({ stages }: EndpointEntry, operation: string): boolean {
+  return stages.some(({ name, option }) => name === 'transform' && option === operation);
+}
+
+/** How much of their paths two endpoints share: those that belong together share the most. */
+function shared(a: EndpointEntry, b: EndpointEntry | undefined): number {
+  let length = 0;
+  while (b && a.path[length] !== undefined && a.path[length] === b.path[length]) length += 1;
+  return length;
+}

@@ -1,0 +1,115 @@
+import type { Client } from '../../http/client-connection.js';
+import { GatewayError } from '../../core/errors.js';
+import { isRecord } from '../../lib/is-record.js';
+import type { Services } from '../../pipeline/stage.js';
+import type { Provider, WireAnswer } from '../../core/provider.js';
+import { failure } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import { readError, readJson } from '../../upstream/read-answer.js';
+import type { VideoPlace } from './codec.js';
+import { fetchVideo } from './fetch-content.js';
+import { slice, spanOf } from './range.js';
+
+/** A video that has begun to come: `length` and `size` in bytes, where they are known. */
+export interface OpenVideo {
+  body: AsyncIterable<Uint8Array>;
+  length: number | undefined;
+  /** `bytes 0-9/100` where a part of it was asked for and is what comes. */
+  content_range: string | undefined;
+}
+
+const DATA_URL = /^data:[^,]{0,200};base64,/u;
+const PACKET_BYTES = 64 * 1024;
+/** What an upstream says instead of a video. */
+const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
+
+/**
+ * Opens the bytes of a video where they are. Throws `GatewayError` (416) for a range past its end,
+ * `UpstreamError` for everything else.
+ */
+export async function openVideo(
+  { request, base64_at }: VideoPlace,
+  provider: Provider,
+  range: string | undefined,
+  { network, configuration }: Pick<Services, 'network' | 'configuration'>,
+  { signal, room }: Client,
+): Promise<OpenVideo> {
+  if (DATA_URL.test(request.path)) {
+    const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
+    return whole(packets(bytes), bytes.length, range);
+  }
+  const asked = base64_at ? undefined : range;
+  const answer = await fetchVideo(request, provider, asked, network, signal);
+  const { status, headers } = answer;
+  const content_range = headers['content-range'];
+  if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
+  if (status >= 400) {
+    throw failure(status, headers, await readError(answer), provider);
+  }
+  if (base64_at) {
+    const bytes = bytesAt(
+      base64_at,
+      await readJson(answer, configuration.limits.answer_bytes, room),
+    );
+    return whole(packets(bytes), bytes.length, range);
+  }
+  if (NO_VIDEO.test(headers['content-type'] ?? '')) throw noVideo();
+  if (status === 206 && range !== undefined && isRange(content_range)) {
+    return { body: answer.body, length: lengthOf(answer), content_range };
+  }
+  if (status !== 200) throw noVideo();
+  return whole(answer.body, lengthOf(answer), range);
+}
+
+/** A video that stands as base64 within an answer. */
+function bytesAt(way: readonly (string | number)[], answer: unknown): Buffer {
+  const found = way.reduce<unknown>((at, step) => {
+    if (typeof step === 'number') return Array.isArray(at) ? at[step] : undefined;
+    return isRecord(at) ? at[step] : undefined;
+  }, answer);
+  if (typeof found !== 'string' || found === '') throw noVideo();
+  return Buffer.from(found, 'base64');
+}
+
+/** Not every upstream knows ranges; where the size is known, we can cut one out ourselves. */
+function whole(
+  body: AsyncIterable<Uint8Array>,
+  size: number | undefined,
+  range: string | undefined,
+): OpenVideo {
+  if (size === undefined || range === undefined) {
+    return { body, length: size, content_range: undefined };
+  }
+  const span = spanOf(range, size);
+  if (!span) throw unsatisfiable(`bytes */${size}`);
+  const { start, end } = span;
+  const content_range = `bytes ${start}-${end}/${size}`;
+  return { body: slice(body, span), length: end - start + 1, content_range };
+}
+
+/** A compressed body is inflated on its way, so its length is another one. */
+function lengthOf({ headers }: WireAnswer): number | undefined {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const text = headers['content-length'] ?? '';
+  return encoding === 'identity' && /^\d{1,15}$/u.test(text) ? Number(text) : undefined;
+}
+
+function isRange(content_range: string | undefined): content_range is string {
+  return /^bytes \d+-\d+\/(\d+|\*)$/u.test(content_range ?? '');
+}
+
+async function* packets(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PACKET_BYTES) {
+    yield bytes.subarray(at, at + PACKET_BYTES);
+  }
+}
+
+function noVideo(): UpstreamError {
+  return new UpstreamError('broken', 'The upstream does not give the video.');
+}
+
+function unsatisfiable(content_range: string | undefined): GatewayError {
+  const headers = content_range === undefined ? {} : { 'content-range': content_range };
+  const message = 'The video has no bytes in this range.';
+  return new GatewayError('range_not_satisfiable', message, { headers });
+}

@@ -1,0 +1,90 @@
+import type { TaskJob } from '../../store/tasks/task-types.js';
+import type { Upstream } from '../../core/provider.js';
+import { AnswerTooLarge, type Control, type ControlAnswer } from '../../upstream/poll-client.js';
+import { failure } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import type { JsonObject, VideoPlace, VideoProgress } from './codec.js';
+import { videoOf, wireOf } from './submit-jobs.js';
+
+/** What one upstream task has come to: the videos, once it is done. */
+export interface JobAnswer {
+  job: TaskJob;
+  places: readonly VideoPlace[];
+  fault?: UpstreamError;
+}
+
+/** The questions that one answer may lead to before it is the next poll's turn. */
+const QUESTIONS = 4;
+
+/** These say nothing about the task: the upstream could not be asked, and may be later. */
+const PASSING = new Set([401, 403, 408, 429]);
+
+/** Asks how far an upstream task is. Throws `UpstreamError` where that could not be learned. */
+export async function askJob(
+  job: TaskJob,
+  upstream: Upstream,
+  control: Control,
+  limit_bytes: number,
+): Promise<JobAnswer> {
+  try {
+    return await askOn(job, upstream, control, limit_bytes);
+  } catch (error) {
+    const { too_large } = videoOf(upstream).codec;
+    if (!(error instanceof AnswerTooLarge) || too_large === undefined) throw error;
+    return failed(job, too_large);
+  }
+}
+
+async function askOn(
+  job: TaskJob,
+  upstream: Upstream,
+  control: Control,
+  limit_bytes: number,
+): Promise<JobAnswer> {
+  const { provider } = upstream;
+  const { codec } = videoOf(upstream);
+  let state: JsonObject = job.state;
+  for (let question = 0; question < QUESTIONS; question += 1) {
+    const request = wireOf(codec.poll(state, upstream));
+    const answer = await control.ask(provider, request, limit_bytes);
+    const { status, headers, text } = answer;
+    if (isPassing(status)) throw failure(status, headers, text, provider);
+    const progress = codec.polled({ status, body: bodyOf(answer) }, state, upstream);
+    if ('status' in progress) return answerOf({ ...job, state }, progress);
+    state = progress.state;
+  }
+  return { job: { ...job, state, status: 'IN_PROGRESS' }, places: [] };
+}
+
+function isPassing(status: number): boolean {
+  return PASSING.has(status) || status >= 500 || (status >= 300 && status <= 399);
+}
+
+function bodyOf({ status, text }: ControlAnswer): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    if (status > 299) return text;
+    throw new UpstreamError('broken', "The upstream's answer is not JSON.");
+  }
+}
+
+function answerOf(job: TaskJob, progress: VideoProgress): JobAnswer {
+  switch (progress.status) {
+    case 'COMPLETED': {
+      // An upstream that makes more than was asked for gives the rest away.
+      const places = progress.videos.slice(0, job.count);
+      if (places.length === 0) return failed(job, 'The upstream finished without a video.');
+      return { job: { ...job, status: 'COMPLETED' }, places };
+    }
+    case 'FAILED':
+      return failed(job, progress.error);
+    default:
+      return { job: { ...job, status: progress.status }, places: [] };
+  }
+}
+
+function failed(job: TaskJob, error: string): JobAnswer {
+  const said = error.trim() || 'The upstream gave no reason.';
+  return { job: { ...job, status: 'FAILED', error: said.slice(0, 1_000) }, places: [] };
+}

@@ -1,0 +1,33 @@
+import type { PriceEntry } from '../../schema-types/gateway.js';
+import { readDollars } from '../../config/prices.js';
+import { pointer as join, type Source } from '../../yaml/source.js';
+import type { Draft } from '../../yaml/validate.js';
+
+type Entry = Draft<Extract<PriceEntry, object>['per_video_second']>;
+
+const RESOLUTIONS = ['720p', '1080p', '4k'] as const;
+const SOUNDS = ['silent', 'audio'] as const;
+
+/**
+ * Nano-dollars of a second of video by resolution and sound, `720p/audio`: one number for all, one
+ * for each resolution, or one for each of both. What the file leaves out is not for sale.
+ */
+export function readVideoPrices(
+  source: Source,
+  pointer: string,
+  entry: Entry,
+): Map<string, bigint> | undefined {
+  if (entry === undefined) return undefined;
+  const prices = new Map<string, bigint>();
+  for (const resolution of RESOLUTIONS) {
+    const rate = typeof entry === 'object' ? entry[resolution] : entry;
+    const place = typeof entry === 'object' ? pointer + join(resolution) : pointer;
+    for (const sound of SOUNDS) {
+      const amount = typeof rate === 'object' ? rate[sound] : rate;
+      if (amount === undefined) continue;
+      const spot = typeof rate === 'object' ? place + join(sound) : place;
+      prices.set(`${resolution}/${sound}`, readDollars(source, spot));
+    }
+  }
+  return prices;
+}

@@ -1,0 +1,104 @@
+import { videoRate } from './price.js';
+import { headerSafe } from '../../lib/ignored-header.js';
+import { GatewayError } from '../../core/errors.js';
+import type { VideoParameters, VideoSubmissionBody } from '../../schema-types/video-submission.js';
+import type { Model, Upstream } from '../../core/provider.js';
+import type { VideoCall, VideoRefusal } from './codec.js';
+import { readImage } from './input-image.js';
+
+/** A video request as the chosen model takes it. */
+export interface VideoWork {
+  kind: 'video';
+  call: VideoCall;
+  /** Names of the fields that were left out, for the header `tollgate-ignored`. */
+  ignored: readonly string[];
+}
+
+const PARAMETERS = new Set([
+  'aspect_ratio',
+  'resolution',
+  'duration_seconds',
+  'generate_audio',
+  'sample_count',
+  'negative_prompt',
+  'image',
+]);
+
+/**
+ * A valid body with the defaults of specification 2.8, within the limits of the model. Throws
+ * `GatewayError` for what the model cannot take.
+ */
+export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
+  const { prompt, parameters = {}, ...rest } = body;
+  const call: VideoCall = {
+    prompt,
+    aspect_ratio: parameters.aspect_ratio ?? '16:9',
+    resolution: parameters.resolution ?? '720p',
+    duration_seconds: parameters.duration_seconds ?? longest(model),
+    generate_audio: parameters.generate_audio ?? true,
+    sample_count: parameters.sample_count ?? 1,
+    negative_prompt: parameters.negative_prompt,
+    image: parameters.image === undefined ? undefined : readImage(parameters.image),
+  };
+  checkLimits(call, model);
+  return { kind: 'video', call, ignored: ignoredOf(rest, parameters) };
+}
+
+/** What is not asked for is 8 seconds, or as many as the model makes. */
+function longest({ limits }: Model): number {
+  return limits.video?.duration_seconds ?? 8;
+}
+
+function ignoredOf(rest: Record<string, unknown>, parameters: VideoParameters): string[] {
+  const unknown = Object.keys(parameters).filter((name) => !PARAMETERS.has(name));
+  return [
+    ...Object.keys(rest).map(headerSafe),
+    ...unknown.map((name) => `parameters.${headerSafe(name)}`),
+  ];
+}
+
+function checkLimits(call: VideoCall, { id, limits }: Model): void {
+  const { duration_seconds, sample_count, resolutions } = limits.video ?? {};
+  if (duration_seconds !== undefined && call.duration_seconds > duration_seconds) {
+    refuse('duration_seconds', `must be at most ${duration_seconds} for ${id}`);
+  }
+  if (sample_count !== undefined && call.sample_count > sample_count) {
+    refuse('sample_count', `must be at most ${sample_count} for ${id}`);
+  }
+  if (resolutions && !resolutions.includes(call.resolution)) {
+    refuse('resolution', `must be one of ${resolutions.join(', ')} for ${id}`);
+  }
+}
+
+function refuse(name: string, complaint: string): never {
+  const param = `parameters.${name}`;
+  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+}
+
+/**
+ * Those of the upstreams that can make what is asked for and have a price for it. Throws the first
+ * one's reason (400) where there is none, before any money is held.
+ */
+export function fitting(call: VideoCall, upstreams: readonly Upstream[]): readonly Upstream[] {
+  const judged = upstreams.map((upstream) => ({ upstream, refusal: refusalOf(call, upstream) }));
+  const [first] = judged;
+  if (first?.refusal && judged.every(({ refusal }) => refusal)) {
+    const { param, message } = first.refusal;
+    throw new GatewayError('invalid_request', message, { param });
+  }
+  return judged.filter(({ refusal }) => !refusal).map(({ upstream }) => upstream);
+}
+
+function refusalOf(call: VideoCall, upstream: Upstream): VideoRefusal | undefined {
+  const { video } = upstream.provider;
+  if (!video) throw new Error(`${upstream.provider.name} does not make videos.`);
+  const { most, codec } = video;
+  const sample_count = Math.min(call.sample_count, most);
+  const refusal = codec.refuse?.({ ...call, sample_count }, upstream);
+  if (refusal || videoRate(upstream.price, call) !== undefined) return refusal;
+  const sound = call.generate_audio ? 'with' : 'without';
+  return {
+    param: 'parameters.resolution',
+    message: `${call.resolution} ${sound} audio (parameters.generate_audio) is not offered here.`,
+  };
+}

@@ -1,0 +1,85 @@
+import type { TaskJob } from '../../store/tasks/task-types.js';
+import type { Upstream, VideoOperation, WireRequest } from '../../core/provider.js';
+import { failure } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import { readError, readJson } from '../../upstream/read-answer.js';
+import type { Network } from '../../upstream/network-types.js';
+import type { JsonObject, VideoCall, VideoRequest } from './codec.js';
+import type { StopSignal } from '../../lib/abort.js';
+
+/** What the client is told where an upstream may or may not have begun. */
+export const UNSURE = 'The gateway stopped while submitting; the upstream may have taken the task.';
+
+export interface SubmitLimits {
+  answer_bytes: number;
+  event_bytes: number;
+}
+
+/**
+ * Submits to one upstream: at once to as many of its tasks as the count of videos needs. Those that
+ * it does not take are FAILED from the start; if it takes none, throws the first one's fault.
+ */
+export async function submitJobs(
+  call: VideoCall,
+  upstream: Upstream,
+  network: Network,
+  limits: SubmitLimits,
+  signal: StopSignal,
+): Promise<TaskJob[]> {
+  const counts = shares(call.sample_count, videoOf(upstream).most);
+  const outcomes = await Promise.allSettled(
+    counts.map((sample_count) =>
+      submitJob({ ...call, sample_count }, upstream, network, limits, signal),
+    ),
+  );
+  const [first] = outcomes;
+  if (first?.status === 'rejected' && outcomes.every(({ status }) => status === 'rejected')) {
+    throw first.reason;
+  }
+  return outcomes.map((outcome, i) => {
+    const count = counts[i] ?? 0;
+    if (outcome.status === 'fulfilled') return { count, status: 'IN_QUEUE', state: outcome.value };
+    const { reason } = outcome as { reason: unknown };
+    const error = reason instanceof UpstreamError ? reason.message : UNSURE;
+    return { count, status: 'FAILED', state: {}, error };
+  });
+}
+
+export function videoOf({ provider }: Upstream): VideoOperation {
+  if (provider.video) return provider.video;
+  throw new Error(`${provider.name} does not make videos.`);
+}
+
+/** A request of a codec as it goes over the wire. */
+export function wireOf({ method, path, headers, body, credentials }: VideoRequest): WireRequest {
+  return {
+    method,
+    path,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    credentials,
+  };
+}
+
+/** 4 by 3 at a time are 3 and 1. */
+function shares(total: number, most: number): number[] {
+  const length = Math.ceil(total / most);
+  return Array.from({ length }, (_, i) => Math.min(most, total - i * most));
+}
+
+async function submitJob(
+  call: VideoCall,
+  upstream: Upstream,
+  network: Network,
+  limits: SubmitLimits,
+  signal: StopSignal,
+): Promise<JsonObject> {
+  const { provider } = upstream;
+  const { codec } = videoOf(upstream);
+  const answer = await network.send(provider, wireOf(codec.submit(call, upstream)), signal);
+  const { status, headers } = answer;
+  if (status < 200 || status > 299) {
+    throw failure(status, headers, await readError(answer), provider);
+  }
+  return codec.submitted(await readJson(answer, limits.answer_bytes), call, upstream);
+}

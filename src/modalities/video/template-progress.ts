@@ -1,0 +1,97 @@
+import { pointer as join, type Source } from '../../yaml/source.js';
+import { isRecord } from '../../lib/is-record.js';
+import type { Provider } from '../../core/provider.js';
+import { failure } from '../../upstream/classify-error.js';
+import { UpstreamError } from '../../upstream/upstream-error.js';
+import type { VideoCodec, VideoPlace } from './codec.js';
+import { compile } from '../../mapping/compile.js';
+import { progressPlace, type Fields } from '../../mapping/template-scopes.js';
+import { evaluate } from '../../mapping/scope.js';
+import type { Operations } from './template.js';
+
+/** Marks the state of a task that is done, whose result is asked for next. */
+export const RESULT = '$result';
+
+/** What a status template must make. */
+export const STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
+
+const UNKNOWN = 'The upstream gave no reason.';
+
+/** Reads the answers about a task: a text in `error` tells a task that has failed. */
+export function compileProgress(
+  source: Source,
+  operations: Operations,
+  state: Fields,
+): VideoCodec['polled'] {
+  const parts = (operation: 'video.status' | 'video.result', name: string, value: unknown) =>
+    compile(value, `/operations${join(operation, 'response', name)}`, {
+      source,
+      place: progressPlace(state),
+    });
+  const status = operations['video.status']?.response;
+  const result = operations['video.result']?.response;
+  const asked = {
+    status: parts('video.status', 'status', status?.status),
+    error: parts('video.status', 'error', status?.error),
+    videos: status?.videos && parts('video.status', 'videos', status.videos),
+  };
+  const done = {
+    error: parts('video.result', 'error', result?.error),
+    videos: parts('video.result', 'videos', result?.videos),
+  };
+  const credentials = operations['video.content']?.credentials ?? false;
+  return (answer, known, { model, provider }) => {
+    const { status: code, body } = answer;
+    const names = { body, status: code, state: known, model };
+    const read = (template: Parameters<typeof evaluate>[0]) => evaluate(template, body, names);
+    const isDone = known[RESULT] === true;
+    const error = textOf(read(isDone ? done.error : asked.error));
+    if (code < 200 || code > 299) {
+      if (error !== undefined) return { status: 'FAILED', error };
+      throw refusal(code, body, provider);
+    }
+    if (isDone) {
+      if (error !== undefined) return { status: 'FAILED', error };
+      return { status: 'COMPLETED', videos: places(read(done.videos), credentials) };
+    }
+    const word = STATUSES.find((one) => one === read(asked.status));
+    switch (word) {
+      case undefined:
+        throw new UpstreamError('broken', 'The upstream says nothing of the video.');
+      case 'FAILED':
+        return { status: 'FAILED', error: error ?? UNKNOWN };
+      case 'COMPLETED':
+        if (!asked.videos) return { state: { ...known, [RESULT]: true } };
+        return { status: 'COMPLETED', videos: places(read(asked.videos), credentials) };
+      default:
+        return { status: word };
+    }
+  };
+}
+
+function refusal(status: number, body: unknown, provider: Provider): UpstreamError {
+  return failure(status, {}, typeof body === 'string' ? body : written(body), provider);
+}
+
+/** What is nested too deep to be written says nothing anyone could read. */
+function written(body: unknown): string {
+  try {
+    return JSON.stringify(body) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** `{ url, credentials }` or a mere address each; what has none is no video. */
+function places(value: unknown, standard: boolean): VideoPlace[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.flatMap((item) => {
+    const { url, credentials = standard } = isRecord(item) ? item : { url: item };
+    if (typeof url !== 'string' || !/^(https?:\/\/|data:|\/(?!\/))\S*$/iu.test(url)) return [];
+    return [{ request: { method: 'GET', path: url, credentials: credentials === true } }];
+  });
+}

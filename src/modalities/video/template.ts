@@ -1,0 +1,88 @@
+import { nameHint } from '../../yaml/did-you-mean.js';
+import { pointer as join, type Source } from '../../yaml/source.js';
+import type { Draft } from '../../yaml/validate.js';
+import { isRecord } from '../../lib/is-record.js';
+import type { ProviderManifest } from '../../schema-types/provider.js';
+import type { VideoCodec } from './codec.js';
+import { unaccepted } from '../../mapping/unsupported-value.js';
+import { addressFrom } from '../../mapping/address.js';
+import { adjusted } from '../../mapping/overrides.js';
+import { compile } from '../../mapping/compile.js';
+import { headersOf } from '../../mapping/headers.js';
+import { asJson, asState } from './template-json.js';
+import { PLACES, type Fields, type Place } from '../../mapping/template-scopes.js';
+import { compileProgress, RESULT, STATUSES } from './template-progress.js';
+import { compileQuestion } from './template-status.js';
+import { evaluate, type Template } from '../../mapping/scope.js';
+
+export type Operations = Draft<ProviderManifest['operations']>;
+
+/**
+ * The codec that a manifest's templates for videos make. `video.submit` gives the request from the
+ * call and, from its answer, the state; `video.status` is asked by the state until it is COMPLETED
+ * or FAILED, and `video.result` once after that, unless the status has the videos already.
+ */
+export function mapVideos(source: Source, operations: Operations): VideoCodec {
+  const submit = operations['video.submit'] ?? {};
+  checkStatuses(source, operations);
+  checkVideos(source, operations);
+  const place = `/operations${join('video.submit')}`;
+  const at = (where: Place, part: string, value: unknown, address = false): Template =>
+    compile(value, place + part, { source, place: where, address });
+  const path = at(PLACES.submit_request, '/path', submit.path, true);
+  const request = at(PLACES.submit_request, '/request', submit.request);
+  const remember = at(PLACES.submit_response, '/response/state', submit.response?.state);
+  const state = fieldsOf(submit.response?.state);
+  const poll = compileQuestion(source, operations, state);
+  const headers = headersOf(submit.headers);
+  return {
+    refuse(call) {
+      const refusal = unaccepted({ ...call }, submit.accepts, 'parameters.');
+      return refusal && { param: refusal.field, message: refusal.message };
+    },
+    submit(call, upstream) {
+      const names = { call, model: upstream.model };
+      const body = asJson(adjusted(evaluate(request, call, names), upstream));
+      const address = addressFrom(evaluate(path, call, names));
+      return { method: 'POST', path: address, headers, body, credentials: true };
+    },
+    submitted(body, call, upstream) {
+      const made = asState(evaluate(remember, body, { call, body, model: upstream.model }));
+      // Known now, while the client can still be told: how to ask about the task.
+      poll(made, upstream);
+      if (operations['video.result']) poll({ ...made, [RESULT]: true }, upstream);
+      return made;
+    },
+    poll,
+    polled: compileProgress(source, operations, state),
+  };
+}
+
+/** What templates of the state's block may name as `$state`. */
+function fieldsOf(state: unknown): Fields {
+  const names = isRecord(state) ? Object.keys(state) : [];
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+}
+
+/** The words that `map` makes of an upstream's are known already. */
+function checkStatuses(source: Source, operations: Operations): void {
+  const status: unknown = operations['video.status']?.response?.status;
+  const words = isRecord(status) ? status['map'] : undefined;
+  if (!isRecord(words)) return;
+  for (const [word, meaning] of Object.entries(words)) {
+    if (STATUSES.some((known) => known === meaning)) continue;
+    const place = `/operations${join('video.status', 'response', 'status', 'map', word)}`;
+    const message = `${source.word(place)} is no status`;
+    const hint = nameHint(typeof meaning === 'string' ? meaning : '', STATUSES);
+    source.fault(place, { code: 'bad_template', message, hint });
+  }
+}
+
+function checkVideos(source: Source, operations: Operations): void {
+  const { 'video.status': status, 'video.result': result } = operations;
+  if (result || !status?.response || status.response.videos !== undefined) return;
+  const message = 'nothing says where the videos are';
+  const hint = 'add "video.result", or "videos" to the response of "video.status"';
+  const place = `/operations${join('video.status')}`;
+  source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
+}

@@ -1,0 +1,44 @@
+import type { EndpointEntry } from '../core/configuration.js';
+import type { Context, Services, Stage, StageMiddleware } from './stage.js';
+
+/** The stages of an endpoint in a row; no stage follows them. */
+export type Walk = (ctx: Context) => Promise<void>;
+
+/** What an endpoint does with a request: its stages in a row, made once for a configuration. */
+export function build(
+  endpoint: EndpointEntry,
+  stages: ReadonlyMap<string, Stage>,
+  services: Services,
+): Walk {
+  const row = endpoint.stages.map(({ name, option }) => {
+    const stage = stages.get(name);
+    if (!stage) throw new Error(`No stage is called ${name}.`);
+    return stage.create(option, services, endpoint);
+  });
+  return (ctx) => {
+    ctx.state.endpoint = endpoint.name;
+    return walk(row, 0, ctx);
+  };
+}
+
+const DONE = Promise.resolve();
+
+/**
+ * Runs the stages from one on. Whoever calls `next` always gets a promise of it. A stage that calls
+ * it twice is at fault, and is told so.
+ */
+function walk(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
+  const stage = row[at];
+  if (!stage) return DONE;
+  let gone = false;
+  const next = (): Promise<void> => {
+    if (gone) return Promise.reject(new Error('A stage called next() twice.'));
+    gone = true;
+    return walk(row, at + 1, ctx);
+  };
+  try {
+    return Promise.resolve(stage(ctx, next));
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}

@@ -1,0 +1,85 @@
+import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import type { ConfigFault, EndpointEntry, StageEntry } from '../core/configuration.js';
+import { ownStage } from './plugin-wrapper.js';
+import type { Stage } from './stage.js';
+
+/**
+ * The stages that endpoints name: those built in, and the operator's own, which are written as a
+ * path (`./plugins/mask-pii.js`, from gateway.yaml) or as the name of an installed package, and
+ * export a `Stage` as default. A bare word that is no package is left for `inspect` to refuse.
+ */
+export async function stagesFor(
+  endpoints: readonly EndpointEntry[],
+  builtIn: ReadonlyMap<string, Stage>,
+): Promise<{ stages: ReadonlyMap<string, Stage>; faults: ConfigFault[] }> {
+  const stages = new Map(builtIn);
+  const faults: ConfigFault[] = [];
+  for (const entry of endpoints.flatMap((endpoint) => endpoint.stages)) {
+    if (stages.has(entry.name)) continue;
+    const path = resolvePlugin(entry);
+    if (path === undefined) continue;
+    try {
+      stages.set(entry.name, await importStage(path));
+    } catch (error) {
+      faults.push(pluginFault(entry, error));
+    }
+  }
+  return { stages, faults };
+}
+
+function resolvePlugin({ name, place }: StageEntry): string | undefined {
+  const require = createRequire(pathToFileURL(place.file));
+  try {
+    return require.resolve(name);
+  } catch {
+    return isPath(name) ? name : undefined;
+  }
+}
+
+function isPath(name: string): boolean {
+  return name.startsWith('./') || name.startsWith('../') || name.startsWith('/');
+}
+
+async function importStage(path: string): Promise<Stage> {
+  if (isPath(path) && !path.startsWith('/')) throw new Error('there is no such file');
+  const module = (await import(await addressOf(path))) as { default?: unknown };
+  if (!isStage(module.default)) throw new Error('its default export is not a stage');
+  return ownStage(module.default);
+}
+
+/** When each file was last changed, as it was first loaded. */
+const loaded = new Map<string, number>();
+
+/** A module is loaded once for each address, so a file that has changed since gets another one. */
+async function addressOf(path: string): Promise<string> {
+  const info = await stat(path);
+  if (!info.isFile()) throw new Error('it is no regular file');
+  const { mtimeMs } = info;
+  const { href } = pathToFileURL(path);
+  const first = loaded.get(path) ?? mtimeMs;
+  loaded.set(path, first);
+  if (mtimeMs === first) return href;
+  // Modules of the older kind are remembered by their path alone.
+  delete createRequire(href).cache[path];
+  return `${href}?changed=${mtimeMs}`;
+}
+
+function isStage(value: unknown): value is Stage {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, shape, create } = value as Partial<Record<keyof Stage, unknown>>;
+  const shaped = typeof shape === 'function' || (typeof shape === 'object' && shape !== null);
+  return typeof name === 'string' && shaped && typeof create === 'function';
+}
+
+function pluginFault({ name, place }: StageEntry, error: unknown): ConfigFault {
+  const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'unknown fault';
+  return {
+    severity: 'error',
+    code: 'plugin',
+    ...place,
+    message: `the stage "${name}" cannot be loaded: ${reason}`,
+    hint: 'its default export must have name, shape and create',
+  };
+}

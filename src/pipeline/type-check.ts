@@ -1,0 +1,171 @@
+import type { ConfigFault, EndpointEntry, StageEntry } from '../core/configuration.js';
+import { nearest } from '../yaml/did-you-mean.js';
+import { isRecord } from '../lib/is-record.js';
+import { OptionError, type Money, type Need, type Shape, type Stage } from './stage.js';
+
+/**
+ * The type checker for endpoints: every fact that a stage needs must be given by an earlier one,
+ * each fact once, and money is never spent without a hold before and a meter after.
+ */
+export function inspect(
+  endpoints: readonly EndpointEntry[],
+  stages: ReadonlyMap<string, Stage>,
+): ConfigFault[] {
+  return endpoints.flatMap((endpoint) => inspectEndpoint(endpoint, stages));
+}
+
+function inspectEndpoint(
+  endpoint: EndpointEntry,
+  stages: ReadonlyMap<string, Stage>,
+): ConfigFault[] {
+  const faults: ConfigFault[] = [];
+  const given = new Map<string, Given>();
+  const steps: Step[] = [];
+  for (const entry of endpoint.stages) {
+    const step = readStep(entry, endpoint, stages, faults);
+    // After a stage that cannot be read, what follows would only be blamed for what it lacks.
+    if (!step) return faults;
+    faults.push(...missing(step, given, endpoint), ...repeated(step, given, endpoint));
+    for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
+    steps.push(step);
+  }
+  return [...faults, ...moneyFaults(steps, endpoint)];
+}
+
+interface Step {
+  entry: StageEntry;
+  shape: Shape;
+}
+
+interface Given {
+  need: Need;
+  by: StageEntry;
+}
+
+function readStep(
+  entry: StageEntry,
+  endpoint: EndpointEntry,
+  stages: ReadonlyMap<string, Stage>,
+  faults: ConfigFault[],
+): Step | undefined {
+  const stage = stages.get(entry.name);
+  if (!stage) {
+    const message = `endpoint "${endpoint.name}" names the unknown stage "${entry.name}"`;
+    faults.push(fault(entry, 'unknown_stage', message, didYouMean(entry.name, [...stages.keys()])));
+    return undefined;
+  }
+  try {
+    const { shape } = stage;
+    const read = typeof shape === 'function' ? shape(entry.option, endpoint) : shape;
+    if (!isShape(read)) throw new OptionError('its shape must have the lists "needs" and "gives"');
+    return { entry, shape: read };
+  } catch (error) {
+    const { message, choices } =
+      error instanceof OptionError ? error : new OptionError(said(error));
+    const whole = `stage "${entry.name}" of endpoint "${endpoint.name}": ${message}`;
+    faults.push(fault(entry, 'stage_option', whole, didYouMean(wordOf(entry.option), choices)));
+    return undefined;
+  }
+}
+
+/** An operator's own stage can promise anything, or throw. */
+function isShape(shape: unknown): shape is Shape {
+  if (!isRecord(shape)) return false;
+  return [shape['needs'], shape['gives']].every(
+    (facts) => Array.isArray(facts) && facts.every((fact) => typeof fact === 'string'),
+  );
+}
+
+function said(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}
+
+function missing(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {
+  return step.shape.needs.flatMap((need) => {
+    const name = factOf(need);
+    const found = given.get(name);
+    const who = `stage "${step.entry.name}" of endpoint "${endpoint.name}"`;
+    if (!found) {
+      const message = `${who} needs the fact "${name}", which no earlier stage gives`;
+      return [fault(step.entry, 'missing_fact', message, '')];
+    }
+    if (need === name || found.need === need) return [];
+    const message =
+      `${who} needs the fact "${name}" of kind "${kindOf(need)}", ` +
+      `but stage "${found.by.name}" gives kind "${kindOf(found.need)}"`;
+    return [fault(step.entry, 'wrong_fact', message, '')];
+  });
+}
+
+function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {
+  return step.shape.gives.flatMap((need) => {
+    const before = given.get(factOf(need));
+    if (!before) return [];
+    const message =
+      `stage "${step.entry.name}" of endpoint "${endpoint.name}" gives the fact ` +
+      `"${factOf(need)}", which stage "${before.by.name}" has given already`;
+    return [fault(step.entry, 'repeated_fact', message, 'remove one of the two')];
+  });
+}
+
+/** What must stand around a stage that does something with money. */
+const RULES: Partial<Record<Money, { before?: Money; after?: Money }>> = {
+  spends: { before: 'holds', after: 'settles' },
+  'hands-over': { before: 'holds' },
+  completes: { after: 'settles-task' },
+};
+
+function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFault[] {
+  return steps.flatMap((step, at) => {
+    const { before, after } = RULES[step.shape.money ?? 'holds'] ?? {};
+    const does = (money: Money | undefined) => (one: Step) => one.shape.money === money;
+    return unguarded(step, endpoint, {
+      before: before === undefined || steps.slice(0, at).some(does(before)),
+      after: after === undefined || steps.slice(at).some(does(after)),
+    });
+  });
+}
+
+function unguarded(
+  step: Step,
+  endpoint: EndpointEntry,
+  { before, after }: { before: boolean; after: boolean },
+): ConfigFault[] {
+  const who = `stage "${step.entry.name}" of endpoint "${endpoint.name}" can spend money`;
+  const faults: ConfigFault[] = [];
+  if (!before) {
+    const message = `${who} without a hold: no stage "balance" stands before it`;
+    faults.push(fault(step.entry, 'no_hold', message, 'put "balance" before it'));
+  }
+  if (!after) {
+    const meter = step.shape.money === 'completes' ? 'meter: once' : 'meter';
+    const message = `${who} without being charged: no stage "${meter}" stands after it`;
+    faults.push(fault(step.entry, 'no_meter', message, `put "${meter}" after it`));
+  }
+  return faults;
+}
+
+/** The one word of an option, wherever it stands in it. */
+function wordOf(option: unknown): string {
+  if (typeof option === 'string') return option;
+  const values = typeof option === 'object' && option !== null ? Object.values(option) : [];
+  return values.find((value) => typeof value === 'string') ?? '';
+}
+
+function factOf(need: Need): string {
+  return need.split(':', 1)[0] ?? need;
+}
+
+function kindOf(need: Need): string {
+  return need.slice(factOf(need).length + 1) || 'any';
+}
+
+function didYouMean(wrong: string, choices: readonly string[]): string {
+  const near = nearest(wrong, choices);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  return choices.length > 0 ? `one of ${choices.join(', ')}` : '';
+}
+
+function fault(entry: StageEntry, code: string, message: string, hint: string): ConfigFault {
+  return { severity: 'error', code, ...entry.place, message, hint };
+}

@@ -1,0 +1,47 @@
+import { GatewayError } from '../core/errors.js';
+import { pictureType } from '../lib/image-type.js';
+import { withoutOption } from '../pipeline/option.js';
+import { OptionError, roomOf, type Stage } from '../pipeline/stage.js';
+import { COPIES } from '../http/memory-budget.js';
+import { paramIn } from '../modalities/video/links.js';
+
+const plain = withoutOption({ needs: [], gives: ['reply:content'] });
+
+/**
+ * Gives a picture that is kept for its client. Its ID in the path, which nobody can guess, is all
+ * that is asked for, as a browser that shows it has no key.
+ */
+export const picture: Stage = {
+  name: 'picture',
+  shape: (option, endpoint) => {
+    if (endpoint.path.match(/\{\w+\}/gu)?.join('') !== '{id}') {
+      throw new OptionError('the path of its endpoint must hold {id}, and nothing else in braces');
+    }
+    return plain(option);
+  },
+  create: (_option, services) => {
+    const { store, now } = services;
+    return async (ctx, next) => {
+      const kept = await store.pictures.picture(paramIn(ctx, 'id'));
+      if (!kept) throw gone();
+      roomOf(ctx, services).take(Math.ceil(kept.bytes.length / COPIES));
+      const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));
+      ctx.body = kept.bytes;
+      ctx.set({
+        'content-type': pictureType(kept.bytes),
+        'cache-control': `private, max-age=${left_seconds}, immutable`,
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'content-disposition': 'inline',
+        'access-control-allow-origin': '*',
+      });
+      ctx.state.reply = { kind: 'content' };
+      await next();
+    };
+  },
+};
+
+function gone(): GatewayError {
+  const message = 'There is no such picture here, or not any more: pictures are kept for a while.';
+  return new GatewayError('not_found', message);
+}

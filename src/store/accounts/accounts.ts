@@ -1,0 +1,89 @@
+import type { Knex } from 'knex';
+import type { Database } from '../database.js';
+import { enterCredit } from '../ledger/ledger.js';
+import { checkName } from '../names.js';
+import { bound, fitsColumn } from '../int64.js';
+import { randomText } from '../keys/secret.js';
+import { StoreError, type Account } from '../store-types.js';
+
+export interface AccountRow {
+  id: string;
+  name: string;
+  balance_nano: bigint;
+  held_nano: bigint;
+  created_ms: bigint;
+}
+
+const PREFIX = 'acc_';
+
+/** A credit above zero is written into the ledger with the account, as `opening credit`. */
+export async function createAccount(
+  database: Database,
+  now_ms: number,
+  name: string,
+  credit_nano: bigint,
+): Promise<Account> {
+  checkAccountName(name);
+  if (credit_nano < 0n) throw new StoreError('An account cannot open with less than zero.');
+  if (!fitsColumn(credit_nano)) throw new StoreError('The credit is more than a balance can hold.');
+  return database.write(async (trx) => {
+    const opening = { credit_nano, reference: 'opening credit' };
+    const made = await insertAccount(trx, now_ms, name, opening);
+    if (!made) throw new StoreError(`There is an account named "${name}" already.`);
+    return made;
+  });
+}
+
+/** Undefined where the name is taken. A credit above zero is entered under the reference. */
+export async function insertAccount(
+  trx: Knex.Transaction,
+  now_ms: number,
+  name: string,
+  { credit_nano, reference }: { credit_nano: bigint; reference: string },
+): Promise<Account | undefined> {
+  const id = PREFIX + randomText(16);
+  const made = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
+  const rows: unknown[] = await trx('accounts')
+    .insert({ ...made, balance_nano: bound(credit_nano), held_nano: 0 })
+    .onConflict('name')
+    .ignore()
+    .returning('id');
+  if (rows.length === 0) return undefined;
+  if (credit_nano > 0n) await enterCredit(trx, now_ms, id, credit_nano, reference);
+  return made;
+}
+
+/** All accounts, oldest first, or a page of them by name. */
+export async function accounts(
+  database: Database,
+  page?: { after?: string; limit: number },
+): Promise<Account[]> {
+  const rows = await database.read<AccountRow[]>((knex) => {
+    if (!page) return knex('accounts').orderBy(['created_ms', 'name']);
+    const query = knex('accounts').orderBy('name').limit(page.limit);
+    return page.after === undefined ? query : query.where('name', '>', page.after);
+  });
+  return rows.map(toAccount);
+}
+
+export async function account(
+  database: Database,
+  id_or_name: string,
+): Promise<Account | undefined> {
+  const row = await database.read<AccountRow | undefined>((knex) =>
+    knex('accounts').where({ id: id_or_name }).orWhere({ name: id_or_name }).first(),
+  );
+  return row && toAccount(row);
+}
+
+/** A name that looked like an ID could be mistaken for another account's. No ID has an `@`. */
+function checkAccountName(name: string): void {
+  checkName('An account', name);
+  if (name.startsWith(PREFIX) && !name.includes('@')) {
+    throw new StoreError(`The name of an account cannot begin with "${PREFIX}".`);
+  }
+}
+
+export function toAccount({ id, name, balance_nano, held_nano, created_ms }: AccountRow): Account {
+  return { id, name, balance_nano, held_nano, created_ms: Number(created_ms) };
+}

@@ -1,0 +1,83 @@
+import { MAX_NANO } from './int64.js';
+import type { HoldRefusal } from './hold-types.js';
+import type { AnsweredCall, IdempotencyStore } from './idempotency/idempotency-types.js';
+import { StoreError, type Charge, type Settled, type Store } from './store-types.js';
+
+/** The part of a store that every request walks through, written once for each database. */
+export interface Hot extends Pick<
+  Store,
+  'caller' | 'hold' | 'hasEnded' | 'settle' | 'release' | 'beat' | 'ping'
+> {
+  readonly idempotency: HotIdempotency;
+  /** Resolves when everything that was asked for is written. */
+  close(): Promise<void>;
+}
+
+export type HotIdempotency = Omit<IdempotencyStore, 'sweep'>;
+
+export interface HoldAct {
+  request_id: string;
+  account_id: string;
+  amount_nano: bigint;
+  key_id: string | null;
+}
+
+export interface ChargeAct {
+  charge: Charge;
+  /** What is kept with the charge, where its call may be repeated. */
+  answered: AnsweredCall | undefined;
+}
+
+/** A key that was noted as used this lately is not noted again. */
+export const TOUCH_EVERY_MS = 60_000;
+
+export function checkHold(amount_nano: bigint): void {
+  if (amount_nano < 0n) throw new StoreError('A hold cannot be below zero.');
+}
+
+export function checkCharge({ request_id, cost_nano, not_owed_nano = 0n }: Charge): void {
+  const isAmount = cost_nano >= 0n && not_owed_nano >= 0n && cost_nano + not_owed_nano <= MAX_NANO;
+  if (isAmount) return;
+  throw new StoreError(
+    `The charge of request ${request_id} is not an amount: ${cost_nano} and ${not_owed_nano}.`,
+  );
+}
+
+/** Whether a charge may cost more than its hold has set aside, so that it is looked at alone. */
+export function isBeyondHold({ cost_nano, hold_nano, not_owed_nano }: Charge): boolean {
+  return not_owed_nano !== undefined || (hold_nano !== undefined && cost_nano > hold_nano);
+}
+
+/** The answer to a charge that was collected as a whole. */
+export const COLLECTED: Settled = Object.freeze({ uncollected_nano: 0n });
+
+/** What a key says about a hold, where it has the say. */
+export interface KeyTerms {
+  limit_nano: bigint | null;
+  spent_nano: bigint;
+  held_nano: bigint;
+  revoked_ms: bigint | null;
+  expires_ms: bigint | null;
+}
+
+/** Why a key cannot hold so much; undefined where the key is no obstacle. */
+export function refusalOf(
+  { revoked_ms, expires_ms, limit_nano, spent_nano, held_nano }: KeyTerms,
+  amount_nano: bigint,
+  now_ms: number,
+): HoldRefusal | undefined {
+  if (revoked_ms !== null || (expires_ms !== null && Number(expires_ms) <= now_ms)) {
+    return { admitted: false, because: 'ended' };
+  }
+  if (limit_nano === null || limit_nano - spent_nano - held_nano >= amount_nano) return undefined;
+  return { admitted: false, because: 'limit', limit_nano, spent_nano, held_nano };
+}
+
+/** The models of a key, from their column. */
+export function modelsIn(column: string | null): readonly string[] | undefined {
+  return column === null ? undefined : Object.freeze(JSON.parse(column) as string[]);
+}
+
+export function noAccount(account_id: string): StoreError {
+  return new StoreError(`There is no account ${account_id}.`);
+}

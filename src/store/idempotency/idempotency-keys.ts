@@ -1,0 +1,174 @@
+import type { Knex } from 'knex';
+import type { Database } from '../database.js';
+import type { AnsweredCall, Begun, RepeatableCall } from './idempotency-types.js';
+import { excessOf, type Weight } from '../shares.js';
+import { StoreError } from '../store-types.js';
+
+/** A row of `idempotency_keys`: a call runs as long as a process has it. */
+export interface CallRow {
+  asked_sha256: string;
+  process_id: string | null;
+  status: number | null;
+  answer: string | null;
+}
+
+interface Weighed {
+  account_id: string;
+  key_sha256: string;
+  bytes: bigint | number;
+}
+
+/** So many in one transaction, so that others need not wait for all of them. */
+const GIVEN_UP_AT_ONCE = 500;
+
+/** For as long as a process has it, the row lives and dies with that one. */
+export async function createIdempotencyKeys(trx: Knex): Promise<void> {
+  await trx.schema.createTable('idempotency_keys', (table) => {
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('key_sha256').notNullable();
+    table.text('asked_sha256').notNullable();
+    table.text('request_id').notNullable();
+    table.text('process_id').references('processes.id').onDelete('CASCADE').index();
+    table.integer('status');
+    table.text('answer');
+    table.bigInteger('due_ms').notNullable().index();
+    table.primary(['account_id', 'key_sha256']);
+  });
+}
+
+/** Lets the index alone say what the answers weigh, and which of them are the oldest. */
+export async function weighAnswers(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('idempotency_keys', (table) => {
+    table.dropIndex('due_ms');
+  });
+  await trx.raw(
+    'create index idempotency_keys_weight on idempotency_keys (due_ms, octet_length(answer))',
+  );
+}
+
+/** Lets the index alone say what each account's answers weigh, and which of them are the oldest. */
+export async function shareAnswers(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('idempotency_keys', (table) => {
+    table.boolean('free').notNullable().defaultTo(false);
+  });
+  await trx.raw('drop index idempotency_keys_weight');
+  await trx.raw('create index idempotency_keys_due on idempotency_keys (due_ms)');
+  await trx.raw(
+    `create index idempotency_keys_share
+       on idempotency_keys (account_id, free, due_ms, octet_length(answer))`,
+  );
+}
+
+/** What a key that is in use means for a call that brings it again. */
+export function begunOf(row: CallRow, { asked_sha256 }: RepeatableCall): Begun {
+  if (row.asked_sha256 !== asked_sha256) return { is: 'other' };
+  if (row.process_id !== null) return { is: 'running' };
+  const { status, answer: text } = row;
+  return { is: 'answered', answer: status === null || text === null ? null : { status, text } };
+}
+
+/** A process that was taken to be gone loses its keys, and must not charge for them then. */
+export function takenOver({ request_id }: RepeatableCall): StoreError {
+  return new StoreError(`The Idempotency-Key of request ${request_id} is another call's by now.`);
+}
+
+/** Keeps an answer within a transaction. Throws `StoreError` where another call has the key. */
+export async function keepAnswer(
+  trx: Knex.Transaction,
+  { answer, ...call }: AnsweredCall,
+): Promise<void> {
+  const kept: unknown[] = await trx('idempotency_keys')
+    .insert({ ...call, status: answer?.status ?? null, answer: answer?.text ?? null })
+    .onConflict(['account_id', 'key_sha256'])
+    .merge({
+      process_id: null,
+      status: answer?.status ?? null,
+      answer: answer?.text ?? null,
+      free: false,
+    })
+    .where('idempotency_keys.request_id', call.request_id)
+    .returning('request_id');
+  if (kept.length === 0) throw takenOver(call);
+}
+
+/** Forgets a call, answered or not, within the transaction that undoes what it began. */
+export async function forgetCall(
+  trx: Knex.Transaction,
+  { account_id, key_sha256, request_id }: RepeatableCall,
+): Promise<void> {
+  await trx('idempotency_keys').where({ account_id, key_sha256, request_id }).delete();
+}
+
+/** See `IdempotencyStore.sweep`. */
+export async function sweepAnswers(
+  database: Database,
+  now_ms: number,
+  total_bytes: number,
+): Promise<number> {
+  const removed = await database.read<number>((knex) =>
+    knex('idempotency_keys').whereNull('process_id').where('due_ms', '<=', now_ms).delete(),
+  );
+  let excess = excessOf(await database.read(weights), total_bytes);
+  while (excess) {
+    const { account_id, only_free } = excess;
+    excess = await database.write(async (trx) => {
+      // Others may do the same: what is left is weighed when those here are nobody else's to take.
+      const oldest = await oldestAnswers(trx, account_id, only_free);
+      const left = excessOf(await weights(trx), total_bytes);
+      if (left?.account_id !== account_id || left.only_free !== only_free) return left;
+      await giveUp(trx, oldest, left.bytes);
+      return excessOf(await weights(trx), total_bytes);
+    });
+  }
+  return removed;
+}
+
+async function weights(knex: Knex): Promise<Weight[]> {
+  const rows = await knex('idempotency_keys')
+    .whereRaw('octet_length(answer) is not null')
+    .groupBy('account_id', 'free')
+    .select<{ account_id: string; free: unknown; bytes: unknown }[]>(
+      'account_id',
+      'free',
+      knex.raw('sum(octet_length(answer)) as bytes'),
+    );
+  return rows.map(({ account_id, free, bytes }) => ({
+    account_id,
+    free: free === true || free === 1n,
+    bytes: Number(bytes),
+  }));
+}
+
+/** Locked until the transaction ends; those that another gave up meanwhile are not among them. */
+function oldestAnswers(
+  trx: Knex.Transaction,
+  account_id: string | null,
+  only_free: boolean,
+): Promise<Weighed[]> {
+  const query = trx('idempotency_keys')
+    .where({ account_id, ...(only_free && { free: true }) })
+    .whereRaw('octet_length(answer) is not null');
+  return query
+    .orderBy('due_ms')
+    .limit(GIVEN_UP_AT_ONCE)
+    .forUpdate()
+    .select<Weighed[]>('account_id', 'key_sha256', trx.raw('octet_length(answer) as bytes'));
+}
+
+/** Gives them up, one by one, until so much is gone. */
+async function giveUp(
+  trx: Knex.Transaction,
+  oldest: readonly Weighed[],
+  excess: number,
+): Promise<void> {
+  const keys: [string, string][] = [];
+  let gone = 0;
+  for (const { account_id, key_sha256, bytes } of oldest) {
+    if (gone >= excess) break;
+    gone += Number(bytes);
+    keys.push([account_id, key_sha256]);
+  }
+  await trx('idempotency_keys')
+    .whereIn(['account_id', 'key_sha256'], keys)
+    .update({ status: null, answer: null });
+}

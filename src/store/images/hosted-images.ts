@@ -1,0 +1,183 @@
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import type { Database } from '../database.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../owner-only.js';
+import { isPossible } from '../text.js';
+import { excessOf, type Excess, type Weight } from '../shares.js';
+
+/** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
+export interface PictureTerms {
+  due_ms: number;
+  total_bytes: number;
+  /** Whose it is; null where that is not known. */
+  account_id: string | null;
+  /** It has cost nothing, so it has a small part of the room. */
+  free: boolean;
+}
+
+export interface KeptPicture {
+  bytes: Buffer;
+  due_ms: number;
+}
+
+/** Pictures that are kept for a while, so that their clients can fetch them by a URL. */
+export interface PictureStore {
+  /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
+  keep(id: string, bytes: Uint8Array, terms: PictureTerms): Promise<void>;
+  /** Undefined for one that is not kept, or not any more. */
+  picture(id: string): Promise<KeptPicture | undefined>;
+  /** Removes those whose time is up; answers how many. */
+  sweep(): Promise<number>;
+}
+
+/** Where the bytes are; the rest is in the table, whichever database it is. */
+interface Shelf {
+  put(id: string, bytes: Uint8Array): Promise<void>;
+  get(id: string): Promise<Buffer | undefined>;
+  remove(ids: readonly string[]): Promise<void>;
+}
+
+/**
+ * The pictures of a database. Beside SQLite the bytes are files of their own: a commit of megabytes
+ * would stop all others. PostgreSQL holds them itself, so that every process can serve them.
+ */
+export function openPictures(database: Database, now: () => number): PictureStore {
+  const shelf = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
+  return {
+    keep: async (id, bytes, terms) => {
+      // The row comes first, so that whatever happens later the sweep knows what to remove.
+      const given_up = await database.write((trx) => enter(trx, id, bytes.length, terms));
+      await shelf.remove(given_up);
+      await shelf.put(id, bytes);
+    },
+    picture: async (id) => {
+      if (!isPossible(id)) return undefined;
+      const row = await database.read<Row | undefined>((knex) =>
+        knex('pictures').where({ id }).first('id', 'size_bytes', 'due_ms'),
+      );
+      if (!row || Number(row.due_ms) <= now()) return undefined;
+      const bytes = await shelf.get(id);
+      // One that was not written to its end is none.
+      const isWhole = bytes?.length === Number(row.size_bytes);
+      return isWhole ? { bytes, due_ms: Number(row.due_ms) } : undefined;
+    },
+    sweep: async () => {
+      const ids = await database.read<Row[]>((knex) =>
+        knex('pictures').where('due_ms', '<=', now()).select('id'),
+      );
+      return removeAll(database, shelf, ids);
+    },
+  };
+}
+
+interface Owned {
+  account_id: string | null;
+  free: unknown;
+  size_bytes: bigint;
+}
+
+interface Row {
+  id: string;
+  size_bytes: bigint;
+  due_ms: bigint;
+}
+
+/** Answers the IDs of those that had to go. */
+async function enter(
+  trx: Knex.Transaction,
+  id: string,
+  size_bytes: number,
+  { due_ms, total_bytes, account_id, free }: PictureTerms,
+): Promise<string[]> {
+  const given_up: string[] = [];
+  const kept = await weights(trx);
+  const coming = { account_id, free, bytes: size_bytes };
+  for (;;) {
+    const excess = excessOf([...kept, coming], total_bytes);
+    if (!excess) break;
+    // What comes may be all that its account has: then the others make room for it.
+    const others = excessOf(kept, Math.max(0, total_bytes - size_bytes));
+    const row = (await oldestOf(trx, excess)) ?? (others && (await oldestOf(trx, others)));
+    if (!row) break;
+    await trx('pictures').where({ id: row.id }).delete();
+    given_up.push(row.id);
+    const weight = kept.find((one) => one.account_id === row.account_id && one.free === row.free);
+    if (weight) weight.bytes -= Number(row.size_bytes);
+  }
+  await trx('pictures').insert({ id, size_bytes, due_ms, account_id, free });
+  return given_up;
+}
+
+async function weights(trx: Knex.Transaction): Promise<Weight[]> {
+  const rows = await trx('pictures')
+    .groupBy('account_id', 'free')
+    .select<Owned[]>('account_id', 'free', trx.raw('sum(size_bytes) as size_bytes'));
+  return rows.map(({ account_id, free, size_bytes }) => ({
+    account_id,
+    free: isTrue(free),
+    bytes: Number(size_bytes),
+  }));
+}
+
+async function oldestOf(trx: Knex.Transaction, { account_id, only_free }: Excess) {
+  const row = await trx('pictures')
+    .where({ account_id, ...(only_free && { free: true }) })
+    .orderBy(['due_ms', 'id'])
+    .first<(Row & Owned) | undefined>('id', 'size_bytes', 'account_id', 'free');
+  return row && { ...row, free: isTrue(row.free) };
+}
+
+function isTrue(column: unknown): boolean {
+  return column === true || column === 1n;
+}
+
+/** The bytes go first: a row that is left is swept again, a file that is left would stay. */
+async function removeAll(database: Database, shelf: Shelf, rows: readonly Row[]): Promise<number> {
+  if (rows.length === 0) return 0;
+  const ids = rows.map(({ id }) => id);
+  await shelf.remove(ids);
+  await database.write(async (trx) => {
+    for (const id of ids) await trx('pictures').where({ id }).delete();
+  });
+  return ids.length;
+}
+
+function inFolder({ location }: Database): Shelf {
+  const folder = `${location}-pictures`;
+  return {
+    put: async (id, bytes) => {
+      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+      // One of an older version was open to all.
+      await chmod(folder, PRIVATE_FOLDER);
+      await writeFile(join(folder, id), bytes, { mode: PRIVATE_FILE });
+      await chmod(join(folder, id), PRIVATE_FILE);
+    },
+    get: (id) => readFile(join(folder, id)).catch(unlessMissing),
+    remove: async (ids) => {
+      for (const id of ids) await rm(join(folder, id), { force: true });
+    },
+  };
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}
+
+function inTable(database: Database): Shelf {
+  return {
+    put: async (id, bytes) => {
+      const data = Buffer.from(bytes);
+      await database.read((knex) => knex('pictures').where({ id }).update({ data }));
+    },
+    get: async (id) => {
+      const row = await database.read<{ data: Buffer | null } | undefined>((knex) =>
+        knex('pictures').where({ id }).first('data'),
+      );
+      return row?.data ?? undefined;
+    },
+    // They leave with their rows.
+    remove: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,147 @@
+import type { Knex } from 'knex';
+import type { Database } from '../database.js';
+import { noAccount } from '../hot-path.js';
+import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
+import { checkName } from '../names.js';
+import { bound, fitsColumn } from '../int64.js';
+import { StoreError, TooManyKeys, type Key, type KeyTerms } from '../store-types.js';
+
+type Column<T> = T extends number ? bigint : T;
+type Plain = 'id' | 'account_id' | 'name' | 'prefix' | 'limit_nano' | 'spent_nano';
+type Times = 'created_ms' | 'last_used_ms' | 'revoked_ms' | 'expires_ms';
+
+/** The models are a JSON array in their column. */
+type KeyRow = Pick<Key, Plain> & { [T in Times]: Column<Key[T]> } & { models: string | null };
+
+const MOST_MODELS = 100;
+
+const COLUMNS = [
+  'id',
+  'account_id',
+  'name',
+  'prefix',
+  'created_ms',
+  'last_used_ms',
+  'revoked_ms',
+  'expires_ms',
+  'models',
+  'limit_nano',
+  'spent_nano',
+] as const;
+
+export async function isKey(database: Database, secret_sha256: string): Promise<boolean> {
+  const row = await database.read<object | undefined>((knex) =>
+    knex('keys').where({ secret_sha256 }).first('id'),
+  );
+  return row !== undefined;
+}
+
+/** Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing. */
+export async function createKey(
+  database: Database,
+  now_ms: number,
+  account_id: string,
+  name: string,
+  terms: KeyTerms = {},
+): Promise<{ key: Key; secret: string }> {
+  checkName('A key', name);
+  const { expires_ms = null, models, limit_nano = null, most_active } = terms;
+  checkTerms(terms, now_ms);
+  const secret = makeSecret();
+  const key: Key = {
+    id: 'key_' + randomText(16),
+    account_id,
+    name,
+    prefix: secret.slice(0, PREFIX_LENGTH),
+    created_ms: now_ms,
+    last_used_ms: null,
+    revoked_ms: null,
+    expires_ms,
+    models: models ? [...new Set(models)] : null,
+    limit_nano,
+    spent_nano: 0n,
+  };
+  await database.write(async (trx) => {
+    const owners = trx('accounts').where({ id: account_id });
+    // Who counts keys must not do so beside another one.
+    const owner: unknown = await (most_active === undefined ? owners : owners.forUpdate()).first(
+      'id',
+    );
+    if (!owner) throw noAccount(account_id);
+    if (most_active !== undefined) await checkRoom(trx, account_id, most_active, now_ms);
+    await trx('keys').insert({
+      ...key,
+      secret_sha256: sha256(secret),
+      models: key.models && JSON.stringify(key.models),
+      limit_nano: limit_nano && bound(limit_nano),
+      spent_nano: 0,
+    });
+  });
+  return { key, secret };
+}
+
+async function checkRoom(
+  trx: Knex.Transaction,
+  account_id: string,
+  most_active: number,
+  now_ms: number,
+): Promise<void> {
+  const active: unknown[] = await trx('keys')
+    .where({ account_id, revoked_ms: null })
+    .andWhere((not) => not.whereNull('expires_ms').orWhere('expires_ms', '>', now_ms))
+    .limit(most_active)
+    .select('id');
+  if (active.length < most_active) return;
+  throw new TooManyKeys(`The account has ${most_active} active keys, and may not have more.`);
+}
+
+function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number): void {
+  if (expires_ms !== undefined && !(expires_ms > now_ms && Number.isSafeInteger(expires_ms))) {
+    throw new StoreError('A key must expire later than now.');
+  }
+  if (models && (models.length === 0 || models.length > MOST_MODELS)) {
+    throw new StoreError(`A list of models for a key has 1 to ${MOST_MODELS} of them.`);
+  }
+  if (limit_nano !== undefined && !(limit_nano > 0n && fitsColumn(limit_nano))) {
+    throw new StoreError('The spending limit of a key must be above zero, and fit a balance.');
+  }
+}
+
+/** All keys of the account, the revoked ones too, oldest first. */
+export async function keys(database: Database, account_id: string): Promise<Key[]> {
+  const rows = await database.read<KeyRow[]>((knex) =>
+    knex('keys')
+      .where({ account_id })
+      .orderBy(['created_ms', 'id'])
+      .select(...COLUMNS),
+  );
+  return rows.map(toKey);
+}
+
+export async function revokeKey(
+  database: Database,
+  now_ms: number,
+  key_id: string,
+  account_id?: string,
+): Promise<boolean> {
+  const which = account_id === undefined ? { id: key_id } : { id: key_id, account_id };
+  const revoked = await database.write((trx) =>
+    trx('keys').where(which).whereNull('revoked_ms').update({ revoked_ms: now_ms }),
+  );
+  return revoked > 0;
+}
+
+function toKey(row: KeyRow): Key {
+  return {
+    ...row,
+    created_ms: Number(row.created_ms),
+    last_used_ms: numberOf(row.last_used_ms),
+    revoked_ms: numberOf(row.revoked_ms),
+    expires_ms: numberOf(row.expires_ms),
+    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
+  };
+}
+
+function numberOf(ms: bigint | null): number | null {
+  return ms === null ? null : Number(ms);
+}

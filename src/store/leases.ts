@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Database } from './database.js';
+import { isAlive, MACHINE, STARTED } from './liveness.js';
+import { bound } from './int64.js';
+import type { Watch } from './watch.js';
+
+/** A process that has the store open, as its row in `processes` says. */
+export interface Process {
+  id: string;
+  /** The machine on which the process number means something, and when the process started. */
+  place: string;
+  pid: number;
+  started_ms: number;
+}
+
+interface ProcessRow {
+  id: string;
+  place: string;
+  pid: bigint;
+  seen_ms: bigint;
+  /** By the clock of the database, which is the same one for all. */
+  age_ms: bigint | string;
+}
+
+/** A process elsewhere that has not been seen for this long is taken to be gone. */
+export const LEASE_MS = 60_000;
+
+/** The stores that this very process has open: others with our number are our former lives. */
+const ours = new Set<string>();
+
+export function enter(now: () => number, id: string = randomUUID()): Process {
+  ours.add(id);
+  return { id, place: `${MACHINE} ${STARTED}`.trim(), pid: process.pid, started_ms: now() };
+}
+
+export function leave(self: Process): void {
+  ours.delete(self.id);
+}
+
+/** Makes sure that the process is known, so that what it leaves behind is not taken for lost. */
+export async function register(
+  trx: Knex.Transaction,
+  { id, place, pid, started_ms }: Process,
+  clock_ms: string,
+): Promise<void> {
+  await trx('processes')
+    .insert({ id, place, pid, started_ms, seen_ms: trx.raw(clock_ms) })
+    .onConflict('id')
+    .ignore();
+}
+
+/**
+ * Ends the holds of the processes that are gone, and answers how many those were. Beside another
+ * one that recovers, or a process that turns out to live, each hold is ended at most once.
+ */
+export async function recover(
+  database: Database,
+  self: Process,
+  watch: Watch,
+  elapsed_ms: number,
+): Promise<number> {
+  const { clock_ms } = database;
+  const rows = await database.read<ProcessRow[]>((knex) =>
+    knex('processes')
+      .orderBy('id')
+      .select('id', 'place', 'pid', 'seen_ms', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
+  );
+  watch.look(rows, elapsed_ms);
+  const gone = rows.filter((row) => isGone(row, self, watch, elapsed_ms));
+  let released = 0;
+  for (const row of gone) released += await database.write((trx) => bury(trx, row));
+  return released;
+}
+
+/** What the processes that were seen of late have told, in no order. */
+export async function notes(database: Database): Promise<string[]> {
+  const rows = await database.read<{ note: string }[]>((knex) =>
+    knex('processes')
+      .whereRaw(`seen_ms >= ${database.clock_ms} - ${LEASE_MS}`)
+      .whereNotNull('note')
+      .select('note'),
+  );
+  return rows.map(({ note }) => note);
+}
+
+/** A process on this machine keeps its holds for as long as it runs, even if it is paused. */
+function isGone(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number): boolean {
+  if (ours.has(row.id)) return false;
+  const pid = Number(row.pid);
+  if (row.place === MACHINE || row.place.startsWith(`${MACHINE} `)) {
+    return pid === self.pid || !isAlive(pid, row.place.slice(MACHINE.length + 1));
+  }
+  return Number(row.age_ms) > LEASE_MS && watch.isSilent(row.id, elapsed_ms);
+}
+
+/** Nothing is done if another has buried it already, or if it has given a sign of life since. */
+async function bury(trx: Knex.Transaction, process_row: ProcessRow): Promise<number> {
+  const id = process_row.id;
+  const seen_ms = Number(process_row.seen_ms);
+  const row: unknown = await trx('processes').where({ id, seen_ms }).forUpdate().first('id');
+  if (!row) return 0;
+  const holds: Hold[] = await trx('holds')
+    .where({ process_id: id })
+    .forUpdate()
+    .select('account_id', 'key_id', 'amount_nano');
+  await lower(trx, 'keys', sumsBy(holds, 'key_id'));
+  await lower(trx, 'accounts', sumsBy(holds, 'account_id'));
+  await trx('holds').where({ process_id: id }).delete();
+  await trx('processes').where({ id }).delete();
+  return holds.length;
+}
+
+interface Hold {
+  account_id: string;
+  key_id: string | null;
+  amount_nano: bigint;
+}
+
+function sumsBy(holds: readonly Hold[], owner: 'account_id' | 'key_id'): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const hold of holds) {
+    const id = hold[owner];
+    if (id !== null) sums.set(id, (sums.get(id) ?? 0n) + hold.amount_nano);
+  }
+  return sums;
+}
+
+/** Row by row in the order of their IDs, so that two who do it do not lock each other out. */
+async function lower(
+  trx: Knex.Transaction,
+  table: 'accounts' | 'keys',
+  sums: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  for (const [id, sum] of [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    await trx(table)
+      .where({ id })
+      .update({ held_nano: trx.raw('held_nano - ?', [bound(sum)]) });
+  }
+}

@@ -1,0 +1,146 @@
+import type { Knex } from 'knex';
+import { formatDollars } from '../../lib/money.js';
+import type { Database } from '../database.js';
+import { noAccount } from '../hot-path.js';
+import { bound, fitsColumn } from '../int64.js';
+import { StoreError, type LedgerEntry, type LedgerPage } from '../store-types.js';
+
+interface LedgerRow {
+  id: bigint;
+  account_id: string;
+  kind: LedgerEntry['kind'];
+  reference: string;
+  amount_nano: bigint;
+  key_id: string | null;
+  model: string | null;
+  provider: string | null;
+  usage: string | null;
+  estimated: bigint | boolean;
+  uncollected_nano: bigint;
+  created_ms: bigint;
+}
+
+interface Figures {
+  balance_nano: bigint;
+  held_nano: bigint;
+}
+
+/**
+ * Adds to the balance, or takes from it where the amount is below zero. The same reference again
+ * answers the first entry and changes nothing. Throws `StoreError` for an unknown account, zero,
+ * another amount under a known reference, and a balance that would fall below what is held or
+ * pass the 64-bit column.
+ */
+export async function credit(
+  database: Database,
+  now_ms: number,
+  account_id: string,
+  amount_nano: bigint,
+  reference: string,
+): Promise<LedgerEntry> {
+  if (amount_nano === 0n) throw new StoreError('A credit of nothing is not written down.');
+  return database.write(async (trx) => {
+    const figures: Figures | undefined = await trx('accounts')
+      .where({ id: account_id })
+      .forUpdate()
+      .first('balance_nano', 'held_nano');
+    if (!figures) throw noAccount(account_id);
+    const first = await creditOf(trx, account_id, reference);
+    if (first) return checkSame(first, amount_nano);
+    checkRoom(figures, amount_nano);
+    const balance_nano = bound(figures.balance_nano + amount_nano);
+    await trx('accounts').where({ id: account_id }).update({ balance_nano });
+    return enterCredit(trx, now_ms, account_id, amount_nano, reference);
+  });
+}
+
+/** Writes the row alone; the caller changes the balance in the same transaction. */
+export async function enterCredit(
+  trx: Knex.Transaction,
+  now_ms: number,
+  account_id: string,
+  amount_nano: bigint,
+  reference: string,
+): Promise<LedgerEntry> {
+  const rows: LedgerRow[] = await trx('ledger')
+    .insert({
+      account_id,
+      kind: 'credit',
+      reference,
+      amount_nano: bound(amount_nano),
+      estimated: false,
+      created_ms: now_ms,
+    })
+    .returning('*');
+  const entry = rows[0];
+  if (!entry) throw new StoreError('The credit was not written.');
+  return toEntry(entry);
+}
+
+const KINDS: readonly LedgerEntry['kind'][] = ['credit', 'charge', 'refund'];
+
+/** See `LedgerPage`. */
+export async function ledger(
+  database: Database,
+  account_id: string,
+  { after = 0, before, limit, reference }: LedgerPage,
+): Promise<LedgerEntry[]> {
+  const rows = await database.read<LedgerRow[]>((knex) => {
+    const query = knex('ledger').where({ account_id }).where('id', '>', after).limit(limit);
+    // With the kinds it is the unique index that finds a reference, and no order tempts away.
+    if (reference !== undefined) query.where({ reference }).whereIn('kind', KINDS);
+    const order = knex.raw(reference === undefined ? 'id' : '+id');
+    if (before === undefined) return query.orderBy(order);
+    return query.where('id', '<', before).orderBy(order, 'desc');
+  });
+  return rows.map(toEntry);
+}
+
+async function creditOf(
+  trx: Knex.Transaction,
+  account_id: string,
+  reference: string,
+): Promise<LedgerEntry | undefined> {
+  const row: LedgerRow | undefined = await trx('ledger')
+    .where({ account_id, kind: 'credit', reference })
+    .first();
+  return row && toEntry(row);
+}
+
+function checkSame(first: LedgerEntry, amount_nano: bigint): LedgerEntry {
+  if (first.amount_nano === amount_nano) return first;
+  throw new StoreError(
+    `The reference "${first.reference}" was used already, for ` +
+      `${formatDollars(first.amount_nano)} dollars.`,
+  );
+}
+
+function checkRoom({ balance_nano, held_nano }: Figures, amount_nano: bigint): void {
+  const balance = formatDollars(balance_nano);
+  if (amount_nano < 0n && balance_nano - held_nano + amount_nano < 0n) {
+    throw new StoreError(
+      `The account has ${balance} dollars, of which ${formatDollars(held_nano)} are held: ` +
+        `${formatDollars(-amount_nano)} cannot be taken away.`,
+    );
+  }
+  if (!fitsColumn(balance_nano + amount_nano)) {
+    throw new StoreError(`The account has ${balance} dollars: so much more it cannot hold.`);
+  }
+}
+
+function toEntry(row: LedgerRow): LedgerEntry {
+  return {
+    id: Number(row.id),
+    account_id: row.account_id,
+    kind: row.kind,
+    reference: row.reference,
+    amount_nano: row.amount_nano,
+    key_id: row.key_id,
+    model: row.model,
+    provider: row.provider,
+    usage: row.usage,
+    estimated: Boolean(row.estimated),
+    uncollected_nano: row.uncollected_nano,
+    created_ms: Number(row.created_ms),
+  };
+}

@@ -1,0 +1,128 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import type { Database } from '../database.js';
+import { StoreError, type UsageRow } from '../store-types.js';
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 366;
+/** Entries that are added up in one statement, which in SQLite stops the event loop. */
+const SLICE = 2_000;
+const NANO_PER_DOLLAR = 1_000_000_000n;
+
+const AMOUNTS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
+
+type Sum = Record<(typeof AMOUNTS)[number], number | null> & {
+  day: bigint;
+  model: string | null;
+  key_id: string | null;
+  calls: bigint;
+  dollars: bigint;
+  nano: bigint;
+};
+
+interface Place {
+  created_ms: bigint | number;
+  id: bigint | number;
+}
+
+/** See `Store.usage`. Added up slice by slice of the index, so that nobody waits for all of it. */
+export async function usage(
+  database: Database,
+  account_id: string,
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+): Promise<UsageRow[]> {
+  if (to_ms - from_ms > MOST_DAYS * DAY_MS) {
+    throw new StoreError(`Usage is added up for at most ${MOST_DAYS} days at once.`);
+  }
+  const rows = new Map<string, UsageRow>();
+  let from: Place | undefined = { created_ms: from_ms, id: 0 };
+  while (from) {
+    const slice: Slice = { account_id, from, to_ms };
+    const to: Place | undefined = await database.read((knex) => endOf(knex, slice));
+    const sums = await database.read((knex) => sumsOf(knex, database.dialect, slice, to));
+    for (const sum of sums) add(rows, sum);
+    from = to;
+    await nextTurn();
+  }
+  return [...rows.values()].toSorted(
+    (one, other) =>
+      compare(one.day, other.day) ||
+      compare(one.model, other.model) ||
+      compare(one.key_id ?? '', other.key_id ?? ''),
+  );
+}
+
+interface Slice {
+  account_id: string;
+  from: Place;
+  to_ms: number;
+}
+
+/** From the place on; the caller says how far, once, or the index is read further than that. */
+function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
+  return knex('ledger')
+    .where({ account_id })
+    .whereRaw('(created_ms, id) > (?, ?)', [String(from.created_ms), String(from.id)]);
+}
+
+/** The last entry of the slice; undefined where the rest is no more than a slice. */
+function endOf(knex: Knex, slice: Slice): Promise<Place | undefined> {
+  return entriesOf(knex, slice)
+    .where('created_ms', '<', slice.to_ms)
+    .orderBy(['created_ms', 'id'])
+    .offset(SLICE - 1)
+    .first('created_ms', 'id');
+}
+
+/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
+async function sumsOf(
+  knex: Knex,
+  dialect: Database['dialect'],
+  slice: Slice,
+  to: Place | undefined,
+): Promise<Sum[]> {
+  const entries = entriesOf(knex, slice).whereIn('kind', ['charge', 'refund']);
+  if (to) entries.whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);
+  else entries.where('created_ms', '<', slice.to_ms);
+  return entries
+    .groupByRaw('1, 2, 3')
+    .select(
+      knex.raw(`created_ms / ${DAY_MS} as day`),
+      'model',
+      'key_id',
+      knex.raw(`sum(case when kind = 'charge' then 1 else 0 end) as calls`),
+      knex.raw(`cast(sum(amount_nano / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
+      knex.raw(`cast(sum(amount_nano % ${NANO_PER_DOLLAR}) as bigint) as nano`),
+      ...AMOUNTS.map((name) => knex.raw(amountIn[dialect](name))),
+    );
+}
+
+/** As floats: a sum that is absurd is then inexact, and no fault. */
+const amountIn: Record<Database['dialect'], (name: string) => string> = {
+  sqlite: (name) => `total(json_extract(usage, '$.${name}')) as ${name}`,
+  postgres: (name) => `sum((usage::json ->> '${name}')::double precision) as ${name}`,
+};
+
+function add(rows: Map<string, UsageRow>, sum: Sum): void {
+  const day = new Date(Number(sum.day) * DAY_MS).toISOString().slice(0, 10);
+  const { model, key_id } = sum;
+  const name = JSON.stringify([day, model, key_id]);
+  const nothing = { prompt_tokens: 0, completion_tokens: 0, images: 0, video_seconds: 0 };
+  const row = rows.get(name) ?? {
+    day,
+    model: model ?? '',
+    key_id,
+    calls: 0,
+    ...nothing,
+    cost_nano: 0n,
+  };
+  row.calls += Number(sum.calls);
+  for (const amount of AMOUNTS) row[amount] += sum[amount] ?? 0;
+  row.cost_nano -= sum.dollars * NANO_PER_DOLLAR + sum.nano;
+  rows.set(name, row);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

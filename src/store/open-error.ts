@@ -1,0 +1,25 @@
+import { codeOf } from './retry.js';
+import { StoreError } from './store-types.js';
+
+/** Runs what opens a store, and says in one sentence why it could not be opened. */
+export async function opening<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(`The store cannot be opened: ${reason(error)}`, { cause: error });
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reason).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The store was asked for what it does not do, and would refuse again. Any other failure is one of
+ * the store itself, after which the same may succeed.
+ */
+export function isRefused(error: unknown): boolean {
+  return error instanceof StoreError || /^(SQLITE_CONSTRAINT|2[23])/u.test(codeOf(error));
+}

@@ -1,0 +1,67 @@
+import { COLLECTED, type ChargeAct } from '../hot-path.js';
+import { takenOver } from '../idempotency/idempotency-keys.js';
+import type { LaneWork } from './keyed-batcher.js';
+import { valuesOf } from './postgres-idempotency.js';
+import { isAtFault, type Lent } from './postgres-session.js';
+import type { Settled } from '../store-types.js';
+
+/** What is not collected, in digits; null where the charge was made before. */
+interface Entered {
+  uncollected_nano: string | null;
+  kept?: boolean;
+}
+
+/**
+ * Enters charges on PostgreSQL and ends their holds: one statement for one, or for many of one
+ * account under one key. Tried again after a lost connection too: the ledger's unique key makes
+ * that harmless.
+ */
+export class PostgresCharges implements LaneWork<ChargeAct, Settled | false> {
+  constructor(private readonly lent: Lent) {}
+
+  async alone({ charge, answered }: ChargeAct): Promise<Settled | false> {
+    const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
+    const values: unknown[] = [account_id, request_id, cost_nano, key_id, model, provider, usage];
+    values.push(charge.estimated, this.lent.now(), charge.not_owed_nano ?? 0n);
+    if (answered) values.push(...valuesOf(answered).slice(2));
+    const name = answered ? 'settleKept' : 'settle';
+    const { rows } = await this.lent.insist<Entered>(name, values);
+    const [row] = rows;
+    if (answered && row?.kept !== true) throw takenOver(answered);
+    return settledOf(row?.uncollected_nano);
+  }
+
+  async together(acts: readonly ChargeAct[]): Promise<(Settled | false)[] | undefined> {
+    const charges = acts.map(({ charge }) => charge);
+    const { account_id, key_id } = charges[0] ?? {};
+    const values = [
+      account_id,
+      charges.map(({ request_id }) => request_id),
+      charges.map(({ cost_nano }) => cost_nano),
+      key_id,
+      charges.map(({ model }) => model),
+      charges.map(({ provider }) => provider),
+      charges.map(({ usage }) => usage),
+      charges.map(({ estimated }) => estimated),
+      this.lent.now(),
+    ];
+    try {
+      const { rows } = await this.lent.insist<Entered & { reference: string }>('settleAll', values);
+      const made = new Map(rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]));
+      // Of two charges of one request the one is made, and the other hears so.
+      return charges.map(({ request_id }) => {
+        const settled = made.get(request_id) ?? false;
+        made.delete(request_id);
+        return settled;
+      });
+    } catch (error) {
+      if (isAtFault(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function settledOf(uncollected_nano: string | null | undefined): Settled | false {
+  if (uncollected_nano === null || uncollected_nano === undefined) return false;
+  return uncollected_nano === '0' ? COLLECTED : { uncollected_nano: BigInt(uncollected_nano) };
+}

@@ -1,0 +1,46 @@
+import { noAccount, type HoldAct } from '../hot-path.js';
+import type { HoldResult } from '../hold-types.js';
+import type { LaneWork } from './keyed-batcher.js';
+import { MAX_NANO } from '../int64.js';
+import { isAtFault, type Lent } from './postgres-session.js';
+import { refusalIn, type Figures } from './postgres-refusal.js';
+
+/** Takes holds on PostgreSQL: one statement for one, or for many of one account under one key. */
+export class PostgresHolds implements LaneWork<HoldAct, HoldResult> {
+  constructor(private readonly lent: Lent) {}
+
+  async alone({ request_id, account_id, amount_nano, key_id }: HoldAct): Promise<HoldResult> {
+    const { lent } = this;
+    const values = [request_id, account_id, amount_nano, lent.process_id, lent.now(), key_id];
+    if (amount_nano <= MAX_NANO && (await this.#admits('hold', values))) return { admitted: true };
+    const { rows } = await lent.run<Figures>('figures', [account_id, key_id]);
+    const figures = rows[0];
+    if (!figures) throw noAccount(account_id);
+    return refusalIn(figures, amount_nano, lent.now());
+  }
+
+  /** What the account and the key bear as a whole is admitted as a whole. */
+  async together(acts: readonly HoldAct[]): Promise<HoldResult[] | undefined> {
+    const { lent } = this;
+    const { account_id, key_id } = acts[0] ?? {};
+    const requests = acts.map(({ request_id }) => request_id);
+    const amounts = acts.map(({ amount_nano }) => amount_nano);
+    const sum_nano = amounts.reduce((sum, amount_nano) => sum + amount_nano, 0n);
+    if (sum_nano > MAX_NANO) return undefined;
+    const values = [requests, account_id, sum_nano, lent.process_id, lent.now(), key_id, amounts];
+    try {
+      if (!(await this.#admits('holdAll', values))) return undefined;
+    } catch (error) {
+      if (isAtFault(error)) return undefined;
+      throw error;
+    }
+    return acts.map(() => ({ admitted: true }));
+  }
+
+  /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
+  async #admits(name: 'hold' | 'holdAll', values: unknown[]): Promise<boolean> {
+    const { lent } = this;
+    const { rowCount } = await lent.registered(() => lent.run(name, values));
+    return rowCount !== null && rowCount > 0;
+  }
+}

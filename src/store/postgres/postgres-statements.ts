@@ -1,0 +1,209 @@
+import { POSTGRES_CLOCK_MS } from '../database.js';
+
+/**
+ * Holds $3 for the account $2 under the key $6, as the rows that are given. The key stays locked
+ * until they stand, so that a revocation waits for them or precedes them.
+ */
+const holding = (row: string, from: string) => `
+    with key as materialized (
+      select id as key_id, limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys
+      where id = $6 for no key update
+    ), admitted as (
+      update accounts set held_nano = held_nano + $3::bigint
+      where id = $2 and balance_nano - held_nano >= $3::bigint and not exists (
+        select from key where revoked_ms is not null or expires_ms <= $5::bigint
+          or limit_nano - spent_nano - held_nano < $3::bigint)
+      returning id
+    ), counted as (
+      update keys set held_nano = held_nano + $3::bigint
+      where id = $6 and limit_nano is not null and exists (select from admitted)
+    )
+    insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
+    select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
+
+/** What stands before the charge, and on what condition it is made and the hold is ended. */
+interface Settling {
+  first: string;
+  condition: string;
+}
+
+/**
+ * Collects of $3 what the account and the key bear, once the hold is ended: `least` passes over the
+ * null of a key without a limit. An account that is missing fails by the ledger's foreign key. What
+ * is not collected is written beside the charge, with the $10 that nobody owes.
+ */
+const settling = ({ first, condition }: Settling) => `
+    with ${first} ended as (
+      delete from holds where request_id = $2 and account_id = $1 ${condition}
+      returning amount_nano, key_id
+    ), key as materialized (
+      select limit_nano - spent_nano - held_nano as left_nano from keys
+      where id = $4 and limit_nano is not null and (select count(*) from ended) >= 0
+      for no key update
+    ), account as materialized (
+      select balance_nano - held_nano as left_nano from accounts
+      where id = $1 and (select count(*) from key) >= 0
+      for no key update
+    ), due as materialized (
+      select greatest(0, least(
+        $3::bigint,
+        (select left_nano from account) + coalesce((select amount_nano from ended), 0),
+        (select left_nano from key)
+          + coalesce((select amount_nano from ended where key_id is not null), 0)
+      ))::bigint as nano
+    ), entry as (
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+        usage, estimated, created_ms, uncollected_nano)
+      select $1, 'charge', $2, -nano, $4, $5, $6, $7, $8::boolean, $9::bigint,
+        $3::bigint - nano + $10::bigint
+      from due where true ${condition}
+      on conflict (account_id, kind, reference) do nothing
+      returning amount_nano, uncollected_nano
+    ), counted as (
+      update keys set
+        spent_nano = spent_nano - coalesce((select amount_nano from entry), 0),
+        held_nano = held_nano
+          - coalesce((select amount_nano from ended where key_id is not null), 0)
+      where id = $4 and limit_nano is not null
+        and (exists (select from entry) or exists (select from ended))
+      returning id
+    ), paid as (
+      update accounts set
+        balance_nano = balance_nano + coalesce((select amount_nano from entry), 0),
+        held_nano = held_nano - coalesce((select amount_nano from ended), 0)
+      where id = $1 and (exists (select from entry) or exists (select from ended))
+        and (select count(*) from counted) >= 0
+    )
+    select (select uncollected_nano from entry) as uncollected_nano`;
+
+/** Nothing is kept where another call has the key by now. */
+const keeping = (values: string, free: boolean) => `
+    insert into idempotency_keys
+      (account_id, request_id, key_sha256, asked_sha256, due_ms, status, answer, free)
+    values (${values}, ${free})
+    on conflict (account_id, key_sha256) do update set
+      process_id = null, status = excluded.status, answer = excluded.answer,
+      free = excluded.free
+    where idempotency_keys.request_id = excluded.request_id
+    returning request_id`;
+
+/**
+ * The statements of the hot path on PostgreSQL, prepared by these names on each connection. All
+ * lock rows in one order, idempotency keys, holds, keys, accounts, so that no two wait for each
+ * other.
+ */
+export const SQL = {
+  caller: `
+    select id as key_id, account_id, last_used_ms, expires_ms, models from keys
+    where secret_sha256 = $1 and revoked_ms is null`,
+  touch: `
+    update keys set last_used_ms = $2::bigint
+    where id = $1 and coalesce(last_used_ms, -1) < $2::bigint`,
+  hold: holding('$1, id, $4, $3::bigint', 'admitted'),
+  holdAll: holding(
+    'asked.request_id, id, $4, asked.amount_nano',
+    'admitted, unnest($1::text[], $7::bigint[]) as asked (request_id, amount_nano)',
+  ),
+  figures: `
+    select accounts.balance_nano, accounts.held_nano, keys.id as key_id, keys.limit_nano,
+      keys.spent_nano, keys.held_nano as key_held_nano, keys.revoked_ms, keys.expires_ms
+    from accounts left join keys on keys.id = $2 where accounts.id = $1`,
+  ended: `
+    select id from keys
+    where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
+  settle: settling({ first: '', condition: '' }),
+  settleKept: `${settling({
+    first: `kept as (${keeping('$1, $2, $11, $12, $13::bigint, $14::integer, $15', false)}),`,
+    condition: 'and exists (select from kept)',
+  })}, exists (select from kept) as kept`,
+  // All are of the account $1 and the key $4; answers those that were the first of their request.
+  // Charges whose holds are there come first, so that no other takes what was set aside for them.
+  settleAll: `
+    with asked as materialized (
+      select * from unnest($2::text[], $3::bigint[], $5::text[], $6::text[], $7::text[],
+        $8::boolean[]) with ordinality
+        as asked (request_id, cost_nano, model, provider, usage, estimated, place)
+      where not exists (select from ledger
+        where account_id = $1 and kind = 'charge' and reference = asked.request_id)
+    ), ended as (
+      delete from holds where request_id = any($2::text[]) and account_id = $1
+      returning request_id, amount_nano, key_id
+    ), freed as materialized (
+      select coalesce(sum(amount_nano), 0)::bigint as nano,
+        coalesce(sum(amount_nano) filter (where key_id is not null), 0)::bigint as key_nano
+      from ended
+    ), key as materialized (
+      select limit_nano - spent_nano - held_nano as left_nano from keys
+      where id = $4 and limit_nano is not null and (select nano from freed) >= 0
+      for no key update
+    ), account as materialized (
+      select balance_nano - held_nano as left_nano from accounts
+      where id = $1 and (select count(*) from key) >= 0
+      for no key update
+    ), can as materialized (
+      select least((select left_nano from account) + nano,
+        (select left_nano from key) + key_nano) as nano
+      from freed
+    ), due as materialized (
+      select asked.*, greatest(0, least(cost_nano, (select nano from can) - coalesce(sum(cost_nano)
+        over (order by ended.amount_nano is null, place
+          rows between unbounded preceding and 1 preceding), 0)))::bigint as nano
+      from asked left join ended on ended.request_id = asked.request_id
+    ), entry as (
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+        usage, estimated, created_ms, uncollected_nano)
+      select $1, 'charge', request_id, -nano, $4, model, provider, usage, estimated, $9::bigint,
+        cost_nano - nano
+      from due
+      on conflict (account_id, kind, reference) do nothing
+      returning reference, amount_nano, uncollected_nano
+    ), total as materialized (
+      select coalesce((select -sum(amount_nano) from entry), 0)::bigint as spent_nano,
+        freed.nano as freed_nano, freed.key_nano as key_freed_nano
+      from freed
+    ), counted as (
+      update keys set spent_nano = keys.spent_nano + total.spent_nano,
+        held_nano = keys.held_nano - total.key_freed_nano
+      from total where keys.id = $4 and limit_nano is not null
+      returning keys.id
+    ), paid as (
+      update accounts set balance_nano = balance_nano - total.spent_nano,
+        held_nano = held_nano - total.freed_nano
+      from total where accounts.id = $1 and (select count(*) from counted) >= 0
+    )
+    select reference, uncollected_nano from entry`,
+  release: `
+    with ended as (
+      delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id
+    ), counted as (
+      update keys set held_nano = held_nano - (select amount_nano from ended)
+      where id = (select key_id from ended)
+      returning id
+    )
+    update accounts set held_nano = held_nano - (select amount_nano from ended)
+    where id = $1 and exists (select from ended) and (select count(*) from counted) >= 0`,
+  beat: `
+    insert into processes (id, place, pid, started_ms, seen_ms, note)
+    values ($1, $2, $3::bigint, $4::bigint, ${POSTGRES_CLOCK_MS}, $5)
+    on conflict (id) do update set
+      seen_ms = excluded.seen_ms, note = coalesce(excluded.note, processes.note)`,
+  leave: `
+    delete from processes
+    where id = $1 and not exists (select from holds where process_id = $1)`,
+  ping: `select 1`,
+  begin: `
+    insert into idempotency_keys
+      (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+    values ($1, $2, $3, $4, $5, $6::bigint)
+    on conflict (account_id, key_sha256) do update set
+      asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
+      process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
+    where idempotency_keys.process_id is null and idempotency_keys.due_ms <= $7::bigint`,
+  find: `
+    select asked_sha256, process_id, status, answer from idempotency_keys
+    where account_id = $1 and key_sha256 = $2`,
+  keep: keeping('$1, $2, $3, $4, $5::bigint, $6::integer, $7', true),
+  forget: `
+    delete from idempotency_keys
+    where account_id = $1 and key_sha256 = $2 and request_id = $3 and process_id is not null`,
+} as const;

@@ -1,0 +1,78 @@
+import type { Knex } from 'knex';
+import { noAccount } from '../hot-path.js';
+import type { PendingSignIn } from './sign-in-types.js';
+import { makeTicket, sha256 } from '../keys/secret.js';
+
+/** Sign-ins that may be under way at once. Beyond it the oldest go. */
+const MOST_PENDING = 10_000;
+
+export async function createLink(
+  trx: Knex.Transaction,
+  now_ms: number,
+  account_id: string,
+  { operator, lifetime_ms }: { operator: boolean; lifetime_ms: number },
+): Promise<{ secret: string; due_ms: number }> {
+  const owner: unknown = await trx('accounts').where({ id: account_id }).first('id');
+  if (!owner) throw noAccount(account_id);
+  const { secret, secret_sha256 } = makeTicket();
+  const due_ms = now_ms + lifetime_ms;
+  await trx('sign_in_links').insert({ secret_sha256, account_id, operator, due_ms });
+  return { secret, due_ms };
+}
+
+export async function useLink(
+  trx: Knex.Transaction,
+  now_ms: number,
+  secret: string,
+): Promise<{ account_id: string; operator: boolean } | undefined> {
+  interface Row {
+    account_id: string;
+    operator: bigint | boolean;
+  }
+  const row = await take<Row>(trx, 'sign_in_links', now_ms, secret);
+  return row && { account_id: row.account_id, operator: Boolean(row.operator) };
+}
+
+export async function beginSignIn(
+  trx: Knex.Transaction,
+  now_ms: number,
+  { provider, return_to }: PendingSignIn,
+  lifetime_ms: number,
+): Promise<string> {
+  const { secret, secret_sha256 } = makeTicket();
+  const oldest = trx('pending_sign_ins')
+    .orderBy('due_ms', 'desc')
+    .offset(MOST_PENDING - 1)
+    .select('secret_sha256');
+  await trx('pending_sign_ins').whereIn('secret_sha256', oldest).delete();
+  const due_ms = now_ms + lifetime_ms;
+  await trx('pending_sign_ins').insert({ secret_sha256, provider, return_to, due_ms });
+  return secret;
+}
+
+export async function finishSignIn(
+  trx: Knex.Transaction,
+  now_ms: number,
+  secret: string,
+): Promise<PendingSignIn | undefined> {
+  const row = await take<PendingSignIn>(trx, 'pending_sign_ins', now_ms, secret);
+  return row && { provider: row.provider, return_to: row.return_to };
+}
+
+export async function sweepTickets(trx: Knex.Transaction, now_ms: number): Promise<void> {
+  await trx('sign_in_links').where('due_ms', '<=', now_ms).delete();
+  await trx('pending_sign_ins').where('due_ms', '<=', now_ms).delete();
+}
+
+/** Of many who bring the same secret at once, the one whose delete took the row away has it. */
+async function take<Row extends object>(
+  trx: Knex.Transaction,
+  table: 'sign_in_links' | 'pending_sign_ins',
+  now_ms: number,
+  secret: string,
+): Promise<Row | undefined> {
+  const secret_sha256 = sha256(secret);
+  const row: Row | undefined = await trx(table).where({ secret_sha256 }).first();
+  const taken = await trx(table).where({ secret_sha256 }).where('due_ms', '>', now_ms).delete();
+  return taken > 0 ? row : undefined;
+}

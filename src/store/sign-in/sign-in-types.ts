@@ -1,0 +1,74 @@
+import type { Account } from '../store-types.js';
+
+/** Who a third party says somebody is. `subject` never changes; the address may. */
+export interface Identity {
+  /** The entry of `sign_in.providers` that vouches for it. */
+  provider: string;
+  subject: string;
+  /** Verified by the provider, in ASCII lower case. */
+  email: string;
+}
+
+/** Somebody who is signed in. What it is known by is in the cookie, and hashed in the store. */
+export interface Session {
+  account_id: string;
+  account_name: string;
+  /** Null for one that began with a link. */
+  email: string | null;
+  /** An entry of `sign_in.providers`, or `link`. */
+  via: string;
+  /** Given by the link. Those who sign in by address are operators while the file says so. */
+  operator: boolean;
+  created_ms: number;
+  seen_ms: number;
+}
+
+export type NewSession = Pick<Session, 'account_id' | 'email' | 'via' | 'operator'>;
+
+/** How long a session lasts unused, and at most. */
+export interface SessionLimits {
+  idle_ms: number;
+  lifetime_ms: number;
+}
+
+/**
+ * A sign-in that has gone to its provider and not come back yet; it belongs to one browser. What
+ * proves that (state, nonce, verifier) is made from the browser's secret and kept nowhere.
+ */
+export interface PendingSignIn {
+  provider: string;
+  /** Where to go afterwards: a path of this site. */
+  return_to: string;
+}
+
+/** What the store keeps of people. Each secret is 32 random bytes, base64url, kept as SHA-256. */
+export interface PeopleStore {
+  /**
+   * The account of an identity. A new identity joins the account that is named by its address, or
+   * becomes an account of that name with the credit. The same one twice at once makes one account.
+   */
+  signIn(identity: Identity, credit_nano: bigint): Promise<{ account: Account; newcomer: boolean }>;
+
+  /** Answers the secret of the new session; ends the one it replaces in the same transaction. */
+  createSession(session: NewSession, replaced_secret?: string): Promise<string>;
+  /** Undefined for an unknown, ended or outlived one. Notes its use, coarsely. */
+  session(secret: string, limits: SessionLimits): Promise<Session | undefined>;
+  endSession(secret: string): Promise<void>;
+  /** Ends all of the account; answers how many. */
+  endSessions(account_id: string): Promise<number>;
+
+  /** A link's secret, good once until `due_ms`. Throws `StoreError` for an unknown account. */
+  createLink(
+    account_id: string,
+    options: { operator: boolean; lifetime_ms: number },
+  ): Promise<{ secret: string; due_ms: number }>;
+  /** Undefined for an unknown, used or overdue one. Of many at once, one gets it. */
+  useLink(secret: string): Promise<{ account_id: string; operator: boolean } | undefined>;
+
+  /** Answers the secret by which the browser takes it up again, once. */
+  beginSignIn(pending: PendingSignIn, lifetime_ms: number): Promise<string>;
+  finishSignIn(secret: string): Promise<PendingSignIn | undefined>;
+
+  /** Deletes what is overdue. */
+  sweep(limits: SessionLimits): Promise<void>;
+}

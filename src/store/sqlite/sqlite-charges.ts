@@ -1,0 +1,144 @@
+import type Sqlite from 'better-sqlite3';
+import type { Batch } from './batch.js';
+import { COLLECTED, isBeyondHold, noAccount, type ChargeAct } from '../hot-path.js';
+import type { AnsweredCall } from '../idempotency/idempotency-types.js';
+import { prepareBulk } from './bulk-insert.js';
+import { CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
+import { StoreError, type Charge, type Settled } from '../store-types.js';
+
+interface Paid {
+  spent_nano: bigint;
+  freed_nano: bigint;
+}
+
+const NOTHING: Paid = { spent_nano: 0n, freed_nano: 0n };
+
+/** Enters charges and ends their holds, within a transaction. */
+export class SqliteCharges implements Batch<ChargeAct, Settled | false> {
+  readonly #statements: ReturnType<typeof prepareCharges>;
+  readonly #enter: ReturnType<typeof prepareBulk>;
+  readonly #end: ReturnType<typeof prepareBulk>;
+
+  constructor(
+    database: Sqlite.Database,
+    private readonly keep: (call: AnsweredCall) => void,
+    private readonly now: () => number,
+  ) {
+    this.#statements = prepareCharges(database);
+    this.#enter = prepareBulk(database, CHARGE);
+    this.#end = prepareBulk(database, ENDED_HOLD);
+  }
+
+  /** Throws where one of them is not what it seems, so that each is looked at alone. */
+  together(acts: readonly ChargeAct[]): (Settled | false)[] {
+    const known = acts.filter(
+      ({ charge, answered }) =>
+        charge.hold_nano !== undefined && !answered && !isBeyondHold(charge),
+    );
+    if (known.length < 2) return acts.map((act) => this.alone(act));
+    this.#settleAll(known.map(({ charge }) => charge));
+    const done = new Set(known);
+    return acts.map((act) => (done.has(act) ? COLLECTED : this.alone(act)));
+  }
+
+  /** Each is the first of its request, and costs no more than its hold, which is as it says. */
+  #settleAll(charges: readonly Charge[]): void {
+    const limited = new Set<string>();
+    for (const [key_id, paid] of sums(charges, 'key_id')) {
+      if (this.#countWhole(key_id, paid)) limited.add(key_id);
+    }
+    const entered = this.#enter(charges.map((charge) => this.#row(charge, charge.cost_nano)));
+    const ended = this.#end(
+      charges.map(({ request_id, account_id, hold_nano, key_id }) => {
+        return [request_id, account_id, hold_nano, limited.has(key_id) ? key_id : null];
+      }),
+    );
+    if (entered !== charges.length || ended !== charges.length) {
+      throw new StoreError('A charge was made before, or its hold is not there.');
+    }
+    for (const [account_id, { spent_nano, freed_nano }] of sums(charges, 'account_id')) {
+      const beyond_nano = spent_nano - freed_nano;
+      const { payWhole } = this.#statements;
+      if (payWhole.run(spent_nano, freed_nano, account_id, beyond_nano).changes > 0) continue;
+      throw new StoreError(`Account ${account_id} cannot bear all charges as a whole.`);
+    }
+  }
+
+  /** False for a key without a limit, of which nothing is counted. */
+  #countWhole(key_id: string, { spent_nano, freed_nano }: Paid): boolean {
+    const left_nano = this.#left(key_id, freed_nano);
+    if (left_nano === undefined) return false;
+    if (left_nano < spent_nano) throw new StoreError(`Key ${key_id} cannot bear all charges.`);
+    this.#statements.count.run(spent_nano, -freed_nano, key_id);
+    return true;
+  }
+
+  /** What a key may still spend, beside its other holds; undefined where it has no limit. */
+  #left(key_id: string, freed_nano: bigint): bigint | undefined {
+    const key = this.#statements.terms.get(key_id);
+    if (!key || key.limit_nano === null) return undefined;
+    return key.limit_nano - key.spent_nano - (key.held_nano - freed_nano);
+  }
+
+  alone({ charge, answered }: ChargeAct): Settled | false {
+    if (answered) this.keep(answered);
+    const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
+    const ended = this.#statements.endHold.get(request_id, account_id);
+    const freed_nano = ended?.[0] ?? 0n;
+    // A hold that names no key says that the key has no limit; without a hold the key says it.
+    const mayCount = !ended || ended[1] !== null;
+    const left_nano = mayCount ? this.#left(key_id, freed_nano) : undefined;
+    const can_nano = least(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
+    const collected_nano = least(cost_nano, can_nano > 0n ? can_nano : 0n);
+    const isFirst = this.#enter([this.#row(charge, collected_nano)]) > 0;
+    if (!isFirst && !ended) return false;
+    const spent_nano = isFirst ? collected_nano : 0n;
+    this.#pay(account_id, { spent_nano, freed_nano });
+    if (left_nano !== undefined) this.#statements.count.run(spent_nano, -freed_nano, key_id);
+    return isFirst && { uncollected_nano: cost_nano - collected_nano + not_owed_nano };
+  }
+
+  /** What no hold has set aside. */
+  #available(account_id: string): bigint {
+    const figures = this.#statements.figures.get(account_id);
+    if (!figures) throw noAccount(account_id);
+    return figures.balance_nano - figures.held_nano;
+  }
+
+  #row(charge: Charge, collected_nano: bigint): unknown[] {
+    const { account_id, request_id, key_id, model, provider, usage } = charge;
+    const estimated = charge.estimated ? 1 : 0;
+    const values = [account_id, request_id, -collected_nano, key_id, model, provider, usage];
+    const { cost_nano, not_owed_nano = 0n } = charge;
+    return [...values, estimated, cost_nano - collected_nano + not_owed_nano, this.now()];
+  }
+
+  release(request_id: string, account_id: string): void {
+    const ended = this.#statements.endHold.get(request_id, account_id);
+    if (ended === undefined) return;
+    const [freed_nano, key_id] = ended;
+    this.#pay(account_id, { spent_nano: 0n, freed_nano });
+    if (key_id !== null) this.#statements.count.run(0n, -freed_nano, key_id);
+  }
+
+  #pay(account_id: string, { spent_nano, freed_nano }: Paid): void {
+    const paid = this.#statements.pay.run(spent_nano, freed_nano, account_id);
+    if (paid.changes === 0) throw noAccount(account_id);
+  }
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+/** What the charges of each account, or of each key, come to. */
+function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<string, Paid> {
+  const all = new Map<string, Paid>();
+  for (const charge of charges) {
+    const { spent_nano, freed_nano } = all.get(charge[owner]) ?? NOTHING;
+    const { cost_nano, hold_nano = 0n } = charge;
+    const paid = { spent_nano: spent_nano + cost_nano, freed_nano: freed_nano + hold_nano };
+    all.set(charge[owner], paid);
+  }
+  return all;
+}

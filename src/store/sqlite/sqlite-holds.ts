@@ -1,0 +1,98 @@
+import type Sqlite from 'better-sqlite3';
+import type { Batch } from './batch.js';
+import { noAccount, refusalOf, type HoldAct } from '../hot-path.js';
+import type { HoldResult } from '../hold-types.js';
+import { MAX_NANO } from '../int64.js';
+import { prepareBulk } from './bulk-insert.js';
+import { HOLD, prepareHolds } from './sqlite-statements.js';
+
+const ADMITTED: HoldResult = { admitted: true };
+
+/** Takes holds, within a transaction. */
+export class SqliteHolds implements Batch<HoldAct, HoldResult> {
+  readonly takes = true;
+  readonly #statements: ReturnType<typeof prepareHolds>;
+  readonly #insert: ReturnType<typeof prepareBulk>;
+
+  constructor(
+    database: Sqlite.Database,
+    private readonly process_id: string,
+    private readonly now: () => number,
+  ) {
+    this.#statements = prepareHolds(database);
+    this.#insert = prepareBulk(database, HOLD);
+  }
+
+  /** What an account bears as a whole is admitted as a whole; else each is asked for alone. */
+  together(acts: readonly HoldAct[]): HoldResult[] {
+    const refused = new Map<HoldAct, HoldResult>();
+    for (const some of byPayer(acts)) {
+      if (this.#admitsAll(some)) continue;
+      for (const act of some) {
+        const result = this.alone(act);
+        if (!result.admitted) refused.set(act, result);
+      }
+    }
+    return acts.map((act) => refused.get(act) ?? ADMITTED);
+  }
+
+  /** False, and nothing is done, where the account or the key does not bear all of them. */
+  #admitsAll(acts: readonly HoldAct[]): boolean {
+    const [first, second] = acts;
+    if (!first || !second) return false;
+    const { account_id, key_id } = first;
+    const { terms, admitAll, count } = this.#statements;
+    const now_ms = this.now();
+    const sum_nano = acts.reduce((sum, { amount_nano }) => sum + amount_nano, 0n);
+    if (sum_nano > MAX_NANO) return false;
+    const key = key_id === null ? undefined : terms.get(key_id);
+    if (key && refusalOf(key, sum_nano, now_ms)) return false;
+    if (admitAll.run(sum_nano, account_id, sum_nano).changes === 0) return false;
+    const counted = key && key.limit_nano !== null ? key_id : null;
+    if (counted !== null) count.run(0n, sum_nano, counted);
+    this.#insert(acts.map((act) => this.#row(act, counted, now_ms)));
+    return true;
+  }
+
+  /** The first statement alone admits what most keys ask: they have no limit of their own. */
+  alone(act: HoldAct): HoldResult {
+    const statements = this.#statements;
+    const { account_id, amount_nano, key_id } = act;
+    const now_ms = this.now();
+    const fits = amount_nano <= MAX_NANO;
+    const admits = (key: string | null): boolean =>
+      fits && statements.admit.run(amount_nano, account_id, amount_nano, key, now_ms).changes > 0;
+    if (admits(key_id)) {
+      this.#insert([this.#row(act, null, now_ms)]);
+      return ADMITTED;
+    }
+    const key = key_id === null ? undefined : statements.terms.get(key_id);
+    const refusal = key && refusalOf(key, amount_nano, now_ms);
+    if (refusal) return refusal;
+    if (key && key.limit_nano !== null && admits(null)) {
+      statements.count.run(0n, amount_nano, key_id);
+      this.#insert([this.#row(act, key_id, now_ms)]);
+      return ADMITTED;
+    }
+    const figures = statements.figures.get(account_id);
+    if (!figures) throw noAccount(account_id);
+    const { balance_nano, held_nano } = figures;
+    return { admitted: false, because: 'balance', balance_nano, held_nano };
+  }
+
+  #row({ request_id, account_id, amount_nano }: HoldAct, key_id: string | null, now_ms: number) {
+    return [request_id, account_id, this.process_id, amount_nano, now_ms, key_id];
+  }
+}
+
+/** Those of one account under one key. */
+function byPayer(acts: readonly HoldAct[]): Iterable<HoldAct[]> {
+  const all = new Map<string, HoldAct[]>();
+  for (const act of acts) {
+    const payer = `${act.account_id} ${act.key_id}`;
+    const some = all.get(payer);
+    if (some) some.push(act);
+    else all.set(payer, [act]);
+  }
+  return all.values();
+}

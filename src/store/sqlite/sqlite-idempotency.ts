@@ -1,0 +1,81 @@
+import type Sqlite from 'better-sqlite3';
+import type { Group } from './group-commit.js';
+import type { HotIdempotency } from '../hot-path.js';
+import { begunOf, takenOver, type CallRow } from '../idempotency/idempotency-keys.js';
+import type { AnsweredCall, Begun, RepeatableCall } from '../idempotency/idempotency-types.js';
+
+/** The idempotency keys on a SQLite file, in the transactions of the hot path's group. */
+export class SqliteIdempotency implements HotIdempotency {
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(
+    database: Sqlite.Database,
+    private readonly group: Group,
+    private readonly process_id: string,
+    private readonly now: () => number,
+  ) {
+    this.#statements = prepare(database);
+  }
+
+  begin(call: RepeatableCall): Promise<Begun> {
+    return this.group.add(() => this.#begin(call));
+  }
+
+  #begin(call: RepeatableCall): Begun {
+    const { account_id, key_sha256, asked_sha256, request_id, due_ms } = call;
+    const { begin, find } = this.#statements;
+    const values = [asked_sha256, request_id, this.process_id, due_ms] as const;
+    const begun = begin.run(account_id, key_sha256, ...values, this.now());
+    const row = begun.changes > 0 ? undefined : find.get(account_id, key_sha256);
+    return row ? begunOf(row, call) : { is: 'new' };
+  }
+
+  async answer(call: AnsweredCall): Promise<void> {
+    await this.group.addDurably(() => this.keep(call, true));
+  }
+
+  /** Within a transaction of the group; `isFree` where nothing is charged for it. */
+  keep(call: AnsweredCall, isFree = false): void {
+    const { account_id, key_sha256, asked_sha256, request_id, due_ms, answer } = call;
+    const values = [asked_sha256, request_id, due_ms] as const;
+    const { status = null, text = null } = answer ?? {};
+    const free = isFree ? 1 : 0;
+    const kept = this.#statements.keep.run(account_id, key_sha256, ...values, status, text, free);
+    if (kept.changes === 0) throw takenOver(call);
+  }
+
+  async forget({ account_id, key_sha256, request_id }: RepeatableCall): Promise<void> {
+    await this.group.add(() => this.#statements.forget.run(account_id, key_sha256, request_id));
+  }
+}
+
+function prepare(database: Sqlite.Database) {
+  return {
+    begin: database.prepare(
+      `insert into idempotency_keys
+         (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+       values (?, ?, ?, ?, ?, ?)
+       on conflict (account_id, key_sha256) do update set
+         asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
+         process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
+       where idempotency_keys.process_id is null and idempotency_keys.due_ms <= ?`,
+    ),
+    find: database.prepare<[account_id: string, key_sha256: string], CallRow>(
+      `select asked_sha256, process_id, status, answer from idempotency_keys
+       where account_id = ? and key_sha256 = ?`,
+    ),
+    keep: database.prepare(
+      `insert into idempotency_keys
+         (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer, free)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (account_id, key_sha256) do update set
+         process_id = null, status = excluded.status, answer = excluded.answer,
+         free = excluded.free
+       where idempotency_keys.request_id = excluded.request_id`,
+    ),
+    forget: database.prepare(
+      `delete from idempotency_keys
+       where account_id = ? and key_sha256 = ? and request_id = ? and process_id is not null`,
+    ),
+  };
+}

@@ -1,0 +1,136 @@
+import type Sqlite from 'better-sqlite3';
+import { SQLITE_CLOCK_MS } from '../database.js';
+import type { KeyTerms } from '../hot-path.js';
+import { times } from './bulk-insert.js';
+
+/** Rows of the hottest statements come as lists: making objects of them costs as much again. */
+type KeyRow = [
+  key_id: string,
+  account_id: string,
+  last_used_ms: number | null,
+  expires_ms: number | null,
+  models: string | null,
+];
+
+interface Figures {
+  balance_nano: bigint;
+  held_nano: bigint;
+}
+
+/** The key is null where it has no limit. */
+type EndedHold = [amount_nano: bigint, key_id: string | null];
+
+/** How a hold is entered, for each of so many rows. */
+export const HOLD = (rows: number): string =>
+  `insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
+   values ${times(rows, '(?, ?, ?, ?, ?, ?)')}`;
+
+/** How a charge is entered, unless its request has one. */
+export const CHARGE = (rows: number): string =>
+  `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
+     usage, estimated, uncollected_nano, created_ms)
+   values ${times(rows, "(?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?, ?)")}
+   on conflict (account_id, kind, reference) do nothing`;
+
+/** How a hold is ended of which everything is known already. */
+export const ENDED_HOLD = (rows: number): string =>
+  `delete from holds where ${times(
+    rows,
+    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is ?)',
+    ' or ',
+  )}`;
+
+export function prepareKeys(database: Sqlite.Database) {
+  return {
+    caller: database
+      .prepare<[string], KeyRow>(
+        `select id, account_id, last_used_ms, expires_ms, models from keys
+         where secret_sha256 = ? and revoked_ms is null`,
+      )
+      .raw(),
+    touch: database.prepare<[now_ms: number, key_id: string, now_ms: number]>(
+      `update keys set last_used_ms = ? where id = ? and coalesce(last_used_ms, -1) < ?`,
+    ),
+    ended: database.prepare<[key_id: string, now_ms: number]>(
+      'select 1 from keys where id = ? and (revoked_ms is not null or expires_ms <= ?)',
+    ),
+  };
+}
+
+/** What holds and charges both ask of a key. */
+function prepareTerms(database: Sqlite.Database) {
+  return {
+    terms: database
+      .prepare<[key_id: string], KeyTerms>(
+        `select limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys where id = ?`,
+      )
+      .safeIntegers(),
+    count: database.prepare<[spent_nano: bigint, held_nano: bigint, key_id: string | null]>(
+      'update keys set spent_nano = spent_nano + ?, held_nano = held_nano + ? where id = ?',
+    ),
+  };
+}
+
+type Admitted = [amount_nano: bigint, account_id: string, amount_nano: bigint];
+
+export function prepareHolds(database: Sqlite.Database) {
+  const admit = `update accounts set held_nano = held_nano + ?
+    where id = ? and balance_nano - held_nano >= ?`;
+  return {
+    ...prepareTerms(database),
+    admitAll: database.prepare<Admitted>(admit),
+    admit: database.prepare<[...Admitted, key_id: string | null, now_ms: number]>(
+      `${admit} and not exists (
+         select 1 from keys where keys.id = ?
+           and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?))`,
+    ),
+    figures: prepareFigures(database),
+  };
+}
+
+function prepareFigures(database: Sqlite.Database) {
+  return database
+    .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
+    .safeIntegers();
+}
+
+export function prepareCharges(database: Sqlite.Database) {
+  return {
+    ...prepareTerms(database),
+    endHold: database
+      .prepare<[request_id: string, account_id: string], EndedHold>(
+        `delete from holds where request_id = ? and account_id = ?
+         returning amount_nano, key_id`,
+      )
+      .raw()
+      .safeIntegers(),
+    figures: prepareFigures(database),
+    pay: database.prepare<[spent_nano: bigint, freed_nano: bigint, account_id: string]>(
+      'update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ? where id = ?',
+    ),
+    // Changes no row where the balance, beside all other holds, does not bear it.
+    payWhole: database.prepare<
+      [spent_nano: bigint, freed_nano: bigint, account_id: string, beyond_nano: bigint]
+    >(
+      `update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ?
+       where id = ? and balance_nano - held_nano >= ?`,
+    ),
+  };
+}
+
+export function prepareProcesses(database: Sqlite.Database) {
+  return {
+    enter: database.prepare(
+      `insert into processes (id, place, pid, started_ms, seen_ms)
+       values (?, ?, ?, ?, ${SQLITE_CLOCK_MS}) on conflict (id) do nothing`,
+    ),
+    beat: database.prepare(
+      `update processes set seen_ms = ${SQLITE_CLOCK_MS}, note = ifnull(?, note) where id = ?`,
+    ),
+    leave: database.prepare<[id: string]>(
+      `delete from processes where id = ? and not exists
+         (select 1 from holds where holds.process_id = processes.id)`,
+    ),
+    ping: database.prepare('select 1 from accounts limit 1'),
+  };
+}

@@ -1,0 +1,208 @@
+import type { Caller } from '../core/provider.js';
+import type { HoldResult } from './hold-types.js';
+import type { AnsweredCall, IdempotencyStore } from './idempotency/idempotency-types.js';
+import type { PeopleStore } from './sign-in/sign-in-types.js';
+import type { PictureStore } from './images/hosted-images.js';
+import type { TaskStore } from './tasks/task-types.js';
+import type { VerifyReport } from './verify/verify.js';
+
+export interface Account {
+  id: string;
+  name: string;
+  balance_nano: bigint;
+  held_nano: bigint;
+  created_ms: number;
+}
+
+export interface Key {
+  id: string;
+  account_id: string;
+  name: string;
+  /** The first characters of the secret, enough to recognise it by. */
+  prefix: string;
+  created_ms: number;
+  last_used_ms: number | null;
+  revoked_ms: number | null;
+  /** From when on it is refused; null for one that does not expire. */
+  expires_ms: number | null;
+  /** The only models that it may use; null for all. */
+  models: string[] | null;
+  /** What it may spend in all its life; null for no limit of its own. */
+  limit_nano: bigint | null;
+  /** What it has spent, if it has a limit; those without one are not counted. */
+  spent_nano: bigint;
+}
+
+/** What a key may do, beside what its account may. Whatever is left out is not limited. */
+export interface KeyTerms {
+  expires_ms?: number;
+  models?: readonly string[];
+  limit_nano?: bigint;
+  /** Throws `TooManyKeys` where the account has as many active keys already. */
+  most_active?: number;
+}
+
+/** What one paid answer did, as it goes into the ledger. */
+export interface Charge {
+  request_id: string;
+  account_id: string;
+  /** The key under which its hold was taken. */
+  key_id: string;
+  /** What its hold has set aside. Known, it lets many charges be made at once. */
+  hold_nano?: bigint;
+  model: string;
+  provider: string;
+  /** What it is due, never negative. The ledger row is the negation of what can be collected. */
+  cost_nano: bigint;
+  /** What it cost beyond that and its client never owes; it is noted as uncollected as well. */
+  not_owed_nano?: bigint;
+  /** True where we counted the tokens, because the upstream's figures were missing or absurd. */
+  estimated: boolean;
+  /** JSON object of what was used, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
+  usage: string;
+}
+
+/** What became of a charge. */
+export interface Settled {
+  /** What neither the account nor the key could bear, and what its client never owed. */
+  uncollected_nano: bigint;
+}
+
+export interface LedgerEntry {
+  id: number;
+  account_id: string;
+  kind: 'credit' | 'charge' | 'refund';
+  /** The request that was charged, or the reference of a credit. Unique with account and kind. */
+  reference: string;
+  /** Signed: credits above zero, charges below. */
+  amount_nano: bigint;
+  key_id: string | null;
+  model: string | null;
+  provider: string | null;
+  usage: string | null;
+  estimated: boolean;
+  /** What a charge was due beyond its amount, and could not be taken. */
+  uncollected_nano: bigint;
+  created_ms: number;
+}
+
+/**
+ * A page of the ledger: the oldest entries after the one of that ID, oldest first, or the newest
+ * before it, newest first (`before: Number.MAX_SAFE_INTEGER` begins with the newest of all).
+ */
+export interface LedgerPage {
+  after?: number;
+  before?: number;
+  limit: number;
+  /** Only what was entered under it. */
+  reference?: string;
+}
+
+/** What was used and charged on a day, by model and key. */
+export interface UsageRow {
+  /** `YYYY-MM-DD`, of UTC. */
+  day: string;
+  model: string;
+  key_id: string | null;
+  calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  images: number;
+  video_seconds: number;
+  cost_nano: bigint;
+}
+
+export interface Store {
+  readonly dialect: 'sqlite' | 'postgres';
+
+  // The hot path: prepared once, one trip each.
+  /** The caller of an active key by the SHA-256 (hex) of its secret; notes its use, coarsely. */
+  caller(secret_sha256: string): Promise<Caller | undefined>;
+  /**
+   * One conditional write, else nothing changes: `balance - held >= amount` of the account and, for
+   * a key with a limit, `limit - spent - held >= amount`. A key that was revoked is refused from
+   * the moment that `revokeKey` has resolved. Without a key the account alone is asked. A hold is
+   * to be ended only once this has been answered.
+   */
+  hold(
+    request_id: string,
+    account_id: string,
+    amount_nano: bigint,
+    key_id?: string,
+  ): Promise<HoldResult>;
+  /** Whether the key was revoked or has expired: for calls that hold nothing. */
+  hasEnded(key_id: string): Promise<boolean>;
+  /**
+   * Ends the hold and writes the charge in one transaction. Committed when it resolves. Of what is
+   * due it collects as much as the balance, beside all other holds, and the key's limit bear, never
+   * below zero; the rest is written beside the charge. A second charge of the same request changes
+   * nothing and answers false. A hold that is already gone (its lease ran out) does not stop the
+   * charge, which is collected in the same way. What the client is answered is kept in the same
+   * transaction, where its call may be repeated; if another call has that one's key by now, there
+   * is no charge, and `StoreError` is thrown.
+   */
+  settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false>;
+  /** Ends a hold without a charge; no fault if there is none. */
+  release(request_id: string, account_id: string): Promise<void>;
+
+  /** Calls that their clients may repeat. */
+  readonly idempotency: IdempotencyStore;
+
+  /** Video tasks: their holds and charges live with them, not with a process. */
+  readonly tasks: TaskStore;
+
+  /** Pictures that are kept for a while for their clients. */
+  readonly pictures: PictureStore;
+
+  /** Who signs in, and how they are known afterwards. */
+  readonly people: PeopleStore;
+
+  // The rest.
+  createAccount(name: string, credit_nano: bigint): Promise<Account>;
+  /** All of them, oldest first; or a page by name, after the name that was seen last. */
+  accounts(page?: { after?: string; limit: number }): Promise<Account[]>;
+  /** By id or by name. */
+  account(id_or_name: string): Promise<Account | undefined>;
+  /** The same reference twice credits once; with another amount it throws `StoreError`. */
+  credit(account_id: string, amount_nano: bigint, reference: string): Promise<LedgerEntry>;
+  /** The secret is in the answer and nowhere else. Throws `StoreError` for impossible terms. */
+  createKey(
+    account_id: string,
+    name: string,
+    terms?: KeyTerms,
+  ): Promise<{ key: Key; secret: string }>;
+  keys(account_id: string): Promise<Key[]>;
+  /** True for every key there ever was, also a revoked one, by the SHA-256 (hex) of its secret. */
+  isKey(secret_sha256: string): Promise<boolean>;
+  /**
+   * False for an unknown key, one that is revoked already, or another account's where one is named.
+   * In force when it resolves.
+   */
+  revokeKey(key_id: string, account_id?: string): Promise<boolean>;
+  ledger(account_id: string, page: LedgerPage): Promise<LedgerEntry[]>;
+  /**
+   * From one time up to another, which is not part of it. Throws `StoreError` for more than 366
+   * days. By day, model and key.
+   */
+  usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
+  verify(): Promise<VerifyReport>;
+
+  /** Says that this process lives, so that its holds are left alone; and what it has to tell. */
+  beat(note?: string): Promise<void>;
+  /** What the living processes last had to tell, each for itself. */
+  notes(): Promise<string[]>;
+  /** Releases the holds of processes that are gone; answers how many. */
+  recover(): Promise<number>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A refusal in words fit for the person at the command line. */
+export class StoreError extends Error {
+  override name = 'StoreError';
+}
+
+/** The account has as many active keys as it may have. */
+export class TooManyKeys extends StoreError {
+  override name = 'TooManyKeys';
+}

@@ -1,0 +1,96 @@
+import type { Knex } from 'knex';
+import { bound } from '../int64.js';
+import { lockTask } from './task-rows.js';
+import type { Task, TaskSettlement } from './task-types.js';
+import { storable } from '../text.js';
+import { StoreError } from '../store-types.js';
+
+/** Gives back what a task holds. */
+export async function endHold(
+  trx: Knex.Transaction,
+  task: Pick<Task, 'id' | 'account_id' | 'key_id' | 'hold_nano'>,
+): Promise<void> {
+  if (task.hold_nano === 0n) return;
+  await trx('tasks').where({ id: task.id }).update({ hold_nano: 0 });
+  await pay(trx, task, { spent_nano: 0n, freed_nano: task.hold_nano });
+}
+
+/** Whether what the key holds and spends is counted. A key keeps its limit for life. */
+export async function hasLimit(trx: Knex.Transaction, key_id: string): Promise<boolean> {
+  const row: unknown = await trx('keys')
+    .where({ id: key_id })
+    .whereNotNull('limit_nano')
+    .first('id');
+  return row !== undefined;
+}
+
+/** Ends a task that is not finished. False where it has ended already, or never was. */
+export async function failTask(
+  trx: Knex.Transaction,
+  id: string,
+  { error, due_ms, now_ms }: { error: string; due_ms: number; now_ms: number },
+): Promise<boolean> {
+  const task = await lockTask(trx, id);
+  if (!task || task.status === 'COMPLETED' || task.status === 'FAILED') return false;
+  await endHold(trx, task);
+  await trx('tasks')
+    .where({ id })
+    .update({ status: 'FAILED', error: storable(error), due_ms, updated_ms: now_ms })
+    .increment('version');
+  return true;
+}
+
+/** Content ID, charge and end of the hold, all or nothing. The second time nothing changes. */
+export async function settleTask(
+  trx: Knex.Transaction,
+  id: string,
+  { content_id, cost_nano, usage }: TaskSettlement,
+  now_ms: number,
+): Promise<Task> {
+  const task = await lockTask(trx, id);
+  if (task?.status !== 'COMPLETED') throw new StoreError(`The task ${id} is not completed.`);
+  if (task.content_id !== null) return task;
+  await trx('tasks')
+    .where({ id })
+    .update({ content_id, charge_nano: bound(cost_nano), hold_nano: 0, updated_ms: now_ms })
+    .increment('version');
+  const isCharged = cost_nano > 0n && (await enterCharge(trx, task, { cost_nano, usage, now_ms }));
+  const spent_nano = isCharged ? cost_nano : 0n;
+  await pay(trx, task, { spent_nano, freed_nano: task.hold_nano });
+  return { ...task, content_id, charge_nano: cost_nano, hold_nano: 0n };
+}
+
+/** False where the ledger has it already: its unique key is the last word. */
+async function enterCharge(
+  trx: Knex.Transaction,
+  { id, account_id, key_id, model, provider }: Task,
+  { cost_nano, usage, now_ms }: { cost_nano: bigint; usage: string; now_ms: number },
+): Promise<boolean> {
+  const row = { account_id, kind: 'charge', reference: id, amount_nano: bound(-cost_nano) };
+  const made: unknown[] = await trx('ledger')
+    .insert({ ...row, key_id, model, provider, usage, estimated: false, created_ms: now_ms })
+    .onConflict(['account_id', 'kind', 'reference'])
+    .ignore()
+    .returning('id');
+  return made.length > 0;
+}
+
+/** The key first, as the hot path does, so that neither waits for the other. */
+async function pay(
+  trx: Knex.Transaction,
+  { account_id, key_id }: Pick<Task, 'account_id' | 'key_id'>,
+  { spent_nano, freed_nano }: { spent_nano: bigint; freed_nano: bigint },
+): Promise<void> {
+  if (spent_nano === 0n && freed_nano === 0n) return;
+  const held_nano = trx.raw('held_nano - ?', [bound(freed_nano)]);
+  await trx('keys')
+    .where({ id: key_id })
+    .whereNotNull('limit_nano')
+    .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [bound(spent_nano)]) });
+  await trx('accounts')
+    .where({ id: account_id })
+    .update({
+      held_nano,
+      balance_nano: trx.raw('balance_nano - ?', [bound(spent_nano)]),
+    });
+}

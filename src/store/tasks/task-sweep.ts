@@ -1,0 +1,64 @@
+import type { Knex } from 'knex';
+import type { Database } from '../database.js';
+import { endHold, failTask } from './task-settlement.js';
+import { lockTask, readTasks } from './task-rows.js';
+import type { SweptTask, Task } from './task-types.js';
+
+/** What the client of such a task is told. */
+const STOPPED = 'The gateway stopped while submitting; the upstream may have taken the task.';
+const LATE = 'The task was not finished in time.';
+
+/** See `TaskStore.sweep`. Processes that are gone must have been buried before. */
+export async function sweep(
+  database: Database,
+  now_ms: number,
+  keep_ms: number,
+): Promise<SweptTask[]> {
+  const due = await database.read<{ id: string }[]>((knex) =>
+    overdue(knex('tasks').select('id'), now_ms),
+  );
+  const swept: SweptTask[] = [];
+  for (const { id } of due) {
+    const one = await database.write((trx) => sweepOne(trx, id, now_ms, keep_ms));
+    if (one) swept.push(one);
+  }
+  return swept;
+}
+
+/** A task that is being submitted lives as long as the process that does it. */
+function overdue(query: Knex.QueryBuilder, now_ms: number): Knex.QueryBuilder {
+  return query.where((where) =>
+    where
+      .where('due_ms', '<=', now_ms)
+      .orWhere((left) =>
+        left
+          .where('status', 'SUBMITTING')
+          .whereRaw('not exists (select 1 from processes where processes.id = tasks.process_id)'),
+      ),
+  );
+}
+
+async function sweepOne(
+  trx: Knex.Transaction,
+  id: string,
+  now_ms: number,
+  keep_ms: number,
+): Promise<SweptTask | undefined> {
+  const locked = await lockTask(trx, id);
+  // Another process may have done it, or the upstream answered, since this one looked.
+  const [task] = await readTasks(trx, (query) => overdue(query.where({ id }), now_ms));
+  if (!locked || !task) return undefined;
+  if (hasEnded(task)) {
+    await endHold(trx, task);
+    await trx('contents').where({ task_id: id }).delete();
+    await trx('tasks').where({ id }).delete();
+    return { task, did: 'removed' };
+  }
+  const error = task.status === 'SUBMITTING' ? STOPPED : LATE;
+  await failTask(trx, id, { error, due_ms: now_ms + keep_ms, now_ms });
+  return { task: { ...task, error }, did: 'failed' };
+}
+
+function hasEnded({ status }: Task): boolean {
+  return status === 'COMPLETED' || status === 'FAILED';
+}

@@ -1,0 +1,180 @@
+import type { Knex } from 'knex';
+import type { VideoPlace } from '../../modalities/video/codec.js';
+import type { Database } from '../database.js';
+import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
+import type { AnsweredCall } from '../idempotency/idempotency-types.js';
+import { bound } from '../int64.js';
+import { register, type Process } from '../leases.js';
+import { readTasks } from './task-rows.js';
+import { endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
+import { sweep } from './task-sweep.js';
+import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
+import { isPossible, storable } from '../text.js';
+import { StoreError } from '../store-types.js';
+
+/** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
+export function openTasks(database: Database, self: Process, now: () => number): TaskStore {
+  const { clock_ms } = database;
+  return {
+    begin: (intent) =>
+      database.write((trx) => begin(trx, intent, self, { now_ms: now(), clock_ms })),
+    retarget: async (id, target) => {
+      await database.write((trx) =>
+        trx('tasks')
+          .where({ id, status: 'SUBMITTING' })
+          .update({ ...target, price_nano: bound(target.price_nano), updated_ms: now() }),
+      );
+    },
+    accept: (id, jobs, due_ms, answered) => {
+      const accepted = { status: 'IN_QUEUE', jobs: JSON.stringify(jobs), due_ms };
+      const row = { ...accepted, updated_ms: now() };
+      return database.write((trx) => accept(trx, id, row, answered));
+    },
+    fail: (id, error, due_ms, call) =>
+      database.write(async (trx) => {
+        if (call) await forgetCall(trx, call);
+        return failTask(trx, id, { error, due_ms, now_ms: now() });
+      }),
+    task: (id) => find(database, { id }, id),
+    taskByContent: (content_id) => find(database, { content_id }, content_id),
+    claim: (id, interval_ms) => claim(database, id, interval_ms, now()),
+    advance: (task, progress) => database.write((trx) => advance(trx, task, progress, now())),
+    settle: (id, settlement) => database.write((trx) => settleTask(trx, id, settlement, now())),
+    place: (id, index) => place(database, id, index),
+    list: (filter) => list(database, filter),
+    sweep: (keep_ms) => sweep(database, now(), keep_ms),
+  };
+}
+
+async function begin(
+  trx: Knex.Transaction,
+  intent: TaskIntent,
+  self: Process,
+  { now_ms, clock_ms }: { now_ms: number; clock_ms: string },
+): Promise<void> {
+  const { id, account_id, key_id, hold_nano } = intent;
+  await register(trx, self, clock_ms);
+  if (hold_nano > 0n) {
+    // Not every driver answers the rows that a delete has taken away, but all say how many.
+    const taken = await trx('holds')
+      .where({ request_id: id, account_id, amount_nano: bound(hold_nano) })
+      .where({ key_id: (await hasLimit(trx, key_id)) ? key_id : null })
+      .delete();
+    if (taken === 0) {
+      throw new StoreError(`The hold of request ${id} has ended before its task began.`);
+    }
+  }
+  await trx('tasks').insert({
+    id,
+    account_id,
+    key_id,
+    process_id: self.id,
+    model: intent.model,
+    provider: intent.provider,
+    upstream_model: intent.upstream_model,
+    price_nano: bound(intent.price_nano),
+    hold_nano: bound(hold_nano),
+    due_ms: intent.due_ms,
+    call: JSON.stringify(intent.call),
+    jobs: '[]',
+    status: 'SUBMITTING',
+    version: 0,
+    polled_ms: 0,
+    created_ms: now_ms,
+    updated_ms: now_ms,
+  });
+}
+
+async function accept(
+  trx: Knex.Transaction,
+  id: string,
+  row: object,
+  answered: AnsweredCall | undefined,
+): Promise<boolean> {
+  const changed = await trx('tasks')
+    .where({ id, status: 'SUBMITTING' })
+    .update(row)
+    .increment('version');
+  if (changed === 0) return false;
+  if (answered) await keepAnswer(trx, answered);
+  return true;
+}
+
+async function find(
+  database: Database,
+  key: { id: string } | { content_id: string },
+  id: string,
+): Promise<Task | undefined> {
+  if (!isPossible(id)) return undefined;
+  const [task] = await database.read((knex) => readTasks(knex, (query) => query.where(key)));
+  return task;
+}
+
+/** One conditional write, so that of many processes one is told to go and ask. */
+async function claim(
+  database: Database,
+  id: string,
+  interval_ms: number,
+  now_ms: number,
+): Promise<boolean> {
+  const changed = await database.read<number>((knex) =>
+    knex('tasks')
+      .where({ id })
+      .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
+      // A time that lies ahead is that of a clock which was set back since: it must block nobody.
+      .whereRaw('not (polled_ms > ? and polled_ms <= ?)', [
+        now_ms - interval_ms,
+        now_ms + interval_ms,
+      ])
+      .update({ polled_ms: now_ms }),
+  );
+  return changed > 0;
+}
+
+async function advance(
+  trx: Knex.Transaction,
+  task: Task,
+  progress: TaskProgress,
+  now_ms: number,
+): Promise<boolean> {
+  const { id, version } = task;
+  const { status, jobs, places, due_ms } = progress;
+  const error = progress.error === null ? null : storable(progress.error);
+  const changed = await trx('tasks')
+    .where({ id, version })
+    .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
+    .update({ status, error, jobs: JSON.stringify(jobs), due_ms, updated_ms: now_ms })
+    .increment('version');
+  if (changed === 0) return false;
+  for (const { position, place: found } of places) {
+    await trx('contents').insert({ task_id: id, position, place: JSON.stringify(found) });
+  }
+  if (status === 'FAILED') await endHold(trx, task);
+  return true;
+}
+
+async function place(
+  database: Database,
+  task_id: string,
+  index: number,
+): Promise<VideoPlace | undefined> {
+  const row = await database.read<{ place: string } | undefined>((knex) =>
+    knex('contents').where({ task_id }).orderBy('position').offset(index).first('place'),
+  );
+  return row && (JSON.parse(row.place) as VideoPlace);
+}
+
+function list(
+  database: Database,
+  { account_id, status, before, limit }: TaskFilter,
+): Promise<Task[]> {
+  return database.read((knex) =>
+    readTasks(knex, (query) => {
+      if (account_id !== undefined) query.where({ account_id });
+      if (status !== undefined) query.where({ status });
+      if (before) query.whereRaw('(created_ms, id) < (?, ?)', [before.created_ms, before.id]);
+      const newest = ['created_ms', 'id'].map((column) => ({ column, order: 'desc' }));
+      return query.orderBy(newest).limit(limit);
+    }),
+  );
+}

@@ -1,0 +1,34 @@
+import { pino, type Logger } from 'pino';
+import { GatewayError } from '../core/errors.js';
+import { LogLines } from './log-destination.js';
+import { UpstreamError } from '../upstream/upstream-error.js';
+
+const STANDARD_ERROR = 2;
+
+/** JSON lines on standard error, written in the background. Holds neither keys nor prompts. */
+export function createLog(level: string): Logger {
+  const lines = new LogLines(STANDARD_ERROR);
+  return pino({ level, base: null, serializers: { err: plainError } }, lines);
+}
+
+/** Errors carry their calls with them, headers and keys too, so only these parts are written. */
+export function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, cause } = error;
+  const words = quotes(error) ? withoutWords(error) : error;
+  const { message, stack } = words;
+  return { name, message, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
+}
+
+/** Whether the message is one that an upstream wrote, which may repeat a prompt. */
+function quotes(error: Error): boolean {
+  const told = error instanceof GatewayError ? error.cause : error;
+  return told instanceof UpstreamError && told.isQuoted;
+}
+
+/** The stack begins with the message; only what follows it is ours. */
+function withoutWords({ message, stack = '' }: Error): { message: string; stack: string } {
+  const at = stack.indexOf(`${message}\n    at `);
+  const frames = at === -1 ? '' : stack.slice(at + message.length + 1);
+  return { message: 'The upstream refused the request.', stack: frames };
+}

@@ -1,0 +1,142 @@
+import { UpstreamError, type Fault } from '../upstream/upstream-error.js';
+
+/** What was counted within the window, and the last of each kind; times in ms since 1970. */
+export interface ProviderOutcomes {
+  answered: number;
+  /** The upstream found fault with the request: it is well itself. */
+  refused: number;
+  failed: number;
+  last_success_ms: number | null;
+  last_failure: Failure | null;
+}
+
+/** `message` is fit for any client, so it holds no secret. */
+export interface Failure {
+  at_ms: number;
+  fault: Fault;
+  message: string;
+}
+
+/** By the provider's name. */
+export type OutcomeReport = Record<string, ProviderOutcomes>;
+
+/** How far back the counts go: so many minutes, the one under way among them. */
+export const WINDOW_MINUTES = 5;
+
+const MINUTE_MS = 60_000;
+const MESSAGE_CHARACTERS = 300;
+const CLIENTS: ReadonlySet<Fault> = new Set<Fault>(['rejected', 'context', 'policy']);
+
+interface Minute {
+  at: number;
+  answered: number;
+  refused: number;
+  failed: number;
+}
+
+interface Tally {
+  /** As many as the window has; each is used again when its time has gone by. */
+  minutes: readonly Minute[];
+  last_success_ms: number | null;
+  last_failure: Failure | null;
+}
+
+/**
+ * How the upstream calls of this process ended, by provider: a few numbers for each, whatever the
+ * traffic.
+ */
+export class Outcomes {
+  readonly #tallies = new Map<string, Tally>();
+
+  constructor(readonly now: () => number) {}
+
+  answered(provider: string): void {
+    const now_ms = this.now();
+    const tally = this.#tally(provider);
+    minuteOf(tally, now_ms).answered += 1;
+    tally.last_success_ms = now_ms;
+  }
+
+  failed(provider: string, error: unknown): void {
+    const now_ms = this.now();
+    const tally = this.#tally(provider);
+    const minute = minuteOf(tally, now_ms);
+    const fault = error instanceof UpstreamError ? error.fault : 'broken';
+    if (CLIENTS.has(fault)) {
+      minute.refused += 1;
+      return;
+    }
+    minute.failed += 1;
+    const isOurs = error instanceof UpstreamError && !error.isQuoted;
+    const said = isOurs ? error.message : 'The upstream failed.';
+    const message = said.slice(0, MESSAGE_CHARACTERS);
+    tally.last_failure = { at_ms: now_ms, fault, message };
+  }
+
+  /** Forgets the providers that a reload has taken away. */
+  keep(providers: { has(name: string): boolean }): void {
+    for (const name of this.#tallies.keys()) if (!providers.has(name)) this.#tallies.delete(name);
+  }
+
+  report(): OutcomeReport {
+    const current = minuteAt(this.now());
+    const oldest = current - WINDOW_MINUTES + 1;
+    const report: OutcomeReport = {};
+    for (const [name, { minutes, last_success_ms, last_failure }] of this.#tallies) {
+      const recent = minutes.filter(({ at }) => at >= oldest && at <= current);
+      const sum = (kind: 'answered' | 'refused' | 'failed') =>
+        recent.reduce((total, minute) => total + minute[kind], 0);
+      const counts = { answered: sum('answered'), refused: sum('refused'), failed: sum('failed') };
+      report[name] = Object.assign(counts, { last_success_ms, last_failure });
+    }
+    return report;
+  }
+
+  #tally(provider: string): Tally {
+    let tally = this.#tallies.get(provider);
+    if (!tally) {
+      const minutes = Array.from({ length: WINDOW_MINUTES }, () => emptyMinute(0));
+      tally = { minutes, last_success_ms: null, last_failure: null };
+      this.#tallies.set(provider, tally);
+    }
+    return tally;
+  }
+}
+
+/** The reports of several processes as one. */
+export function merged(reports: readonly OutcomeReport[]): OutcomeReport {
+  const total: OutcomeReport = {};
+  for (const [name, one] of reports.flatMap((report) => Object.entries(report))) {
+    const sum = total[name];
+    total[name] = sum ? added(sum, one) : one;
+  }
+  return total;
+}
+
+function added(a: ProviderOutcomes, b: ProviderOutcomes): ProviderOutcomes {
+  const a_ms = a.last_failure?.at_ms ?? -1;
+  const b_ms = b.last_failure?.at_ms ?? -1;
+  const successes = [a.last_success_ms, b.last_success_ms].filter((ms) => ms !== null);
+  return {
+    answered: a.answered + b.answered,
+    refused: a.refused + b.refused,
+    failed: a.failed + b.failed,
+    last_success_ms: successes.length === 0 ? null : Math.max(...successes),
+    last_failure: a_ms >= b_ms ? a.last_failure : b.last_failure,
+  };
+}
+
+function minuteAt(ms: number): number {
+  return Math.floor(ms / MINUTE_MS);
+}
+
+function minuteOf({ minutes }: Tally, now_ms: number): Minute {
+  const at = minuteAt(now_ms);
+  const minute = minutes[at % WINDOW_MINUTES] ?? emptyMinute(at);
+  if (minute.at !== at) Object.assign(minute, emptyMinute(at));
+  return minute;
+}
+
+function emptyMinute(at: number): Minute {
+  return { at, answered: 0, refused: 0, failed: 0 };
+}

@@ -1,0 +1,201 @@
+import { untilPacketOver, type PacketListener } from './early-read.js';
+import { UpstreamError } from './upstream-error.js';
+import { Taking, type Taker } from './packet-consumer.js';
+
+/** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
+export interface BodySource {
+  resume(): void;
+  leave(): void;
+}
+
+/** Counts what an answer weighs that is held whole. Throws where it has no room. */
+export interface AnswerRoom {
+  grow(bytes: number): void;
+}
+
+/** A reader this far behind pauses its upstream; two sockets' worth of reading ahead. */
+const AHEAD_BYTES = 64 * 1024;
+
+interface Reader {
+  resolve(result: IteratorResult<Buffer, undefined>): void;
+  reject(error: unknown): void;
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * An answer's bytes, to be read once: packet by packet as an async iterator or by `each`, or all at
+ * once by `readAll`. Whoever fills it pauses while `push` answers false.
+ */
+export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, PacketListener {
+  readonly #source: BodySource;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #limit_bytes = AHEAD_BYTES;
+  #most_bytes = AHEAD_BYTES;
+  #room: AnswerRoom | undefined;
+  #reader: Reader | undefined;
+  #taking: Taking | undefined;
+  #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
+  #state: 'open' | 'ended' | 'failed' | 'left' = 'open';
+  #error: unknown;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** Takes a packet; false asks the source to pause until `resume`. */
+  push(chunk: Buffer): boolean {
+    if (this.#state !== 'open') return true;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#reader || (this.#taking && !this.#taking.isBusy)) {
+      // What servers frame as chunks of their own often comes in one packet, and goes on as one.
+      if (!untilPacketOver(this)) this.packetOver();
+      return true;
+    }
+    if (this.#bytes <= this.#limit_bytes) return true;
+    if (!this.#whole) return false;
+    try {
+      this.#widen();
+    } catch (error) {
+      this.#whole.reject(error);
+      this.#leave();
+    }
+    return true;
+  }
+
+  end(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'ended';
+    this.#whole?.resolve(this.#take());
+    this.packetOver();
+    this.#reader?.resolve(DONE);
+    if (this.#taking) this.#goOn(this.#taking);
+  }
+
+  packetOver(): void {
+    if (this.#chunks.length === 0) return;
+    if (this.#taking) this.#give(this.#taking);
+    else if (this.#reader) {
+      const reader = this.#reader;
+      this.#reader = undefined;
+      reader.resolve({ done: false, value: this.#take() });
+    }
+  }
+
+  /** Packets that came before the failure are still read first. */
+  fail(error: unknown): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'failed';
+    this.#error = error;
+    this.#whole?.reject(error);
+    this.packetOver();
+    if (this.#reader) {
+      this.#state = 'ended';
+      this.#reader.reject(error);
+    }
+    if (this.#taking) this.#goOn(this.#taking);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    if (this.#chunks.length > 0) {
+      const value = this.#take();
+      if (this.#state === 'open') this.#source.resume();
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#state === 'failed') return this.#fail();
+    if (this.#state !== 'open') return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  /** Ends the reading early. */
+  return(): Promise<IteratorReturnResult<undefined>> {
+    if (this.#state === 'open') this.#leave();
+    this.#chunks = [];
+    return Promise.resolve(DONE);
+  }
+
+  /** The whole body, without the cost of iterating. Rejects with `UpstreamError` past the limit. */
+  readAll(limit_bytes: number, room?: AnswerRoom): Promise<Buffer> {
+    if (this.#bytes > limit_bytes) {
+      void this.return();
+      return Promise.reject(tooLarge(limit_bytes));
+    }
+    if (this.#state === 'failed') return this.#fail();
+    if (this.#state !== 'open') return Promise.resolve(this.#take());
+    this.#most_bytes = limit_bytes;
+    this.#room = room;
+    if (!room) this.#limit_bytes = limit_bytes;
+    return new Promise((resolve, reject) => {
+      this.#whole = { resolve, reject };
+      this.#source.resume();
+    });
+  }
+
+  /** Counts room for as much again. Throws where there is none, or the answer is too large. */
+  #widen(): void {
+    const [bytes, most] = [this.#bytes, this.#most_bytes];
+    if (bytes > most) throw tooLarge(most);
+    const wider = Math.min(most, 2 * bytes);
+    this.#room?.grow(wider - this.#limit_bytes);
+    this.#limit_bytes = wider;
+  }
+
+  /**
+   * Gives each packet in the turn in which it comes: between a packet and its reader no promise
+   * stands, which costs more than reading it. Resolves at the end, or when the reader has left.
+   */
+  each(take: Taker): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const body = { goOn: () => this.#goOn(taking), leave: () => void this.return() };
+      const taking = new Taking(take, body, resolve, reject);
+      this.#taking = taking;
+      this.#goOn(taking);
+    });
+  }
+
+  /** What has come while the reader was busy, then what there is to say of the end. */
+  #goOn(taking: Taking): void {
+    this.#give(taking);
+    if (taking.isBusy) return;
+    if (this.#state === 'open') this.#source.resume();
+    else if (this.#state === 'failed') taking.reject(this.#error);
+    else taking.resolve();
+  }
+
+  #give(taking: Taking): void {
+    while (!taking.isBusy && this.#chunks.length > 0) taking.give(this.#take());
+  }
+
+  #take(): Buffer {
+    const [chunks, bytes] = [this.#chunks, this.#bytes];
+    const [first] = chunks;
+    this.#chunks = [];
+    this.#bytes = 0;
+    return first && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
+  }
+
+  #leave(): void {
+    this.#state = 'left';
+    this.#chunks = [];
+    this.#taking?.resolve();
+    this.#source.leave();
+  }
+
+  /** The failure is told once; a reader that asks again is at the end. */
+  #fail(): Promise<never> {
+    this.#state = 'ended';
+    return Promise.reject(this.#error);
+  }
+}
+
+function tooLarge(limit_bytes: number): UpstreamError {
+  return new UpstreamError('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
+}

@@ -1,0 +1,217 @@
+import type { Provider } from '../core/provider.js';
+import { readErrorBody, readErrorText, reread, type ErrorWords } from './error-body.js';
+import { UpstreamError, type Fault } from './upstream-error.js';
+import { ERROR_BYTES } from './read-answer.js';
+
+type Headers = Readonly<Record<string, string>>;
+/** The headers of the call, whose credentials an upstream may repeat in its error. */
+type Caller = Pick<Provider, 'headers' | 'read_error'>;
+
+const MESSAGE_CHARACTERS = 1_000;
+/** As much of the message, and of the marks, as is looked through for what kind of error it is. */
+const MATCHED_CHARACTERS = 4_096;
+/** A part of a secret that is shorter is no help to anyone. */
+const SECRET_CHARACTERS = 8;
+const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
+
+const CONTEXT = anyOf(
+  'context_length_exceeded',
+  'maximum context length',
+  'prompt is too long',
+  'exceeds? the (maximum|context)',
+  'input token count .{0,100} exceeds',
+  'exceed_context_size_error',
+  'too many (input )?tokens',
+  'input is too long',
+);
+const POLICY = anyOf(
+  'content_?policy',
+  'content_?filter',
+  'content management policy',
+  'moderation_blocked',
+  'responsible ?ai',
+  'usage guidelines',
+  'support codes?:',
+);
+const CREDENTIALS = anyOf(
+  'api_key_invalid',
+  'invalid_api_key',
+  'authentication_error',
+  'permission_error',
+  'api[ _-]?key\\b.{0,100}\\b(invalid|not valid|expired|missing)',
+  '(invalid|incorrect|expired|missing)\\b.{0,100}\\bapi[ _-]?key',
+);
+const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (credit|balance)');
+const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
+const RATE = anyOf('rate_?limit', 'resource_exhausted', 'too_many_requests');
+const OVERLOADED = anyOf('overloaded', 'unavailable');
+const MISSING = anyOf('model_not_found', 'not_?found');
+const REJECTED = anyOf(
+  'invalid_request',
+  'invalid_argument',
+  'badrequest',
+  'unprocessable',
+  'tool_use_failed',
+);
+
+/** None repeats without a bound: an error may hold any words, the client's among them. */
+function anyOf(...patterns: string[]): RegExp {
+  return new RegExp(patterns.join('|'), 'iu');
+}
+
+/** Ours, because the upstream's own words about such faults may hold a key or name an account. */
+const MESSAGES: Readonly<Record<Exclude<Fault, 'rejected' | 'context' | 'policy'>, string>> = {
+  credentials: "The upstream refused the gateway's credentials.",
+  missing: 'The upstream does not serve this model.',
+  rate_limited: 'The upstream is limiting the rate of calls.',
+  quota: "The gateway's account at the upstream is out of credit.",
+  overloaded: 'The upstream is overloaded.',
+  timeout: 'The upstream timed out.',
+  unreachable: 'The upstream is unreachable.',
+  broken: 'The upstream failed.',
+};
+
+/**
+ * The fault behind an answer whose status is not 2xx: 400, 413 and 422 are the client's to mend and
+ * keep the upstream's message, at most 1,000 characters; all others get one of ours. `caller` lets
+ * its credentials be masked wherever the upstream repeats them.
+ */
+export function failure(
+  status: number,
+  headers: Headers,
+  text: string,
+  caller?: Caller,
+): UpstreamError {
+  const body = text.slice(0, ERROR_BYTES);
+  const said = readErrorText(body);
+  const words = matched(reread(body, status, said, caller?.read_error), caller);
+  const fault = words.fault ?? faultOf(status, words);
+  return toError(fault, words, retryAfter(headers, words), status);
+}
+
+/**
+ * The fault behind an error that came inside a 200, as a body or as an event of a stream: `whole`
+ * is its JSON, or its text. The status it names decides, else its code and type.
+ */
+export function failureInside(whole: unknown, caller?: Caller): UpstreamError {
+  const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
+  const said = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
+  const words = matched(reread(body, said.status, said, caller?.read_error), caller);
+  const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
+  const fault = words.fault ?? byWords;
+  return toError(fault, words, retryAfter({}, words), words.status);
+}
+
+/** The words without credentials, and no longer than what is looked through. */
+function matched<Words extends ErrorWords>(words: Words, caller: Caller | undefined): Words {
+  const message = masked(words.message.slice(0, 2 * MATCHED_CHARACTERS), caller);
+  const marks = words.marks.slice(0, MATCHED_CHARACTERS);
+  const codes = words.codes.map((code) => masked(code, caller));
+  return { ...words, message: message.slice(0, MATCHED_CHARACTERS), marks, codes };
+}
+
+function faultOf(status: number, { message, marks }: ErrorWords): Fault {
+  const said = `${marks} ${message}`;
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return clientFault(said);
+    case 401:
+      return 'credentials';
+    case 402:
+      return 'quota';
+    case 403:
+      return QUOTA.test(said) ? 'quota' : 'credentials';
+    case 404:
+      return 'missing';
+    case 429:
+      return QUOTA.test(marks) ? 'quota' : 'rate_limited';
+    case 503:
+    case 529:
+      return 'overloaded';
+    default:
+      return 'broken';
+  }
+}
+
+/** Some upstreams answer 400 for what is not the client's to mend at all. */
+function clientFault(said: string): Fault {
+  if (CONTEXT.test(said)) return 'context';
+  if (POLICY.test(said)) return 'policy';
+  if (CREDENTIALS.test(said)) return 'credentials';
+  if (NO_CREDIT.test(said)) return 'quota';
+  return /model_not_found/u.test(said) ? 'missing' : 'rejected';
+}
+
+function faultByMarks({ message, marks }: ErrorWords): Fault {
+  if (CONTEXT.test(`${marks} ${message}`)) return 'context';
+  if (POLICY.test(marks)) return 'policy';
+  if (QUOTA.test(marks)) return 'quota';
+  if (CREDENTIALS.test(marks)) return 'credentials';
+  if (RATE.test(marks)) return 'rate_limited';
+  if (OVERLOADED.test(marks)) return 'overloaded';
+  if (MISSING.test(marks)) return 'missing';
+  return REJECTED.test(marks) ? 'rejected' : 'broken';
+}
+
+function toError(
+  fault: Fault,
+  words: ErrorWords,
+  retry_after: string | undefined,
+  status: number | undefined,
+): UpstreamError {
+  const said = words.message.slice(0, MESSAGE_CHARACTERS);
+  if (fault === 'rejected' || fault === 'context' || fault === 'policy') {
+    const message = said || 'The upstream rejected the request.';
+    return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
+  }
+  const message =
+    fault === 'broken' && status !== undefined
+      ? `The upstream answered with status ${status}.`
+      : MESSAGES[fault];
+  return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
+}
+
+/** Hides each header value that may be a secret, or hold one after a scheme: `Bearer KEY`. */
+function masked(text: string, caller: Caller | undefined): string {
+  let result = text;
+  for (const [name, value] of Object.entries(caller?.headers ?? {})) {
+    const secret = value.split(' ').at(-1) ?? value;
+    if (secret.length >= SECRET_CHARACTERS && !PLAIN_HEADERS.has(name.toLowerCase())) {
+      result = withoutBeginning(result.replaceAll(secret, '***'), secret);
+    }
+  }
+  return result;
+}
+
+/** A text that was cut may end in the beginning of a secret. */
+function withoutBeginning(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= SECRET_CHARACTERS; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
+  }
+  return text;
+}
+
+/**
+ * Why the upstream refuses, for the operator's log: the status and the codes. What else it says may
+ * be a customer's words.
+ */
+function reasonOf({ codes }: ErrorWords, status: number | undefined): ErrorOptions {
+  const said = codes.length === 0 ? 'no code' : `the code ${codes.join(', ')}`;
+  return { cause: new Error(`The upstream said ${said}, with status ${status ?? 'unknown'}.`) };
+}
+
+/** Whole seconds or an HTTP date, as it may go out in our own header. */
+function retryAfter(headers: Headers, { retry_seconds }: ErrorWords): string | undefined {
+  const given = headers['retry-after']?.trim();
+  if (given && /^\d{1,9}(\.\d+)?$/u.test(given)) return seconds(Number(given));
+  if (given && /^[A-Z][a-z]{2}, [\w :]+ GMT$/u.test(given)) return given;
+  const ms = headers['retry-after-ms'];
+  if (ms && /^\d{1,12}(\.\d+)?$/u.test(ms)) return seconds(Number(ms) / 1_000);
+  return retry_seconds === undefined ? undefined : seconds(retry_seconds);
+}
+
+function seconds(value: number): string {
+  return String(Math.ceil(value));
+}

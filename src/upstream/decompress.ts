@@ -1,0 +1,37 @@
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { UpstreamError } from './upstream-error.js';
+
+const INFLATERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+export function isCompressed(encoding: string | undefined): encoding is string {
+  return encoding !== undefined && INFLATERS.has(encoding.toLowerCase());
+}
+
+/**
+ * The bytes of a compressed body, for upstreams that compress though they were asked not to. It
+ * inflates only as fast as it is read, so that the reader's own limit bounds a bomb. Throws
+ * `UpstreamError` for a body that is cut or not of that encoding.
+ */
+export async function* inflate(
+  body: AsyncIterable<Buffer>,
+  encoding: string,
+): AsyncGenerator<Buffer, undefined> {
+  const create = INFLATERS.get(encoding.toLowerCase());
+  if (!create) throw new UpstreamError('broken', 'The upstream used an unknown compression.');
+  const inflater = create();
+  // The iteration below reports whatever goes wrong here.
+  pipeline(body, inflater, () => undefined);
+  try {
+    for await (const chunk of inflater) yield chunk;
+  } catch (error) {
+    if (error instanceof UpstreamError) throw error;
+    const message = "The upstream's compressed answer cannot be read.";
+    throw new UpstreamError('broken', message, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,101 @@
+import { createParser, type EventSourceParser, type ParseError } from 'eventsource-parser';
+import type { ServerSentEvent } from '../modalities/chat/codec.js';
+import { isRecord } from '../lib/is-record.js';
+import { UpstreamError } from './upstream-error.js';
+
+const STREAMING = { stream: true };
+const NONE: readonly ServerSentEvent[] = [];
+
+export interface EventLimits {
+  /** The most that one event may weigh. */
+  event_bytes: number;
+  stream_bytes: number;
+}
+
+/**
+ * Reads the events of a server-sent stream out of its packets. Comments are swallowed; a last event
+ * needs no blank line after it. A JSON error that stands in the stream without `data:` becomes an
+ * event called `error`. Throws `UpstreamError` past a limit.
+ */
+export class EventReader {
+  readonly #limits: EventLimits;
+  readonly #parser: EventSourceParser;
+  readonly #decoder = new TextDecoder();
+  #bytes = 0;
+  /** Nothing is left of the packets before; false at first, for the sake of a byte order mark. */
+  #isWhole = false;
+  #events: ServerSentEvent[] = [];
+  /** Lines of a bare JSON text, from its first brace on. */
+  #bare: string[] = [];
+  #bare_length = 0;
+  #oversize = false;
+
+  constructor(limits: EventLimits) {
+    this.#limits = limits;
+    this.#parser = createParser({
+      onEvent: ({ event, data }) => {
+        this.#events.push({ event, data });
+      },
+      onError: (error) => this.#stray(error),
+      maxBufferSize: limits.event_bytes,
+    });
+  }
+
+  /** The events that the packet has completed. */
+  read(packet: Uint8Array): readonly ServerSentEvent[] {
+    const { stream_bytes } = this.#limits;
+    this.#bytes += packet.length;
+    if (this.#bytes > stream_bytes) throw tooLarge('a stream', stream_bytes);
+    return this.#feed(this.#textOf(packet));
+  }
+
+  /** A packet between two that end in ASCII splits no character, and needs no decoder's memory. */
+  #textOf(packet: Uint8Array): string {
+    const isWhole = (packet.at(-1) ?? 0xff) < 0x80;
+    if (this.#isWhole && isWhole && Buffer.isBuffer(packet)) return packet.toString();
+    this.#isWhole = isWhole;
+    return this.#decoder.decode(packet, STREAMING);
+  }
+
+  /** What was still open when the bytes ended. */
+  finish(): readonly ServerSentEvent[] {
+    // A line end and a blank line complete it.
+    const events = this.#feed(`${this.#decoder.decode()}\n\n`);
+    const error = bareError(this.#bare.join('\n'));
+    return error === undefined ? events : [...events, { event: 'error', data: error }];
+  }
+
+  #feed(text: string): readonly ServerSentEvent[] {
+    this.#parser.feed(text);
+    const { event_bytes } = this.#limits;
+    if (this.#oversize || this.#bare_length > event_bytes) throw tooLarge('an event', event_bytes);
+    if (this.#events.length === 0) return NONE;
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** A line that is no field, no comment and not blank. */
+  #stray({ type, line = '' }: ParseError): void {
+    if (type === 'max-buffer-size-exceeded') this.#oversize = true;
+    if (type !== 'unknown-field') return;
+    // Fields from a later version of the format are to be ignored; JSON opens with a bracket.
+    if (this.#bare.length === 0 && !/^\s*[[{]/u.test(line)) return;
+    this.#bare.push(line);
+    this.#bare_length += line.length;
+  }
+}
+
+function bareError(text: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+    return isRecord(first) && first['error'] ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(what: string, limit_bytes: number): UpstreamError {
+  return new UpstreamError('broken', `The upstream sent ${what} of over ${limit_bytes} bytes.`);
+}

@@ -1,0 +1,107 @@
+import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js';
+import { isOwn, urlOf } from './address.js';
+import type { Control } from './poll-client.js';
+import { readText } from './read-answer.js';
+import { fetchToken, type Token } from './google-token.js';
+import type { Network } from './network-types.js';
+
+/** Access tokens of service accounts, asked for once and kept for as long as they are good. */
+export interface Google {
+  /** Throws `UpstreamError` where there is none to be had; it never shows the key. */
+  token(account: ServiceAccount): Promise<string>;
+  /** Forgets a token that an upstream has refused, unless a newer one has taken its place. */
+  drop(account: ServiceAccount, token: string): void;
+}
+
+/** A token is renewed this long before its end, or after half its life where that is later. */
+const EARLY_MS = 300_000;
+const UNAUTHORIZED = 401;
+/** As much of a refusal as is read to keep its socket. */
+const UNREAD_BYTES = 1_024;
+
+interface Kept {
+  /** Under way or here. */
+  token: Promise<Token>;
+  value: string | undefined;
+  renew_ms: number;
+}
+
+export function createGoogle(now: () => number): Google {
+  const kept = new WeakMap<ServiceAccount, Kept>();
+  return {
+    async token(account) {
+      const known = kept.get(account);
+      if (known && now() < known.renew_ms) return (await known.token).value;
+      const asked: Kept = { token: fetchToken(account), value: undefined, renew_ms: Infinity };
+      kept.set(account, asked);
+      try {
+        const { value, life_ms } = await asked.token;
+        asked.value = value;
+        asked.renew_ms = now() + Math.max(life_ms - EARLY_MS, life_ms / 2);
+        return value;
+      } catch (error) {
+        if (kept.get(account) === asked) kept.delete(account);
+        throw error;
+      }
+    },
+    drop(account, token) {
+      if (kept.get(account)?.value === token) kept.delete(account);
+    },
+  };
+}
+
+/** A network that puts the token of a provider's service account on what goes to Google. */
+export function withTokens(network: Network, google: Google): Network {
+  return {
+    send: (provider, request, signal) => {
+      if (!provider.service_account) return network.send(provider, request, signal);
+      return authorized(provider, request, google, async (signed, isLast) => {
+        const answer = await network.send(provider, signed, signal);
+        if (answer.status === UNAUTHORIZED && !isLast) await readText(answer, UNREAD_BYTES);
+        return answer;
+      });
+    },
+    close: () => network.close(),
+  };
+}
+
+/** The same for small questions. */
+export function controlWithTokens(control: Control, google: Google): Control {
+  return {
+    ask: (provider, request, limit_bytes) =>
+      authorized(provider, request, google, (signed) => control.ask(provider, signed, limit_bytes)),
+    close: () => control.close(),
+  };
+}
+
+/** Sends a request, and once more with a new token where the one that was kept is refused. */
+async function authorized<Answer extends { status: number }>(
+  provider: Provider,
+  request: WireRequest,
+  google: Google,
+  send: (request: WireRequest, isLast: boolean) => Promise<Answer>,
+): Promise<Answer> {
+  const { service_account: account } = provider;
+  if (!account || !mayCarry(provider, request)) return send(request, true);
+  const token = await google.token(account);
+  const answer = await send(signedWith(token, request), false);
+  if (answer.status !== UNAUTHORIZED) return answer;
+  google.drop(account, token);
+  return send(signedWith(await google.token(account), request), true);
+}
+
+function signedWith(token: string, request: WireRequest): WireRequest {
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
+}
+
+/** A token opens Google's storage too, so it may go there; but to nobody else's address. */
+function mayCarry(provider: Provider, { path, credentials }: WireRequest): boolean {
+  if (credentials === false || provider.local) return false;
+  const url = urlOf(provider, path);
+  return isOwn(provider, url) || isGoogle(url);
+}
+
+/** Whether an address is one of Google's APIs, which nobody else can listen at. */
+export function isGoogle({ protocol, hostname, port }: URL): boolean {
+  return protocol === 'https:' && port === '' && /(^|\.)googleapis\.com$/u.test(hostname);
+}

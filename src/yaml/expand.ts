@@ -1,0 +1,82 @@
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { nearest } from './did-you-mean.js';
+import { quote, type Wrong } from './source.js';
+
+/** Where `${NAME}` and `${file:path}` find what they stand for. */
+export interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  /** The folder of the file that is read. */
+  directory: string;
+}
+
+const EXPANSION = /\$\$(?=\{)|\$\{([^}]*)(\}?)/g;
+const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
+const SECRET_FILE_BYTES = 65_536;
+
+/**
+ * Replaces `${NAME}`, `${NAME:-default}` and `${file:path}`; `$${` stands for `${` itself. What
+ * cannot be replaced is told to `fault`, in words that hold no value of any variable.
+ */
+export function expand(
+  text: string,
+  surroundings: Surroundings,
+  fault: (wrong: Wrong) => void,
+): string {
+  return text.replaceAll(EXPANSION, (whole, body: string | undefined, end: string | undefined) => {
+    if (body === undefined) return '$';
+    if (end === '') return failed(fault, malformed(whole, '} is missing'));
+    if (body.startsWith('file:')) return fromFile(body.slice(5), surroundings.directory, fault);
+    return fromEnvironment(body, surroundings.env, fault);
+  });
+}
+
+function fromEnvironment(
+  body: string,
+  env: NodeJS.ProcessEnv,
+  fault: (wrong: Wrong) => void,
+): string {
+  const [, name, standby] = VARIABLE.exec(body) ?? [];
+  if (name === undefined) {
+    return failed(
+      fault,
+      malformed(`\${${body}}`, 'write ${NAME}, ${NAME:-default} or ${file:path}'),
+    );
+  }
+  const value = env[name];
+  // As in a shell, a default also stands in for a variable that is set to nothing.
+  if (standby !== undefined) return value === undefined || value === '' ? standby : value;
+  if (value !== undefined) return value;
+  const near = nearest(name, Object.keys(env));
+  return failed(fault, {
+    code: 'unset_variable',
+    message: `the environment variable ${quote(name)} is not set`,
+    hint: near ? `did you mean ${quote(near)}?` : `set it, or write \${${name}:-default}`,
+  });
+}
+
+function fromFile(path: string, directory: string, fault: (wrong: Wrong) => void): string {
+  const file = resolve(directory, path);
+  try {
+    const stat = statSync(file);
+    if (path !== '' && stat.isFile() && stat.size <= SECRET_FILE_BYTES) {
+      return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    }
+  } catch {
+    // The same fault as for a folder: what matters to the operator is which file it is.
+  }
+  return failed(fault, {
+    code: 'unreadable_file',
+    message: `the file ${quote(path)} cannot be read`,
+    hint: 'paths are relative to the folder of this file; a secret has at most 64kb',
+  });
+}
+
+function malformed(word: string, hint: string): Wrong {
+  return { code: 'bad_expansion', message: `${quote(word)} cannot be expanded`, hint };
+}
+
+function failed(fault: (wrong: Wrong) => void, wrong: Wrong): string {
+  fault(wrong);
+  return '';
+}

@@ -1,0 +1,27 @@
+import type { ConfigFault } from '../core/configuration.js';
+
+/** Gathers the faults of one load, over all its files. */
+export class Report {
+  readonly #faults = new Map<string, ConfigFault>();
+
+  /** The same fault at the same place counts once: an anchor's text is seen by all its aliases. */
+  add(fault: ConfigFault): void {
+    this.#faults.set([fault.file, fault.line, fault.column, fault.message].join('\n'), fault);
+  }
+
+  /** True where the files must not be served. */
+  get failed(): boolean {
+    return [...this.#faults.values()].some(({ severity }) => severity === 'error');
+  }
+
+  /** By place; the faults of `first`, the operator's own file, come before those of manifests. */
+  sorted(first: string): ConfigFault[] {
+    return [...this.#faults.values()].sort(
+      (a, b) =>
+        Number(b.file === first) - Number(a.file === first) ||
+        a.file.localeCompare(b.file) ||
+        a.line - b.line ||
+        a.column - b.column,
+    );
+  }
+}

@@ -1,0 +1,178 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { isRecord } from '../lib/is-record.js';
+import { nearest } from './did-you-mean.js';
+import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
+
+export interface Explained {
+  pointer: string;
+  wrong: Wrong;
+}
+
+/** The schema's errors in plain English, each with the pointer to its place. */
+export function explainAll(
+  errors: readonly ErrorObject[],
+  source: Source,
+  schema: unknown,
+): Explained[] {
+  const misspelt = new Set(errors.flatMap(misspellings));
+  return errors.flatMap((error) => {
+    // A key that is there, but misspelt, is told once: as the unknown key that it is.
+    const missing: unknown = error.params['missingProperty'];
+    if (typeof missing === 'string' && misspelt.has(error.instancePath + join(missing))) return [];
+    // Names are told as a whole, not once more by the pattern that they break.
+    if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
+    return [explain(error, source, schema)];
+  });
+}
+
+function misspellings(error: ErrorObject): string[] {
+  const key = extraKey(error);
+  const right = key === undefined ? undefined : nearest(key, allowedKeys(error));
+  return right === undefined ? [] : [error.instancePath + join(right)];
+}
+
+function explain(error: ErrorObject, source: Source, schema: unknown): Explained {
+  const { keyword, instancePath: pointer, params } = error;
+  const key = extraKey(error);
+  if (key !== undefined) return unknownKey(error, key, schema);
+  if (keyword === 'propertyNames') return badName(error, schema);
+  if (keyword === 'required') return missingKey(error);
+  if (error.data === null) {
+    const message = `${label(pointer)} is empty; it should be ${wanted(error)}`;
+    return { pointer, wrong: { code: 'empty', message, at: 'key' } };
+  }
+  if (keyword === 'uniqueItems') {
+    const later = pointer + join(Math.max(Number(params['i']), Number(params['j'])));
+    const message = `${label(pointer)} has ${source.word(later)} twice`;
+    return { pointer: later, wrong: { code: 'duplicate_value', message, hint: 'remove one' } };
+  }
+  if (EMPTY.has(keyword)) {
+    const hint = keyword === 'minLength' ? `it should be ${wanted(error)}` : 'add at least one';
+    return { pointer, wrong: { code: 'empty', message: `${label(pointer)} is empty`, hint } };
+  }
+  return { pointer, wrong: wrongValue(error, source) };
+}
+
+const EMPTY = new Set(['minItems', 'minLength', 'minProperties']);
+
+function unknownKey(error: ErrorObject, key: string, schema: unknown): Explained {
+  const allowed = allowedKeys(error);
+  const near = nearest(key, allowed);
+  const home = homeOf(key, error, schema);
+  let hint = allowed.length > 0 ? `allowed here: ${allowed.join(', ')}` : '';
+  if (near !== undefined) hint = didYouMean(near);
+  else if (home !== undefined) hint = `it belongs under ${quote(home)}`;
+  const message = `unknown key ${quote(key)}`;
+  return {
+    pointer: error.instancePath + join(key),
+    wrong: { code: 'unknown_key', message, hint, at: 'key' },
+  };
+}
+
+function missingKey({ instancePath: pointer, params }: ErrorObject): Explained {
+  const missing = quote(String(params['missingProperty']));
+  const where = pointer === '' ? 'the file' : label(pointer);
+  return { pointer, wrong: { code: 'missing_key', message: `${where} lacks the key ${missing}` } };
+}
+
+function badName(error: ErrorObject, schema: unknown): Explained {
+  const name = String(error.params['propertyName']);
+  const message = `${quote(name)} is not ${describe(followed(error.schema, schema)) ?? 'a name'}`;
+  return {
+    pointer: error.instancePath + join(name),
+    wrong: { code: 'bad_name', message, at: 'key' },
+  };
+}
+
+function wrongValue(error: ErrorObject, source: Source): Wrong {
+  const { keyword, instancePath: pointer, parentSchema, data } = error;
+  const secret = parentSchema?.['writeOnly'] === true;
+  const scalar = typeof data !== 'object';
+  let word = scalar ? source.word(pointer) : kindOf(data);
+  if (secret) word = 'its value';
+  const message = `${label(pointer)}: ${word} is not ${wanted(error)}`;
+  const code = keyword === 'type' ? 'wrong_type' : 'wrong_value';
+  return { code, message, hint: secret || !scalar || source.hides(pointer) ? '' : hintFor(error) };
+}
+
+function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
+  const words = [keyword === 'enum' ? schema : parentSchema?.['examples']].flat();
+  const near = nearest(String(data), words.map(String));
+  const tidy = near ?? tidied(String(data), parentSchema);
+  if (tidy !== undefined) return didYouMean(tidy);
+  const type: unknown = parentSchema?.['type'];
+  if (type === 'array') return /^[\w.-]+$/.test(String(data)) ? `write [${String(data)}]` : '';
+  const name = keyword === 'type' && type === 'string' && !parentSchema?.['pattern'];
+  return name ? 'put it in quotes' : '';
+}
+
+/** A duration or size in other letters: `30 sec` or `20MB`. */
+function tidied(text: string, schema: ErrorObject['parentSchema']): string | undefined {
+  const pattern: unknown = schema?.['pattern'];
+  if (typeof pattern !== 'string') return undefined;
+  const [, number, unit = ''] = /^\s*([\d.]+)\s*([A-Za-z]*)\s*$/.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const low = unit.toLowerCase();
+  // A bare number can only have meant seconds: sizes have no such everyday unit.
+  const bare = low === '' ? ['s'] : [low.replace(/i?b?$/, 'b'), low.slice(0, 1)];
+  const units = [low, low.startsWith('mil') || low === 'msec' ? 'ms' : low, ...bare];
+  return units.map((one) => number + one).find((one) => new RegExp(pattern).test(one));
+}
+
+function wanted({ keyword, schema, parentSchema }: ErrorObject): string {
+  if (keyword === 'enum') return `one of ${[schema].flat().join(', ')}`;
+  const type: unknown = parentSchema?.['type'];
+  if (type === 'object') return 'a block of keys';
+  if (type === 'array') return 'a list';
+  if (Array.isArray(parentSchema?.['enum'])) return `one of ${parentSchema['enum'].join(', ')}`;
+  return describe(parentSchema) ?? (type === 'string' ? 'text' : String(type));
+}
+
+function describe(schema: unknown): string | undefined {
+  const text = isRecord(schema) ? schema['description'] : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
+function kindOf(data: unknown): string {
+  return Array.isArray(data) ? 'a list' : 'a block';
+}
+
+function didYouMean(word: string): string {
+  return `did you mean ${quote(word)}?`;
+}
+
+/** `limits.max_tokens`, `upstreams[2].weight`: the end of a pointer in readable form. */
+export function label(pointer: string): string {
+  const path = segments(pointer);
+  const named = path.findLastIndex((key, i) => i < path.length - 1 && !/^\d+$/.test(key));
+  const [first, ...rest] = path.slice(Math.max(named, 0));
+  const steps = rest.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`));
+  return first === undefined ? 'the file' : first + steps.join('');
+}
+
+function extraKey({ params }: ErrorObject): string | undefined {
+  const key: unknown = params['additionalProperty'];
+  return typeof key === 'string' ? key : undefined;
+}
+
+function allowedKeys({ parentSchema }: ErrorObject): string[] {
+  const properties: unknown = parentSchema?.['properties'];
+  return isRecord(properties) ? Object.keys(properties) : [];
+}
+
+/** The block, among those allowed here, to which a key belongs that stands one level too high. */
+function homeOf(key: string, { parentSchema }: ErrorObject, schema: unknown): string | undefined {
+  const properties: unknown = parentSchema?.['properties'];
+  if (!isRecord(properties)) return undefined;
+  return Object.keys(properties).find((name) => {
+    const inner = followed(properties[name], schema);
+    const keys = isRecord(inner) ? inner['properties'] : undefined;
+    return isRecord(keys) && Object.hasOwn(keys, key);
+  });
+}
+
+function followed(part: unknown, schema: unknown): unknown {
+  const reference = isRecord(part) ? part['$ref'] : undefined;
+  if (typeof reference !== 'string') return part;
+  return segments(reference).reduce((at, key) => (isRecord(at) ? at[key] : undefined), schema);
+}

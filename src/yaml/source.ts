@@ -1,0 +1,113 @@
+import type { ConfigFault, Place } from '../core/configuration.js';
+import { isRecord } from '../lib/is-record.js';
+import { nearest } from './did-you-mean.js';
+import type { Report } from './report.js';
+
+/** What stands where in a file: offsets from its beginning, and the words as written. */
+export interface Mark {
+  key: number;
+  value: number;
+  /** The characters of a scalar in the file; undefined for lists and blocks. */
+  written: string | undefined;
+  /** The same after expansion, digits untouched. May hold a secret: never to be shown. */
+  text: string | undefined;
+  expanded: boolean;
+}
+
+/** A fault without its place. `at` chooses between the key and the value of the pointer. */
+export interface Wrong {
+  code: string;
+  message: string;
+  hint?: string;
+  at?: 'key' | 'value';
+  severity?: ConfigFault['severity'];
+}
+
+type LinePosition = (offset: number) => { line: number; col: number };
+
+/**
+ * One YAML file as data, with the place of everything in it. Places are asked for by JSON pointer,
+ * the way the schema's errors name them.
+ */
+export class Source {
+  value: unknown = {};
+  /** False where the text is no YAML at all, so that `value` says nothing. */
+  readable = false;
+  readonly marks = new Map<string, Mark>();
+  /** Values that could not even be read; no further faults are told about them. */
+  readonly spoiled = new Set<string>();
+
+  constructor(
+    /** The path as the operator gave it. */
+    readonly file: string,
+    readonly report: Report,
+    private readonly linePosition: LinePosition,
+  ) {}
+
+  place(pointer: string, at: 'key' | 'value' = 'value'): Place {
+    const mark = this.marks.get(pointer);
+    return this.placeOf(mark ? mark[at] : 0);
+  }
+
+  placeOf(offset: number): Place {
+    const { line, col } = this.linePosition(offset);
+    return { file: this.file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  fault(pointer: string, wrong: Wrong): void {
+    if (!this.spoiled.has(pointer)) this.faultAt(this.place(pointer, wrong.at), wrong);
+  }
+
+  faultAt(place: Place, { code, message, hint = '', severity = 'error' }: Wrong): void {
+    this.report.add({ severity, code, ...place, message, hint });
+  }
+
+  /** The keys of a block as the file has it, faulty ones too; undefined where there is none. */
+  keys(pointer: string): string[] | undefined {
+    const block = segments(pointer).reduce<unknown>(
+      (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+      this.value,
+    );
+    return isRecord(block) ? Object.keys(block) : undefined;
+  }
+
+  /** True where a block lacks a key only because it is misspelt, which is told already. */
+  misspells(pointer: string, key: string): boolean {
+    const keys = this.keys(pointer) ?? [];
+    return !keys.includes(key) && keys.some((other) => nearest(other, [key]) !== undefined);
+  }
+
+  /** A scalar's digits or words after expansion. */
+  text(pointer: string): string | undefined {
+    return this.marks.get(pointer)?.text;
+  }
+
+  /** True where a value came from outside the file, so that nothing of it may be shown. */
+  hides(pointer: string): boolean {
+    return this.marks.get(pointer)?.expanded === true;
+  }
+
+  /** The wrong word for a message: always as the file has it, never what it expands to. */
+  word(pointer: string): string {
+    const written = this.marks.get(pointer)?.written;
+    return written === undefined ? 'this' : quote(written);
+  }
+}
+
+/** A JSON pointer from keys and indexes. */
+export function pointer(...keys: readonly (string | number)[]): string {
+  return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The keys and indexes of a JSON pointer. */
+export function segments(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** A word from a file, safe and short enough to print. */
+export function quote(word: string): string {
+  return JSON.stringify(word.length > 80 ? `${word.slice(0, 77)}...` : word);
+}

@@ -1,0 +1,185 @@
+import { isAlias, isMap, isScalar, isSeq, visit } from 'yaml';
+import type { Alias, Document, Node, YAMLMap } from 'yaml';
+import { nearest } from './did-you-mean.js';
+import { pointer as join, quote, type Source } from './source.js';
+
+/** More than any gateway needs, and few enough to stop a file whose aliases multiply. */
+const MOST_VALUES = 200_000;
+
+interface Entry {
+  name: string;
+  key: number;
+  value: unknown;
+}
+
+/**
+ * Turns parsed YAML into plain data and notes the place of every key and value. Aliases and merge
+ * keys are followed, so that a fault inside is placed where its text stands.
+ */
+export class Tree {
+  readonly #source: Source;
+  readonly #document: Document;
+  readonly #expand: (text: string, pointer: string) => string;
+  /** The blocks being read, to notice one that holds itself. */
+  readonly #open = new Set<unknown>();
+  readonly #targets = new Map<Alias, Node>();
+  readonly #anchors = new Map<string, Node>();
+  #values = 0;
+
+  constructor(
+    source: Source,
+    document: Document,
+    expand: (text: string, pointer: string) => string,
+  ) {
+    this.#source = source;
+    this.#document = document;
+    this.#expand = expand;
+  }
+
+  /** Undefined where the file holds more than can be read. */
+  read(): unknown {
+    visit(this.#document, {
+      Node: (_, node) => {
+        if (isAlias(node)) {
+          const target = this.#anchors.get(node.source);
+          if (target) this.#targets.set(node, target);
+        } else if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+      },
+    });
+    const { contents } = this.#document;
+    const start = contents?.range?.[0] ?? 0;
+    const value = this.#value(contents, '', start, start);
+    return this.#values < MOST_VALUES ? value : undefined;
+  }
+
+  #value(node: unknown, pointer: string, key: number, place?: number): unknown {
+    const value = place ?? offsetOf(node, key);
+    this.#source.marks.set(pointer, { key, value, ...SILENT });
+    if (!this.#countable(value)) return null;
+    if (isAlias(node)) {
+      const target = this.#resolve(node);
+      if (!target) this.#source.spoiled.add(pointer);
+      return target ? this.#value(target, pointer, key, value) : null;
+    }
+    if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, key, value);
+    if (!isMap(node) && !isSeq(node)) return null;
+    if (this.#open.has(node)) {
+      this.#faultAt(value, 'endless_alias', 'a block cannot hold an alias of itself');
+      this.#source.spoiled.add(pointer);
+      return null;
+    }
+    this.#open.add(node);
+    const read = isMap(node) ? this.#map(node, pointer) : this.#list(node.items, pointer, value);
+    this.#open.delete(node);
+    return read;
+  }
+
+  #scalar(data: unknown, source: string | undefined, pointer: string, key: number, value: number) {
+    const written = source ?? String(data);
+    const mark = { key, value, written, text: written, expanded: false };
+    this.#source.marks.set(pointer, mark);
+    if (typeof data !== 'string') {
+      if (data === null || typeof data === 'number' || typeof data === 'boolean') return data;
+      this.#faultAt(value, 'bad_tag', `${quote(written)} has a tag that has no meaning here`);
+      this.#source.spoiled.add(pointer);
+      return null;
+    }
+    if (!data.includes('${')) return data;
+    mark.text = this.#expand(data, pointer);
+    mark.expanded = true;
+    return mark.text;
+  }
+
+  #list(items: readonly unknown[], pointer: string, place: number): unknown[] {
+    return items.map((item, i) => this.#value(item, `${pointer}${join(i)}`, offsetOf(item, place)));
+  }
+
+  #map(map: YAMLMap, pointer: string): Record<string, unknown> {
+    const read: Record<string, unknown> = {};
+    for (const { name, key, value } of this.#entries(map)) {
+      read[name] = this.#value(value, `${pointer}${join(name)}`, key);
+    }
+    return read;
+  }
+
+  /** A block's own entries, then those of its merge keys that it does not have itself. */
+  #entries(map: YAMLMap): Entry[] {
+    const own = new Map<string, Entry>();
+    const merged: Entry[] = [];
+    for (const pair of map.items) {
+      const key = offsetOf(pair.key, offsetOf(map, 0));
+      const name = this.#name(pair.key, key);
+      if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
+        merged.push(...this.#merged(pair.value, key));
+      } else if (name !== undefined) {
+        this.#add(own, { name, key, value: pair.value });
+      }
+    }
+    for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
+    return [...own.values()];
+  }
+
+  #add(own: Map<string, Entry>, entry: Entry): void {
+    const first = own.get(entry.name);
+    if (!first) {
+      own.set(entry.name, entry);
+      return;
+    }
+    const { line } = this.#source.placeOf(first.key);
+    const message = `the key ${quote(entry.name)} stands twice in this block`;
+    this.#faultAt(entry.key, 'duplicate_key', message, `the first is on line ${line}`);
+  }
+
+  #merged(value: unknown, place: number): Entry[] {
+    const node = isAlias(value) ? this.#resolve(value) : value;
+    if (isSeq(node)) return node.items.flatMap((item) => this.#merged(item, offsetOf(item, place)));
+    if (isMap(node) && !this.#open.has(node) && this.#countable(place)) {
+      this.#open.add(node);
+      const entries = this.#entries(node);
+      this.#open.delete(node);
+      return entries;
+    }
+    if (node !== undefined) this.#faultAt(place, 'bad_merge', '"<<" can merge only other blocks');
+    return [];
+  }
+
+  #name(key: unknown, place: number): string | undefined {
+    const node = isAlias(key) ? this.#resolve(key) : key;
+    const name = isScalar(node) ? (node.source ?? String(node.value)) : undefined;
+    if (name !== undefined && name !== '__proto__') return name;
+    const what = name === undefined ? 'a list or block' : quote(name);
+    this.#faultAt(place, 'bad_key', `${what} cannot be a key`);
+    return undefined;
+  }
+
+  #resolve(alias: Alias): unknown {
+    const node = this.#targets.get(alias);
+    if (node) return node;
+    const near = nearest(alias.source, [...this.#anchors.keys()]);
+    const hint = near ? `did you mean ${quote(near)}?` : 'set it with & before it is used';
+    const message = `the alias ${quote(alias.source)} has no anchor before it`;
+    this.#faultAt(offsetOf(alias, 0), 'unknown_alias', message, hint);
+    return undefined;
+  }
+
+  #countable(place: number): boolean {
+    this.#values++;
+    if (this.#values === MOST_VALUES) {
+      this.#faultAt(place, 'too_large', `the file has more than ${MOST_VALUES} values`);
+    }
+    return this.#values < MOST_VALUES;
+  }
+
+  #faultAt(offset: number, code: string, message: string, hint = ''): void {
+    this.#source.faultAt(this.#source.placeOf(offset), { code, message, hint });
+  }
+}
+
+const SILENT = { written: undefined, text: undefined, expanded: false };
+
+/** A value that is left out has no place of its own: its key's then. */
+function offsetOf(node: unknown, otherwise: number): number {
+  if (isScalar(node) && node.source === '' && node.type === 'PLAIN') return otherwise;
+  const known = isScalar(node) || isAlias(node) || isMap(node) || isSeq(node);
+  return known ? (node.range?.[0] ?? otherwise) : otherwise;
+}

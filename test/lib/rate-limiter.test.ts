@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { GatewayError } from '../../src/core/errors.js';
+import { Throttle } from '../../src/lib/rate-limiter.js';
+
+describe('a throttle', () => {
+  let now_ms: number;
+  let throttle: Throttle;
+  beforeEach(() => {
+    now_ms = 1_700_000_000_000;
+    throttle = new Throttle(() => now_ms, 3);
+  });
+
+  const takeAll = (address: string, per_minute: number): number => {
+    let taken = 0;
+    while (throttle.take(address, per_minute) === 0) taken++;
+    return taken;
+  };
+
+  for (const most of [1, 3, 7, 30, 300]) {
+    it(`lets ${most} a minute pass, at once or one by one`, () => {
+      expect(takeAll('a', most)).to.equal(most);
+      const wait_ms = throttle.take('a', most);
+      expect(wait_ms).to.be.closeTo(60_000 / most, 1);
+      now_ms += Math.ceil(wait_ms);
+      expect(takeAll('a', most)).to.equal(1);
+      now_ms += 60_000;
+      expect(takeAll('a', most)).to.equal(most);
+    });
+  }
+
+  it('never lets more than twice the number pass in any minute', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 80 });
+    fc.assert(
+      fc.property(steps, (waits) => {
+        throttle = new Throttle(() => now_ms);
+        const passed: number[] = [];
+        for (const wait_ms of waits) {
+          now_ms += wait_ms;
+          if (throttle.take('a', 5) === 0) passed.push(now_ms);
+        }
+        for (const start of passed) {
+          const within = passed.filter((at) => at >= start && at < start + 60_000);
+          expect(within.length).to.be.at.most(10);
+        }
+      }),
+    );
+  });
+
+  it('counts each address for itself', () => {
+    expect(takeAll('a', 2)).to.equal(2);
+    expect(takeAll('b', 2)).to.equal(2);
+  });
+
+  it('remembers no more addresses than it may, the latest', () => {
+    for (const address of ['a', 'b', 'c']) expect(takeAll(address, 2)).to.equal(2);
+    expect(throttle.size).to.equal(3);
+    expect(throttle.take('d', 2)).to.equal(0);
+    expect(throttle.size).to.equal(3);
+    expect(throttle.take('c', 2)).to.be.greaterThan(0);
+    expect(throttle.take('a', 2)).to.equal(0);
+  });
+
+  it('tells how long to wait', () => {
+    throttle.pass('a', 1, 'tries');
+    const refusal = (): void => throttle.pass('a', 1, 'tries');
+    expect(refusal)
+      .to.throw(GatewayError, 'Too many tries from your address: try again in 60 s.')
+      .with.deep.property('headers', { 'retry-after': '60' });
+  });
+
+  it('blocks nobody for an hour where the clock was set back by an hour', () => {
+    expect(takeAll('a', 2)).to.equal(2);
+    now_ms -= 3_600_000;
+    expect(throttle.take('a', 2)).to.equal(0);
+    expect(takeAll('a', 2), 'and still counts').to.equal(1);
+  });
+});

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { believedBill, estimatedBill } from '../../../src/modalities/chat/bill.js';
+import { FREE, PRICE, termsOf } from '../../billing/helpers/terms.js';
+
+const HELLO = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+/** Of HELLO: 85 tokens in and 100 out at most. */
+const HOLD_NANO = 85n * 150n + 100n * 600n;
+
+describe('believedBill', () => {
+  const terms = termsOf(HELLO);
+
+  const GOOD: [string, object, bigint][] = [
+    ['usual figures', { prompt_tokens: 9, completion_tokens: 5 }, 4350n],
+    ['the whole hold', { prompt_tokens: 85, completion_tokens: 100 }, HOLD_NANO],
+    ['more than these two', { prompt_tokens: 9, completion_tokens: 5, total_tokens: 99 }, 4350n],
+    ['a prompt beyond the hold', { prompt_tokens: 8_512, completion_tokens: 5 }, 1_279_800n],
+    ['a nano-dollar beyond the hold', { prompt_tokens: 86, completion_tokens: 100 }, 72_900n],
+  ];
+  for (const [name, usage, cost_nano] of GOOD) {
+    it(`believes ${name}`, () => {
+      const bill = believedBill(usage, ['Hello'], terms);
+      expect(bill).to.include({ estimated: false }).and.have.property('cost_nano', cost_nano);
+    });
+  }
+
+  const BAD: [string, unknown][] = [
+    ['nothing', undefined],
+    ['null', null],
+    ['text', '9'],
+    ['a list', []],
+    ['figures in text', { prompt_tokens: '9', completion_tokens: '5' }],
+    ['figures that are true', { prompt_tokens: true, completion_tokens: true }],
+    ['a negative prompt', { prompt_tokens: -1, completion_tokens: 5 }],
+    ['a negative answer', { prompt_tokens: 9, completion_tokens: -5 }],
+    ['a fraction', { prompt_tokens: 9, completion_tokens: 0.5 }],
+    ['no number', { prompt_tokens: NaN, completion_tokens: 5 }],
+    ['infinity', { prompt_tokens: Infinity, completion_tokens: 5 }],
+    ['one figure of two', { completion_tokens: 5 }],
+    ['an absurdly large prompt', { prompt_tokens: 1e12, completion_tokens: 5 }],
+    ['an absurdly large answer', { prompt_tokens: 9, completion_tokens: 10_000_001 }],
+    ['no tokens for a text', { prompt_tokens: 9, completion_tokens: 0 }],
+  ];
+  for (const [name, usage] of BAD) {
+    it(`does not believe ${name}`, () => {
+      expect(believedBill(usage, ['Hello'], terms)).to.equal(undefined);
+    });
+  }
+
+  it('believes no tokens where there is no text', () => {
+    const bill = believedBill({ prompt_tokens: 9, completion_tokens: 0 }, ['', ''], terms);
+    expect(bill?.cost_nano).to.equal(1_350n);
+  });
+
+  it('believes tokens without text, which may be hidden', () => {
+    const bill = believedBill({ prompt_tokens: 9, completion_tokens: 50 }, [''], terms);
+    expect(bill?.cost_nano).to.equal(31_350n);
+  });
+
+  it('shows tokens beyond the limit that was sent, which nobody owes', () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 150 };
+    expect(believedBill(usage, ['Hello'], terms)).to.deep.equal({
+      usage,
+      cost_nano: 9n * 150n + 100n * 600n,
+      not_owed_nano: 50n * 600n,
+      estimated: false,
+    });
+  });
+
+  it('owes the limit that was sent once for each answer', () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 150 };
+    const bill = believedBill(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
+    expect(bill).to.deep.equal({ usage, cost_nano: 91_350n, estimated: false });
+  });
+
+  it('believes what fits into the context, several times over, and no more', () => {
+    terms.model.limits.context = 1_000;
+    const most = { prompt_tokens: 4_000, completion_tokens: 5 };
+    expect(believedBill(most, ['Hello'], terms)?.usage).to.deep.equal(most);
+    const more = { prompt_tokens: 4_001, completion_tokens: 5 };
+    expect(believedBill(more, ['Hello'], terms)).to.equal(undefined);
+    terms.model.limits.context = undefined;
+  });
+
+  it('never bills below nothing, nor answers beyond the limit, whatever it is told', () => {
+    const figure = fc.oneof(fc.anything(), fc.integer(), fc.double(), fc.maxSafeInteger());
+    const usage = fc.record({ prompt_tokens: figure, completion_tokens: figure });
+    const most_nano = 10_000_000n * 150n + 100n * 600n;
+    fc.assert(
+      fc.property(fc.oneof(usage, fc.anything()), (told) => {
+        const bill = believedBill(told, ['Hello'], terms);
+        if (bill) expect(bill.cost_nano >= 0n && bill.cost_nano <= most_nano).to.equal(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('estimatedBill', () => {
+  it('counts the prompt and what was delivered', async () => {
+    const bill = await estimatedBill(['one two three'], termsOf(HELLO));
+    const usage = { prompt_tokens: 5, completion_tokens: 3 };
+    expect(bill).to.deep.equal({ usage, cost_nano: 2_550n, estimated: true });
+  });
+
+  it('counts every choice, each up to the limit of tokens', async () => {
+    const texts = ['one two three', 'word '.repeat(500)];
+    const { usage } = await estimatedBill(texts, termsOf({ ...HELLO, n: 2 }));
+    expect(usage.completion_tokens).to.equal(103);
+  });
+
+  it('counts the tools as part of the prompt', async () => {
+    const tools = [
+      { type: 'function', function: { name: 'weather', description: 'rain '.repeat(50) } },
+    ];
+    const bare = await estimatedBill(['one'], termsOf(HELLO));
+    const laden = await estimatedBill(['one'], termsOf({ ...HELLO, tools }));
+    expect(laden.usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
+  });
+
+  it('counts all that counts as prompt: names, calls and the form of the answer', async () => {
+    const long = 'rain '.repeat(50);
+    const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: long } };
+    const schema = { type: 'json_schema', json_schema: { name: 'x', description: long } };
+    const bare = await estimatedBill(['one'], termsOf(HELLO));
+    const laden = [
+      { messages: [{ ...HELLO.messages[0], role: 'user' as const, content: 'Hello', name: long }] },
+      {
+        messages: [{ role: 'assistant' as const, content: 'Hello', tool_calls: [call] }],
+      },
+    ].map((body) => termsOf(body));
+    const formed = termsOf(HELLO);
+    Object.assign(formed.work.call.fields, { response_format: schema });
+    formed.work.size.text_bytes += 400;
+    for (const terms of [...laden, formed]) {
+      const { usage } = await estimatedBill(['one'], terms);
+      expect(usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
+    }
+  });
+
+  it('takes images and audio at what the hold took for them', async () => {
+    const image = { type: 'image_url' as const, image_url: { url: 'https://x.example/1.png' } };
+    const data = 'A'.repeat(40_000);
+    const audio = { type: 'input_audio' as const, input_audio: { data, format: 'wav' as const } };
+    const messages = [{ role: 'user' as const, content: [image, audio] }];
+    const { usage } = await estimatedBill(['one'], termsOf({ messages }));
+    expect(usage.prompt_tokens).to.equal(4 + 2_000 + 1_000);
+  });
+
+  it('costs nothing where the model is free', async () => {
+    const bill = await estimatedBill(['one two three'], termsOf(HELLO, [FREE]));
+    expect(bill.cost_nano).to.equal(0n);
+  });
+
+  it('is never above the hold, in any alphabet and for any answer', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 400 });
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), async (content, texts) => {
+        const terms = termsOf({ messages: [{ role: 'user', content }] }, [PRICE], 20);
+        const { cost_nano } = await estimatedBill(texts, terms);
+        expect(cost_nano >= 0n && cost_nano <= (terms.hold_nano ?? 0n)).to.equal(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import type { Shown } from '../../../../src/modalities/chat/formats/openai-answer.js';
+import type { ChatPiece } from '../../../../src/modalities/chat/codec.js';
+import { Framer } from '../../../../src/modalities/chat/formats/openai-chunks.js';
+import { dataOf } from '../../../money/helpers/house.js';
+
+const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
+const ALL: Shown = { choices: 2, tools: true, reasoning: true, logprobs: true };
+const PLAIN: Shown = { choices: 1, tools: false, reasoning: false, logprobs: false };
+
+const fragment = { index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a"' } };
+
+interface Choice {
+  index: number;
+  delta: object;
+  finish_reason: string | null;
+  logprobs?: unknown;
+}
+
+/** The choices of the events that some pieces make, one after the other. */
+function frame(framer: Framer, pieces: readonly ChatPiece[]): Choice[] {
+  return dataOf(framer.frame(pieces)).map((json) => {
+    const { choices, ...heading } = JSON.parse(json) as { choices: Choice[] };
+    expect(heading).to.deep.equal({ ...HEADING, object: 'text_completion.chunk' });
+    expect(choices).to.have.length(1);
+    return choices[0] ?? { index: -1, delta: {}, finish_reason: null };
+  });
+}
+
+const role = { role: 'assistant' };
+
+describe('Framer', () => {
+  const ROWS: [string, Shown, ChatPiece[], object[]][] = [
+    ['a text', PLAIN, [{ index: 0, content: 'a\n"' }], [role, { content: 'a\n"' }]],
+    ['an empty text', PLAIN, [{ index: 0, content: '' }], [role]],
+    ['usage alone', PLAIN, [{ usage: { prompt_tokens: 1 } }], []],
+    ['more choices than asked for', PLAIN, [{ index: 1, content: 'b' }], []],
+    ['hidden reasoning', PLAIN, [{ index: 0, reasoning_content: 'hm' }], [role]],
+    [
+      'shown reasoning',
+      ALL,
+      [{ index: 0, reasoning_content: 'hm' }],
+      [role, { reasoning_content: 'hm' }],
+    ],
+    ['hidden tool calls', PLAIN, [{ index: 0, tool_calls: [fragment] }], [role]],
+    [
+      'shown tool calls',
+      ALL,
+      [{ index: 0, tool_calls: [fragment] }],
+      [role, { tool_calls: [fragment] }],
+    ],
+    [
+      'text after the end of its choice',
+      PLAIN,
+      [
+        { index: 0, content: 'a', finish_reason: 'stop' },
+        { index: 0, content: 'b' },
+      ],
+      [role, { content: 'a' }, {}],
+    ],
+    [
+      'two choices at once',
+      ALL,
+      [
+        { index: 1, content: 'b' },
+        { index: 0, content: 'a' },
+        { index: 1, content: 'c' },
+      ],
+      [role, { content: 'b' }, role, { content: 'a' }, { content: 'c' }],
+    ],
+  ];
+  for (const [name, shown, pieces, deltas] of ROWS) {
+    it(`frames ${name}`, () => {
+      const choices = frame(new Framer(HEADING, shown), pieces);
+      expect(choices.map(({ delta }) => delta)).to.deep.equal(deltas);
+    });
+  }
+
+  it('gives each choice one finish reason, at its end', () => {
+    const framer = new Framer(HEADING, ALL);
+    const choices = frame(framer, [
+      { index: 0, tool_calls: [fragment] },
+      { index: 0, finish_reason: 'stop' },
+      { index: 0, finish_reason: 'length' },
+      { index: 1, finish_reason: 'odd' },
+    ]);
+    const reasons = choices.map(({ index, finish_reason }) => [index, finish_reason]);
+    expect(reasons).to.deep.equal([
+      [0, null],
+      [0, null],
+      [0, 'tool_calls'],
+      [1, null],
+      [1, 'stop'],
+    ]);
+  });
+
+  it('shows log probabilities only where they pass', () => {
+    const pieces = [{ index: 0, content: 'a', logprobs: { content: [] } }];
+    expect(frame(new Framer(HEADING, ALL), pieces)[1]?.logprobs).to.deep.equal({ content: [] });
+    expect(frame(new Framer(HEADING, PLAIN), pieces)[1]).to.not.have.property('logprobs');
+  });
+
+  it('remembers the last usage, also of pieces that nobody is shown', () => {
+    const framer = new Framer(HEADING, PLAIN);
+    framer.frame([{ usage: { prompt_tokens: 1 } }, { usage: null }]);
+    framer.listen([{ index: 0, content: 'unheard', usage: { prompt_tokens: 2 } }]);
+    expect(framer.usage).to.deep.equal({ prompt_tokens: 2 });
+    expect(framer.texts()).to.deep.equal([]);
+  });
+
+  it('remembers what it has shown, choice by choice', () => {
+    const framer = new Framer(HEADING, ALL);
+    framer.frame([
+      { index: 0, content: 'one', reasoning_content: 'hm ' },
+      { index: 1, tool_calls: [fragment] },
+      { index: 0, content: ' two' },
+    ]);
+    expect(framer.texts()).to.deep.equal(['onehm  two', 'f{"a"']);
+  });
+
+  it('ends with usage and no choices', () => {
+    const [json = ''] = dataOf(
+      new Framer(HEADING, PLAIN).final({ prompt_tokens: 9, completion_tokens: 5 }),
+    );
+    expect(JSON.parse(json)).to.deep.equal({
+      ...HEADING,
+      object: 'text_completion.chunk',
+      choices: [],
+      usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
+    });
+  });
+});

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { startAcme, type Acme } from '../../helpers/acme.js';
+import { chat, errorOf } from '../../helpers/ask.js';
+
+const messages = [{ role: 'user', content: 'Hello!' }];
+const weather = { type: 'function', function: { name: 'weather', parameters: {} } };
+const custom = { type: 'custom', custom: { name: 'exec' } };
+const call = { name: 'weather', arguments: '{}' };
+
+const MODELS = `
+  searching:
+    owner: acme
+    capabilities: [chat, tools]
+    upstreams: [{ provider: acme }]
+    tool_types: [browser_search]
+    price: *paid
+  renaming:
+    owner: acme
+    capabilities: [chat]
+    upstreams: [{ provider: acme, rename: { max_tokens: max_completion_tokens } }]
+    price: *paid
+`;
+
+/** [what, fields beside a sound request, param, code] */
+const REFUSED: [string, object, string, string][] = [
+  ...['code_execution', 'web_search_preview', 'code_interpreter', 'custom', ''].map(
+    (type): [string, object, string, string] => [
+      `a tool of type "${type}"`,
+      { tools: [weather, { type }] },
+      'tools[1].type',
+      'unsupported_capability',
+    ],
+  ),
+  [
+    'a tool of a type that another model lists',
+    { model: 'acme-all', tools: [{ type: 'browser_search' }] },
+    'tools[0].type',
+    'unsupported_capability',
+  ],
+  [
+    'a tool that a model without tools would have dropped',
+    { model: 'acme-chat', tools: [{ type: 'web_search_preview' }] },
+    'tools[0].type',
+    'unsupported_capability',
+  ],
+  ['a custom tool', { tools: [custom] }, 'tools[0].type', 'unsupported_capability'],
+  ['a tool without a type', { tools: [{ google_search: {} }] }, 'tools[0].type', 'invalid_request'],
+  ['a tool whose type is no text', { tools: [{ type: 1 }] }, 'tools[0].type', 'invalid_request'],
+  ['functions', { functions: [{ name: 'weather' }] }, 'functions', 'invalid_request'],
+  ['a function_call', { function_call: 'auto' }, 'function_call', 'invalid_request'],
+  [
+    'functions for a model without tools',
+    { model: 'acme-chat', functions: [{ name: 'weather' }] },
+    'functions',
+    'invalid_request',
+  ],
+  [
+    'a function_call in a message',
+    { messages: [...messages, { role: 'assistant', content: '', function_call: call }] },
+    'messages[1].function_call',
+    'invalid_request',
+  ],
+];
+
+describe('a chat call that would be paid for, and not priced or not delivered', () => {
+  let acme: Acme;
+  before(async () => {
+    acme = await startAcme({ models: MODELS });
+  });
+  after(() => acme.close());
+
+  const balance = async (): Promise<bigint | undefined> =>
+    (await acme.gateway.store.account(acme.account.id))?.balance_nano;
+
+  for (const [what, fields, param, code] of REFUSED) {
+    for (const stream of [false, true]) {
+      it(`is refused with ${what}${stream ? ', streamed' : ''}, and goes nowhere`, async () => {
+        const [sent, owned] = [acme.upstream.requests.length, await balance()];
+        const answer = await chat(acme, { model: 'searching', messages, stream, ...fields });
+        expect(answer.status).to.equal(400);
+        expect(errorOf(answer)).to.include({ code, param });
+        expect(acme.upstream.requests).to.have.length(sent);
+        expect(await balance()).to.equal(owned);
+      });
+    }
+  }
+
+  it('says which types of tools the model takes', async () => {
+    const tools = [{ type: 'x-ray'.repeat(100) }];
+    const { message } = errorOf(await chat(acme, { model: 'searching', messages, tools }));
+    expect(message)
+      .to.match(/function or browser_search\.$/u)
+      .and.have.length.below(200);
+  });
+
+  it('is none with tools of a type that the model lists', async () => {
+    const tools = [weather, { type: 'browser_search', depth: 2 }];
+    const answer = await chat(acme, { model: 'searching', messages, tools });
+    expect(answer.status).to.equal(200);
+    expect(acme.sent()['tools']).to.deep.equal(tools);
+  });
+
+  it('sends one limit of output where the client writes it twice', async () => {
+    const limits = { max_tokens: 9, max_completion_tokens: 9 };
+    const asking = (fields: object) => chat(acme, { model: 'renaming', messages, ...fields });
+    expect((await asking(limits)).status).to.equal(200);
+    expect(acme.sent())
+      .to.include({ max_completion_tokens: 9 })
+      .and.not.have.property('max_tokens');
+    const refused = await asking({ ...limits, max_completion_tokens: 10 });
+    expect(errorOf(refused).param).to.equal('max_completion_tokens');
+  });
+
+  it('is none with null for what it does not ask for', async () => {
+    const fields = { functions: null, function_call: null };
+    const said = [...messages, { role: 'assistant', content: 'Hi.', function_call: null }];
+    const answer = await chat(acme, { model: 'acme-all', messages: said, ...fields });
+    expect(answer.status).to.equal(200);
+    expect(acme.sent()).not.to.have.any.keys('functions', 'function_call');
+  });
+
+  it('has what the contract does not name left out of a tool, and named', async () => {
+    const tools = [
+      { ...weather, cache_control: { type: 'ephemeral' }, google_search: {} },
+      weather,
+    ];
+    const answer = await chat(acme, { model: 'acme-all', messages, tools });
+    expect(answer.status).to.equal(200);
+    expect(acme.sent()['tools']).to.deep.equal([weather, weather]);
+    expect(answer.headers.get('tollgate-ignored')).to.equal(
+      'tools[].cache_control, tools[].google_search',
+    );
+  });
+});

@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { load } from '../../../src/config/load.js';
+import { ENV, FIXTURES } from '../../config/surroundings.js';
+
+describe('the price of a picture in the file', () => {
+  it('is one number, one by quality, or one by size', async () => {
+    const { configuration } = await load(`${FIXTURES}sound-media.yaml.txt`, ENV);
+    const prices = ['picture', 'poster', 'mural'].map((id) => [
+      ...(configuration?.models.get(id)?.price.per_image ?? []),
+    ]);
+    expect(prices).to.deep.equal([
+      [['any', 40_000_000n]],
+      [
+        ['standard', 40_000_000n],
+        ['hd', 80_000_000n],
+      ],
+      [['1024x1024', 40_000_000n]],
+    ]);
+  });
+
+  it('may be that of its tokens alone', async () => {
+    const { configuration, faults } = await load(`${FIXTURES}sound-image-tokens.yaml.txt`, ENV);
+    expect(faults).to.deep.equal([]);
+    const model = configuration?.models.get('poster');
+    expect(model?.price.per_image).to.equal(undefined);
+    expect(model?.price.output_nano_per_million).to.equal(30_000_000_000n);
+    expect(model?.limits).to.include({ images: 4, max_tokens: 5_000 });
+  });
+});

@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { imageBill, imageBound, imagePrice, type ImageTerms } from '../../../src/modalities/image/price.js';
+import type { ImageCall } from '../../../src/modalities/image/codec.js';
+import type { Model, Price } from '../../../src/core/provider.js';
+import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+
+const CALL: ImageCall = {
+  prompt: 'A cat',
+  n: 2,
+  size: { width: 1_024, height: 1_024 },
+  quality: 'standard',
+  style: undefined,
+  response_format: 'url',
+  fields: {},
+};
+/** 64 for what surrounds it, 5 for the prompt, 2 for the braces of no further fields. */
+const PROMPT_TOKENS = 71;
+const MOST_TOKENS = 8_192;
+
+const NONE: Price = { free: false, input_nano_per_million: 0n, output_nano_per_million: 0n };
+const ANY: Price = { ...NONE, per_image: new Map([['any', 40n]]) };
+const QUALITY: Price = {
+  ...NONE,
+  per_image: new Map([
+    ['standard', 40n],
+    ['hd', 80n],
+  ]),
+};
+const SIZE: Price = { ...NONE, per_image: new Map([['1024x1024', 40n]]) };
+/** 5 and 30 nano-dollars a token. */
+const TOKENS: Price = {
+  ...NONE,
+  input_nano_per_million: 5_000_000n,
+  output_nano_per_million: 30_000_000n,
+};
+const BOTH: Price = { ...TOKENS, per_image: new Map([['any', 40n]]) };
+const FREE: Price = { ...NONE, free: true };
+
+function modelOf(max_tokens?: number): Model {
+  const limits = { max_tokens, context: undefined, image_tokens: 1 };
+  return { id: 'm', limits } as unknown as Model;
+}
+
+const provider = providerAt('http://127.0.0.1');
+
+function boundOf(call: ImageCall, prices: readonly Price[], max_tokens?: number): bigint {
+  const upstreams = prices.map((price) => upstreamAt(provider, { price }));
+  return imageBound(call, modelOf(max_tokens), upstreams);
+}
+
+function termsOf(price: Price, more: Partial<ImageTerms> = {}): ImageTerms {
+  const hold_nano = price.free ? null : boundOf(CALL, [price]);
+  return { call: CALL, model: modelOf(), price, hold_nano, ...more };
+}
+
+describe('the price of a picture', () => {
+  const small = { width: 512, height: 512 };
+  const CASES: [string, Price, Pick<ImageCall, 'size' | 'quality'>, bigint | undefined][] = [
+    ['one for all', ANY, { size: small, quality: 'hd' }, 40n],
+    ['one by quality', QUALITY, { size: small, quality: 'hd' }, 80n],
+    [
+      'none for a quality that is not said',
+      QUALITY,
+      { size: small, quality: undefined },
+      undefined,
+    ],
+    ['one by size', SIZE, CALL, 40n],
+    ['none for another size', SIZE, { size: small, quality: 'hd' }, undefined],
+    ['none for a size that is not said', SIZE, { size: undefined, quality: 'hd' }, undefined],
+    ['nothing but its tokens', TOKENS, CALL, 0n],
+    ['nothing', FREE, CALL, 0n],
+  ];
+  for (const [what, price, call, nano] of CASES) {
+    it(`is ${what}`, () => expect(imagePrice(price, call)).to.equal(nano));
+  }
+});
+
+describe('the bound of an image request', () => {
+  const CASES: [string, Price[], bigint][] = [
+    ['all pictures', [ANY], 80n],
+    ['the dearest upstream', [ANY, { ...ANY, per_image: new Map([['any', 50n]]) }, FREE], 100n],
+    ['all tokens', [TOKENS], BigInt(2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
+    ['pictures and tokens', [BOTH], BigInt(80 + 2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
+    ['nothing', [FREE], 0n],
+  ];
+  for (const [what, prices, nano] of CASES) {
+    it(`is that of ${what}`, () => expect(boundOf(CALL, prices)).to.equal(nano));
+  }
+
+  it('knows the limit of the model, and further fields', () => {
+    const call = { ...CALL, fields: { note: 'x'.repeat(89) } };
+    expect(boundOf(call, [TOKENS], 100)).to.equal(BigInt(2 * (69 + 100) * 5 + 2 * 100 * 30));
+  });
+});
+
+describe('the bill of an image request', () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 1_000 };
+
+  it('counts what was delivered', async () => {
+    const bill = await imageBill([usage], 1, termsOf(ANY));
+    expect(bill).to.deep.equal({ usage, cost_nano: 40n, estimated: false });
+  });
+
+  it('is nothing for nothing', async () => {
+    const { cost_nano, estimated } = await imageBill([usage], 0, termsOf(BOTH));
+    expect([cost_nano, estimated]).to.deep.equal([0n, false]);
+  });
+
+  it('believes tokens of all calls together', async () => {
+    const bill = await imageBill([usage, usage], 2, termsOf(BOTH));
+    const all = { prompt_tokens: 20, completion_tokens: 2_000 };
+    expect(bill).to.deep.equal({ usage: all, cost_nano: 80n + 100n + 60_000n, estimated: false });
+  });
+
+  const ABSURD: [string, unknown][] = [
+    ['missing', undefined],
+    ['negative', { prompt_tokens: -1, completion_tokens: 5 }],
+    ['half', { prompt_tokens: 1.5, completion_tokens: 5 }],
+    ['text', { prompt_tokens: '1', completion_tokens: 5 }],
+    ['absurdly large', { prompt_tokens: 1, completion_tokens: 1e12 }],
+    ['of an absurdly long prompt', { prompt_tokens: 10_000_001, completion_tokens: 1 }],
+  ];
+  for (const [what, said] of ABSURD) {
+    it(`has zeros for usage that is ${what}, where tokens cost nothing`, async () => {
+      const zeros = { prompt_tokens: 0, completion_tokens: 0 };
+      const bill = await imageBill([said], 2, termsOf(ANY));
+      expect(bill).to.deep.equal({ usage: zeros, cost_nano: 80n, estimated: false });
+    });
+
+    it(`estimates usage that is ${what}, where tokens cost`, async () => {
+      const bill = await imageBill([said, usage], 2, termsOf(TOKENS));
+      expect(bill.estimated).to.equal(true);
+      expect(bill.usage).to.deep.equal({ prompt_tokens: 2, completion_tokens: 2_112 });
+      expect(bill.cost_nano).to.equal(BigInt(2 * 5 + 2_112 * 30));
+    });
+  }
+
+  it('does not believe that pictures sold by their tokens took none', async () => {
+    const bill = await imageBill([{ prompt_tokens: 9, completion_tokens: 0 }], 1, termsOf(TOKENS));
+    expect(bill.estimated).to.equal(true);
+    expect(bill.usage.completion_tokens).to.equal(1_056);
+  });
+
+  it('is the true cost of believable usage beyond the hold', async () => {
+    const dear = { prompt_tokens: 2 * PROMPT_TOKENS + 1, completion_tokens: 2 * MOST_TOKENS + 1 };
+    const terms = termsOf(TOKENS);
+    const bill = await imageBill([dear], 2, terms);
+    expect(bill).to.deep.equal({
+      usage: dear,
+      cost_nano: 35n + (terms.hold_nano ?? 0n),
+      estimated: false,
+    });
+  });
+
+  it('never passes the hold where it is estimated, whatever the upstream says', async () => {
+    const prices = fc.constantFrom(ANY, QUALITY, SIZE, TOKENS, BOTH, FREE);
+    const count = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(undefined));
+    const said = fc.record({ prompt_tokens: count, completion_tokens: count });
+    const usages = fc.array(said, { minLength: 1, maxLength: 2 });
+    const counts = fc.integer({ min: 0, max: 2 });
+    await fc.assert(
+      fc.asyncProperty(prices, usages, counts, async (price, all, delivered) => {
+        const terms = termsOf(price);
+        const { cost_nano, estimated } = await imageBill(all, delivered, terms);
+        expect(cost_nano >= 0n).to.equal(true);
+        if (estimated) expect(cost_nano <= (terms.hold_nano ?? 0n)).to.equal(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check } from '../../../src/gateway/check.js';
+import { startStudio } from './helpers/studio.js';
+
+const HEAD = `owners: { me: { name: Me } }
+providers: { simulator: {} }
+models: { sim: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], price: free } }
+`;
+const SUBMIT = [
+  'auth',
+  'validate: video-submission',
+  'route: { capability: video }',
+  'balance',
+  'transform: video.submit',
+];
+const RESULT = ['auth', 'route: task', 'transform: video.result', 'meter: once'];
+
+const without = (stages: readonly string[], at: number) => stages.toSpliced(at, 1);
+const replaced = (stages: readonly string[], at: number, by: string) => stages.with(at, by);
+
+/** [what, its stages, the codes of its faults, words of the first one] */
+const CASES: [string, string[], string[], ...string[]][] = [
+  ['a submission as it should be', SUBMIT, []],
+  ['a result as it should be', RESULT, []],
+  ['a submission without a hold', without(SUBMIT, 3), ['no_hold'], 'transform', '"balance"'],
+  ['a submission with a gate alone', replaced(SUBMIT, 3, 'balance: gate'), ['no_hold']],
+  ['a submission without a body', without(SUBMIT, 1), ['missing_fact'], '"request"'],
+  ['a chat body', replaced(SUBMIT, 1, 'validate: chat-completion'), ['wrong_fact'], '"request"'],
+  ['a result that is not charged', without(RESULT, 3), ['no_meter'], '"meter: once"'],
+  [
+    'a result charged like a chat',
+    replaced(RESULT, 3, 'meter'),
+    ['no_meter', 'missing_fact', 'missing_fact', 'missing_fact'],
+  ],
+  ['a charge for a status', replaced(RESULT, 2, 'transform: video.status'), ['wrong_fact']],
+  ['a charge twice', replaced(RESULT, 3, 'meter: twice'), ['stage_option'], '"once"'],
+  [
+    'a task without an account',
+    without(RESULT, 0),
+    ['missing_fact', 'missing_fact', 'missing_fact'],
+  ],
+  ['a task as content', replaced(RESULT, 1, 'route: content'), ['wrong_fact'], '"task"'],
+  [
+    'an operation that there is not',
+    ['auth', 'route: task', 'transform: video.stats'],
+    ['stage_option'],
+    'did you mean "video.status"?',
+  ],
+];
+
+describe('the boot check of the video queue', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-inspect-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  for (const [what, stages, codes, ...words] of CASES) {
+    it(`${codes.length === 0 ? 'finds' : 'refuses'} ${what}`, async () => {
+      const file = join(folder, 'gateway.yaml');
+      const list = stages.map((stage) => `      - ${stage}\n`).join('');
+      await writeFile(
+        file,
+        `${HEAD}endpoints:\n  one:\n    at: GET /{model}\n    stages:\n${list}`,
+      );
+      const { faults } = await check(file, {});
+      expect(faults.map(({ code }) => code)).to.deep.equal(codes);
+      const [first] = faults;
+      for (const word of words) expect(`${first?.message} ${first?.hint}`).to.contain(word);
+    });
+  }
+});
+
+describe('a video queue on other paths', () => {
+  it('points to its own', async () => {
+    const settings = `endpoints:
+  models: { at: GET /v1/models, stages: [auth, models] }
+  begin: { at: 'POST /films/{model}', stages: [${SUBMIT.join(', ')}] }
+  look: { at: 'GET /films/{model}/of/{requestID}/now', stages: [auth, route: task, transform: video.status] }
+  take: { at: 'GET /films/{model}/of/{requestID}', stages: [${RESULT.join(', ')}] }
+  view: { at: 'GET /reels/{requestID}/{index}/of/{model}', stages: [auth, route: content, transform: video.content] }
+`;
+    const studio = await startStudio({ settings });
+    try {
+      const answer = await studio.get('/films/studio%2Ffilm-1', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"prompt":"x"}',
+      });
+      expect(answer.status, answer.text).to.equal(202);
+      const { status_url = '', response_url = '' } = JSON.parse(answer.text) as Record<
+        string,
+        string
+      >;
+      expect(status_url).to.match(/^\/films\/studio%2Ffilm-1\/of\/[0-9a-f-]{36}\/now$/u);
+      expect((await studio.get(status_url)).status).to.equal(200);
+      const { data } = JSON.parse((await studio.get(response_url)).text) as {
+        data: { url: string }[];
+      };
+      expect(data[0]?.url).to.match(/^\/reels\/vid_[\w-]{32}\/0\/of\/studio%2Ffilm-1$/u);
+      expect((await studio.get(data[0]?.url ?? '')).status).to.equal(200);
+    } finally {
+      await studio.close();
+    }
+  });
+});

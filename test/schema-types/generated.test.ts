@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { TYPED_SCHEMAS, typesOf } from '../helpers/generate-types.js';
+
+describe('schema types', () => {
+  for (const name of TYPED_SCHEMAS) {
+    it(`of ${name} are what the schema makes them`, async () => {
+      const file = new URL(`../../src/schema-types/${name}.ts`, import.meta.url);
+      expect(await readFile(file, 'utf8')).to.equal(await typesOf(name));
+    });
+  }
+});

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
+
+const DAY_MS = 86_400_000;
+const MIDNIGHT = Date.UTC(2027, 0, 15);
+
+onEachStore('usage', (ground) => {
+  async function charged(store: Store, account_id: string, at_ms: number, rest: object) {
+    ground.now_ms = at_ms;
+    await store.settle({ ...chargeOf(`r${Math.random()}`, account_id, 7n), ...rest });
+  }
+
+  it('adds up by day, model and key', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const ben = await store.createAccount('ben', dollars(1));
+    const usage = (used: object) => ({ usage: JSON.stringify(used) });
+    await charged(store, id, MIDNIGHT - 1, {});
+    await charged(store, id, MIDNIGHT, {});
+    await charged(store, id, MIDNIGHT + DAY_MS - 1, { cost_nano: 5n });
+    await charged(store, id, MIDNIGHT, { key_id: 'key_2' });
+    const picture = { prompt_tokens: 2, completion_tokens: 0, images: 3 };
+    await charged(store, id, MIDNIGHT, { model: 'flux', ...usage(picture) });
+    const film = { video_seconds: 8, video_resolution: '720p' };
+    await charged(store, id, MIDNIGHT, { model: 'veo', ...usage(film) });
+    await charged(store, ben.id, MIDNIGHT, {});
+
+    const nothing = { prompt_tokens: 0, completion_tokens: 0, images: 0, video_seconds: 0 };
+    const chat = { model: 'gpt-4o-mini', key_id: 'key_1', calls: 1 };
+    const tokens = { ...nothing, prompt_tokens: 9, completion_tokens: 5 };
+    const day = '2027-01-15';
+    expect(await store.usage(id, { from_ms: 0, to_ms: 1 })).to.deep.equal([]);
+    const range = { from_ms: MIDNIGHT - DAY_MS, to_ms: MIDNIGHT + DAY_MS };
+    expect(await store.usage(id, range)).to.deep.equal([
+      { day: '2027-01-14', ...chat, ...tokens, cost_nano: 7n },
+      { day, model: 'flux', key_id: 'key_1', calls: 1, ...nothing, ...picture, cost_nano: 7n },
+      {
+        day,
+        ...chat,
+        ...nothing,
+        calls: 2,
+        prompt_tokens: 18,
+        completion_tokens: 10,
+        cost_nano: 12n,
+      },
+      { day, ...chat, ...tokens, key_id: 'key_2', cost_nano: 7n },
+      { day, ...chat, model: 'veo', ...nothing, video_seconds: 8, cost_nano: 7n },
+    ]);
+    expect(await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 })).to.have.length(4);
+  });
+
+  it('adds up many slices of entries, in which all have the same time', async function () {
+    this.timeout(60_000);
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    for (let at = 0; at < 12_345; at += 1_000) {
+      const rows = Array.from({ length: Math.min(1_000, 12_345 - at) }, (_, one) => {
+        const time = MIDNIGHT + (at + one < 6_000 ? 0 : DAY_MS);
+        return `('${id}', 'charge', 'r${at + one}', -2000000001, 'k', 'm', 'p',
+          '{"prompt_tokens":2}', false, ${time})`;
+      });
+      await ground.place.sql(`insert into ledger (account_id, kind, reference, amount_nano, key_id,
+        model, provider, usage, estimated, created_ms) values ${rows.join(',')}`);
+    }
+    const rows = await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 2 * DAY_MS });
+    const told = rows.map(({ calls, prompt_tokens, cost_nano }) => [
+      calls,
+      prompt_tokens,
+      cost_nano,
+    ]);
+    expect(told).to.deep.equal([
+      [6_000, 12_000, 6_000n * 2_000_000_001n],
+      [6_345, 12_690, 6_345n * 2_000_000_001n],
+    ]);
+  });
+
+  it('takes what a refund gives back off the cost, and counts no call for it', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    await charged(store, id, MIDNIGHT, {});
+    await ground.place.sql(`insert into ledger (account_id, kind, reference, amount_nano, key_id,
+      model, estimated, created_ms) select account_id, 'refund', reference, 3, key_id, model,
+      false, created_ms from ledger where kind = 'charge'`);
+    const [row] = await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 });
+    expect(row).to.deep.include({ calls: 1, prompt_tokens: 9, cost_nano: 4n });
+  });
+
+  it('does not fail over absurd figures', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 3n * 2n ** 61n);
+    const most = JSON.stringify({ prompt_tokens: Number.MAX_SAFE_INTEGER, images: 0.5 });
+    for (let at = 0; at < 3; at++) {
+      await charged(store, id, MIDNIGHT, { cost_nano: 2n ** 61n, usage: most });
+    }
+    const [row] = await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 });
+    expect(row).to.deep.include({ images: 1.5, cost_nano: 3n * 2n ** 61n });
+  });
+
+  it('is refused for more than 366 days at once', async () => {
+    const store = await ground.open();
+    const range = { from_ms: 0, to_ms: 366 * DAY_MS };
+    expect(await store.usage('acc_none', range)).to.deep.equal([]);
+    expect(await refusal(store.usage('acc_none', { ...range, to_ms: range.to_ms + 1 }))).to.match(
+      /at most 366 days/,
+    );
+  });
+});

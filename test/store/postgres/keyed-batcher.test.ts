@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Lanes, type LaneWork } from '../../../src/store/postgres/keyed-batcher.js';
+import { refusal } from '../helpers/ground.js';
+
+/** Work that ends when the test says so, and notes who went with whom. */
+class Slow implements LaneWork<string, string> {
+  readonly trips: string[][] = [];
+  #ends: (() => void)[] = [];
+  undoes = false;
+  fails = false;
+
+  async alone(item: string): Promise<string> {
+    await this.#trip([item]);
+    if (item === 'bad') throw new Error('not this one');
+    return `${item}!`;
+  }
+
+  async together(items: readonly string[]): Promise<string[] | undefined> {
+    await this.#trip([...items]);
+    if (this.fails) throw new Error('the line is dead');
+    return this.undoes ? undefined : items.map((item) => `${item}!`);
+  }
+
+  #trip(items: string[]): Promise<void> {
+    this.trips.push(items);
+    return new Promise((resolve) => this.#ends.push(resolve));
+  }
+
+  /** Ends all trips under way, and those that begin then, until none is left. */
+  async end(): Promise<void> {
+    for (; this.#ends.length > 0; await nextTurn()) for (const end of this.#ends.splice(0)) end();
+  }
+}
+
+describe('lanes', () => {
+  let work: Slow;
+  let lanes: Lanes<string, string>;
+
+  beforeEach(() => {
+    work = new Slow();
+    lanes = new Lanes(work);
+  });
+
+  it('let one who finds it free go at once, alone', async () => {
+    const one = lanes.add('x', 'a');
+    expect(work.trips).to.deep.equal([['a']]);
+    await work.end();
+    expect(await one).to.equal('a!');
+    const next = lanes.add('x', 'b');
+    expect(work.trips).to.deep.equal([['a'], ['b']]);
+    await work.end();
+    expect(await next).to.equal('b!');
+  });
+
+  it('let those who come meanwhile go together, each hearing its own answer', async () => {
+    const all = Promise.all(['a', 'b', 'c', 'd'].map((item) => lanes.add('x', item)));
+    await work.end();
+    expect(await all).to.deep.equal(['a!', 'b!', 'c!', 'd!']);
+    expect(work.trips).to.deep.equal([['a'], ['b', 'c', 'd']]);
+  });
+
+  it('do not wait for each other', async () => {
+    const all = Promise.all([lanes.add('x', 'a'), lanes.add('y', 'b'), lanes.add('z', 'c')]);
+    expect(work.trips).to.deep.equal([['a'], ['b'], ['c']]);
+    await work.end();
+    expect(await all).to.deep.equal(['a!', 'b!', 'c!']);
+  });
+
+  it('bound how many go together', async () => {
+    const items = Array.from({ length: 150 }, (_, at) => String(at));
+    const all = Promise.all(items.map((item) => lanes.add('x', item)));
+    await work.end();
+    expect(await all).to.deep.equal(items.map((item) => `${item}!`));
+    expect(work.trips.map(({ length }) => length)).to.deep.equal([1, 64, 64, 21]);
+  });
+
+  it('send each alone where nothing could be done for them together', async () => {
+    work.undoes = true;
+    const asked = ['a', 'b', 'bad', 'c'].map((item) => lanes.add('x', item));
+    const all = Promise.allSettled(asked);
+    await work.end();
+    const results = await all;
+    expect(results.map(({ status }) => status)).to.deep.equal([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(work.trips).to.deep.equal([['a'], ['b', 'bad', 'c'], ['b'], ['bad'], ['c']]);
+  });
+
+  it('tell all of a fault that nobody knows the end of, and go on', async () => {
+    work.fails = true;
+    const [first, ...others] = ['a', 'b', 'c'].map((item) => lanes.add('x', item));
+    const said = Promise.all(others.map((one) => refusal(one)));
+    await work.end();
+    expect(await first).to.equal('a!');
+    expect(await said).to.deep.equal(['Error: the line is dead', 'Error: the line is dead']);
+    const next = lanes.add('x', 'd');
+    await work.end();
+    expect(await next).to.equal('d!');
+  });
+
+  it('tell one that fails alone, and go on', async () => {
+    const bad = refusal(lanes.add('x', 'bad'));
+    const next = lanes.add('x', 'b');
+    await work.end();
+    expect(await bad).to.equal('Error: not this one');
+    expect(await next).to.equal('b!');
+  });
+});

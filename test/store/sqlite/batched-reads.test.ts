@@ -1,0 +1,66 @@
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Lookups } from '../../../src/store/sqlite/batched-reads.js';
+
+interface Row {
+  name: string;
+}
+
+describe('look-ups', () => {
+  let folder: string;
+  let database: Sqlite.Database;
+  let beside: Sqlite.Database;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-lookups-'));
+    database = new Sqlite(join(folder, 'a.db'));
+    database.pragma('journal_mode = WAL');
+    database.exec("create table keys (name text); insert into keys values ('a'), ('b')");
+    beside = new Sqlite(join(folder, 'a.db'));
+  });
+
+  afterEach(() => {
+    beside.close();
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const lookups = () => {
+    const get = database.prepare<[string], Row>('select name from keys where name = ?');
+    return new Lookups<Row>(database, (name) => get.get(name));
+  };
+
+  it('answers one question, or many of one turn', async () => {
+    const some = lookups();
+    expect(await some.add('a')).to.deep.equal({ name: 'a' });
+    const many = await Promise.all(['a', 'x', 'b'].map((name) => some.add(name)));
+    expect(many).to.deep.equal([{ name: 'a' }, undefined, { name: 'b' }]);
+    expect(database.inTransaction).to.equal(false);
+  });
+
+  it('remembers nothing: what another connection has taken away is gone', async () => {
+    const some = lookups();
+    expect(await some.add('a')).to.deep.equal({ name: 'a' });
+    beside.exec("delete from keys where name = 'a'");
+    const both = await Promise.all([some.add('a'), some.add('b')]);
+    expect(both).to.deep.equal([undefined, { name: 'b' }]);
+  });
+
+  it('asks again by itself where the shared way failed, and rejects what fails for good', async () => {
+    let asked = 0;
+    const some = new Lookups<Row>(database, (name) => {
+      asked += 1;
+      if (name === 'bad' || asked === 1) throw new Error('in the way');
+      return { name };
+    });
+    const answers = await Promise.allSettled(['a', 'b', 'bad'].map((name) => some.add(name)));
+    expect(answers.map(({ status }) => status)).to.deep.equal([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ]);
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { Disk } from '../../../src/store/sqlite/wal-sync.js';
+import { Group } from '../../../src/store/sqlite/group-commit.js';
+import { refusal } from '../helpers/ground.js';
+
+describe('group commit', () => {
+  let folder: string;
+  let database: Sqlite.Database;
+  let beside: Sqlite.Database;
+  let group: Group;
+  let transactions: number;
+  let again: boolean[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-group-'));
+    database = new Sqlite(join(folder, 'a.db'), { timeout: 0 });
+    database.pragma('journal_mode = WAL');
+    database.pragma('foreign_keys = ON');
+    database.exec(`
+      create table notes (note text not null unique);
+      create table nowhere (id integer primary key);
+      create table debts (id integer references nowhere deferrable initially deferred);
+    `);
+    beside = new Sqlite(join(folder, 'a.db'), { timeout: 0 });
+    transactions = 0;
+    again = [];
+    group = new Group(database, (isAgain) => {
+      transactions++;
+      again.push(isAgain);
+    });
+  });
+
+  afterEach(() => {
+    beside.close();
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const write = (note: string) => () => {
+    database.prepare('insert into notes values (?)').run(note);
+    return note;
+  };
+
+  const notes = () => beside.prepare<[], string>('select note from notes').pluck().all();
+
+  it('writes what one turn asks for in one transaction, in order', async () => {
+    const answers = await Promise.all(['a', 'b', 'c'].map((note) => group.add(write(note))));
+    expect(answers).to.deep.equal(['a', 'b', 'c']);
+    expect(notes()).to.deep.equal(['a', 'b', 'c']);
+    expect(transactions).to.equal(1);
+  });
+
+  /** One who comes at once, and one a turn of the event loop later. */
+  const inTwoTurns = (some: Group) =>
+    Promise.all([
+      some.add(write('a')),
+      some.add(write('b')),
+      new Promise((resolve) => setImmediate(resolve)).then(() => some.add(write('c'))),
+    ]);
+
+  it('takes in who comes a turn later, where many come', async () => {
+    expect(await inTwoTurns(group)).to.deep.equal(['a', 'b', 'c']);
+    expect(transactions).to.equal(1);
+  });
+
+  it('writes at once where the event loop stands still for the disk', async () => {
+    const disk = Object.defineProperty(new Disk(database.name), 'isQuick', { value: false });
+    const eager = new Group(database, () => void transactions++, disk);
+    expect(await inTwoTurns(eager)).to.deep.equal(['a', 'b', 'c']);
+    expect(transactions).to.equal(2);
+  });
+
+  it('answers after the commit', async () => {
+    const seen = await group.add(write('a')).then(notes);
+    expect(seen).to.deep.equal(['a']);
+  });
+
+  it('bounds what goes into one transaction', async () => {
+    await Promise.all(Array.from({ length: 600 }, (_, at) => group.add(write(`n${at}`))));
+    expect(notes()).to.have.length(600);
+    expect(transactions).to.equal(3);
+  });
+
+  it('undoes only the members that fail', async () => {
+    const failing = () => {
+      write('half')();
+      throw new Error('second thoughts');
+    };
+    const results = await Promise.allSettled([
+      group.add(write('a')),
+      group.add(failing),
+      group.add(write('a')),
+      group.add(write('b')),
+    ]);
+    expect(results.map(({ status }) => status)).to.deep.equal([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(notes()).to.deep.equal(['a', 'b']);
+    expect(await group.add(write('c'))).to.equal('c');
+    expect(again).to.deep.equal([false, true, false]);
+  });
+
+  it('rejects all of them, and does nothing, where the commit fails', async () => {
+    const debt = () => database.exec('insert into debts values (1)');
+    const asked = [group.add(write('a')), group.add(debt), group.add(write('b'))];
+    for (const one of asked) expect(await refusal(one)).to.match(/FOREIGN KEY/);
+    expect(notes()).to.deep.equal([]);
+    expect(await group.add(write('c'))).to.equal('c');
+  });
+
+  it('rejects all of them where a fault ends the transaction', async () => {
+    const end = () => {
+      database.exec('rollback');
+      throw new Error('the disk is full');
+    };
+    const asked = [group.add(write('a')), group.add(end), group.add(write('b'))];
+    for (const one of asked) expect(await refusal(one)).to.equal('Error: the disk is full');
+    expect(notes()).to.deep.equal([]);
+    expect(await group.add(write('c'))).to.equal('c');
+  });
+
+  it('rejects all of them where what runs first fails', async () => {
+    const broken = new Group(database, () => {
+      throw new Error('no prelude');
+    });
+    expect(await refusal(broken.add(write('a')))).to.equal('Error: no prelude');
+    expect(notes()).to.deep.equal([]);
+  });
+
+  it('waits while another process writes, and takes in who comes meanwhile', async () => {
+    beside.exec('begin immediate');
+    const answered: string[] = [];
+    const note = (text: string) => group.add(write(text)).then((value) => answered.push(value));
+    const asked = [note('a'), note('b')];
+    await sleep(30);
+    asked.push(note('c'));
+    await sleep(30);
+    expect(answered).to.deep.equal([]);
+    beside.exec('commit');
+    await Promise.all(asked);
+    expect(answered).to.deep.equal(['a', 'b', 'c']);
+    expect(transactions).to.equal(1);
+  });
+
+  it('rejects those who wait where the database is closed', async () => {
+    const asked = group.add(write('a'));
+    database.close();
+    expect(await refusal(asked)).to.match(/not open/);
+  });
+
+  it('is idle when all that was asked for is written', async () => {
+    await group.idle();
+    expect(transactions).to.equal(0);
+    const asked = Array.from({ length: 300 }, (_, at) => group.add(write(`n${at}`)));
+    await group.idle();
+    expect(notes()).to.have.length(300);
+    await Promise.all(asked);
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { merged, Outcomes, WINDOW_MINUTES } from '../../src/telemetry/provider-health.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
+
+const MINUTE_MS = 60_000;
+
+describe('the outcomes of upstream calls', () => {
+  let now_ms = 0;
+  let outcomes: Outcomes;
+  const one = () => outcomes.report()['acme'];
+
+  beforeEach(() => {
+    now_ms = 1_800_000_000_000;
+    outcomes = new Outcomes(() => now_ms);
+  });
+
+  it('knows nothing of a provider that was never called', () => {
+    expect(outcomes.report()).to.deep.equal({});
+  });
+
+  it('counts answers, refusals and failures apart', () => {
+    outcomes.answered('acme');
+    outcomes.failed('acme', new UpstreamError('rejected', 'temperature is too high'));
+    outcomes.failed('acme', new UpstreamError('context', 'too long'));
+    outcomes.failed('acme', new UpstreamError('policy', 'no'));
+    now_ms += 1;
+    outcomes.failed('acme', new UpstreamError('timeout', 'The upstream timed out.'));
+    expect(one()).to.deep.equal({
+      answered: 1,
+      refused: 3,
+      failed: 1,
+      last_success_ms: now_ms - 1,
+      last_failure: { at_ms: now_ms, fault: 'timeout', message: 'The upstream timed out.' },
+    });
+  });
+
+  it('says nothing of what an unknown fault holds', () => {
+    outcomes.failed('acme', new Error('secret at /srv/key.json'));
+    const { last_failure } = one() ?? {};
+    expect(last_failure).to.include({ fault: 'broken', message: 'The upstream failed.' });
+  });
+
+  it('keeps no more than the beginning of a long message', () => {
+    outcomes.failed('acme', new UpstreamError('broken', 'x'.repeat(10_000)));
+    expect(one()?.last_failure?.message).to.have.length(300);
+  });
+
+  it('forgets counts that are older than the window, but not when the last ones were', () => {
+    for (let minute = 0; minute < WINDOW_MINUTES; minute += 1) {
+      outcomes.answered('acme');
+      now_ms += MINUTE_MS;
+    }
+    expect(one()?.answered).to.equal(WINDOW_MINUTES - 1);
+    now_ms += 100 * MINUTE_MS;
+    expect(one()).to.include({ answered: 0, last_success_ms: now_ms - 101 * MINUTE_MS });
+    outcomes.answered('acme');
+    expect(one()?.answered).to.equal(1);
+  });
+
+  it('forgets a provider that is configured no longer', () => {
+    outcomes.answered('acme');
+    outcomes.answered('other');
+    outcomes.keep(new Set(['other']));
+    expect(Object.keys(outcomes.report())).to.deep.equal(['other']);
+  });
+
+  it('adds up what several processes say, the latest failure and success first', () => {
+    outcomes.answered('acme');
+    outcomes.failed('acme', new UpstreamError('broken', 'early'));
+    const early = outcomes.report();
+    now_ms += 1;
+    const others = new Outcomes(() => now_ms);
+    others.answered('acme');
+    others.failed('acme', new UpstreamError('broken', 'late'));
+    others.answered('other');
+    for (const reports of [
+      [early, others.report()],
+      [others.report(), early],
+    ]) {
+      const { acme, other } = merged(reports);
+      expect(acme).to.include({ answered: 2, failed: 2, last_success_ms: now_ms });
+      expect(acme?.last_failure?.message).to.equal('late');
+      expect(other).to.include({ answered: 1, last_failure: null });
+    }
+    expect(merged([])).to.deep.equal({});
+  });
+
+  it('does not count what lies ahead where the clock was set back by an hour', () => {
+    outcomes.answered('acme');
+    now_ms -= 61 * 60_000;
+    outcomes.answered('acme');
+    expect(outcomes.report()['acme']?.answered).to.equal(1);
+  });
+});

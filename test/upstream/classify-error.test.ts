@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { failure, failureInside } from '../../src/upstream/classify-error.js';
+import type { Fault } from '../../src/upstream/upstream-error.js';
+
+const json = (value: unknown): string => JSON.stringify(value);
+const error = (fields: object): string => json({ error: { message: 'Sorry.', ...fields } });
+
+describe('failure', () => {
+  const statuses: [number, string, Fault][] = [
+    [400, error({ code: 'unsupported_value' }), 'rejected'],
+    [413, 'Request Entity Too Large', 'rejected'],
+    [422, json({ detail: [{ loc: ['body'], msg: 'bad n' }] }), 'rejected'],
+    [422, json({ detail: [{ msg: 'No.', type: 'content_policy_violation' }] }), 'policy'],
+    [400, error({ code: 'context_length_exceeded' }), 'context'],
+    [400, error({ message: "This model's maximum context length is 9 tokens." }), 'context'],
+    [400, error({ type: 'exceed_context_size_error', code: 400 }), 'context'],
+    [400, error({ message: 'The input token count (9) exceeds the limit.' }), 'context'],
+    [400, error({ code: 'content_filter' }), 'policy'],
+    [400, error({ code: 'moderation_blocked' }), 'policy'],
+    [400, error({ innererror: { code: 'ResponsibleAIPolicyViolation' } }), 'policy'],
+    [400, error({ details: [{ reason: 'API_KEY_INVALID' }] }), 'credentials'],
+    [400, error({ message: 'API key not valid. Please pass one.' }), 'credentials'],
+    [400, error({ message: 'Your credit balance is too low.' }), 'quota'],
+    [400, error({ code: 'model_not_found' }), 'missing'],
+    [401, error({ code: 'invalid_api_key' }), 'credentials'],
+    [403, error({ status: 'PERMISSION_DENIED' }), 'credentials'],
+    [403, json({ detail: 'User is locked. Reason: Exhausted balance.' }), 'quota'],
+    [402, json({ title: 'Insufficient credit' }), 'quota'],
+    [404, error({ code: 'model_not_found' }), 'missing'],
+    [429, error({ type: 'requests', code: 'rate_limit_exceeded' }), 'rate_limited'],
+    [429, error({ status: 'RESOURCE_EXHAUSTED' }), 'rate_limited'],
+    [429, error({ type: 'insufficient_quota', code: 'insufficient_quota' }), 'quota'],
+    [429, error({ code: 'project_spend_limit_exceeded' }), 'quota'],
+    [503, error({}), 'overloaded'],
+    [529, error({ type: 'overloaded_error' }), 'overloaded'],
+    [500, error({ type: 'server_error' }), 'broken'],
+    [502, '<html><h1>502 Bad Gateway</h1></html>', 'broken'],
+    [307, '', 'broken'],
+    [408, '', 'broken'],
+  ];
+  for (const [status, body, fault] of statuses) {
+    it(`is ${fault} for ${status} ${body.slice(0, 60)}`, () => {
+      expect(failure(status, {}, body).fault).to.equal(fault);
+    });
+  }
+
+  const messages: [string, unknown, string][] = [
+    ['a list', [{ error: { message: 'In a list.' } }], 'In a list.'],
+    ['an error object', { error: { message: 'In an object.' } }, 'In an object.'],
+    ['an error text', { error: 'As text.', code: 'x' }, 'As text.'],
+    ['a flat message', { object: 'error', message: 'Flat.', code: 400 }, 'Flat.'],
+    ['a detail', { detail: 'In detail.' }, 'In detail.'],
+    ['a list of details', { detail: [{ msg: 'One.' }, { msg: 'Two.' }] }, 'One.; Two.'],
+    [
+      "a reseller's raw error",
+      {
+        error: {
+          message: 'Provider returned error',
+          metadata: { raw: json({ error: { message: 'Raw.' } }) },
+        },
+      },
+      'Raw.',
+    ],
+    ['a message that is no text', { error: { message: 7 } }, '7'],
+    [
+      'a message of the wrong type',
+      { error: { message: {} } },
+      'The upstream rejected the request.',
+    ],
+    ['nothing', null, 'The upstream rejected the request.'],
+  ];
+  for (const [what, body, message] of messages) {
+    it(`finds the message in ${what}`, () => {
+      expect(failure(400, {}, json(body)).message).to.equal(message);
+    });
+  }
+
+  it("keeps 300 characters of a client's fault that is not JSON", () => {
+    expect(failure(400, {}, 'x'.repeat(500)).message).to.equal('x'.repeat(300));
+  });
+
+  it("keeps 1,000 characters of a client's fault", () => {
+    expect(failure(400, {}, error({ message: 'x'.repeat(5_000) })).message).to.have.length(1_000);
+  });
+
+  it("says nothing of the upstream's words where the client is not at fault", () => {
+    for (const status of [302, 401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529]) {
+      const { message } = failure(status, {}, error({ message: 'Key sk-secret of ACME Ltd.' }));
+      expect(message)
+        .to.match(/^The (upstream|gateway)/u)
+        .and.not.match(/secret|ACME/u);
+    }
+  });
+
+  it('masks the credentials of the call wherever the upstream repeats them', () => {
+    const headers = {
+      Authorization: 'Bearer sk-12345678',
+      'x-key': 'abc/def+123=',
+      accept: 'text/html',
+    };
+    const message = 'Got sk-12345678, Bearer sk-12345678, abc/def+123= for text/html.';
+    const fault = failure(400, {}, error({ message }), { headers });
+    expect(fault.message).to.equal('Got ***, Bearer ***, *** for text/html.');
+    const hidden = failure(500, {}, error({ message, code: 'sk-12345678' }), { headers });
+    expect(hidden.cause).to.have.property(
+      'message',
+      'The upstream said the code ***, with status 500.',
+    );
+  });
+
+  const hints: [Record<string, string>, object, string | undefined][] = [
+    [{ 'retry-after': '7' }, {}, '7'],
+    [{ 'retry-after': '1.2' }, {}, '2'],
+    [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, {}, 'Wed, 21 Oct 2026 07:28:00 GMT'],
+    [{ 'retry-after': 'soon' }, {}, undefined],
+    [{ 'retry-after-ms': '1500' }, {}, '2'],
+    [{ 'retry-after': '9', 'retry-after-ms': '1500' }, {}, '9'],
+    [{}, { details: [{ retryDelay: '34.4s' }] }, '35'],
+    [{}, { details: 'none' }, undefined],
+  ];
+  for (const [headers, fields, expected] of hints) {
+    it(`tells to retry after ${expected} for ${json(headers)} ${json(fields)}`, () => {
+      expect(failure(429, headers, error(fields)).retry_after).to.equal(expected);
+    });
+  }
+});
+
+describe('failureInside', () => {
+  const bodies: [unknown, Fault][] = [
+    [{ error: { message: 'Sorry.', code: 400 } }, 'rejected'],
+    [{ error: { message: 'Sorry.', code: 'tool_use_failed', status_code: 400 } }, 'rejected'],
+    [{ error: { message: 'Sorry.', code: 429 } }, 'rate_limited'],
+    [{ error: { type: 'overloaded_error' } }, 'overloaded'],
+    [{ error: { type: 'rate_limit_error' } }, 'rate_limited'],
+    [{ error: { type: 'insufficient_quota' } }, 'quota'],
+    [{ error: { type: 'authentication_error' } }, 'credentials'],
+    [{ error: { type: 'NotFoundError' } }, 'missing'],
+    [{ error: { type: 'invalid_request_error' } }, 'rejected'],
+    [{ error: { code: 'content_filter' } }, 'policy'],
+    [{ error: { type: 'server_error' } }, 'broken'],
+    [{ error: 'It broke.' }, 'broken'],
+    ['{"error":{"code":503}}', 'overloaded'],
+    ['not JSON', 'broken'],
+    [[{ error: { code: 404 } }], 'missing'],
+    [null, 'broken'],
+  ];
+  for (const [body, fault] of bodies) {
+    it(`is ${fault} for ${json(body)}`, () => {
+      expect(failureInside(body).fault).to.equal(fault);
+    });
+  }
+});

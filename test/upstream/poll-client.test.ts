@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { createControl, type Control } from '../../src/upstream/poll-client.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import { createNetwork } from '../../src/upstream/network.js';
+import type { Network } from '../../src/upstream/network-types.js';
+import type { Provider, WireRequest } from '../../src/core/provider.js';
+import { providerAt, startUpstream, type FakeUpstream, type Step } from '../helpers/upstream.js';
+
+const LIMIT_BYTES = 1_000;
+const ASK: WireRequest = { method: 'GET', path: '/tasks/1?x=1', headers: {}, body: undefined };
+const KEY = { authorization: 'Bearer k' };
+
+describe('a small question to an upstream', () => {
+  let network: Network;
+  let control: Control;
+  const open: FakeUpstream[] = [];
+  beforeEach(() => {
+    network = createNetwork({ connections: 4, idle_ms: 30_000 });
+    control = createControl(network);
+  });
+  afterEach(async () => {
+    control.close();
+    await network.close();
+    for (const upstream of open.splice(0)) await upstream.close();
+  });
+
+  async function at(step: Step, more: Partial<Provider> = {}) {
+    const upstream = await startUpstream(step);
+    open.push(upstream);
+    return {
+      upstream,
+      provider: providerAt(`${upstream.url}/v1?key=7`, { headers: KEY, ...more }),
+    };
+  }
+
+  async function faultOf(provider: Provider, request = ASK): Promise<string> {
+    try {
+      await control.ask(provider, request, LIMIT_BYTES);
+    } catch (error) {
+      if (error instanceof UpstreamError) return error.fault;
+      throw error;
+    }
+    throw new Error('The question was answered.');
+  }
+
+  for (const status of [200, 202, 302, 404, 422, 500, 503]) {
+    it(`answers ${status} as it is, asked once`, async () => {
+      const headers = { location: '/elsewhere', 'x-y': 'z' };
+      const { upstream, provider } = await at({ status, headers, body: 'text' });
+      const answer = await control.ask(provider, ASK, LIMIT_BYTES);
+      expect([answer.status, answer.text]).to.deep.equal([status, 'text']);
+      expect(answer.headers['x-y']).to.equal('z');
+      expect(upstream.requests.map(({ path }) => path)).to.deep.equal(['/v1/tasks/1?x=1&key=7']);
+      expect(upstream.requests[0]?.headers.authorization).to.equal('Bearer k');
+    });
+  }
+
+  it('sends a body', async () => {
+    const { upstream, provider } = await at({});
+    const headers = { 'content-type': 'application/json' };
+    await control.ask(provider, { ...ASK, method: 'POST', headers, body: '{"a":1}' }, LIMIT_BYTES);
+    expect(upstream.requests[0]).to.deep.include({ method: 'POST', json: { a: 1 } });
+  });
+
+  it('keeps its credentials to the origin of the provider', async () => {
+    const { upstream: other } = await at({});
+    const wire = { picture_hosts: [new URL(other.url).host] };
+    const { upstream, provider } = await at({}, { wire });
+    await control.ask(provider, { ...ASK, path: `${upstream.url}/own` }, LIMIT_BYTES);
+    await control.ask(provider, { ...ASK, credentials: false }, LIMIT_BYTES);
+    await control.ask(
+      provider,
+      { ...ASK, path: `${other.url}/far`, credentials: true },
+      LIMIT_BYTES,
+    );
+    const sent = [...upstream.requests, ...other.requests];
+    expect(sent.map(({ headers }) => headers.authorization)).to.deep.equal([
+      'Bearer k',
+      undefined,
+      undefined,
+    ]);
+    expect(sent[0]?.path).to.equal('/own');
+  });
+
+  it('is broken by an answer that is too large, or none', async () => {
+    const large = await at({ chunks: Array.from({ length: 20 }, () => 'x'.repeat(200)) });
+    expect(await faultOf(large.provider)).to.equal('broken');
+    const none = await at({ destroyAfter: -1 });
+    expect(await faultOf(none.provider)).to.equal('broken');
+  });
+
+  it('does not wait for ever', async () => {
+    const timeouts = { connect_ms: 5_000, first_byte_ms: 50, idle_ms: 50, total_ms: 10_000 };
+    const { provider } = await at({ hold: new Promise(() => undefined) }, { timeouts });
+    expect(await faultOf(provider)).to.equal('timeout');
+    const stalled = { ...timeouts, total_ms: 100 };
+    const slow = await at({ chunks: ['x', new Promise(() => undefined)] }, { timeouts: stalled });
+    expect(await faultOf(slow.provider)).to.equal('timeout');
+  });
+
+  it('finds nobody at a closed port', async () => {
+    const { upstream, provider } = await at({});
+    await upstream.close();
+    open.pop();
+    expect(await faultOf(provider)).to.equal('unreachable');
+  });
+
+  it('may be put to an upstream inside the process', async () => {
+    const body = (async function* () {
+      yield Buffer.from('here');
+    })();
+    const answer = async () => ({ status: 200, headers: { a: 'b' }, body });
+    const provider = providerAt('', { local: { answer, settings: {} } });
+    expect(await control.ask(provider, ASK, LIMIT_BYTES)).to.deep.equal({
+      status: 200,
+      headers: { a: 'b' },
+      text: 'here',
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { nameHint, nearest } from '../../src/yaml/did-you-mean.js';
+
+const WORDS = ['owner', 'capabilities', 'upstreams', 'limits', 'api_key', 'input_per_million'];
+
+describe('nearest', () => {
+  const pairs: [string, string | undefined][] = [
+    ['ownr', 'owner'],
+    ['onwer', 'owner'],
+    ['owners', 'owner'],
+    ['capabilites', 'capabilities'],
+    ['apiKey', 'api_key'],
+    ['API-KEY', 'api_key'],
+    ['upstream', 'upstreams'],
+    ['input', 'input_per_million'],
+    ['limit', 'limits'],
+    ['key', 'api_key'],
+    ['maxUpstreams', 'upstreams'],
+    ['input_per_token', 'input_per_million'],
+    ['colour', undefined],
+    ['x', undefined],
+    ['', undefined],
+    ['o'.repeat(100), undefined],
+  ];
+  for (const [wrong, right] of pairs) {
+    it(`finds ${right ?? 'nothing'} for ${wrong.slice(0, 12)}`, () => {
+      expect(nearest(wrong, WORDS)).to.equal(right);
+    });
+  }
+
+  it('prefers the word with fewer slips', () => {
+    expect(nearest('chats', ['chart', 'chat', 'cats'])).to.equal('chat');
+  });
+
+  it('does not take short words for each other', () => {
+    expect(nearest('ab', ['xy'])).to.equal(undefined);
+    expect(nearest('a', ['b'])).to.equal(undefined);
+  });
+});
+
+describe('nameHint', () => {
+  it('asks for the near name, else lists the names', () => {
+    expect(nameHint('acne', ['acme'])).to.equal('did you mean "acme"?');
+    expect(nameHint('zzz', ['acme', 'beta'])).to.equal('known: acme, beta');
+    expect(nameHint('zzz', [])).to.equal('none is defined');
+  });
+});
