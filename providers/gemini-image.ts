@@ -1,7 +1,5 @@
-import type { Encoded } from '../src/modalities/chat/codec.js';
 import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/modalities/image/codec.js';
-import type { Upstream } from '../src/core/provider.js';
-import { UpstreamError } from '../src/upstream/upstream-error.js';
+import type { Encoded } from '../src/core/provider.js';
 import {
   answerIn,
   countIn,
@@ -11,6 +9,8 @@ import {
   textIn,
   type Fields,
 } from './gemini-wire.js';
+import { UpstreamError } from '../src/core/upstream-error.js';
+import type { Upstream } from '../src/core/model.js';
 
 /** Width to height, of the shapes that every image model makes. */
 const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '21:9'] as const;

@@ -1,7 +1,7 @@
 import { isRecord } from '../src/lib/is-record.js';
 import { failureInside } from '../src/upstream/classify-error.js';
-import { UpstreamError } from '../src/upstream/upstream-error.js';
 import type { Provider } from '../src/core/provider.js';
+import { UpstreamError } from '../src/core/upstream-error.js';
 
 export type Fields = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { VideoCall, VideoCodec, VideoPlace, VideoRefusal } from '../src/modalities/video/codec.js';
+import type { VideoCall, VideoCodec, VideoRefusal } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
 import { broken, countIn, listIn, objectIn, textIn, type Fields } from './gemini-wire.js';
 import {
@@ -13,6 +13,7 @@ import {
   veoProgress,
   type Outcome,
 } from './veo.js';
+import type { VideoPlace } from '../src/core/task.js';
 
 /** Pictures of the Gemini API, made by its image models. */
 export const image = imageCodec((model) => `/models/${model}`);

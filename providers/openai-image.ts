@@ -1,8 +1,8 @@
-import type { Encoded } from '../src/modalities/chat/codec.js';
 import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/modalities/image/codec.js';
-import type { Price, Upstream } from '../src/core/provider.js';
-import { UpstreamError } from '../src/upstream/upstream-error.js';
+import type { Encoded } from '../src/core/provider.js';
 import { broken, checked, recordsIn } from './openai/answer.js';
+import { UpstreamError } from '../src/core/upstream-error.js';
+import type { Price, Upstream } from '../src/core/model.js';
 
 /** What the gateway decides, because it is priced or because an answer would be unreadable. */
 const FIXED = ['model', 'prompt', 'n', 'stream', 'partial_images', 'response_format'];

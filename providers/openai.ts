@@ -1,5 +1,5 @@
-import type { ChatCall, ChatChoice, ChatCodec, ChatReply, Encoded } from '../src/modalities/chat/codec.js';
-import type { Upstream } from '../src/core/provider.js';
+import type { ChatCall, ChatChoice, ChatCodec, ChatReply } from '../src/modalities/chat/codec.js';
+import type { Encoded } from '../src/core/provider.js';
 import {
   broken,
   checked,
@@ -12,6 +12,7 @@ import {
 import { decodeStream } from './openai/stream.js';
 import { newThink, splitThink } from './openai/think-tags.js';
 import { shortIds, toolCallsIn } from './openai/tools.js';
+import type { Upstream } from '../src/core/model.js';
 
 /**
  * The chat wire that most upstreams speak, each with its own habits. A manifest's `wire` tells it

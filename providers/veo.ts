@@ -1,8 +1,10 @@
-import type { Upstream } from '../src/core/provider.js';
 import { failure } from '../src/upstream/classify-error.js';
-import type { Json, JsonObject, VideoCall, VideoPlace, VideoProgress } from '../src/modalities/video/codec.js';
+import type { VideoCall, VideoProgress } from '../src/modalities/video/codec.js';
 import type { VideoRefusal } from '../src/modalities/video/codec.js';
 import { answerIn, broken, modelOf, objectIn, textIn, type Fields } from './gemini-wire.js';
+import type { Json, JsonObject } from '../src/core/json.js';
+import type { VideoPlace } from '../src/core/task.js';
+import type { Upstream } from '../src/core/model.js';
 
 const IMAGE_BYTES = 20 * 1024 ** 2;
 const IMAGE_TYPES = ['image/png', 'image/jpeg'];

@@ -1,5 +1,4 @@
-import type { Upstream } from '../src/core/provider.js';
-import type { JsonObject, VideoCodec, VideoPlace } from '../src/modalities/video/codec.js';
+import type { VideoCodec } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
 import { broken, countIn, listIn, textIn, type Fields } from './gemini-wire.js';
 import {
@@ -13,6 +12,9 @@ import {
   veoProgress,
   type Outcome,
 } from './veo.js';
+import type { JsonObject } from '../src/core/json.js';
+import type { VideoPlace } from '../src/core/task.js';
+import type { Upstream } from '../src/core/model.js';
 
 const MODELS = '/publishers/google/models';
 const STORAGE = 'https://storage.googleapis.com';

@@ -3,10 +3,10 @@ import { pino } from 'pino';
 import { GatewayError } from '../src/core/errors.js';
 import { plainError } from '../src/telemetry/log.js';
 import { Outcomes } from '../src/telemetry/provider-health.js';
-import { UpstreamError } from '../src/upstream/upstream-error.js';
 import { ask } from './helpers/ask.js';
 import { startGateway } from './helpers/gateway.js';
 import { startUpstream } from './helpers/upstream.js';
+import { UpstreamError } from '../src/core/upstream-error.js';
 
 const PROMPT = 'My dearest aunt has a secret.\n    at home (it.ts:1:1)';
 

@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Provider } from '../../src/core/provider.js';
 import { failureInside } from '../../src/upstream/classify-error.js';
-import { UpstreamError, type Fault } from '../../src/upstream/upstream-error.js';
+import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
 
 /** Finish reasons that say the upstream failed in the middle. */
 const FAILED: ReadonlyMap<unknown, Fault> = new Map<unknown, Fault>([

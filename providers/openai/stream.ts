@@ -1,18 +1,12 @@
-import type { ChatCall, ChatPiece, ServerSentEvent, StreamDecoder } from '../../src/modalities/chat/codec.js';
-import type { Provider, Upstream } from '../../src/core/provider.js';
+import type { ChatCall, ChatPiece, StreamDecoder } from '../../src/modalities/chat/codec.js';
+import type { Provider } from '../../src/core/provider.js';
 import { failureInside } from '../../src/upstream/classify-error.js';
-import {
-  broken,
-  checked,
-  finishOf,
-  isIndex,
-  recordsIn,
-  spokenIn,
-  usageIn,
-} from './answer.js';
+import { broken, checked, finishOf, isIndex, recordsIn, spokenIn, usageIn } from './answer.js';
 import { echoed, learn, newEcho, type Echo } from './repeated-chunk.js';
 import { newThink, splitThink, type Think } from './think-tags.js';
 import { fragmentsIn, type OpenCall } from './tools.js';
+import type { ServerSentEvent } from '../../src/upstream/sse.js';
+import type { Upstream } from '../../src/core/model.js';
 
 /** One choice of a stream, from its first delta on. */
 interface Choice {

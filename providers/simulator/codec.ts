@@ -1,8 +1,10 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import { failure } from '../../src/upstream/classify-error.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
-import type { JsonObject, VideoCodec, VideoPlace } from '../../src/modalities/video/codec.js';
+import type { VideoCodec } from '../../src/modalities/video/codec.js';
 import { textIn } from './wire.js';
+import type { JsonObject } from '../../src/core/json.js';
+import type { VideoPlace } from '../../src/core/task.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 /** The simulator's wire for video jobs. A job's state is its ID alone. */
 export const video: VideoCodec = {

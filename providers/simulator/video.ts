@@ -1,15 +1,6 @@
 import type { LocalUpstream, WireAnswer, WireRequest } from '../../src/core/provider.js';
 import { content, faultIn, jobOf, newJob, progressOf, type Job } from './job.js';
-import {
-  NOT_JSON,
-  document,
-  parse,
-  refuse,
-  reject,
-  respond,
-  textIn,
-  type Fields,
-} from './wire.js';
+import { NOT_JSON, document, parse, refuse, reject, respond, textIn, type Fields } from './wire.js';
 
 type Settings = LocalUpstream['settings'];
 

@@ -1,5 +1,5 @@
-import type { TokenUsage } from '../modalities/chat/codec.js';
-import type { Price } from '../core/provider.js';
+import type { TokenUsage } from '../core/usage.js';
+import type { Price } from '../core/model.js';
 
 const MILLION = 1_000_000n;
 

@@ -1,8 +1,9 @@
 import type { HoldResult } from '../store/hold-types.js';
 import type { Answer } from '../store/idempotency/idempotency-types.js';
-import type { Charge, Settled, Store } from '../store/store-types.js';
+import type { Settled, Store } from '../store/store-types.js';
 import type { Repeatable } from './idempotent-request.js';
 import type { Settler } from './settler.js';
+import type { Charge } from '../store/account-types.js';
 
 /** What a hold knows of the charge that ends it. */
 type Held = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;

@@ -1,4 +1,9 @@
-import type { Answer, AnsweredCall, Begun, RepeatableCall } from '../store/idempotency/idempotency-types.js';
+import type {
+  Answer,
+  AnsweredCall,
+  Begun,
+  RepeatableCall,
+} from '../store/idempotency/idempotency-types.js';
 import type { Store } from '../store/store-types.js';
 
 /** A larger answer would stop all others while it is committed. */

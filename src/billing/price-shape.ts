@@ -1,5 +1,5 @@
-import type { Price } from '../core/provider.js';
 import { formatDollars } from '../lib/money.js';
+import type { Price } from '../core/model.js';
 
 /** Dollars by unit, as gateway.yaml has them; or `free`. */
 export type PriceShape = 'free' | Record<string, string | Record<string, string>>;

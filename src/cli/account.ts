@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
-import type { Account } from '../store/store-types.js';
 import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine, printRows, time } from './print.js';
 import { withStore } from './store.js';
+import type { Account } from '../store/account-types.js';
 
 interface CreateOptions {
   config: string;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
-import type { LedgerEntry } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine } from './print.js';
 import { accountCalled, withStore } from './store.js';
+import type { LedgerEntry } from '../store/account-types.js';
 
 interface Options {
   config: string;

@@ -6,9 +6,9 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
 import { isRecord } from '../lib/is-record.js';
 import { inWords } from '../pipeline/option.js';
-import type { Model, Upstream } from '../core/provider.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
+import type { Model, Upstream } from '../core/model.js';
 
 /** `tollgate explain MODEL` */
 export function explainCommand(): Command {

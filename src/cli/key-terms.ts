@@ -1,10 +1,10 @@
 import { formatDollars } from '../lib/money.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { parseDuration } from '../yaml/units.js';
-import type { Key, KeyTerms } from '../store/store-types.js';
 import { UsageError } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, time } from './print.js';
+import type { Key, KeyTerms } from '../store/account-types.js';
 
 /** The terms of a key as they are typed. */
 export interface TypedTerms {

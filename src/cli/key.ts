@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
-import type { Key } from '../store/store-types.js';
 import { acting, command, group, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { printJson, printLine, printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
+import type { Key } from '../store/account-types.js';
 
 interface Options {
   config: string;

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
-import type { LedgerEntry, Store } from '../store/store-types.js';
+import type { Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
+import type { LedgerEntry } from '../store/account-types.js';
 
 const PAGE = 1_000;
 

@@ -1,6 +1,6 @@
-import type { Capability } from '../core/provider.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { ReadUpstream } from './upstreams.js';
+import type { Capability } from '../core/model.js';
 
 /**
  * What a provider must be able to do before a model can offer a capability through it: all the

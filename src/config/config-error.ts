@@ -1,4 +1,4 @@
-import type { ConfigFault } from '../core/configuration.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 /** The file has faults, so nothing was started, or nothing was changed. */
 export class FaultyConfiguration extends Error {

@@ -1,4 +1,9 @@
-import { LEGACY_FIELDS, READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from '../modalities/chat/formats/openai-fields.js';
+import {
+  LEGACY_FIELDS,
+  READ_FIELDS,
+  SAMPLING_FIELDS,
+  TOOL_FIELDS,
+} from '../modalities/chat/formats/openai-fields.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
 /** Fields of the chat contract: the gateway checks them and sends them on by itself. */

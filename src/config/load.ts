@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
-import type { Model } from '../core/provider.js';
 import { freeze } from '../yaml/freeze.js';
 import { Manifests } from './manifest.js';
 import { readModels } from './models.js';
@@ -11,10 +10,12 @@ import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { readSettings } from './settings.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import type { ConfigFault, Configuration, EndpointEntry } from '../core/configuration.js';
+import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Known } from './upstreams.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { validate, type Draft } from '../yaml/validate.js';
+import type { Model } from '../core/model.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 /** What a file holds: all its faults, and the configuration where none of them is an error. */
 export interface Loaded {

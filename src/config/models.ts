@@ -1,5 +1,4 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
-import type { Capability, Model, Price, VideoLimits } from '../core/provider.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
@@ -8,6 +7,7 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
 import type { Draft } from '../yaml/validate.js';
+import type { Capability, Model, Price, VideoLimits } from '../core/model.js';
 
 type Entry = Draft<ModelEntry>;
 

@@ -1,14 +1,11 @@
-import { parseDollars } from '../lib/money.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
-import type { Capability, Price } from '../core/provider.js';
 import { isRecord } from '../lib/is-record.js';
-import { label } from '../yaml/schema-errors.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Draft } from '../yaml/validate.js';
 import { readImagePrices } from '../modalities/image/price-block.js';
 import { readVideoPrices } from '../modalities/video/price-block.js';
-
-const MOST_NANO = parseDollars('1e9');
+import type { Capability, Price } from '../core/model.js';
+import { readDollars } from '../yaml/dollars.js';
 
 /** Which capabilities each unit of a price pays for. A unit that is wanted must be there. */
 const UNITS: Record<string, readonly Capability[]> = {
@@ -69,27 +66,6 @@ export function checkUnits(
 /** Pictures are paid for one by one, or by their tokens, or by both. */
 function isWanted(unit: string, given: readonly string[]): boolean {
   return TOKEN_UNITS.includes(unit) === TOKEN_UNITS.some((one) => given.includes(one));
-}
-
-/** Nano-dollars of one amount in the file. Too fine, negative or absurd amounts are faults. */
-export function readDollars(source: Source, pointer: string): bigint {
-  const nano = parsed(source.text(pointer) ?? '');
-  if (nano !== undefined && nano >= 0n && nano <= MOST_NANO) return nano;
-  source.fault(pointer, {
-    code: 'bad_amount',
-    message: `${label(pointer)}: ${source.word(pointer)} is not an amount of dollars`,
-    hint: 'from 0 to 1000000000, with 9 decimals at most',
-  });
-  return 0n;
-}
-
-function parsed(text: string): bigint | undefined {
-  try {
-    return parseDollars(text);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 function readLeaves(source: Source, pointer: string, value: object): void {

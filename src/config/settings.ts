@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from 'node:path';
-import { readDollars } from './prices.js';
 import { readNetworks } from './networks.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
@@ -9,6 +8,7 @@ import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
 import type { Draft } from '../yaml/validate.js';
 import type { FirstStart, GatewayFile, LimitsBlock } from '../schema-types/gateway.js';
+import { readDollars } from '../yaml/dollars.js';
 
 type Settings = Pick<
   Configuration,

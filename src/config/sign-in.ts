@@ -1,11 +1,11 @@
 import { isAllowed, lowerAddress } from './allow-list.js';
 import type { SignInBlock } from '../schema-types/gateway.js';
 import { readIdentityProvider } from './identity-provider.js';
-import { readDollars } from './prices.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import type { IdentityProvider, SignIn } from '../core/configuration.js';
 import { readDuration } from '../yaml/units.js';
 import type { Draft } from '../yaml/validate.js';
+import { readDollars } from '../yaml/dollars.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

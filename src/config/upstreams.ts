@@ -1,11 +1,11 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
-import type { Price, Upstream } from '../core/provider.js';
 import { checkChanges } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import type { Draft } from '../yaml/validate.js';
+import type { Price, Upstream } from '../core/model.js';
 
 /** What the rest of the file says, for those who refer to it. */
 export interface Known {

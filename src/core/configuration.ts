@@ -1,26 +1,6 @@
-import type { SessionLimits } from '../store/sign-in/sign-in-types.js';
-import type { Model, Provider } from './provider.js';
-
-/** Something wrong (or doubtful) in gateway.yaml or a manifest, with its place; both from 1. */
-export interface ConfigFault {
-  severity: 'error' | 'warning';
-  /** A stable word for scripts, such as `unknown_key`. */
-  code: string;
-  file: string;
-  line: number;
-  column: number;
-  /** One sentence that holds the wrong word. Never an expanded secret. */
-  message: string;
-  /** The right word, or what to do; empty where there is none. */
-  hint: string;
-}
-
-/** Where a value stands in its file, for faults found after loading. */
-export interface Place {
-  file: string;
-  line: number;
-  column: number;
-}
+import type { Provider } from './provider.js';
+import type { Model } from './model.js';
+import type { Place } from './config-fault.js';
 
 /** One stage of an endpoint as the file writes it: `auth`, `validate: NAME`, `route: {…}`. */
 export interface StageEntry {
@@ -140,4 +120,10 @@ export interface Configuration {
   providers: ReadonlyMap<string, Provider>;
   models: ReadonlyMap<string, Model>;
   endpoints: readonly EndpointEntry[];
+}
+
+/** How long a session lasts unused, and at most. */
+export interface SessionLimits {
+  idle_ms: number;
+  lifetime_ms: number;
 }

@@ -1,29 +1,7 @@
 import type { ChatCodec } from '../modalities/chat/codec.js';
 import type { ImageCodec } from '../modalities/image/codec.js';
-import type { ErrorReader } from '../upstream/error-body.js';
-import type { Resolution, VideoCodec } from '../modalities/video/codec.js';
-
-export const CAPABILITIES = ['chat', 'vision', 'audio', 'tools', 'image', 'video'] as const;
-export type Capability = (typeof CAPABILITIES)[number];
-
-/** The caller of a request, known from its API key. */
-export interface Caller {
-  key_id: string;
-  account_id: string;
-  /** The only models that the key may use; undefined where it may use all. */
-  models: readonly string[] | undefined;
-}
-
-/** Prices in nano-dollars (1e-9 USD); those of tokens are per million, so they stay integers. */
-export interface Price {
-  free: boolean;
-  input_nano_per_million: bigint;
-  output_nano_per_million: bigint;
-  /** Nano-dollars by `any`, by quality (`standard`, `hd`) or by size (`1024x1024`). */
-  per_image?: ReadonlyMap<string, bigint>;
-  /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
-  per_video_second?: ReadonlyMap<string, bigint>;
-}
+import type { VideoCodec } from '../modalities/video/codec.js';
+import type { ErrorReader } from './upstream-error.js';
 
 /** Milliseconds for each phase of an upstream call. */
 export interface Timeouts {
@@ -93,51 +71,6 @@ export interface Provider {
   wire: Readonly<Record<string, unknown>>;
 }
 
-/** One entry of a model's `upstreams`. */
-export interface Upstream {
-  provider: Provider;
-  model: string;
-  weight: number | undefined;
-  set: Readonly<Record<string, unknown>>;
-  drop: readonly string[];
-  rename: Readonly<Record<string, string>>;
-  price: Price;
-}
-
-export interface ModelLimits {
-  /** The most output tokens of one completion. Undefined where the file leaves it out. */
-  max_tokens: number | undefined;
-  context: number | undefined;
-  /** Prompt tokens that one image part is taken to cost; else its provider's manifest says it. */
-  image_tokens: number | undefined;
-  /** The most pictures that one request may ask for; 10 where the file leaves it out. */
-  images?: number;
-  /** The most pixels of a picture whose price does not go by its size; 2^21 where left out. */
-  image_pixels?: number;
-  /** What the file narrows of the bounds of specification 2.8. */
-  video?: VideoLimits;
-}
-
-export interface VideoLimits {
-  duration_seconds?: number | undefined;
-  sample_count?: number | undefined;
-  resolutions?: readonly Resolution[] | undefined;
-}
-
-export interface Model {
-  id: string;
-  owner: string;
-  /** Unix seconds. */
-  created: number;
-  capabilities: ReadonlySet<Capability>;
-  upstreams: readonly Upstream[];
-  limits: ModelLimits;
-  passthrough: ReadonlySet<string>;
-  /** Types of tools beside `function` that its clients may send on to its upstreams. */
-  tool_types?: ReadonlySet<string>;
-  price: Price;
-}
-
 /** What goes to an upstream over the wire. */
 export interface WireRequest {
   method: 'GET' | 'POST';
@@ -167,4 +100,10 @@ export interface LocalUpstream {
     signal: AbortSignal,
   ): Promise<WireAnswer>;
   settings: Readonly<Record<string, unknown>>;
+}
+
+export interface Encoded {
+  path: string;
+  headers?: Record<string, string>;
+  body: Record<string, unknown>;
 }

@@ -1,5 +1,4 @@
 import type { Middleware } from 'koa';
-import { toShow } from '../gateway/respond.js';
 import { GatewayError } from '../core/errors.js';
 import type { State } from '../pipeline/stage.js';
 import { apiRoutes } from './api/routes.js';
@@ -13,6 +12,7 @@ import { signInRoutes } from './sign-in/routes.js';
 import { RouteTable, type Found } from './table.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from './types.js';
 import { visitorOf } from './visitor.js';
+import { toShow } from '../http/public-error.js';
 
 /** Pages, sign-in and management API. Takes only paths of its own; all others go on to `next`. */
 export function createDashboard(services: DashboardServices): Middleware<State> {

@@ -1,9 +1,10 @@
 import { load } from '../config/load.js';
-import type { Configuration, ConfigFault } from '../core/configuration.js';
+import type { Configuration } from '../core/configuration.js';
 import { inspect } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { STAGES } from '../stages/index.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 export interface Checked {
   /** In the order of the file; warnings too. */

@@ -2,11 +2,12 @@ import type { Logger } from 'pino';
 import { ClientGone, encodingOf, writeAtOnce } from '../http/client-connection.js';
 import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
-import { type Context, type Services, type StageMiddleware, type State } from '../pipeline/stage.js';
+import { type Context, type Services, type StageMiddleware } from '../pipeline/stage.js';
 import { bodyOf } from './response-body.js';
 import { LARGE_BYTES } from '../http/json-body.js';
 import type { Room } from '../http/memory-budget.js';
 import { logRequest } from '../telemetry/access-log.js';
+import { toShow } from '../http/public-error.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
@@ -110,34 +111,6 @@ function writeError(
   const { shown, status } = toShow(ctx, error, log);
   const { headers } = shown;
   send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
-}
-
-/** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
-export function toShow(
-  { state }: { state: Pick<State, 'request_id'> },
-  error: unknown,
-  log: Logger,
-): { shown: GatewayError; status: number } {
-  const { request_id } = state;
-  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
-  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
-  return { shown, status: isRefusal(error) ? error.status : shown.status };
-}
-
-/** An operator's own stage refuses as in any Koa application, by `ctx.throw(403, message)`. */
-function refusal(error: unknown): GatewayError | undefined {
-  if (!isRefusal(error)) return undefined;
-  return new GatewayError('invalid_request', error.message, { cause: error });
-}
-
-function isRefusal(error: unknown): error is Error & { status: number } {
-  if (!(error instanceof Error) || error instanceof GatewayError) return false;
-  const { status, expose } = error as { status?: unknown; expose?: unknown };
-  return expose === true && typeof status === 'number' && status >= 400 && status <= 499;
-}
-
-function internal(): GatewayError {
-  return new GatewayError('internal_error', 'The gateway failed to handle this request.');
 }
 
 function tell(ctx: Context, log: Logger, took_ms: number): void {

@@ -1,6 +1,6 @@
 import { refusal } from '../billing/payment-required.js';
 import { fact, type Context, type Services } from '../pipeline/stage.js';
-import type { Model } from '../core/provider.js';
+import type { Model } from '../core/model.js';
 
 /** Throws `GatewayError` (402) for an account with nothing available. */
 export async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import { GatewayError } from '../core/errors.js';
-import { OptionError } from '../pipeline/stage.js';
 import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
 import { explain } from './validation-error.js';
+import { OptionError } from '../core/option-error.js';
 
 /** The shipped schemas of request bodies: `schemas/NAME.schema.json`. */
 export const REQUEST_SCHEMAS = ['chat-completion', 'image-generation', 'video-submission'] as const;

@@ -1,8 +1,8 @@
 import { nearest } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
-import { UpstreamError } from '../upstream/upstream-error.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 const MOST_CHARACTERS = 8_192;
 const PLACEHOLDER = /\{([^{}]*)\}/u;

@@ -1,11 +1,10 @@
 import type { Source } from '../yaml/source.js';
 import type { Draft } from '../yaml/validate.js';
 import type { ErrorsBlock } from '../schema-types/provider.js';
-import type { ErrorReader, ErrorWords } from '../upstream/error-body.js';
-import type { Fault } from '../upstream/upstream-error.js';
 import { compile } from './compile.js';
 import { PLACES } from './template-scopes.js';
 import { evaluate, type Template } from './scope.js';
+import type { Fault, ErrorReader, ErrorWords } from '../core/upstream-error.js';
 
 /** In this order, since an error may hold the words of several. */
 const FAULTS = [

@@ -2,9 +2,9 @@ import { compile, TreeInterpreter, type JSONValue } from '@jmespath-community/jm
 import { nameHint } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
 import { isRecord } from '../lib/is-record.js';
-import { UpstreamError } from '../upstream/upstream-error.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 const MOST_CHARACTERS = 500;
 /** How many times over an expression may repeat what it is given. */

@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/is-record.js';
-import type { Upstream } from '../core/provider.js';
-import { UpstreamError } from '../upstream/upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
+import type { Upstream } from '../core/model.js';
 
 /**
  * The body that a template made, with what the upstream's entry drops, renames and sets; blocks in

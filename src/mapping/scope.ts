@@ -1,4 +1,4 @@
-import { UpstreamError } from '../upstream/upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 /** What a template reads: the value that `$` stands for, and those that have names of their own. */
 export interface Scope {

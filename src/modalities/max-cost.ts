@@ -1,10 +1,11 @@
-import type { ChatWork } from './chat/formats/openai-request.js';
-import type { TokenUsage } from './chat/codec.js';
-import type { Model, Provider, Upstream } from '../core/provider.js';
+import type { Provider } from '../core/provider.js';
 import type { Work } from '../pipeline/stage.js';
 import { imageBound } from './image/price.js';
 import { tokenCost } from '../billing/cost.js';
 import { videoBound } from './video/price.js';
+import type { TokenUsage } from '../core/usage.js';
+import type { Model, Upstream } from '../core/model.js';
+import type { ChatWork } from './chat/call.js';
 
 /** Tokens that a chat template adds around a prompt and around each message, and more than that. */
 const TEMPLATE_TOKENS = 64;

@@ -1,13 +1,20 @@
 import { firstAnswer } from '../pipeline/fallback.js';
-import { shownOf } from './chat/formats/openai-answer.js';
 import { chat } from './chat/send.js';
 import type { Client } from '../http/client-connection.js';
 import { images } from './image/send.js';
-import { fact, workOf, type Context, type Reply, type Services, type Shape } from '../pipeline/stage.js';
+import {
+  fact,
+  workOf,
+  type Context,
+  type Reply,
+  type Services,
+  type Shape,
+} from '../pipeline/stage.js';
 import type { RequestSchema } from '../http/validate-body.js';
 import { content } from './video/content.js';
 import { result, status } from './video/result.js';
 import { submit } from './video/submit.js';
+import { shownOf } from './chat/shown.js';
 
 /** What `transform: NAME` does. It says what it needs, and what it does with money. */
 export interface GatewayOperation {

@@ -1,13 +1,13 @@
 import { chatWork } from './chat/formats/openai-request.js';
 import { imageWork, priced } from './image/request.js';
 import type { Work } from '../pipeline/stage.js';
-import type { Model, Upstream } from '../core/provider.js';
 import { fitting, videoWork } from './video/request.js';
-import type { Resolution } from './video/codec.js';
 import { boundOf } from './max-cost.js';
 import { imageBill } from './image/price.js';
 import { tokenCost } from '../billing/cost.js';
 import { videoBound } from './video/price.js';
+import type { Resolution } from '../core/task.js';
+import type { Model, Upstream } from '../core/model.js';
 
 /** What one ordinary request to a model would cost, worked out as the gateway works it out. */
 export interface WorkedBill {

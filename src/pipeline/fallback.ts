@@ -1,8 +1,8 @@
 import { ClientGone, type Client } from '../http/client-connection.js';
 import { fact, type Context, type Services } from './stage.js';
-import type { Upstream } from '../core/provider.js';
-import { UpstreamError } from '../upstream/upstream-error.js';
 import { mayFallBack, refusal } from '../upstream/to-client-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
+import type { Upstream } from '../core/model.js';
 
 /**
  * Asks the upstreams in turn until one answers. The only place that tries again: what was sent to

@@ -1,4 +1,5 @@
-import { OptionError, type Shape } from './stage.js';
+import { type Shape } from './stage.js';
+import { OptionError } from '../core/option-error.js';
 
 /** The shape of a stage that takes no option, so that a word meant for another is not lost. */
 export function withoutOption(shape: Shape): (option: unknown) => Shape {

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { ConfigFault, EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { ownStage } from './plugin-wrapper.js';
 import type { Stage } from './stage.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 /**
  * The stages that endpoints name: those built in, and the operator's own, which are written as a

@@ -1,9 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
-import type { Bill } from '../modalities/chat/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { Settler } from '../billing/settler.js';
-import type { ChatWork } from '../modalities/chat/formats/openai-request.js';
 import type { ChatAnswer, ChatStream } from '../modalities/chat/send.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { ImageWork } from '../modalities/image/request.js';
@@ -16,12 +14,14 @@ import type { VideoSubmissionBody } from '../schema-types/video-submission.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { Store } from '../store/store-types.js';
 import type { Throttles } from '../lib/rate-limiter.js';
-import type { Caller, Model, Upstream } from '../core/provider.js';
 import type { Call, UnderWay } from '../lib/in-flight.js';
 import type { Control } from '../upstream/poll-client.js';
 import type { Network } from '../upstream/network-types.js';
 import type { VideoWork } from '../modalities/video/request.js';
 import type { Polls } from '../modalities/video/poll.js';
+import type { Caller, Model, Upstream } from '../core/model.js';
+import type { ChatWork } from '../modalities/chat/call.js';
+import type { Bill } from '../billing/bill.js';
 
 /** A checked request body, named by the schema whose promise it keeps. */
 export type Request =
@@ -142,17 +142,6 @@ export interface Stage {
   name: string;
   shape: Shape | ((option: unknown, endpoint: EndpointEntry) => Shape);
   create(option: unknown, services: Services, endpoint: EndpointEntry): StageMiddleware;
-}
-
-/** A stage's option is wrong: a sentence, and the right words where they are known. */
-export class OptionError extends Error {
-  override name = 'OptionError';
-  constructor(
-    message: string,
-    readonly choices: readonly string[] = [],
-  ) {
-    super(message);
-  }
 }
 
 /** Reads a fact that the order of the stages, checked at boot, has made sure of. */

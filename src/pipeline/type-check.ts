@@ -1,7 +1,9 @@
-import type { ConfigFault, EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { nearest } from '../yaml/did-you-mean.js';
 import { isRecord } from '../lib/is-record.js';
-import { OptionError, type Money, type Need, type Shape, type Stage } from './stage.js';
+import { type Money, type Need, type Shape, type Stage } from './stage.js';
+import { OptionError } from '../core/option-error.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 /**
  * The type checker for endpoints: every fact that a stage needs must be given by an earlier one,

@@ -1,9 +1,10 @@
 import { boundOf } from '../modalities/max-cost.js';
 import { Hold } from '../billing/hold.js';
 import { refusal } from '../billing/payment-required.js';
-import { fact, OptionError, type Context, type Services, type Stage } from '../pipeline/stage.js';
+import { fact, type Context, type Services, type Stage } from '../pipeline/stage.js';
 import { isRepeated, repeatableOf } from '../pipeline/idempotency-key.js';
 import { refuseEmpty } from '../http/admission.js';
+import { OptionError } from '../core/option-error.js';
 
 /**
  * Sets aside the most that the request can cost, before it leaves, and closes that hold on every

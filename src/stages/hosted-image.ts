@@ -1,9 +1,10 @@
 import { GatewayError } from '../core/errors.js';
 import { pictureType } from '../lib/image-type.js';
 import { withoutOption } from '../pipeline/option.js';
-import { OptionError, roomOf, type Stage } from '../pipeline/stage.js';
+import { roomOf, type Stage } from '../pipeline/stage.js';
 import { COPIES } from '../http/memory-budget.js';
-import { paramIn } from '../modalities/video/links.js';
+import { OptionError } from '../core/option-error.js';
+import { paramIn } from '../http/params.js';
 
 const plain = withoutOption({ needs: [], gives: ['reply:content'] });
 

@@ -1,11 +1,10 @@
 import { imageBill } from '../modalities/image/price.js';
 import { formatDollars } from '../lib/money.js';
-import type { Bill, Terms } from '../modalities/chat/bill.js';
+import type { Terms } from '../modalities/chat/bill.js';
 import { carryStream, chargeAnswer, type Settle } from '../modalities/chat/deliver.js';
 import type { ImageAnswer } from '../modalities/image/send.js';
 import {
   fact,
-  OptionError,
   workOf,
   type Context,
   type Reply,
@@ -14,8 +13,10 @@ import {
 } from '../pipeline/stage.js';
 import { bodyOf } from '../gateway/response-body.js';
 import type { Answer } from '../store/idempotency/idempotency-types.js';
-import type { Upstream } from '../core/provider.js';
 import { settleTask } from '../modalities/video/result.js';
+import type { Upstream } from '../core/model.js';
+import { OptionError } from '../core/option-error.js';
+import type { Bill } from '../billing/bill.js';
 
 /**
  * Charges an answer: the upstream's own usage at the model's price, or an estimate where there is

@@ -5,7 +5,6 @@ import { imageWork, priced } from '../modalities/image/request.js';
 import { inWords } from '../pipeline/option.js';
 import {
   fact,
-  OptionError,
   type Request,
   type RoutedTask,
   type Services,
@@ -13,10 +12,11 @@ import {
   type Work,
 } from '../pipeline/stage.js';
 import type { RequestSchema } from '../http/validate-body.js';
-import type { Capability, Model, Upstream } from '../core/provider.js';
-import { modelIn } from '../modalities/video/links.js';
 import { fitting, videoWork } from '../modalities/video/request.js';
 import { findTask } from '../modalities/video/find-task.js';
+import type { Capability, Model, Upstream } from '../core/model.js';
+import { OptionError } from '../core/option-error.js';
+import { modelIn } from '../http/params.js';
 
 /** What each kind of work is asked for with, by the capability that an endpoint routes to. */
 const REQUESTS: Partial<Record<Capability, RequestSchema>> = {

@@ -1,7 +1,8 @@
 import { Client, ClientGone } from '../http/client-connection.js';
 import { OPERATIONS, type GatewayOperation } from '../modalities/operations.js';
 import { inWords } from '../pipeline/option.js';
-import { OptionError, roomOf, type Stage } from '../pipeline/stage.js';
+import { roomOf, type Stage } from '../pipeline/stage.js';
+import { OptionError } from '../core/option-error.js';
 
 /** Does the work that its option names, at the upstreams. */
 export const transform: Stage = {

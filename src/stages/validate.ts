@@ -1,7 +1,7 @@
 import type { EndpointEntry } from '../core/configuration.js';
 import { OPERATIONS } from '../modalities/operations.js';
 import { inWords } from '../pipeline/option.js';
-import { OptionError, roomOf, type Request, type Services, type Stage } from '../pipeline/stage.js';
+import { roomOf, type Request, type Services, type Stage } from '../pipeline/stage.js';
 import { readJsonBody } from '../http/read-body.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
 import {
@@ -11,6 +11,7 @@ import {
   type RequestSchema,
 } from '../http/validate-body.js';
 import { admission } from '../http/admission.js';
+import { OptionError } from '../core/option-error.js';
 
 /**
  * The JSON body, checked against a schema: a shipped one by name, or the operator's own by path,

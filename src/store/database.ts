@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, patiently } from './retry.js';
-import { StoreError } from './store-types.js';
+import { StoreError } from './store-error.js';
 
 /**
  * The connection of the cold functions. Every integer comes back as a bigint and every boolean

@@ -1,7 +1,9 @@
 import { MAX_NANO } from './int64.js';
 import type { HoldRefusal } from './hold-types.js';
 import type { AnsweredCall, IdempotencyStore } from './idempotency/idempotency-types.js';
-import { StoreError, type Charge, type Settled, type Store } from './store-types.js';
+import { type Settled, type Store } from './store-types.js';
+import { StoreError } from './store-error.js';
+import type { Charge } from './account-types.js';
 
 /** The part of a store that every request walks through, written once for each database. */
 export interface Hot extends Pick<

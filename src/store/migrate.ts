@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { openDatabase, type Database } from './database.js';
 import { opening } from './open-error.js';
 import { MIGRATIONS } from './migrations.js';
-import { StoreError } from './store-types.js';
+import { StoreError } from './store-error.js';
 
 const TABLE = 'migrations';
 

@@ -1,5 +1,9 @@
 import type { Knex } from 'knex';
-import { createIdempotencyKeys, shareAnswers, weighAnswers } from './idempotency/idempotency-keys.js';
+import {
+  createIdempotencyKeys,
+  shareAnswers,
+  weighAnswers,
+} from './idempotency/idempotency-keys.js';
 import { createPeople } from './sign-in/tables.js';
 
 interface Migration {

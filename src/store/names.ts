@@ -1,4 +1,4 @@
-import { StoreError } from './store-types.js';
+import { StoreError } from './store-error.js';
 
 /**
  * Characters that nobody sees: controls, those that turn the direction of writing, those without

@@ -1,5 +1,5 @@
 import { codeOf } from './retry.js';
-import { StoreError } from './store-types.js';
+import { StoreError } from './store-error.js';
 
 /** Runs what opens a store, and says in one sentence why it could not be opened. */
 export async function opening<T>(work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 import { GatewayError } from '../core/errors.js';
 import { LogLines } from './log-destination.js';
-import { UpstreamError } from '../upstream/upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 const STANDARD_ERROR = 2;
 

@@ -1,4 +1,4 @@
-import { UpstreamError, type Fault } from '../upstream/upstream-error.js';
+import { UpstreamError, type Fault } from '../core/upstream-error.js';
 
 /** What was counted within the window, and the last of each kind; times in ms since 1970. */
 export interface ProviderOutcomes {

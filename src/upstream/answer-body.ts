@@ -1,6 +1,6 @@
 import { untilPacketOver, type PacketListener } from './early-read.js';
-import { UpstreamError } from './upstream-error.js';
 import { Taking, type Taker } from './packet-consumer.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 /** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
 export interface BodySource {

@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.js';
-import { readErrorBody, readErrorText, reread, type ErrorWords } from './error-body.js';
-import { UpstreamError, type Fault } from './upstream-error.js';
+import { readErrorBody, readErrorText, reread } from './error-body.js';
 import { ERROR_BYTES } from './read-answer.js';
+import { UpstreamError, type Fault, type ErrorWords } from '../core/upstream-error.js';
 
 type Headers = Readonly<Record<string, string>>;
 /** The headers of the call, whose credentials an upstream may repeat in its error. */

@@ -1,6 +1,6 @@
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { UpstreamError } from './upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 const INFLATERS: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', createGunzip],

@@ -1,26 +1,5 @@
 import { isRecord } from '../lib/is-record.js';
-import type { Fault } from './upstream-error.js';
-
-/** What an upstream's error says, whichever of the many shapes it came in. Absent parts are ''. */
-export interface ErrorWords {
-  message: string;
-  /** Codes, types and reasons, in lower case, to recognise the error by. */
-  marks: string;
-  /** Those of them that are a short word each, which holds nothing of what a customer wrote. */
-  codes: readonly string[];
-  /** The status that the body itself names, for errors inside a 200. */
-  status: number | undefined;
-  /** Seconds, such as Google's `retryDelay` of "34.4s". */
-  retry_seconds: number | undefined;
-}
-
-/** Reads an error's words anew from its body: the parsed JSON, or its text. */
-export type ErrorReader = (
-  body: unknown,
-  status: number | undefined,
-  said: ErrorWords,
-) => ErrorWords & { fault?: Fault };
-
+import type { ErrorWords, ErrorReader } from '../core/upstream-error.js';
 const UNPARSED_CHARACTERS = 300;
 const CODE = /^[\w.-]{1,64}$/u;
 const MOST_CODES = 6;

@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/is-record.js';
 import type { ServiceAccount } from '../core/provider.js';
-import { UpstreamError } from './upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 export interface Token {
   value: string;

@@ -11,10 +11,10 @@ import {
 } from 'got';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { isForeign, isOwn, urlOf } from './address.js';
-import { UpstreamError } from './upstream-error.js';
 import { lookupPublic, refusePrivate } from './ssrf-guard.js';
 import { readError, readText } from './read-answer.js';
 import type { Network } from './network-types.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 export interface ControlAnswer {
   status: number;

@@ -1,7 +1,7 @@
 import type { WireAnswer } from '../core/provider.js';
 import { decode, LARGE_BYTES, weigh } from '../http/json-body.js';
 import { AnswerBody, type AnswerRoom } from './answer-body.js';
-import { UpstreamError } from './upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 /** Parsing more would keep others waiting; an answer with the odds of all its tokens has fewer. */
 const MOST_VALUES = 500_000;

@@ -1,7 +1,6 @@
 import { createParser, type EventSourceParser, type ParseError } from 'eventsource-parser';
-import type { ServerSentEvent } from '../modalities/chat/codec.js';
 import { isRecord } from '../lib/is-record.js';
-import { UpstreamError } from './upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 const STREAMING = { stream: true };
 const NONE: readonly ServerSentEvent[] = [];
@@ -98,4 +97,9 @@ function bareError(text: string): string | undefined {
 
 function tooLarge(what: string, limit_bytes: number): UpstreamError {
   return new UpstreamError('broken', `The upstream sent ${what} of over ${limit_bytes} bytes.`);
+}
+
+export interface ServerSentEvent {
+  event: string | undefined;
+  data: string;
 }

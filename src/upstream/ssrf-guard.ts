@@ -1,7 +1,7 @@
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { UpstreamError } from './upstream-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 type Callback = (error: Error | null, address: LookupAddress[] | string, family?: number) => void;
 

@@ -1,5 +1,5 @@
 import { GatewayError, type ErrorCode } from '../core/errors.js';
-import type { Fault, UpstreamError } from './upstream-error.js';
+import type { Fault, UpstreamError } from '../core/upstream-error.js';
 
 /** The faults that the client can mend; everything else is the upstream's, hence 502. */
 const CLIENT_CODES: Partial<Record<Fault, ErrorCode>> = {

@@ -2,8 +2,8 @@ import type { Dispatcher } from 'undici';
 import type { StopListener, StopSignal } from '../lib/abort.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
-import { UpstreamError } from './upstream-error.js';
 import { inflate, isCompressed } from './decompress.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 type Headers = Record<string, string | string[] | undefined>;
 

@@ -1,4 +1,4 @@
-import type { ConfigFault } from '../core/configuration.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 export type FaultFormat = 'text' | 'json' | 'github';
 

@@ -1,4 +1,4 @@
-import type { ConfigFault } from '../core/configuration.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 /** Gathers the faults of one load, over all its files. */
 export class Report {

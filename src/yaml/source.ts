@@ -1,7 +1,7 @@
-import type { ConfigFault, Place } from '../core/configuration.js';
 import { isRecord } from '../lib/is-record.js';
 import { nearest } from './did-you-mean.js';
 import type { Report } from './report.js';
+import type { ConfigFault, Place } from '../core/config-fault.js';
 
 /** What stands where in a file: offsets from its beginning, and the words as written. */
 export interface Mark {

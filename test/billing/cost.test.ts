@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { tokenCost } from '../../src/billing/cost.js';
-import type { Price } from '../../src/core/provider.js';
+import type { Price } from '../../src/core/model.js';
 
 const MILLION = 1_000_000n;
 

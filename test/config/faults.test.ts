@@ -2,8 +2,8 @@ import { readFile, readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { format } from '../../src/yaml/format.js';
 import { load } from '../../src/config/load.js';
-import type { ConfigFault } from '../../src/core/configuration.js';
 import { ENV, FIXTURES } from './surroundings.js';
+import type { ConfigFault } from '../../src/core/config-fault.js';
 
 /**
  * Each file in the folder ends in lines that tell its faults, in order:

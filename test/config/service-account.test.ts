@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from '../../src/config/load.js';
-import type { ConfigFault } from '../../src/core/configuration.js';
 import type { Provider } from '../../src/core/provider.js';
+import type { ConfigFault } from '../../src/core/config-fault.js';
 
 const pem = (type: 'rsa' | 'ed25519'): string => {
   const { privateKey } =

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Gateway, sound } from '../../src/gateway/gateway.js';
-import type { KeyTerms } from '../../src/store/store-types.js';
 import { parseDollars } from '../../src/lib/money.js';
+import type { KeyTerms } from '../../src/store/account-types.js';
 
 export interface TestGateway {
   gateway: Gateway;

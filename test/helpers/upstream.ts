@@ -6,7 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Provider, Upstream } from '../../src/core/provider.js';
+import type { Provider } from '../../src/core/provider.js';
+import type { Upstream } from '../../src/core/model.js';
 
 /** One answer of a fake upstream. All parts have defaults: an empty step is a 200 with no body. */
 export interface Step {

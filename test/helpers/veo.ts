@@ -1,6 +1,6 @@
-import type { Upstream } from '../../src/core/provider.js';
 import type { VideoCall } from '../../src/modalities/video/codec.js';
 import { providerAt, upstreamAt } from './upstream.js';
+import type { Upstream } from '../../src/core/model.js';
 
 /** A video as most clients ask for one. */
 export const VIDEO_CALL: VideoCall = {

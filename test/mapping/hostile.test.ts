@@ -2,14 +2,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileProgress } from '../../src/modalities/video/template-progress.js';
 import { mapImages } from '../../src/modalities/image/template.js';
-import { mapVideos, type Operations } from '../../src/modalities/video/template.js';
+import { mapVideos } from '../../src/modalities/video/template.js';
 import { OPERATORS } from '../../src/mapping/operators.js';
 import { evaluate } from '../../src/mapping/scope.js';
 import { parse } from '../../src/yaml/parse.js';
 import { Report } from '../../src/yaml/report.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { compiled, made } from './helpers/template.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { Operations } from '../../src/modalities/video/template-types.js';
 
 const WORDS = [...OPERATORS].flatMap(([name, { may }]) => [name, ...may]);
 const PATHS = [

@@ -5,9 +5,9 @@ import { chatBound, mostTokens } from '../../src/modalities/max-cost.js';
 import { tokenCost } from '../../src/billing/cost.js';
 import { chatWork } from '../../src/modalities/chat/formats/openai-request.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
-import type { Price } from '../../src/core/provider.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { FREE, modelAt, PRICE } from '../billing/helpers/terms.js';
+import type { Price } from '../../src/core/model.js';
 
 const provider = providerAt('http://127.0.0.1');
 

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LedgerEntry } from '../../src/store/store-types.js';
 import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { chatJson, chatSse, play } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
@@ -16,6 +15,7 @@ import {
   type House,
 } from './helpers/house.js';
 import { seeded, serve, type Victim } from './helpers/victim.js';
+import type { LedgerEntry } from '../../src/store/account-types.js';
 
 const CLIENTS = 4;
 /** Longer than an answer waits for the store; set it to a minute or more for a longer look. */

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { image } from '../../providers/gemini.js';
 import type { ImageCall } from '../../src/modalities/image/codec.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { ask } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import { providerAt, startUpstream, upstreamAt, type FakeUpstream } from '../helpers/upstream.js';
 import { MP4, startGeminiVeo, type Film, type VeoServer } from '../helpers/veo-server.js';
 import { fetchVideo, makeVideo, submitVideo } from '../helpers/video-client.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const KEY = 'AIza-test-0123456789';
 const PNG =

@@ -3,9 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { image } from '../../providers/openai-image.js';
 import type { ImageCall, ImageReply } from '../../src/modalities/image/codec.js';
 import { isRecord } from '../../src/lib/is-record.js';
-import type { Provider, Upstream } from '../../src/core/provider.js';
+import type { Provider } from '../../src/core/provider.js';
 import { failure } from '../../src/upstream/classify-error.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { ask } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import {
@@ -16,6 +15,8 @@ import {
   type FakeUpstream,
   type Received,
 } from '../helpers/upstream.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { Upstream } from '../../src/core/model.js';
 
 const CALL: ImageCall = {
   prompt: 'a kite',

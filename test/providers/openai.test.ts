@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { chat } from '../../providers/openai.js';
 import type { ChatCall, ChatReply } from '../../src/modalities/chat/codec.js';
-import type { Upstream } from '../../src/core/provider.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { Upstream } from '../../src/core/model.js';
 
 const CALL: ChatCall = {
   messages: [{ role: 'user', content: 'Hi' }],

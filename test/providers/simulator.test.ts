@@ -5,10 +5,10 @@ import type { ChatCall, ChatPiece, ChatReply } from '../../src/modalities/chat/c
 import type { Provider, WireAnswer } from '../../src/core/provider.js';
 import { PieceReader } from '../../src/modalities/chat/delta-reader.js';
 import { failure } from '../../src/upstream/classify-error.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/read-answer.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const LIMITS = { event_bytes: 100_000, stream_bytes: 1_000_000 };
 const CALL: ChatCall = {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { video as gemini } from '../../providers/gemini.js';
 import { video as vertex } from '../../providers/vertex.js';
-import type { Upstream } from '../../src/core/provider.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import type { VideoCall, VideoCodec } from '../../src/modalities/video/codec.js';
 import { failure } from '../../src/upstream/classify-error.js';
 import { VIDEO_CALL, veoAt } from '../helpers/veo.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { Upstream } from '../../src/core/model.js';
 
 const NEW = 'veo-3.1-generate-001';
 const LITE = 'veo-3.1-lite-generate-001';

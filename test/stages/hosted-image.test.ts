@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { picture } from '../../src/stages/hosted-image.js';
-import { OptionError } from '../../src/pipeline/stage.js';
 import type { EndpointEntry } from '../../src/core/configuration.js';
+import { OptionError } from '../../src/core/option-error.js';
 
 const place = { file: 'gateway.yaml', line: 1, column: 1 };
 

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { EndpointEntry } from '../../src/core/configuration.js';
 import type { Context, Services } from '../../src/pipeline/stage.js';
 import { inOrder, route } from '../../src/stages/route.js';
-import type { Capability, Upstream } from '../../src/core/provider.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 import { chat, errorOf } from '../helpers/ask.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
+import type { Capability, Upstream } from '../../src/core/model.js';
 
 const provider = providerAt('http://127.0.0.1');
 

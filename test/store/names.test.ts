@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { StoreError } from '../../src/store/store-types.js';
 import { onEachStore } from './helpers/ground.js';
+import { StoreError } from '../../src/store/store-error.js';
 
 const UNSEEN = [
   'a\u0000b',

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Charge, Store } from '../../src/store/store-types.js';
+import type { Store } from '../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore } from './helpers/ground.js';
+import type { Charge } from '../../src/store/account-types.js';
 
 /** More than one statement takes, and no round number of them. */
 const MANY = 41;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { merged, Outcomes, WINDOW_MINUTES } from '../../src/telemetry/provider-health.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { failure, failureInside } from '../../src/upstream/classify-error.js';
-import type { Fault } from '../../src/upstream/upstream-error.js';
+import type { Fault } from '../../src/core/upstream-error.js';
 
 const json = (value: unknown): string => JSON.stringify(value);
 const error = (fields: object): string => json({ error: { message: 'Sorry.', ...fields } });

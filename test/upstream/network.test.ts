@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/core/provider.js';
-import { UpstreamError, type Fault } from '../../src/upstream/upstream-error.js';
 import { createNetwork, idleOf } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/read-answer.js';
 import type { Network } from '../../src/upstream/network-types.js';
@@ -19,6 +18,7 @@ import {
   type Step,
 } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
+import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
 
 const REQUEST: WireRequest = {
   method: 'POST',

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createControl, type Control } from '../../src/upstream/poll-client.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
 import { providerAt, startUpstream, type FakeUpstream, type Step } from '../helpers/upstream.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const LIMIT_BYTES = 1_000;
 const ASK: WireRequest = { method: 'GET', path: '/tasks/1?x=1', headers: {}, body: undefined };

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { WireAnswer } from '../../src/core/provider.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { readJson, readText } from '../../src/upstream/read-answer.js';
 import { each } from '../helpers/packets.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 function answer(...texts: string[]): WireAnswer {
   return { status: 200, headers: {}, body: each(texts.map((text) => Buffer.from(text))) };

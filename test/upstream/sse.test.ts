@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ServerSentEvent } from '../../src/modalities/chat/codec.js';
-import { EventReader } from '../../src/upstream/sse.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import { EventReader, type ServerSentEvent } from '../../src/upstream/sse.js';
 import { inThreeWays, splitAt } from '../helpers/packets.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const LIMITS = { event_bytes: 100_000, stream_bytes: 1_000_000 };
 

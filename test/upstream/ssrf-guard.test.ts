@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { isPublic, lookupPublic, refusePrivate } from '../../src/upstream/ssrf-guard.js';
 import { createNetwork } from '../../src/upstream/network.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { providerAt, startUpstream } from '../helpers/upstream.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const PRIVATE = [
   '0.0.0.0',

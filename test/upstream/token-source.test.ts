@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { inspect } from 'node:util';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
 import { createControl } from '../../src/upstream/poll-client.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import {
   controlWithTokens,
   createGoogle,
@@ -18,6 +17,7 @@ import {
   type TokenServerOptions,
 } from '../helpers/token-server.js';
 import { play, providerAt, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const ASK: WireRequest = { method: 'GET', path: '/x', headers: { a: 'b' }, body: undefined };
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { format } from '../../src/yaml/format.js';
-import type { ConfigFault } from '../../src/core/configuration.js';
+import type { ConfigFault } from '../../src/core/config-fault.js';
 
 const FAULT: ConfigFault = {
   severity: 'error',

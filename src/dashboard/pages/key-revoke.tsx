@@ -1,10 +1,10 @@
 import { GatewayError } from '../../core/errors.js';
-import type { Key } from '../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { signedIn } from './guard.js';
 import { sendPage } from './page.js';
 import { Ago, Card } from './parts.js';
 import { seeOther } from '../redirect.js';
+import type { Key } from '../../store/account-types.js';
 
 const PATH = '/settings/keys/:keyID/revoke';
 

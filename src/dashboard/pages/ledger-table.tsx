@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { isRecord } from '../../lib/is-record.js';
-import type { Key, LedgerEntry } from '../../store/store-types.js';
 import { Badge, Money, Time } from './parts.js';
 import { counted, grouped } from './words.js';
+import type { Key, LedgerEntry } from '../../store/account-types.js';
 
 /** Entries of the ledger, as they come. */
 export function LedgerTable(props: {

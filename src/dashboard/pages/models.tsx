@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import type { Configuration } from '../../core/configuration.js';
-import type { Model } from '../../core/provider.js';
 import type { DashboardServices, Route } from '../types.js';
 import { sendPage } from './page.js';
 import { Badge, Card, Code, CopyButton, Empty } from './parts.js';
 import { limitsOf, pricesOf, priceInShort } from './prices.js';
 import { kindOf, LANGUAGES, snippet, type Language } from './snippet.js';
+import type { Model } from '../../core/model.js';
 
 const NAMES: Record<Language, string> = { curl: 'curl', python: 'Python', node: 'Node' };
 

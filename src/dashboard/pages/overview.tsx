@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import type { Account, Key, LedgerEntry } from '../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
 import { usageRange } from '../views/usage.js';
 import { DayChart, ModelBars } from './charts.js';
@@ -11,6 +10,7 @@ import { Card, Code, Empty, Figures, Money } from './parts.js';
 import { snippet } from './snippet.js';
 import { spendOf, type Spend } from './spend.js';
 import { counted } from './words.js';
+import type { Account, Key, LedgerEntry } from '../../store/account-types.js';
 
 const RECENT = 10;
 

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import type { Model } from '../../core/provider.js';
 import type { DashboardServices, Route } from '../types.js';
 import { sendPage } from './page.js';
 import { Choice, Field } from './fields.js';
 import { Card, Empty, Notice } from './parts.js';
 import { priceInShort } from './prices.js';
 import { kindOf, type SnippetKind } from './snippet.js';
+import type { Model } from '../../core/model.js';
 
 const KINDS: Record<SnippetKind, string> = { chat: 'Chat', image: 'Images', video: 'Video' };
 /** To begin with, by one click. */

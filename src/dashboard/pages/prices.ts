@@ -1,5 +1,5 @@
-import type { Model } from '../../core/provider.js';
 import { dollarsShown, grouped } from './words.js';
+import type { Model } from '../../core/model.js';
 
 type Fact = [name: string, value: string];
 

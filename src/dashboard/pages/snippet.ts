@@ -1,4 +1,4 @@
-import type { Model } from '../../core/provider.js';
+import type { Model } from '../../core/model.js';
 
 export const LANGUAGES = ['curl', 'python', 'node'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -1,5 +1,5 @@
-import type { UsageRow } from '../../store/store-types.js';
 import type { UsageRange } from '../views/usage.js';
+import type { UsageRow } from '../../store/account-types.js';
 
 /** How many models have a colour of their own; the others share the last one. */
 const COLOURS = 6;

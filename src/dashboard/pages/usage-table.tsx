@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
-import type { Key } from '../../store/store-types.js';
 import type { Grouping, Usage, UsageFigures, UsageGroup } from '../views/usage.js';
 import { Money } from './parts.js';
 import { dayShown, grouped } from './words.js';
+import type { Key } from '../../store/account-types.js';
 
 const HEADS: Record<Grouping, string> = { day: 'Day', model: 'Model', key: 'Key' };
 

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import type { Key } from '../../store/store-types.js';
 import type { DashboardServices, Route } from '../types.js';
 import { groupUsage, usageRange, type Grouping, type UsageRange } from '../views/usage.js';
 import { DayChart } from './charts.js';
@@ -11,6 +10,7 @@ import { Card, Empty } from './parts.js';
 import { spendOf } from './spend.js';
 import { UsageTable } from './usage-table.js';
 import { readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
+import type { Key } from '../../store/account-types.js';
 
 const DAY_MS = 86_400_000;
 const GROUPINGS: Record<Grouping, string> = { day: 'By day', model: 'By model', key: 'By key' };

@@ -2,8 +2,9 @@ import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
 import type { AccountCreation } from '../../schema-types/account-creation.js';
 import type { AccountCredit } from '../../schema-types/account-credit.js';
-import { StoreError, type Account, type LedgerEntry } from '../../store/store-types.js';
 import type { DashboardServices } from '../types.js';
+import { StoreError } from '../../store/store-error.js';
+import type { Account, LedgerEntry } from '../../store/account-types.js';
 
 const NAME_CHARACTERS = 100;
 

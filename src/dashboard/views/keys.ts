@@ -1,9 +1,10 @@
 import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
-import { TooManyKeys, type Key, type KeyTerms } from '../../store/store-types.js';
 import type { DashboardServices } from '../types.js';
 import { startOf } from './days.js';
+import { TooManyKeys } from '../../store/store-error.js';
+import type { Key, KeyTerms } from '../../store/account-types.js';
 
 const NAME_CHARACTERS = 100;
 const SHOWN_REVOKED = 100;

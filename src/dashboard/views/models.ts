@@ -1,6 +1,6 @@
 import { priceShape } from '../../billing/price-shape.js';
 import type { Configuration } from '../../core/configuration.js';
-import type { Model, Upstream } from '../../core/provider.js';
+import type { Model, Upstream } from '../../core/model.js';
 
 /** All models for operators: where their calls go, and what is done to them on the way. */
 export function modelsShape({ models }: Configuration): Record<string, object> {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
-import type { UsageRow } from '../../store/store-types.js';
 import { DAY_MS, dayName, startOf } from './days.js';
+import type { UsageRow } from '../../store/account-types.js';
 
 export const GROUPINGS = ['day', 'model', 'key'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

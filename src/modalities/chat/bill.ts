@@ -1,21 +1,11 @@
-import type { ChatCall, TokenUsage } from './codec.js';
-import type { ChatWork } from './formats/openai-request.js';
-import type { Model, ModelLimits, Upstream } from '../../core/provider.js';
+import type { ChatCall } from './codec.js';
 import { mediaTokens, mostTokens } from '../max-cost.js';
 import { tokenCost } from '../../billing/cost.js';
 import { countTokens } from '../../billing/tokens.js';
-
-/** What an answer is charged for. `estimated` where the upstream's own figures were not usable. */
-export interface Bill {
-  usage: TokenUsage;
-  /** What the client owes for it; once it is settled, what was collected. */
-  cost_nano: bigint;
-  /** What it cost beyond the output limit that was sent, which the client never owes. */
-  not_owed_nano?: bigint;
-  estimated: boolean;
-  /** Once it is settled: what it cost beyond what was collected. Absent where that is nothing. */
-  uncollected_nano?: bigint;
-}
+import type { TokenUsage } from '../../core/usage.js';
+import type { Model, ModelLimits, Upstream } from '../../core/model.js';
+import type { ChatWork } from './call.js';
+import { type Bill, readUsage } from '../../billing/bill.js';
 
 /** Who bills: the work done, by which upstream, under which hold (null where it is free). */
 export interface Terms {
@@ -76,18 +66,6 @@ export async function estimatedBill(texts: readonly string[], terms: Terms): Pro
   const cost = tokenCost(usage, upstream.price);
   const capped = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
   return { usage, cost_nano: capped, estimated: true };
-}
-
-/** Token counts, if they are counts at all. */
-export function readUsage(usage: unknown): TokenUsage | undefined {
-  if (typeof usage !== 'object' || usage === null) return undefined;
-  const { prompt_tokens, completion_tokens } = usage as Record<string, unknown>;
-  if (!isCount(prompt_tokens) || !isCount(completion_tokens)) return undefined;
-  return { prompt_tokens, completion_tokens };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 async function completionTokens(texts: readonly string[], { call }: ChatWork): Promise<number> {

@@ -1,5 +1,7 @@
-import type { Upstream } from '../../core/provider.js';
+import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
+import type { ServerSentEvent } from '../../upstream/sse.js';
+import type { Upstream } from '../../core/model.js';
 
 /** A chat call in the gateway's own words: checked, aliases resolved, unknown fields gone. */
 export interface ChatCall {
@@ -10,12 +12,6 @@ export interface ChatCall {
   max_tokens: number | undefined;
   /** Every other field that may travel: sampling, stop, tools, passthrough. */
   fields: Readonly<Record<string, unknown>>;
-}
-
-/** Tokens as the upstream counts them. Not yet believed: see billing. */
-export interface TokenUsage {
-  prompt_tokens: number;
-  completion_tokens: number;
 }
 
 export interface ToolCall {
@@ -56,17 +52,6 @@ export interface ChatPiece {
   finish_reason?: string;
   /** The last one seen counts. */
   usage?: unknown;
-}
-
-export interface ServerSentEvent {
-  event: string | undefined;
-  data: string;
-}
-
-export interface Encoded {
-  path: string;
-  headers?: Record<string, string>;
-  body: Record<string, unknown>;
 }
 
 /**

@@ -1,13 +1,14 @@
-import { believedBill, estimatedBill, type Bill, type Terms } from './bill.js';
+import { believedBill, estimatedBill, type Terms } from './bill.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Context, Services } from '../../pipeline/stage.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { refusal } from '../../upstream/to-client-error.js';
-import { textsOf } from './formats/openai-answer.js';
 import { DONE, event, Framer } from './formats/openai-chunks.js';
 import type { ChatAnswer, ChatStream } from './send.js';
 import { pump, type Ending } from './pipe.js';
 import { Sink } from './sse-response.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Bill } from '../../billing/bill.js';
+import { textsOf } from './shown.js';
 
 /** Commits a charge, and answers the bill as it was paid. Only then an answer goes out whole. */
 export type Settle = (bill: Bill) => Promise<Bill>;

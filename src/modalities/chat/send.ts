@@ -1,12 +1,13 @@
 import type { Client } from '../../http/client-connection.js';
-import { visible, type Heading, type Shown } from './formats/openai-answer.js';
-import type { ChatCall, ChatPiece, ChatReply, Encoded } from './codec.js';
+import type { ChatCall, ChatPiece, ChatReply } from './codec.js';
 import { PieceReader, type PieceSource } from './delta-reader.js';
-import type { Operation, Upstream, WireAnswer } from '../../core/provider.js';
+import type { Operation, WireAnswer, Encoded } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
+import { visible, type Heading, type Shown } from './shown.js';
 
 export interface ChatAnswer {
   kind: 'chat';

@@ -1,5 +1,5 @@
-import type { Encoded } from '../chat/codec.js';
-import type { Upstream } from '../../core/provider.js';
+import type { Encoded } from '../../core/provider.js';
+import type { Upstream } from '../../core/model.js';
 
 /** An image call in the gateway's own words: checked, defaults filled in (specification 2.6). */
 export interface ImageCall {

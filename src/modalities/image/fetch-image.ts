@@ -1,10 +1,10 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
 import { isListed, isOwn } from '../../upstream/address.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { readBytes, readError, readText } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
 import type { StopSignal } from '../../lib/abort.js';
+import { UpstreamError } from '../../core/upstream-error.js';
 
 const REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);

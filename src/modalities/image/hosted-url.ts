@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Services } from '../../pipeline/stage.js';
-import type { PictureTerms } from '../../store/images/hosted-images.js';
 import { pictureType } from '../../lib/image-type.js';
+import type { PictureTerms } from '../../store/images/image-types.js';
 
 type PictureOwner = Pick<PictureTerms, 'account_id' | 'free'>;
 

@@ -1,6 +1,5 @@
-import { usageBody } from '../chat/formats/openai-answer.js';
-import type { TokenUsage } from '../chat/codec.js';
 import type { ImageAnswer } from './send.js';
+import { type TokenUsage, usageBody } from '../../core/usage.js';
 
 /** The answer to an image request (specification 2.7); usage is zeros where it is not known. */
 export function imagesBody({ created, data }: ImageAnswer, usage: TokenUsage): object {

@@ -1,7 +1,7 @@
 import type { PriceEntry } from '../../schema-types/gateway.js';
-import { readDollars } from '../../config/prices.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { Draft } from '../../yaml/validate.js';
+import { readDollars } from '../../yaml/dollars.js';
 
 type Entry = Draft<Extract<PriceEntry, object>['per_image']>;
 

@@ -1,9 +1,10 @@
-import type { TokenUsage } from '../chat/codec.js';
 import type { ImageCall } from './codec.js';
-import type { Model, Price, Upstream } from '../../core/provider.js';
 import { tokenCost } from '../../billing/cost.js';
 import { countTokens } from '../../billing/tokens.js';
-import { isPlausible, readUsage, type Bill } from '../chat/bill.js';
+import { isPlausible } from '../chat/bill.js';
+import type { TokenUsage } from '../../core/usage.js';
+import type { Model, Price, Upstream } from '../../core/model.js';
+import { readUsage, type Bill } from '../../billing/bill.js';
 
 /** Output tokens of one picture at the most, where the model's limits do not say. */
 const MOST_TOKENS = 8_192;

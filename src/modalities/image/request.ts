@@ -3,8 +3,8 @@ import { headerSafe } from '../../lib/ignored-header.js';
 import { checkAddresses } from '../chat/formats/image-url.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ImageGenerationBody } from '../../schema-types/image-generation.js';
-import type { Model, Price, Upstream } from '../../core/provider.js';
 import type { ImageCall } from './codec.js';
+import type { Model, Price, Upstream } from '../../core/model.js';
 
 /** An image request as the chosen model takes it; `n` is all that was asked for. */
 export interface ImageWork {

@@ -1,11 +1,12 @@
 import type { Client } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/stage.js';
-import type { ImageOperation, Upstream, WireRequest } from '../../core/provider.js';
+import type { ImageOperation, WireRequest } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { ImageCall, ImageReply } from './codec.js';
 import { deliver, type ImageDatum } from './to-client.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
 
 /** The pictures of one request, ready for the client. `created` is in Unix seconds. */
 export interface ImageAnswer {

@@ -4,7 +4,6 @@ import type { ImageCall, ImageCodec, ImageReply, Picture } from './codec.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { ImageBlock } from '../../schema-types/provider.js';
 import { failureInside } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { unaccepted } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
 import { adjusted } from '../../mapping/overrides.js';
@@ -12,6 +11,7 @@ import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
 import { PLACES, type Place } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
+import { UpstreamError } from '../../core/upstream-error.js';
 
 const AT = `/operations${join('image')}`;
 const DATA_URL = /^data:[^,]{0,200};base64,/u;

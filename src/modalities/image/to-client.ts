@@ -1,11 +1,11 @@
 import type { Client } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/stage.js';
-import type { Upstream } from '../../core/provider.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { refusePrivate } from '../../upstream/ssrf-guard.js';
 import type { ImageCall, Picture } from './codec.js';
 import { fetchPicture, isInside } from './fetch-image.js';
 import { keptUrl } from './hosted-url.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
 
 /** One element of `data` (specification 2.7). */
 export interface ImageDatum {

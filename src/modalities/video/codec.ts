@@ -1,7 +1,6 @@
-import type { Upstream } from '../../core/provider.js';
-
-export type AspectRatio = '16:9' | '9:16';
-export type Resolution = '720p' | '1080p' | '4k';
+import type { JsonObject } from '../../core/json.js';
+import type { AspectRatio, Resolution, VideoRequest, VideoPlace } from '../../core/task.js';
+import type { Upstream } from '../../core/model.js';
 
 /** A video call in the gateway's own words, defaults filled in (specification 2.8). */
 export interface VideoCall {
@@ -15,28 +14,6 @@ export interface VideoCall {
   negative_prompt: string | undefined;
   /** Base64 without a `data:` prefix, and the type its first bytes show. */
   image: { base64: string; mime_type: 'image/png' | 'image/jpeg' | 'image/webp' } | undefined;
-}
-
-export type Json =
-  string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
-export type JsonObject = { readonly [name: string]: Json };
-
-/** A request to an upstream. `url` is absolute, for upstreams that say where to ask next. */
-export interface VideoRequest {
-  method: 'GET' | 'POST';
-  /** Joined to the provider's `base_url`, unless it is an absolute http(s) URL. */
-  path: string;
-  headers?: Readonly<Record<string, string>>;
-  body?: Json;
-  /** False where the address is open to all, so that credentials must not go there. */
-  credentials: boolean;
-}
-
-/** Where one finished video is: kept with the task, and asked for when its content is fetched. */
-export interface VideoPlace {
-  request: VideoRequest;
-  /** The way to its base64 within a JSON answer; left out where the answer is the video. */
-  base64_at?: readonly (string | number)[];
 }
 
 export type VideoProgress =

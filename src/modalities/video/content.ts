@@ -1,10 +1,10 @@
 import { ClientGone, drained, type Client } from '../../http/client-connection.js';
 import { GatewayError } from '../../core/errors.js';
 import { fact, type Context, type Reply, type Services } from '../../pipeline/stage.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { openVideo, type OpenVideo } from './open-content.js';
 import { upstreamOf } from './poll.js';
 import { rangeOf } from './range.js';
+import { UpstreamError } from '../../core/upstream-error.js';
 
 /**
  * Carries a video from its upstream to the client (specification 4.6): as it comes, and no faster

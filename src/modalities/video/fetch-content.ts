@@ -1,11 +1,11 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
 import { isOwn, urlOf } from '../../upstream/address.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { readText } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { VideoRequest } from './codec.js';
 import { wireOf } from './submit-jobs.js';
 import type { StopSignal } from '../../lib/abort.js';
+import type { VideoRequest } from '../../core/task.js';
+import { UpstreamError } from '../../core/upstream-error.js';
 
 const REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);

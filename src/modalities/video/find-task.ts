@@ -1,8 +1,8 @@
 import { GatewayError, modelNotAllowed } from '../../core/errors.js';
 import { fact, type Context, type RoutedTask, type Services } from '../../pipeline/stage.js';
 import type { Task } from '../../store/tasks/task-types.js';
-import { modelIn, paramIn } from './links.js';
 import { tellSwept } from './log-expired.js';
+import { modelIn, paramIn } from '../../http/params.js';
 
 /**
  * The task that the path names. Another account's is the same as one that does not exist. Throws

@@ -1,5 +1,6 @@
 import type { EndpointEntry } from '../../core/configuration.js';
 import type { Context, Services } from '../../pipeline/stage.js';
+import { modelIn } from '../../http/params.js';
 
 /** Where the operations are that one answer points to, if the file has no endpoint for them. */
 const STANDARD = {
@@ -30,17 +31,6 @@ export function addressOf(
   };
   const path = found[0]?.path ?? STANDARD[operation];
   return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) => values[name] ?? '');
-}
-
-/** The model's ID in the path, decoded. */
-export function modelIn(ctx: Context): string {
-  return paramIn(ctx, 'model');
-}
-
-/** A parameter of the path, decoded; empty where the endpoint has none of that name. */
-export function paramIn(ctx: Context, name: string): string {
-  const { params } = ctx as { params?: Record<string, string | undefined> };
-  return params?.[name] ?? '';
 }
 
 /** The model's ID in the path, as it stands there. */

@@ -4,11 +4,11 @@ import { isRecord } from '../../lib/is-record.js';
 import type { Services } from '../../pipeline/stage.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
-import type { VideoPlace } from './codec.js';
 import { fetchVideo } from './fetch-content.js';
 import { slice, spanOf } from './range.js';
+import type { VideoPlace } from '../../core/task.js';
+import { UpstreamError } from '../../core/upstream-error.js';
 
 /** A video that has begun to come: `length` and `size` in bytes, where they are known. */
 export interface OpenVideo {

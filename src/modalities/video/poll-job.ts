@@ -1,10 +1,12 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
-import type { Upstream } from '../../core/provider.js';
 import { AnswerTooLarge, type Control, type ControlAnswer } from '../../upstream/poll-client.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
-import type { JsonObject, VideoPlace, VideoProgress } from './codec.js';
+import type { VideoProgress } from './codec.js';
 import { videoOf, wireOf } from './submit-jobs.js';
+import type { JsonObject } from '../../core/json.js';
+import type { VideoPlace } from '../../core/task.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
 
 /** What one upstream task has come to: the videos, once it is done. */
 export interface JobAnswer {

@@ -1,8 +1,8 @@
 import type { Services } from '../../pipeline/stage.js';
 import type { Task, TaskJob, TaskProgress } from '../../store/tasks/task-types.js';
-import type { Upstream } from '../../core/provider.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { askJob, type JobAnswer } from './poll-job.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
 
 /** A task as it is known now, and what went wrong if its upstream was asked in vain. */
 export interface Polled {

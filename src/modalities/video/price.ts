@@ -1,5 +1,5 @@
-import type { Price, Upstream } from '../../core/provider.js';
 import type { VideoCall } from './codec.js';
+import type { Price, Upstream } from '../../core/model.js';
 
 type Kind = Pick<VideoCall, 'resolution' | 'generate_audio'>;
 

@@ -2,9 +2,9 @@ import { videoRate } from './price.js';
 import { headerSafe } from '../../lib/ignored-header.js';
 import { GatewayError } from '../../core/errors.js';
 import type { VideoParameters, VideoSubmissionBody } from '../../schema-types/video-submission.js';
-import type { Model, Upstream } from '../../core/provider.js';
 import type { VideoCall, VideoRefusal } from './codec.js';
 import { readImage } from './input-image.js';
+import type { Model, Upstream } from '../../core/model.js';
 
 /** A video request as the chosen model takes it. */
 export interface VideoWork {

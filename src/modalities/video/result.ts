@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { videoCost } from './price.js';
 import { GatewayError } from '../../core/errors.js';
-import { fact, type Context, type Services, type TaskBill, type TaskReply } from '../../pipeline/stage.js';
+import {
+  fact,
+  type Context,
+  type Services,
+  type TaskBill,
+  type TaskReply,
+} from '../../pipeline/stage.js';
 import type { Task } from '../../store/tasks/task-types.js';
 import { addressOf } from './links.js';
 import { gone, poll, upstreamOf } from './poll.js';

@@ -1,11 +1,14 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
-import type { Upstream, VideoOperation, WireRequest } from '../../core/provider.js';
+import type { VideoOperation, WireRequest } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { JsonObject, VideoCall, VideoRequest } from './codec.js';
+import type { VideoCall } from './codec.js';
 import type { StopSignal } from '../../lib/abort.js';
+import type { JsonObject } from '../../core/json.js';
+import type { VideoRequest } from '../../core/task.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
 
 /** What the client is told where an upstream may or may not have begun. */
 export const UNSURE = 'The gateway stopped while submitting; the upstream may have taken the task.';

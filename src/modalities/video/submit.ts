@@ -4,10 +4,10 @@ import type { Client } from '../../http/client-connection.js';
 import { GatewayError } from '../../core/errors.js';
 import { fact, workOf, type Context, type Reply, type Services } from '../../pipeline/stage.js';
 import type { TaskCall, TaskIntent, TaskJob, TaskTarget } from '../../store/tasks/task-types.js';
-import type { Upstream } from '../../core/provider.js';
 import { addressOf } from './links.js';
 import type { VideoCall } from './codec.js';
 import { submitJobs, UNSURE } from './submit-jobs.js';
+import type { Upstream } from '../../core/model.js';
 
 /** What the sweep adds to the upstreams' own timeouts before it takes a submission for lost. */
 const GRACE_MS = 60_000;

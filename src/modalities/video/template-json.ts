@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/is-record.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
-import type { Json, JsonObject } from './codec.js';
+import type { Json, JsonObject } from '../../core/json.js';
+import { UpstreamError } from '../../core/upstream-error.js';
 
 /** A state is kept with its task, so it is no place for files. */
 const MOST_CHARACTERS = 64 * 1024;

@@ -2,12 +2,13 @@ import { pointer as join, type Source } from '../../yaml/source.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { Provider } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
-import type { VideoCodec, VideoPlace } from './codec.js';
+import type { VideoCodec } from './codec.js';
 import { compile } from '../../mapping/compile.js';
 import { progressPlace, type Fields } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
-import type { Operations } from './template.js';
+import type { VideoPlace } from '../../core/task.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Operations } from './template-types.js';
 
 /** Marks the state of a task that is done, whose result is asked for next. */
 export const RESULT = '$result';

@@ -1,15 +1,16 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
-import type { Upstream } from '../../core/provider.js';
 import { isAbsolute, isOwn, urlOf } from '../../upstream/address.js';
-import { UpstreamError } from '../../upstream/upstream-error.js';
-import type { JsonObject, VideoRequest } from './codec.js';
 import { addressFrom } from '../../mapping/address.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
 import { questionPlace, type Fields } from '../../mapping/template-scopes.js';
 import { RESULT } from './template-progress.js';
 import { evaluate } from '../../mapping/scope.js';
-import type { Operations } from './template.js';
+import type { JsonObject } from '../../core/json.js';
+import type { VideoRequest } from '../../core/task.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Upstream } from '../../core/model.js';
+import type { Operations } from './template-types.js';
 
 type Ask = (state: JsonObject, upstream: Upstream) => VideoRequest;
 

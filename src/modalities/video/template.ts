@@ -1,8 +1,6 @@
 import { nameHint } from '../../yaml/did-you-mean.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
-import type { Draft } from '../../yaml/validate.js';
 import { isRecord } from '../../lib/is-record.js';
-import type { ProviderManifest } from '../../schema-types/provider.js';
 import type { VideoCodec } from './codec.js';
 import { unaccepted } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
@@ -14,8 +12,7 @@ import { PLACES, type Fields, type Place } from '../../mapping/template-scopes.j
 import { compileProgress, RESULT, STATUSES } from './template-progress.js';
 import { compileQuestion } from './template-status.js';
 import { evaluate, type Template } from '../../mapping/scope.js';
-
-export type Operations = Draft<ProviderManifest['operations']>;
+import type { Operations } from './template-types.js';
 
 /**
  * The codec that a manifest's templates for videos make. `video.submit` gives the request from the

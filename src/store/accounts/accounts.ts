@@ -4,7 +4,8 @@ import { enterCredit } from '../ledger/ledger.js';
 import { checkName } from '../names.js';
 import { bound, fitsColumn } from '../int64.js';
 import { randomText } from '../keys/secret.js';
-import { StoreError, type Account } from '../store-types.js';
+import { StoreError } from '../store-error.js';
+import type { Account } from '../account-types.js';
 
 export interface AccountRow {
   id: string;

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import type { AnsweredCall, Begun, RepeatableCall } from './idempotency-types.js';
 import { excessOf, type Weight } from '../shares.js';
-import { StoreError } from '../store-types.js';
+import { StoreError } from '../store-error.js';
 
 /** A row of `idempotency_keys`: a call runs as long as a process has it. */
 export interface CallRow {

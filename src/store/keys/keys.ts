@@ -4,7 +4,8 @@ import { noAccount } from '../hot-path.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName } from '../names.js';
 import { bound, fitsColumn } from '../int64.js';
-import { StoreError, TooManyKeys, type Key, type KeyTerms } from '../store-types.js';
+import { StoreError, TooManyKeys } from '../store-error.js';
+import type { Key, KeyTerms } from '../account-types.js';
 
 type Column<T> = T extends number ? bigint : T;
 type Plain = 'id' | 'account_id' | 'name' | 'prefix' | 'limit_nano' | 'spent_nano';

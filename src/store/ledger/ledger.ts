@@ -3,7 +3,8 @@ import { formatDollars } from '../../lib/money.js';
 import type { Database } from '../database.js';
 import { noAccount } from '../hot-path.js';
 import { bound, fitsColumn } from '../int64.js';
-import { StoreError, type LedgerEntry, type LedgerPage } from '../store-types.js';
+import { StoreError } from '../store-error.js';
+import type { LedgerEntry, LedgerPage } from '../account-types.js';
 
 interface LedgerRow {
   id: bigint;

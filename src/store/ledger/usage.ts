@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
-import { StoreError, type UsageRow } from '../store-types.js';
+import { StoreError } from '../store-error.js';
+import type { UsageRow } from '../account-types.js';
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 366;

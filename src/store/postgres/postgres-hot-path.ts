@@ -1,5 +1,4 @@
 import pg from 'pg';
-import type { Caller } from '../../core/provider.js';
 import { UnderWay, type Placed } from '../../lib/in-flight.js';
 import { isConflict, isPassing } from '../database.js';
 import { checkCharge, checkHold, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
@@ -14,7 +13,9 @@ import type { Lent } from './postgres-session.js';
 import { SQL } from './postgres-statements.js';
 import type { Process } from '../leases.js';
 import type { HoldResult } from '../hold-types.js';
-import type { Charge, Settled } from '../store-types.js';
+import type { Settled } from '../store-types.js';
+import type { Caller } from '../../core/model.js';
+import type { Charge } from '../account-types.js';
 
 const CONNECTIONS = 10;
 const QUERY_MS = 10_000;

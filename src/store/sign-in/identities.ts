@@ -5,7 +5,8 @@ import type { Identity, PeopleStore } from './sign-in-types.js';
 import { createSession, readSession, sweepSessions } from './sessions.js';
 import { sha256 } from '../keys/secret.js';
 import { beginSignIn, createLink, finishSignIn, sweepTickets, useLink } from './one-time-tokens.js';
-import { StoreError, type Account } from '../store-types.js';
+import { StoreError } from '../store-error.js';
+import type { Account } from '../account-types.js';
 
 /** What a newcomer's credit is entered under: with the account it is unique, so it comes once. */
 const REFERENCE = 'sign-in credit';

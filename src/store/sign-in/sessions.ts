@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { noAccount } from '../hot-path.js';
-import type { NewSession, Session, SessionLimits } from './sign-in-types.js';
+import type { NewSession, Session } from './sign-in-types.js';
 import { makeTicket, sha256 } from '../keys/secret.js';
+import type { SessionLimits } from '../../core/configuration.js';
 
 /** A session that was noted as seen this lately is not noted again. */
 const NOTE_EVERY_MS = 60_000;

@@ -1,4 +1,5 @@
-import type { Account } from '../store-types.js';
+import type { SessionLimits } from '../../core/configuration.js';
+import type { Account } from '../account-types.js';
 
 /** Who a third party says somebody is. `subject` never changes; the address may. */
 export interface Identity {
@@ -24,12 +25,6 @@ export interface Session {
 }
 
 export type NewSession = Pick<Session, 'account_id' | 'email' | 'via' | 'operator'>;
-
-/** How long a session lasts unused, and at most. */
-export interface SessionLimits {
-  idle_ms: number;
-  lifetime_ms: number;
-}
 
 /**
  * A sign-in that has gone to its provider and not come back yet; it belongs to one browser. What

@@ -4,7 +4,9 @@ import { COLLECTED, isBeyondHold, noAccount, type ChargeAct } from '../hot-path.
 import type { AnsweredCall } from '../idempotency/idempotency-types.js';
 import { prepareBulk } from './bulk-insert.js';
 import { CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
-import { StoreError, type Charge, type Settled } from '../store-types.js';
+import { type Settled } from '../store-types.js';
+import { StoreError } from '../store-error.js';
+import type { Charge } from '../account-types.js';
 
 interface Paid {
   spent_nano: bigint;

@@ -1,5 +1,4 @@
 import Sqlite from 'better-sqlite3';
-import type { Caller } from '../../core/provider.js';
 import { isBusy, prepareSqlite } from '../database.js';
 import { Group } from './group-commit.js';
 import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
@@ -13,7 +12,9 @@ import { SqliteCharges } from './sqlite-charges.js';
 import { SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult } from '../hold-types.js';
-import type { Charge, Settled } from '../store-types.js';
+import type { Settled } from '../store-types.js';
+import type { Caller } from '../../core/model.js';
+import type { Charge } from '../account-types.js';
 
 /** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
 export class SqliteHot implements Hot {

@@ -3,7 +3,7 @@ import { bound } from '../int64.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
 import { storable } from '../text.js';
-import { StoreError } from '../store-types.js';
+import { StoreError } from '../store-error.js';
 
 /** Gives back what a task holds. */
 export async function endHold(

@@ -1,5 +1,6 @@
 import type { AnsweredCall, RepeatableCall } from '../idempotency/idempotency-types.js';
-import type { AspectRatio, JsonObject, Resolution, VideoPlace } from '../../modalities/video/codec.js';
+import type { JsonObject } from '../../core/json.js';
+import type { AspectRatio, Resolution, VideoPlace } from '../../core/task.js';
 
 /** `SUBMITTING` is ours: the intent is written, and the upstream has not answered yet. */
 export type TaskStatus = 'SUBMITTING' | JobStatus;

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import type { VideoPlace } from '../../modalities/video/codec.js';
 import type { Database } from '../database.js';
 import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
 import type { AnsweredCall } from '../idempotency/idempotency-types.js';
@@ -10,7 +9,8 @@ import { endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
 import { sweep } from './task-sweep.js';
 import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
 import { isPossible, storable } from '../text.js';
-import { StoreError } from '../store-types.js';
+import type { VideoPlace } from '../../core/task.js';
+import { StoreError } from '../store-error.js';
 
 /** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
 export function openTasks(database: Database, self: Process, now: () => number): TaskStore {

@@ -5,14 +5,7 @@ import type { Database } from '../database.js';
 import { faultsOfKeys } from './verify-keys.js';
 import { sumsOf, total_nano, type Sum } from './verify-sums.js';
 import { faultsOfTasks } from './verify-tasks.js';
-
-/** One sentence for each thing that does not add up; empty when all is well. */
-export interface VerifyReport {
-  accounts: number;
-  entries: number;
-  open_holds: number;
-  faults: string[];
-}
+import type { VerifyReport } from './verify-types.js';
 
 /** Adds everything up again, on one state of the database, also beside a running `serve`. */
 export async function verify(database: Database): Promise<VerifyReport> {

@@ -2,8 +2,8 @@ import type { Terms } from '../../../src/modalities/chat/bill.js';
 import { chatBound } from '../../../src/modalities/max-cost.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatCompletionBody } from '../../../src/schema-types/chat-completion.js';
-import type { Capability, Model, Price } from '../../../src/core/provider.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import type { Capability, Model, Price } from '../../../src/core/model.js';
 
 /** 150 nano-dollars a token in, 600 out. */
 export const PRICE: Price = {

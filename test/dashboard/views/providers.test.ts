@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { ProviderShape, ProvidersShape } from '../../../src/dashboard/views/providers.js';
 import { expectAnswer } from '../api/helpers/answers.js';
-import { POLL_MS, START_MS, startStudio, type Studio } from '../../modalities/video/helpers/studio.js';
+import {
+  POLL_MS,
+  START_MS,
+  startStudio,
+  type Studio,
+} from '../../modalities/video/helpers/studio.js';
 
 describe('the health of providers', () => {
   let studio: Studio;

@@ -1,9 +1,9 @@
 import { parse } from '../../../src/yaml/parse.js';
 import { Report } from '../../../src/yaml/report.js';
-import type { ConfigFault } from '../../../src/core/configuration.js';
 import { compile } from '../../../src/mapping/compile.js';
 import { PLACES, type Place } from '../../../src/mapping/template-scopes.js';
 import { evaluate, type Template } from '../../../src/mapping/scope.js';
+import type { ConfigFault } from '../../../src/core/config-fault.js';
 
 export interface Compiled {
   template: Template;

@@ -1,9 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { imageBill, imageBound, imagePrice, type ImageTerms } from '../../../src/modalities/image/price.js';
+import {
+  imageBill,
+  imageBound,
+  imagePrice,
+  type ImageTerms,
+} from '../../../src/modalities/image/price.js';
 import type { ImageCall } from '../../../src/modalities/image/codec.js';
-import type { Model, Price } from '../../../src/core/provider.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import type { Model, Price } from '../../../src/core/model.js';
 
 const CALL: ImageCall = {
   prompt: 'A cat',

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { videoBound, videoCost, videoRate } from '../../../src/modalities/video/price.js';
-import type { Price } from '../../../src/core/provider.js';
 import type { VideoCall } from '../../../src/modalities/video/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import type { Price } from '../../../src/core/model.js';
 
 const TOKENS = { input_nano_per_million: 0n, output_nano_per_million: 0n };
 

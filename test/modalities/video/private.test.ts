@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { hostname } from 'node:os';
 import { createControl } from '../../../src/upstream/poll-client.js';
-import { UpstreamError } from '../../../src/upstream/upstream-error.js';
 import { createNetwork } from '../../../src/upstream/network.js';
 import { play, providerAt, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
 import { REEL } from './helpers/lab.js';
 import { refused, startStudio, type Studio } from './helpers/studio.js';
+import { UpstreamError } from '../../../src/core/upstream-error.js';
 
 /** What only the gateway can reach: nobody chose it in the file. */
 describe('an address that an upstream names, inside', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Logger } from 'pino';
-import type { KeyTerms, LedgerEntry } from '../../../src/store/store-types.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import {
   startUpstream,
@@ -8,6 +7,7 @@ import {
   type Handler,
   type Step,
 } from '../../helpers/upstream.js';
+import type { KeyTerms, LedgerEntry } from '../../../src/store/account-types.js';
 
 /** What the gateway shows its upstreams; no client may ever see it. */
 export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';

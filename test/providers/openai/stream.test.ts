@@ -5,9 +5,9 @@ import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatPiece } from '../../../src/modalities/chat/codec.js';
 import { PieceReader } from '../../../src/modalities/chat/delta-reader.js';
-import { UpstreamError } from '../../../src/upstream/upstream-error.js';
 import { each, inThreeWays, splitAt } from '../../helpers/packets.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import { UpstreamError } from '../../../src/core/upstream-error.js';
 
 /** One odd stream: what comes in, the pieces that come out, and the fault it ends with, if any. */
 interface Fixture {

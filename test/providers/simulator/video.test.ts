@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { jobOf, newJob, progressOf } from '../../../providers/simulator/job.js';
 import { textIn } from '../../../providers/simulator/wire.js';
 import { video } from '../../../providers/simulator.js';
-import type { JsonObject, VideoCall, VideoRequest } from '../../../src/modalities/video/codec.js';
-import { UpstreamError } from '../../../src/upstream/upstream-error.js';
+import type { VideoCall } from '../../../src/modalities/video/codec.js';
 import { readMp4 } from '../../helpers/mp4.js';
 import { askSimulator, type SimulatorAnswer } from '../../helpers/simulator.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import type { JsonObject } from '../../../src/core/json.js';
+import type { VideoRequest } from '../../../src/core/task.js';
+import { UpstreamError } from '../../../src/core/upstream-error.js';
 
 const UPSTREAM = upstreamAt(providerAt('http://simulator.invalid'));
 const CALL: VideoCall = {

@@ -6,7 +6,8 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { MACHINE } from '../../../src/store/liveness.js';
 import { openStore } from '../../../src/store/open.js';
-import type { Charge, Store } from '../../../src/store/store-types.js';
+import type { Store } from '../../../src/store/store-types.js';
+import type { Charge } from '../../../src/store/account-types.js';
 
 type Row = Record<string, unknown>;
 

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import type { AnsweredCall, RepeatableCall } from '../../../src/store/idempotency/idempotency-types.js';
+import type {
+  AnsweredCall,
+  RepeatableCall,
+} from '../../../src/store/idempotency/idempotency-types.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { chargeOf, dollars, ENDED, onEachStore, refusal } from '../helpers/ground.js';
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { isWellFormed, sha256 } from '../../../src/store/keys/secret.js';
-import { TooManyKeys, type KeyTerms } from '../../../src/store/store-types.js';
 import { onEachStore, refusal } from '../helpers/ground.js';
+import { TooManyKeys } from '../../../src/store/store-error.js';
+import type { KeyTerms } from '../../../src/store/account-types.js';
 
 onEachStore('keys', (ground) => {
   it('shows the secret once and stores its hash alone', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { LedgerEntry } from '../../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
+import type { LedgerEntry } from '../../../src/store/account-types.js';
 
 const MOST = 2n ** 63n - 1n;
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
 import type { AccountCredit } from '../../../schema-types/account-credit.js';
 import { shellWord } from '../../../lib/shell-quote.js';
-import type { Account } from '../../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { accountOf, creditAccount } from '../../views/accounts.js';
 import { shownKeys } from '../../views/keys.js';
@@ -23,6 +22,7 @@ import {
 import { Card, Code, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
+import type { Account } from '../../../store/account-types.js';
 
 const PATH = '/operator/accounts/:id';
 const ENTRIES = 50;

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import type { AccountCreation } from '../../../schema-types/account-creation.js';
-import type { Account } from '../../../store/store-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { makeAccount } from '../../views/accounts.js';
 import { isName, pageOf, readCursor } from '../../views/cursor.js';
@@ -17,6 +16,7 @@ import {
 } from '../form.js';
 import { Ago, Card, Empty, Money } from '../parts.js';
 import { seeOther } from '../../redirect.js';
+import type { Account } from '../../../store/account-types.js';
 
 const PATH = '/operator/accounts';
 const PAGE = 50;

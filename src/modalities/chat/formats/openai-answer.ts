@@ -1,54 +1,7 @@
-import type { Model } from '../../../core/provider.js';
-import type { ChatCall, ChatChoice, ChatReply, TokenUsage } from '../codec.js';
+import type { ChatChoice, ChatReply } from '../codec.js';
 import { finishReason } from './openai-finish.js';
-
-/** What every answer and chunk of one completion carries. `created` is in Unix seconds. */
-export interface Heading {
-  id: string;
-  created: number;
-  model: string;
-}
-
-/** Which parts of an upstream's answer the client gets to see. */
-export interface Shown {
-  /** How many choices were asked for; an upstream's surplus is dropped. */
-  choices: number;
-  tools: boolean;
-  reasoning: boolean;
-  logprobs: boolean;
-}
-
-export function shownOf(model: Model, call: ChatCall): Shown {
-  return {
-    choices: call.n,
-    tools: model.capabilities.has('tools'),
-    reasoning: model.passthrough.has('reasoning_content'),
-    logprobs: model.passthrough.has('logprobs'),
-  };
-}
-
-/** Usage as the contract shows it (specification 2.4). */
-export function usageBody(usage: TokenUsage): TokenUsage & { total_tokens: number } {
-  const { prompt_tokens, completion_tokens } = usage;
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-}
-
-/** A reply without what the client is not shown. */
-export function visible(reply: ChatReply, shown: Shown): ChatReply {
-  const choices = reply.choices
-    .filter(({ index }) => index < shown.choices)
-    .map((choice) => visibleChoice(choice, shown));
-  return { choices, usage: reply.usage };
-}
-
-function visibleChoice(choice: ChatChoice, shown: Shown): ChatChoice {
-  const { index, content, finish_reason, tool_calls, reasoning_content, logprobs } = choice;
-  const seen: ChatChoice = { index, content, finish_reason };
-  if (shown.tools && tool_calls?.length) seen.tool_calls = tool_calls;
-  if (shown.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
-  if (shown.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
-  return seen;
-}
+import { type TokenUsage, usageBody } from '../../../core/usage.js';
+import type { Heading } from '../shown.js';
 
 /** The answer to a chat call that is not streamed (specification 2.4). */
 export function completion(heading: Heading, reply: ChatReply, usage: TokenUsage): object {
@@ -69,12 +22,4 @@ function choiceBody(choice: ChatChoice): object {
   return logprobs === undefined
     ? { index, message, finish_reason }
     : { index, message, logprobs, finish_reason };
-}
-
-/** The text of a reply, choice by choice, for counting its tokens. */
-export function textsOf(reply: ChatReply): string[] {
-  return reply.choices.map(
-    ({ content, reasoning_content, tool_calls }) =>
-      `${content ?? ''}${reasoning_content ?? ''}${tool_calls ? JSON.stringify(tool_calls) : ''}`,
-  );
 }

@@ -1,6 +1,7 @@
-import { usageBody, type Heading, type Shown } from './openai-answer.js';
-import type { ChatPiece, TokenUsage } from '../codec.js';
+import type { ChatPiece } from '../codec.js';
 import { finishReason } from './openai-finish.js';
+import { type TokenUsage, usageBody } from '../../../core/usage.js';
+import type { Heading, Shown } from '../shown.js';
 
 interface ChoiceState {
   text: string;

@@ -1,10 +1,14 @@
 import { GatewayError } from '../../../core/errors.js';
-import type { ChatMessage, ContentPart, ToolCallPart } from '../../../schema-types/chat-completion.js';
-import type { Capability } from '../../../core/provider.js';
-import type { PromptSize } from './openai-request.js';
+import type {
+  ChatMessage,
+  ContentPart,
+  ToolCallPart,
+} from '../../../schema-types/chat-completion.js';
 import { noteExtras } from '../../../lib/ignored-header.js';
 import { checkImageUrl } from './image-url.js';
 import { refuseLegacy } from './openai-tools.js';
+import type { Capability } from '../../../core/model.js';
+import type { PromptSize } from '../call.js';
 
 type Capabilities = ReadonlySet<Capability>;
 

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import type { Model } from '../../../core/provider.js';
 import type { ChatCall } from '../codec.js';
 import { LEGACY_FIELDS, READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from './openai-fields.js';
 import { headerSafe } from '../../../lib/ignored-header.js';
 import { readMessages } from './openai-messages.js';
 import { readTools, refuseLegacy } from './openai-tools.js';
+import type { Model } from '../../../core/model.js';
+import type { PromptSize, ChatWork } from '../call.js';
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -17,23 +18,6 @@ const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
 const LEGACY = new Set(LEGACY_FIELDS);
-
-/** The parts of a prompt that its price bound is made of. */
-export interface PromptSize {
-  text_bytes: number;
-  messages: number;
-  images: number;
-  audio_bytes: number;
-}
-
-/** A chat request as the chosen model takes it. */
-export interface ChatWork {
-  kind: 'chat';
-  call: ChatCall;
-  size: PromptSize;
-  /** Names of the fields that were left out, for the header `tollgate-ignored`. */
-  ignored: readonly string[];
-}
 
 /**
  * Fits a valid body to a model: capability gates, aliases, passthrough, limits (specification 2.1

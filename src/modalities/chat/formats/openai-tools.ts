@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
-import type { Model } from '../../../core/provider.js';
 import { noteExtras } from '../../../lib/ignored-header.js';
+import type { Model } from '../../../core/model.js';
 
 const FUNCTION_KEYS = new Set(['type', 'function']);
 /** Characters of a client's word that an error repeats. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Shown } from '../../../../src/modalities/chat/formats/openai-answer.js';
 import type { ChatPiece } from '../../../../src/modalities/chat/codec.js';
 import { Framer } from '../../../../src/modalities/chat/formats/openai-chunks.js';
 import { dataOf } from '../../../money/helpers/house.js';
+import type { Shown } from '../../../../src/modalities/chat/shown.js';
 
 const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
 const ALL: Shown = { choices: 2, tools: true, reasoning: true, logprobs: true };

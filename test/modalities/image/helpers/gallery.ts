@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import type { ServerResponse } from 'node:http';
-import type { LedgerEntry } from '../../../../src/store/store-types.js';
 import { ask, errorOf, type Answer, type WireError } from '../../../helpers/ask.js';
-import { startGateway, type TestGateway, type TestGatewayOptions } from '../../../helpers/gateway.js';
+import {
+  startGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '../../../helpers/gateway.js';
 import { expectShape } from '../../../helpers/schemas.js';
 import {
   play,
@@ -12,6 +15,7 @@ import {
   type Step,
 } from '../../../helpers/upstream.js';
 import { PNG } from './pictures.js';
+import type { LedgerEntry } from '../../../../src/store/account-types.js';
 
 export const UPSTREAM_KEY = 'sk-gallery-0123456789abcdef';
 export const START_MS = 1_800_000_000_000;

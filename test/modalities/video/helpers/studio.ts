@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { Gateway, sound } from '../../../../src/gateway/gateway.js';
 import { pino } from 'pino';
 import { ask, errorOf, type Answer, type WireError } from '../../../helpers/ask.js';
-import type { KeyTerms } from '../../../../src/store/store-types.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { expectShape } from '../../../helpers/schemas.js';
 import { labFiles, startLab, type Lab } from './lab.js';
+import type { KeyTerms } from '../../../../src/store/account-types.js';
 
 export const UPSTREAM_KEY = 'sk-lab-0123456789abcdef';
 export const MODEL = 'studio/film-1';

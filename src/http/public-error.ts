@@ -1,0 +1,31 @@
+import type { State } from '../pipeline/stage.js';
+import type { Logger } from 'pino';
+import { GatewayError } from '../core/errors.js';
+
+/** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
+export function toShow(
+  { state }: { state: Pick<State, 'request_id'> },
+  error: unknown,
+  log: Logger,
+): { shown: GatewayError; status: number } {
+  const { request_id } = state;
+  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
+  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
+  return { shown, status: isRefusal(error) ? error.status : shown.status };
+}
+
+/** An operator's own stage refuses as in any Koa application, by `ctx.throw(403, message)`. */
+function refusal(error: unknown): GatewayError | undefined {
+  if (!isRefusal(error)) return undefined;
+  return new GatewayError('invalid_request', error.message, { cause: error });
+}
+
+function isRefusal(error: unknown): error is Error & { status: number } {
+  if (!(error instanceof Error) || error instanceof GatewayError) return false;
+  const { status, expose } = error as { status?: unknown; expose?: unknown };
+  return expose === true && typeof status === 'number' && status >= 400 && status <= 499;
+}
+
+function internal(): GatewayError {
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.');
+}

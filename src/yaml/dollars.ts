@@ -1,0 +1,26 @@
+import { parseDollars } from '../lib/money.js';
+import type { Source } from './source.js';
+import { label } from './schema-errors.js';
+
+const MOST_NANO = parseDollars('1e9');
+
+/** Nano-dollars of one amount in the file. Too fine, negative or absurd amounts are faults. */
+export function readDollars(source: Source, pointer: string): bigint {
+  const nano = parsed(source.text(pointer) ?? '');
+  if (nano !== undefined && nano >= 0n && nano <= MOST_NANO) return nano;
+  source.fault(pointer, {
+    code: 'bad_amount',
+    message: `${label(pointer)}: ${source.word(pointer)} is not an amount of dollars`,
+    hint: 'from 0 to 1000000000, with 9 decimals at most',
+  });
+  return 0n;
+}
+
+function parsed(text: string): bigint | undefined {
+  try {
+    return parseDollars(text);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
