@@ -10,6 +10,8 @@ export interface Bill {
   estimated: boolean;
   /** Once it is settled: what it cost beyond what was collected. Absent where that is nothing. */
   uncollected_nano?: bigint;
+  /** What else there is to count in the ledger, such as images. */
+  counts?: Readonly<Record<string, number>>;
 }
 
 /** Token counts, if they are counts at all. */

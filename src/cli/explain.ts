@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { WorkedBill } from '../modalities/sample-bill.js';
+import type { SampleBill } from '../billing/sample-bill.js';
 import { formatDollars } from '../lib/money.js';
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
@@ -36,8 +36,9 @@ async function explain(
     throw new UsageError(`there is no model "${id}"; ${hint}`);
   }
   const endpoints = endpointsOf(model, configuration);
-  const { workedBills } = await import('../modalities/sample-bill.js');
-  const bills = await workedBills(model);
+  const { MODALITIES } = await import('../modalities/index.js');
+  const able = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
+  const bills = await Promise.all(able.map(({ example }) => example(model)));
   if (json) return printJson(shapeOf(model, endpoints, bills));
   printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
   printEndpoints(endpoints);
@@ -94,7 +95,7 @@ function priceLines(price: PriceShape): string[] {
   });
 }
 
-function printBill({ request, held_nano, charges }: WorkedBill): void {
+function printBill({ request, held_nano, charges }: SampleBill): void {
   printLine(`\nA worked bill for ${request}`);
   const rows: [string, bigint][] = [['held before it leaves', held_nano]];
   for (const { provider, cost_nano } of charges) {
@@ -109,7 +110,7 @@ function printBill({ request, held_nano, charges }: WorkedBill): void {
 function shapeOf(
   model: Model,
   endpoints: readonly EndpointEntry[],
-  bills: readonly WorkedBill[],
+  bills: readonly SampleBill[],
 ): object {
   return {
     model: model.id,

@@ -1,11 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ChatCodec } from '../modalities/chat/codec.js';
-import type { ImageCodec } from '../modalities/image/codec.js';
-import { isRecord } from '../lib/is-record.js';
-import type { LocalUpstream } from '../core/provider.js';
-import type { VideoCodec } from '../modalities/video/codec.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { quote, type Source } from '../yaml/source.js';
 
@@ -56,39 +51,21 @@ async function builtIn(): Promise<string[]> {
   return [...new Set(names)];
 }
 
-/** What an adapter may export, and how it is known to be what it says. */
-interface Exports {
-  chat: ChatCodec;
-  image: ImageCodec;
-  video: VideoCodec;
-  answer: LocalUpstream['answer'];
-}
-
-const KNOWN: { [Name in keyof Exports]: (value: unknown) => value is Exports[Name] } = {
-  chat: (value): value is ChatCodec => hasAll(value, ['encode', 'decode', 'decodeStream']),
-  image: (value): value is ImageCodec => hasAll(value, ['encode', 'decode']),
-  video: (value): value is VideoCodec => hasAll(value, ['submit', 'submitted', 'poll', 'polled']),
-  answer: (value): value is LocalUpstream['answer'] => typeof value === 'function',
-};
-
-/** The part of an adapter that is wanted of it, or undefined and a fault. */
-export async function importPart<Name extends keyof Exports>(
+/** An export of an adapter, or undefined and a fault where it is none that is wanted. */
+export async function importPart<Part>(
   source: Source,
+  manifest: string,
   pointer: string,
   name: string | undefined,
-  manifest: string,
-  wanted: Name,
-): Promise<Exports[Name] | undefined> {
+  wanted: string,
+  isPart: (value: unknown) => value is Part,
+): Promise<Part | undefined> {
   if (name === undefined) return undefined;
   const adapter = await importAdapter(source, pointer, name, manifest);
   if (!adapter) return undefined;
   const part = adapter[wanted];
-  if (KNOWN[wanted](part)) return part;
+  if (isPart(part)) return part;
   const message = `the adapter ${source.word(pointer)} exports no ${quote(wanted)}`;
   source.fault(pointer, { code: 'broken_adapter', message });
   return undefined;
-}
-
-function hasAll(value: unknown, parts: readonly string[]): boolean {
-  return isRecord(value) && parts.every((part) => typeof value[part] === 'function');
 }

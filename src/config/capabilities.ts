@@ -1,21 +1,7 @@
+import type { Modalities, Modality } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { ReadUpstream } from './upstreams.js';
 import type { Capability } from '../core/model.js';
-
-/**
- * What a provider must be able to do before a model can offer a capability through it: all the
- * operations of one of the lists.
- */
-const NEEDS: Record<Capability, readonly (readonly string[])[]> = {
-  chat: [['chat']],
-  vision: [['chat']],
-  audio: [['chat']],
-  tools: [['chat']],
-  image: [['image']],
-  video: [['video'], ['video.submit', 'video.status']],
-};
-
-const REFINE_CHAT: readonly Capability[] = ['vision', 'audio', 'tools'];
 
 /** Every capability must be served by every upstream, since any of them may have to answer. */
 export function checkCapabilities(
@@ -23,29 +9,43 @@ export function checkCapabilities(
   pointer: string,
   capabilities: readonly (Capability | undefined)[],
   upstreams: readonly ReadUpstream[],
+  modalities: Modalities,
 ): void {
   const complete = !capabilities.includes(undefined);
   capabilities.forEach((capability, i) => {
     if (capability === undefined) return;
     const place = `${pointer}/capabilities${join(i)}`;
-    if (REFINE_CHAT.includes(capability) && complete && !capabilities.includes('chat')) {
-      const message = `the capability ${quote(capability)} is of no use without "chat"`;
-      source.fault(place, { code: 'needs_chat', message, hint: 'add chat' });
+    const modality = modalityOf(capability, modalities);
+    if (modality.name !== capability && complete && !capabilities.includes(modality.name)) {
+      const message = `the capability ${quote(capability)} is of no use without "${modality.name}"`;
+      const code = `needs_${modality.name}`;
+      source.fault(place, { code, message, hint: `add ${modality.name}` });
       return;
     }
-    for (const upstream of upstreams) checkServed(source, place, capability, upstream);
+    for (const upstream of upstreams) checkServed(source, place, capability, modality, upstream);
   });
+}
+
+/** The modality that a capability is, or refines. */
+function modalityOf(capability: Capability, modalities: Modalities): Modality {
+  const found = [...modalities.values()].find(
+    ({ name, refinements }) => name === capability || refinements.includes(capability),
+  );
+  if (!found) throw new Error(`No modality has the capability ${capability}.`);
+  return found;
 }
 
 function checkServed(
   source: Source,
   place: string,
   capability: Capability,
+  modality: Modality,
   { read: { manifest, provider } }: ReadUpstream,
 ): void {
   // Operations with faults of their own say nothing about what the provider can do.
   const has = (operation: string) => manifest.source.marks.has(`/operations${join(operation)}`);
-  if (!manifest.data.operations || NEEDS[capability].some((list) => list.every(has))) return;
+  if (!manifest.data.operations || modality.manifest.served_by.some((list) => list.every(has)))
+    return;
   const served = Object.keys(manifest.data.operations).join(', ');
   const who = `the provider ${quote(provider.name)}`;
   const message = `${who} cannot serve the capability ${quote(capability)}`;

@@ -36,7 +36,7 @@ export const STANDARD_ENDPOINTS: readonly Standard[] = [
       'meter',
     ],
   },
-  { name: 'pictures', at: 'GET /images/{id}', stages: ['picture'] },
+  { name: 'hosted-images', at: 'GET /images/{id}', stages: ['hosted-image'] },
   {
     name: 'submit',
     at: 'POST /v1/queue/{model}',
@@ -84,19 +84,19 @@ export function readEndpoints(
     checkTaken(source, endpoint, read);
     read.push(endpoint);
   }
-  return withPictures(source, read);
+  return withHostedImages(source, read);
 }
 
 /** Images that are asked for by URL need a place to be had from, also where the file has none. */
-function withPictures(source: Source, read: EndpointEntry[]): EndpointEntry[] {
+function withHostedImages(source: Source, read: EndpointEntry[]): EndpointEntry[] {
   const has = (name: string, option?: string): boolean =>
     read.some(({ stages }) =>
       stages.some((stage) => stage.name === name && (!option || stage.option === option)),
     );
-  const pictures = STANDARD_ENDPOINTS.find(({ name }) => name === 'pictures');
-  const taken = read.some(({ name }) => name === 'pictures');
-  if (!pictures || taken || has('picture') || !has('transform', 'image')) return read;
-  return [...read, standard(source, pictures)];
+  const hosted = STANDARD_ENDPOINTS.find(({ name }) => name === 'hosted-images');
+  const taken = read.some(({ name }) => name === 'hosted-images');
+  if (!hosted || taken || has('hosted-image') || !has('transform', 'image')) return read;
+  return [...read, standard(source, hosted)];
 }
 
 function readEndpoint(

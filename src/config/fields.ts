@@ -1,17 +1,8 @@
-import {
-  LEGACY_FIELDS,
-  READ_FIELDS,
-  SAMPLING_FIELDS,
-  TOOL_FIELDS,
-} from '../modalities/chat/formats/openai-fields.js';
+import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-
-/** Fields of the chat contract: the gateway checks them and sends them on by itself. */
-const OWN = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS];
 
 /** Fields by which a client could spend more than the hold, or reach what it must not. */
 const COSTLY = [
-  ...LEGACY_FIELDS,
   'audio',
   'background',
   'best_of',
@@ -60,8 +51,8 @@ const COSTLY = [
   'width',
 ];
 
-/** Fields that the hold rests on: neither fixed by the file nor put in place of another. */
-const HELD = [...READ_FIELDS, 'max_output_tokens', 'best_of'];
+/** Further spellings of fields that the hold rests on. */
+const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
 /** Fields that a price goes by, and that a request may leave out. */
 const PRICED = ['n', 'max_tokens', 'size', 'quality'];
@@ -88,10 +79,17 @@ export function checkPassthrough(
   pointer: string,
   fields: readonly (string | undefined)[],
   renames: readonly FieldChanges['rename'][],
+  modalities: Modalities,
 ): void {
-  const costly = [...COSTLY, ...renames.flatMap((rename) => PRICED.map((from) => rename[from]))];
+  const fieldsOf = [...modalities.values()].map((modality) => modality.fields);
+  const known = fieldsOf.flatMap(({ own }) => own);
+  const costly = [
+    ...COSTLY,
+    ...fieldsOf.flatMap(({ refused }) => refused),
+    ...renames.flatMap((rename) => PRICED.map((from) => rename[from])),
+  ];
   fields.forEach((field = '', i) => {
-    const own = OWN.includes(field);
+    const own = known.includes(field);
     if (!own && !costly.includes(field)) return;
     const why = own ? 'travels without being passed through' : 'could cost more than is held';
     const message = `passthrough: ${quote(field)} ${why}`;
@@ -100,9 +98,16 @@ export function checkPassthrough(
 }
 
 /** `set`, `drop` and `rename` must not contradict each other, nor touch what the hold rests on. */
-export function checkChanges(source: Source, pointer: string, changes: FieldChanges): void {
+export function checkChanges(
+  source: Source,
+  pointer: string,
+  changes: FieldChanges,
+  modalities: Modalities,
+): void {
+  const held = [...modalities.values()].flatMap((modality) => modality.fields.held);
+  held.push(...HELD_ALIASES);
   for (const field of Object.keys(changes.set)) {
-    if (!HELD.includes(field)) continue;
+    if (!held.includes(field)) continue;
     const place = `${pointer}/set${join(field)}`;
     const message = `set: ${quote(field)} is for the gateway to decide`;
     source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
@@ -113,10 +118,15 @@ export function checkChanges(source: Source, pointer: string, changes: FieldChan
     const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';
     source.fault(`${pointer}/drop${join(i)}`, { code: 'bad_drop', message, hint });
   });
-  checkRenames(source, pointer, changes);
+  checkRenames(source, pointer, changes, held);
 }
 
-function checkRenames(source: Source, pointer: string, { drop, rename }: FieldChanges): void {
+function checkRenames(
+  source: Source,
+  pointer: string,
+  { drop, rename }: FieldChanges,
+  held: readonly string[],
+): void {
   const taken = new Map<string, string>();
   for (const [from, to] of Object.entries(rename)) {
     if (to === undefined) continue;
@@ -129,7 +139,7 @@ function checkRenames(source: Source, pointer: string, { drop, rename }: FieldCh
     else if (drop.includes(from)) tell(`${quote(from)} is dropped before it is renamed`, 'key');
     else if (drop.includes(to)) tell(`${word} is also in drop`, 'value');
     else if (other) tell(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
-    else if (HELD.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
+    else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
       tell(`${word} is for the gateway to decide`, 'value');
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
       tell(`a call cannot do without ${quote(from)}`, 'key');

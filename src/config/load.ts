@@ -5,6 +5,7 @@ import { freeze } from '../yaml/freeze.js';
 import { Manifests } from './manifest.js';
 import { readModels } from './models.js';
 import { parse } from '../yaml/parse.js';
+import type { Modalities } from '../pipeline/modality.js';
 import { readProviders } from './providers.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
@@ -31,7 +32,11 @@ export interface Loaded {
  *
  * @param file as it should be named in faults
  */
-export async function load(file: string, env: NodeJS.ProcessEnv): Promise<Loaded> {
+export async function load(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  modalities: Modalities,
+): Promise<Loaded> {
   const { text, modified_s } = await read(file);
   const report = new Report();
   const directory = dirname(resolve(file));
@@ -42,12 +47,13 @@ export async function load(file: string, env: NodeJS.ProcessEnv): Promise<Loaded
   const gateway = validate(source, 'gateway');
   const endpoints = readEndpoints(source, gateway.endpoints);
   const settings = readSettings(source, gateway, directory);
-  const manifests = new Manifests(source, env);
+  const manifests = new Manifests(source, env, modalities);
   const read_providers = await readProviders(source, gateway.providers ?? {}, manifests);
   const known: Known = {
     owners: source.keys('/owners'),
     provider_names: source.keys('/providers'),
     providers: read_providers,
+    modalities,
   };
   const models = readModels(source, gateway.models ?? {}, known, modified_s);
   if (!report.failed) tellUnused(source, known, models);

@@ -1,12 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { ChatCodec } from '../modalities/chat/codec.js';
 import { packageRoot } from '../lib/package-root.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
-import type { LocalUpstream } from '../core/provider.js';
+import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
 import { importPart } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
-import { readMedia, type Media } from './media.js';
+import type { ManifestReader, Modalities } from '../pipeline/modality.js';
+import { compileErrors } from '../mapping/errors.js';
+import type { ErrorReader } from '../core/upstream-error.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
@@ -17,12 +18,12 @@ import { validate, type Draft } from '../yaml/validate.js';
 export interface Manifest {
   source: Source;
   data: Draft<ProviderManifest>;
-  chat: ChatCodec | undefined;
-  media: Media;
+  operations: ReadonlyMap<string, ProviderOperation>;
+  read_error: ErrorReader | undefined;
   answer: LocalUpstream['answer'] | undefined;
 }
 
-const NOTHING = { chat: undefined, media: {}, answer: undefined };
+const NOTHING = { operations: new Map(), read_error: undefined, answer: undefined };
 
 type Found = { content: string } | 'missing' | 'unreadable';
 
@@ -32,7 +33,11 @@ export class Manifests {
   readonly #env: NodeJS.ProcessEnv;
   readonly #read = new Map<string, Manifest>();
 
-  constructor(source: Source, env: NodeJS.ProcessEnv) {
+  constructor(
+    source: Source,
+    env: NodeJS.ProcessEnv,
+    readonly modalities: Modalities,
+  ) {
     this.#source = source;
     this.#env = env;
   }
@@ -88,16 +93,31 @@ export class Manifests {
     const source = parse(file, text, this.#source.report, { env: this.#env, directory });
     if (!source.readable) return { source, data: {}, ...NOTHING };
     const data = validate(source, 'provider');
-    checkPassthrough(source, '/passthrough', data.passthrough ?? [], [data.rename ?? {}]);
-    checkChanges(source, '', { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} });
-    const chat = data.operations?.chat?.codec;
+    const renames = [data.rename ?? {}];
+    checkPassthrough(source, '/passthrough', data.passthrough ?? [], renames, this.modalities);
+    const changes = { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} };
+    checkChanges(source, '', changes, this.modalities);
     return {
       source,
       data,
-      chat: await importPart(source, '/operations/chat/codec', chat, file, 'chat'),
-      media: await readMedia(source, data, file),
-      answer: await importPart(source, '/in_process', data.in_process, file, 'answer'),
+      operations: await this.#operations(source, data, file),
+      read_error: compileErrors(source, data.errors),
+      answer: await importPart(source, file, '/in_process', data.in_process, 'answer', isAnswer),
     };
+  }
+
+  async #operations(source: Source, data: Manifest['data'], file: string) {
+    const reader: ManifestReader = {
+      source,
+      data,
+      importPart: (...part) => importPart(source, file, ...part),
+    };
+    const operations = new Map<string, ProviderOperation>();
+    for (const { name, manifest } of this.modalities.values()) {
+      const operation = await manifest.read(reader);
+      if (operation) operations.set(name, operation);
+    }
+    return operations;
   }
 
   async #names(): Promise<string[]> {
@@ -105,6 +125,10 @@ export class Manifests {
     const files = (await Promise.all(folders)).flat();
     return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
   }
+}
+
+function isAnswer(value: unknown): value is LocalUpstream['answer'] {
+  return typeof value === 'function';
 }
 
 function isPath(uses: string): boolean {

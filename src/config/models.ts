@@ -2,6 +2,7 @@ import type { ModelEntry } from '../schema-types/gateway.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
+import type { Modalities } from '../pipeline/modality.js';
 import { checkUnits, readPrice } from './prices.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
@@ -41,13 +42,19 @@ function readModel(
   const listed = entry.capabilities ?? [];
   const capabilities = new Set(listed.flatMap((one) => one ?? []));
   checkOwner(source, pointer, entry, known);
-  const price = readModelPrice(source, pointer, id, entry);
+  const price = readModelPrice(source, pointer, id, entry, known);
   const model = { id, price, entries: entry.upstreams ?? [] };
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
-  checkCapabilities(source, pointer, listed, upstreams);
-  checkPrices(source, pointer, entry, capabilities, upstreams);
+  checkCapabilities(source, pointer, listed, upstreams, known.modalities);
+  checkPrices(source, pointer, entry, capabilities, upstreams, known.modalities);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
-  checkPassthrough(source, `${pointer}/passthrough`, entry.passthrough ?? [], renames);
+  checkPassthrough(
+    source,
+    `${pointer}/passthrough`,
+    entry.passthrough ?? [],
+    renames,
+    known.modalities,
+  );
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   checkImageTokens(source, pointer, entry, { capabilities, upstreams });
   return {
@@ -71,8 +78,14 @@ function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Kn
   source.fault(place, { code: 'unknown_owner', message, hint });
 }
 
-function readModelPrice(source: Source, pointer: string, id: string, { price }: Entry): Price {
-  if (price !== undefined) return readPrice(source, `${pointer}/price`, price);
+function readModelPrice(
+  source: Source,
+  pointer: string,
+  id: string,
+  { price }: Entry,
+  { modalities }: Known,
+): Price {
+  if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
   if (!source.marks.has(`${pointer}/price`) && !source.misspells(pointer, 'price')) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
     const hint = 'add price, or write price: free';
@@ -88,13 +101,14 @@ function checkPrices(
   { capabilities: listed = [], price, upstreams: entries = [] }: Entry,
   capabilities: ReadonlySet<Capability>,
   upstreams: readonly ReadUpstream[],
+  modalities: Modalities,
 ): void {
   if (listed.length === 0 || listed.includes(undefined)) return;
-  if (price !== undefined) checkUnits(source, `${pointer}/price`, price, capabilities);
+  if (price !== undefined) checkUnits(source, `${pointer}/price`, price, capabilities, modalities);
   entries.forEach((entry, i) => {
     const own = entry?.price;
     if (own === undefined) return;
-    checkUnits(source, `${pointer}/upstreams/${i}/price`, own, capabilities);
+    checkUnits(source, `${pointer}/upstreams/${i}/price`, own, capabilities, modalities);
   });
   if (price !== 'free') return;
   for (const { pointer: place, upstream } of upstreams) {

@@ -1,39 +1,46 @@
+import type { Modalities } from '../pipeline/modality.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import { isRecord } from '../lib/is-record.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Draft } from '../yaml/validate.js';
-import { readImagePrices } from '../modalities/image/price-block.js';
-import { readVideoPrices } from '../modalities/video/price-block.js';
 import type { Capability, Price } from '../core/model.js';
 import { readDollars } from '../yaml/dollars.js';
-
-/** Which capabilities each unit of a price pays for. A unit that is wanted must be there. */
-const UNITS: Record<string, readonly Capability[]> = {
-  input_per_million: ['chat', 'vision', 'audio', 'tools', 'image'],
-  output_per_million: ['chat', 'vision', 'audio', 'tools', 'image'],
-  per_image: ['image'],
-  per_video_second: ['video'],
-};
 
 const TOKEN_UNITS = ['input_per_million', 'output_per_million'];
 
 /** A price in nano-dollars, from the file's own digits. */
-export function readPrice(source: Source, pointer: string, entry: Draft<PriceEntry>): Price {
+export function readPrice(
+  source: Source,
+  pointer: string,
+  entry: Draft<PriceEntry>,
+  modalities: Modalities,
+): Price {
   const amounts = typeof entry === 'object' ? entry : {};
   readLeaves(source, pointer, amounts);
   const nano = (unit: 'input_per_million' | 'output_per_million') =>
     amounts[unit] === undefined ? 0n : readDollars(source, pointer + join(unit));
-  const place = (unit: keyof typeof amounts) => pointer + join(unit);
-  const per_image = readImagePrices(source, place('per_image'), amounts.per_image);
-  const seconds = place('per_video_second');
-  const per_video_second = readVideoPrices(source, seconds, amounts.per_video_second);
-  return {
+  const price: Price = {
     free: entry === 'free',
     input_nano_per_million: nano('input_per_million'),
     output_nano_per_million: nano('output_per_million'),
-    ...(per_image && { per_image }),
-    ...(per_video_second && { per_video_second }),
   };
+  for (const { units } of modalities.values()) {
+    for (const [unit, { read }] of Object.entries(units)) {
+      Object.assign(price, read?.(source, pointer + join(unit), amounts));
+    }
+  }
+  return price;
+}
+
+/** The capabilities that each unit pays for. A unit that is wanted must be there. */
+function unitsOf(modalities: Modalities): Map<string, Capability[]> {
+  const all = new Map<string, Capability[]>();
+  for (const { units } of modalities.values()) {
+    for (const [unit, { pays }] of Object.entries(units)) {
+      all.set(unit, [...(all.get(unit) ?? []), ...pays]);
+    }
+  }
+  return all;
 }
 
 /** Every capability must be paid for by a unit, and every unit must pay for a capability. */
@@ -42,13 +49,15 @@ export function checkUnits(
   pointer: string,
   entry: Draft<PriceEntry>,
   capabilities: ReadonlySet<Capability>,
+  modalities: Modalities,
 ): void {
+  const units = unitsOf(modalities);
   if (typeof entry !== 'object') return;
   const given = source.keys(pointer) ?? [];
   // A key that is no unit at all is told already, and may well be the one that seems to be missing.
-  const complete = given.every((key) => Object.hasOwn(UNITS, key));
+  const complete = given.every((key) => units.has(key));
   const listed = [...capabilities].join(', ');
-  for (const [unit, pays] of Object.entries(UNITS)) {
+  for (const [unit, pays] of units) {
     const has = pays.filter((capability) => capabilities.has(capability));
     const paid = has.find((capability) => capability !== 'image' || isWanted(unit, given));
     if (has.length === 0 && given.includes(unit)) {

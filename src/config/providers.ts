@@ -1,5 +1,5 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
-import type { Operation, Provider, Timeouts } from '../core/provider.js';
+import type { Provider, Timeouts } from '../core/provider.js';
 import { readHeaders } from './headers.js';
 import type { Manifest, Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
@@ -65,8 +65,8 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     base_url: readBaseUrl(source, pointer, entry, manifest),
     headers: readHeaders(source, pointer, entry, manifest),
     ...(service_account && { service_account }),
-    operations: readOperations(manifest),
-    ...manifest.media,
+    operations: manifest.operations,
+    ...(manifest.read_error && { read_error: manifest.read_error }),
     ...readPromptTokens(data),
     timeouts: readTimeouts(source, pointer, entry, manifest),
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
@@ -99,12 +99,6 @@ function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Ma
     source.fault(pointer, { code: 'missing_key', message, hint });
   }
   return '';
-}
-
-function readOperations({ data, chat }: Manifest): Map<string, Operation> {
-  const path = data.operations?.chat?.path;
-  if (chat === undefined || path === undefined) return new Map();
-  return new Map([['chat', { name: 'chat', path, codec: chat }]]);
 }
 
 function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {

@@ -1,6 +1,7 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
+import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
 import { pointer as join, type Source } from '../yaml/source.js';
@@ -13,6 +14,7 @@ export interface Known {
   owners: readonly string[] | undefined;
   provider_names: readonly string[] | undefined;
   providers: ReadonlyMap<string, ReadProvider>;
+  modalities: Modalities;
 }
 
 export interface ReadUpstream {
@@ -40,7 +42,9 @@ export function readUpstreams(
     if (first === undefined && known_model) seen.set(target, i);
     const read = findProvider(source, `${place}/provider`, entry.provider, known);
     if (!read) return [];
-    return [{ pointer: place, upstream: readUpstream(source, place, model, entry, read), read }];
+    return [
+      { pointer: place, upstream: readUpstream(source, place, model, entry, read, known), read },
+    ];
   });
 }
 
@@ -74,9 +78,10 @@ function readUpstream(
   model: { id: string; price: Price },
   entry: Draft<UpstreamEntry>,
   { provider, manifest }: ReadProvider,
+  { modalities }: Known,
 ): Upstream {
   const own = { set: entry.set ?? {}, drop: entry.drop ?? [], rename: entry.rename ?? {} };
-  checkChanges(source, pointer, own);
+  checkChanges(source, pointer, own, modalities);
   const { price } = entry;
   return {
     provider,
@@ -85,7 +90,8 @@ function readUpstream(
     set: { ...own.set },
     drop: [...new Set([...(manifest.data.drop ?? []), ...own.drop].filter(isText))],
     rename: texts({ ...manifest.data.rename, ...own.rename }),
-    price: price === undefined ? model.price : readPrice(source, `${pointer}/price`, price),
+    price:
+      price === undefined ? model.price : readPrice(source, `${pointer}/price`, price, modalities),
   };
 }
 

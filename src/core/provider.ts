@@ -1,6 +1,3 @@
-import type { ChatCodec } from '../modalities/chat/codec.js';
-import type { ImageCodec } from '../modalities/image/codec.js';
-import type { VideoCodec } from '../modalities/video/codec.js';
 import type { ErrorReader } from './upstream-error.js';
 
 /** Milliseconds for each phase of an upstream call. */
@@ -13,24 +10,13 @@ export interface Timeouts {
   total_ms: number;
 }
 
-/** One operation that a provider serves: where it is, and the codec that speaks its wire format. */
-export interface Operation {
-  name: string;
+/** How a provider serves one modality. */
+export interface ProviderOperation {
   path: string;
-  codec: ChatCodec;
-}
-
-/** How a provider makes pictures; more than `most` are asked for by as many calls. */
-export interface ImageOperation {
-  path: string;
-  codec: ImageCodec;
-  most: number;
-}
-
-/** How a provider makes videos; more than `most` are asked for by as many tasks. */
-export interface VideoOperation {
-  codec: VideoCodec;
-  most: number;
+  /** Speaks the wire format; its modality knows what it is. */
+  codec: unknown;
+  /** A request for more than this is sent as several. */
+  max: number;
 }
 
 /** What signs requests for access tokens, from the key file that a cloud gives out. */
@@ -51,9 +37,8 @@ export interface Provider {
   headers: Readonly<Record<string, string>>;
   /** Whose access tokens go with every call: never to be logged. */
   service_account?: ServiceAccount;
-  operations: ReadonlyMap<string, Operation>;
-  image?: ImageOperation;
-  video?: VideoOperation;
+  /** By the name of the modality. */
+  operations: ReadonlyMap<string, ProviderOperation>;
   /** How its errors are read, where its manifest says so. */
   read_error?: ErrorReader;
   timeouts: Timeouts;

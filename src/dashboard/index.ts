@@ -63,7 +63,7 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   }
 
   function showError(ctx: DashboardContext, error: unknown): void {
-    const { shown, status } = toShow(ctx, error, services.log);
+    const { shown, status } = toShow(ctx.state.request_id, error, services.log);
     ctx.status = status;
     ctx.set(shown.headers);
     ctx.type = 'html';

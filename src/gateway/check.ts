@@ -3,7 +3,8 @@ import type { Configuration } from '../core/configuration.js';
 import { inspect } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
-import { STAGES } from '../stages/index.js';
+import { MODALITIES } from '../modalities/index.js';
+import { builtInStages } from '../stages/index.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 export interface Checked {
@@ -19,8 +20,8 @@ export interface Checked {
  * nothing. Throws `Unreadable` where there is no file to read.
  */
 export async function check(file: string, env: NodeJS.ProcessEnv): Promise<Checked> {
-  const { faults, configuration, endpoints } = await load(file, env);
-  const { stages, faults: pluginFaults } = await stagesFor(endpoints, STAGES);
+  const { faults, configuration, endpoints } = await load(file, env, MODALITIES);
+  const { stages, faults: pluginFaults } = await stagesFor(endpoints, builtInStages(MODALITIES));
   // A stage that could not be loaded is unknown too, which need not be said again.
   const inspected = inspect(endpoints, stages).filter(
     (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),

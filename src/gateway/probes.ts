@@ -1,4 +1,5 @@
-import type { Services, StageMiddleware } from '../pipeline/stage.js';
+import type { Services } from '../pipeline/services.js';
+import type { StageMiddleware } from '../pipeline/stage.js';
 import { FileGone } from '../store/open-file.js';
 
 /** What the process knows of its own health; changed by the gateway, read by the probes. */

@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
-import { ClientGone, encodingOf, writeAtOnce } from '../http/client-connection.js';
+import { ClientGone } from '../http/client-connection.js';
+import { encodingOf, writeAtOnce } from '../http/write.js';
 import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
-import { type Context, type Services, type StageMiddleware } from '../pipeline/stage.js';
-import { bodyOf } from './response-body.js';
-import { LARGE_BYTES } from '../http/json-body.js';
+import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
+import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
+import type { Services } from '../pipeline/services.js';
 import { logRequest } from '../telemetry/access-log.js';
 import { toShow } from '../http/public-error.js';
+import type { Bill } from '../billing/bill.js';
+import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
@@ -20,7 +23,7 @@ export function answering({ log, configuration }: Services, state: Health): Stag
     try {
       if (state.draining) throw drainingError();
       await next();
-      writeReply(ctx, client_ms);
+      writeAnswer(ctx, client_ms);
     } catch (error) {
       writeError(ctx, error, { log, client_ms });
     }
@@ -53,16 +56,30 @@ function drainingError(): GatewayError {
   });
 }
 
-function writeReply(ctx: Context, client_ms: number): void {
-  const { reply, receipt } = ctx.state;
-  const text = reply?.kind === 'repeat' ? reply.text : textOf(bodyOf(reply, receipt));
-  if (ctx.res.destroyed) return;
+/** Writes the body of an answer, unless its delivery has written it. */
+function writeAnswer(ctx: Context, client_ms: number): void {
+  const { res, state } = ctx;
+  const text = textOf(state);
+  if (res.headersSent) ctx.respond = false;
+  if (res.destroyed) return;
   if (text !== undefined) {
-    const status = reply && 'status' in reply ? reply.status : undefined;
+    const { answer } = state;
+    const status = answer && 'status' in answer ? answer.status : undefined;
     send(ctx, { status: status ?? 200, text, client_ms });
-  } else if (!reply && ctx.respond !== false && ctx.status === 404 && ctx.body == null) {
+  } else if (!state.answer && ctx.respond !== false && ctx.status === 404 && ctx.body == null) {
     throw new GatewayError('not_found', `No stage of ${ctx.method} ${ctx.path} answers.`);
   }
+}
+
+function textOf({ answer, receipt }: State): string | undefined {
+  if (!answer) return undefined;
+  const body = 'deliver' in answer ? billedBody(answer, receipt) : answer.body();
+  return typeof body === 'object' ? JSON.stringify(body) : body;
+}
+
+function billedBody(answer: PaidAnswer, receipt: Bill | undefined): object | undefined {
+  if (receipt) return answer.body(receipt);
+  throw new Error('The answer has no bill.');
 }
 
 interface Whole {
@@ -92,10 +109,6 @@ function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
   if (res.writableLength > 0) res.setTimeout(client_ms);
 }
 
-function textOf(body: object | undefined): string | undefined {
-  return body && JSON.stringify(body);
-}
-
 function writeError(
   ctx: Context,
   error: unknown,
@@ -108,7 +121,7 @@ function writeError(
     if (!ctx.res.writableEnded) ctx.res.destroy();
     return;
   }
-  const { shown, status } = toShow(ctx, error, log);
+  const { shown, status } = toShow(request_id, error, log);
   const { headers } = shown;
   send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
 }

@@ -6,10 +6,14 @@ import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
-import type { Context, Services, Stage, State } from '../pipeline/stage.js';
+import type { Context, Stage, State } from '../pipeline/stage.js';
+import type { Services } from '../pipeline/services.js';
 import { requestId } from '../lib/request-id.js';
-import { STAGES } from '../stages/index.js';
+import { MODALITIES } from '../modalities/index.js';
+import { builtInStages } from '../stages/index.js';
 import { build, type Walk } from '../pipeline/compose.js';
+
+const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
@@ -58,7 +62,7 @@ export function createApp(
  * leave nothing for Koa to answer: without what it does around them it costs a tenth less.
  */
 function isDirect({ path, stages }: EndpointEntry): boolean {
-  return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => STAGES.has(name));
+  return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
 }
 
 /** Even a probe has an id, by which its client and the log can speak of it. */

@@ -1,8 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Room } from './memory-budget.js';
 import { Stop, type StopSignal } from '../lib/abort.js';
 import type { Call } from '../lib/in-flight.js';
+import { writeBytes, type ByteHead } from './byte-stream.js';
+import type { Room } from './memory-budget.js';
+import { SseWriter } from './sse-writer.js';
 
 /** Thrown where the client has left and nobody waits for an answer any more. */
 export class ClientGone extends Error {
@@ -10,49 +12,6 @@ export class ClientGone extends Error {
   constructor() {
     super('The client closed the connection.');
   }
-}
-
-/**
- * Writes as `res.write` does, but in this turn and as one piece. Node would gather what is written
- * until the next tick, and write a list of pieces, which costs more than the writing of one.
- */
-export function writeAtOnce(res: ServerResponse, text: string, encoding: Encoding): boolean {
-  const { socket } = res;
-  socket?.cork();
-  const taken = res.write(text, encoding);
-  socket?.uncork();
-  return taken;
-}
-
-export type Encoding = 'latin1' | 'utf8';
-
-/** How to write a text of so many bytes in UTF-8: if it is as long as they are, it is ASCII. */
-export function encodingOf(text: string, bytes: number): Encoding {
-  return bytes === text.length ? 'latin1' : 'utf8';
-}
-
-/**
- * Resolves when the client has caught up, or has left. One that takes nothing for so long is cut
- * off: it would hold its upstream, its money and this process for ever.
- */
-export function drained(res: ServerResponse, patience_ms: number): Promise<void> {
-  const full = res.socket ?? res;
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(patience);
-      full.off('drain', done);
-      res.off('close', done);
-      resolve();
-    };
-    const patience = setTimeout(() => {
-      res.destroy();
-      // Without a socket, as behind another answer on it, nothing tells that it was destroyed.
-      done();
-    }, patience_ms);
-    full.on('drain', done);
-    res.on('close', done);
-    if (res.destroyed) done();
-  });
 }
 
 /** How long an upstream is heard out after its client has left. */
@@ -82,11 +41,20 @@ export class Client implements Call {
   readonly #left: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(res: ServerResponse, patience: Patience) {
+  constructor(
+    readonly req: IncomingMessage,
+    res: ServerResponse,
+    patience: Patience,
+  ) {
     this.#res = res;
     this.#left = () => this.#leave(patience);
     res.once('close', this.#left);
     if (res.destroyed) this.#left();
+  }
+
+  /** The path of the request as the client wrote it. */
+  get path(): string {
+    return this.req.url?.split('?', 1)[0] ?? '';
   }
 
   /** Ends upstream calls when aborted. */
@@ -102,6 +70,25 @@ export class Client implements Call {
   /** Whether the answer goes out on that socket. */
   isOn(socket: Duplex): boolean {
     return this.#res.req.socket === socket;
+  }
+
+  /** Begins a stream of events; a client that takes none of it for `client_ms` is cut off. */
+  openEvents(headers: Record<string, string>, keep_alive_ms: number, client_ms: number): SseWriter {
+    return new SseWriter(this.#res, headers, keep_alive_ms, client_ms);
+  }
+
+  /** Sends bytes as they come. Throws `ClientGone` where the client leaves before their end. */
+  sendBytes(head: ByteHead, chunks: AsyncIterable<Uint8Array>, client_ms: number): Promise<void> {
+    return writeBytes(this.#res, head, chunks, client_ms, () => {
+      if (this.gone) throw new ClientGone();
+    });
+  }
+
+  /** Sends a head without its bytes. */
+  sendHead({ status, headers }: ByteHead, client_ms: number): void {
+    this.#res.writeHead(status, headers);
+    this.#res.setTimeout(client_ms);
+    this.#res.end();
   }
 
   /** To be called when the request is over. */

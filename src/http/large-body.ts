@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { LARGE_BYTES } from './json-body.js';
+import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from './memory-budget.js';
 
 interface LargeTerms {

@@ -1,12 +1,7 @@
-import type { Context } from '../pipeline/stage.js';
+/** The parameters of a request's path, decoded. */
+export type PathParams = Readonly<Record<string, string | undefined>>;
 
-/** The model's ID in the path, decoded. */
-export function modelIn(ctx: Context): string {
-  return paramIn(ctx, 'model');
-}
-
-/** A parameter of the path, decoded; empty where the endpoint has none of that name. */
-export function paramIn(ctx: Context, name: string): string {
-  const { params } = ctx as { params?: Record<string, string | undefined> };
-  return params?.[name] ?? '';
+/** The parameters that the router found in the path; none for a path without parameters. */
+export function paramsOf(ctx: object): PathParams {
+  return (ctx as { params?: PathParams }).params ?? {};
 }

@@ -1,14 +1,12 @@
-import type { State } from '../pipeline/stage.js';
 import type { Logger } from 'pino';
 import { GatewayError } from '../core/errors.js';
 
 /** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
 export function toShow(
-  { state }: { state: Pick<State, 'request_id'> },
+  request_id: string,
   error: unknown,
   log: Logger,
 ): { shown: GatewayError; status: number } {
-  const { request_id } = state;
   const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
   if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
   return { shown, status: isRefusal(error) ? error.status : shown.status };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import getRawBody from 'raw-body';
 import { GatewayError } from '../core/errors.js';
-import { decode, LARGE_BYTES, weigh } from './json-body.js';
+import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
 import { gather } from './large-body.js';
 import type { Room } from './memory-budget.js';
 

@@ -1,5 +1,3 @@
-import { GatewayError } from '../core/errors.js';
-
 const MINUTE_MS = 60_000;
 /** Remembered at once. Beyond it, those that were counted longest ago are forgotten. */
 const MOST_ADDRESSES = 10_000;
@@ -46,18 +44,6 @@ export class Throttle {
     this.#full_ms.set(address, full_ms);
     if (this.#full_ms.size > this.most_addresses) this.#forgetOldest();
     return 0;
-  }
-
-  /** Throws `rate_limited` where that is too many of `what`, a plural for people. */
-  pass(address: string, per_minute: number, what: string): void {
-    const wait_ms = this.take(address, per_minute);
-    if (wait_ms === 0) return;
-    const seconds = Math.ceil(wait_ms / 1000);
-    throw new GatewayError(
-      'rate_limited',
-      `Too many ${what} from your address: try again in ${seconds} s.`,
-      { headers: { 'retry-after': String(seconds) } },
-    );
   }
 
   #forgetOldest(): void {

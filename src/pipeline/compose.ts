@@ -1,5 +1,6 @@
 import type { EndpointEntry } from '../core/configuration.js';
-import type { Context, Services, Stage, StageMiddleware } from './stage.js';
+import type { Context, Stage, StageMiddleware } from './stage.js';
+import type { Services } from './services.js';
 
 /** The stages of an endpoint in a row; no stage follows them. */
 export type Walk = (ctx: Context) => Promise<void>;

@@ -1,37 +1,41 @@
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { Repeatable } from '../billing/idempotent-request.js';
 import { GatewayError } from '../core/errors.js';
-import { fact, type Context, type Services } from './stage.js';
+import type { Answer as StoredResponse } from '../store/idempotency/idempotency-types.js';
+import type { Services } from './services.js';
+import { fact, type State } from './stage.js';
 
 /** Printable characters of ASCII. */
 const KEY = /^[\x20-\x7E]{1,255}$/u;
 const WAIT_S = '1';
 
 /**
- * What a request says of being repeated, by its `Idempotency-Key`. A stream is not kept, so there
- * the header means nothing. Throws `GatewayError` (400) for a key that is none.
+ * The request under its `Idempotency-Key`; undefined without one, and for work whose answer cannot
+ * be kept, such as a stream. Throws `GatewayError` (400) for a key that is none.
  */
-export function repeatableOf(ctx: Context, { store, configuration, now }: Services) {
-  const key = ctx.req.headers['idempotency-key'];
-  if (key === undefined || isStream(ctx)) return undefined;
+export function repeatableOf(
+  req: IncomingMessage,
+  state: State,
+  { store, configuration, now }: Services,
+): Repeatable | undefined {
+  const key = req.headers['idempotency-key'];
+  if (key === undefined || state.work?.repeatable === false) return undefined;
   if (typeof key !== 'string' || !KEY.test(key)) {
     const message = 'The Idempotency-Key must be 1 to 255 printable ASCII characters.';
     throw new GatewayError('invalid_request', message);
   }
   return new Repeatable(store, {
-    account_id: fact(ctx, 'caller').account_id,
-    request_id: ctx.state.request_id,
+    account_id: fact(state, 'caller').account_id,
+    request_id: state.request_id,
     key_sha256: hash('sha256', key),
-    asked_sha256: hash('sha256', asked(ctx)),
+    asked_sha256: hash('sha256', asked(req, state)),
     due_ms: now() + configuration.limits.idempotency_ms,
   });
 }
 
-function isStream({ state: { work } }: Context): boolean {
-  return work?.kind === 'chat' && work.call.stream;
-}
-
-function asked({ method, path, state }: Context): string {
+function asked({ method, url = '' }: IncomingMessage, state: State): string {
+  const path = url.split('?', 1)[0] ?? '';
   try {
     return `${method} ${path}\n${JSON.stringify(state.request?.body)}`;
   } catch (error) {
@@ -42,14 +46,14 @@ function asked({ method, path, state }: Context): string {
 }
 
 /**
- * Begins a call. True where it was made before, and that one's answer is the reply; false for the
- * one that is to run. Throws `GatewayError` for any other.
+ * Begins a request: undefined for the one that is to run, and for a repeated one the response that
+ * was kept. Throws `GatewayError` for any other.
  */
-export async function isRepeated(ctx: Context, repeatable: Repeatable): Promise<boolean> {
+export async function keptResponse(repeatable: Repeatable): Promise<StoredResponse | undefined> {
   const begun = await repeatable.begin();
   switch (begun.is) {
     case 'new':
-      return false;
+      return undefined;
     case 'other':
       throw new GatewayError(
         'idempotency_key_reused',
@@ -63,10 +67,7 @@ export async function isRepeated(ctx: Context, repeatable: Repeatable): Promise<
       );
     case 'answered': {
       if (begun.answer === null) throw notKept();
-      const { status, text } = begun.answer;
-      ctx.set('idempotent-replayed', 'true');
-      ctx.state.reply = { kind: 'repeat', status, text };
-      return true;
+      return begun.answer;
     }
   }
 }

@@ -91,9 +91,9 @@ function missing(step: Step, given: Map<string, Given>, endpoint: EndpointEntry)
       const message = `${who} needs the fact "${name}", which no earlier stage gives`;
       return [fault(step.entry, 'missing_fact', message, '')];
     }
-    if (need === name || found.need === need) return [];
+    if (need === name || kindOf(need).split('|').includes(kindOf(found.need))) return [];
     const message =
-      `${who} needs the fact "${name}" of kind "${kindOf(need)}", ` +
+      `${who} needs the fact "${name}" of kind "${kindOf(need).replaceAll('|', '" or "')}", ` +
       `but stage "${found.by.name}" gives kind "${kindOf(found.need)}"`;
     return [fault(step.entry, 'wrong_fact', message, '')];
   });

@@ -1,3 +1,4 @@
+import { enforceRate } from '../http/rate-limit.js';
 import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
@@ -18,7 +19,7 @@ export const auth: Stage = {
         // Only guesses are counted, and only guesses are refused: many may share an address, and a
         // program that has not heard of its key's end is told so however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
-        if (isGuess) throttles.failed_keys.pass(addressOf(ctx.req), most, 'wrong API keys');
+        if (isGuess) enforceRate(throttles.failed_keys, addressOf(ctx.req), most, 'wrong API keys');
         throw unauthorized('The API key is not valid.');
       }
       ctx.state.caller = caller;

@@ -1,9 +1,10 @@
-import { boundOf } from '../modalities/max-cost.js';
 import { Hold } from '../billing/hold.js';
 import { refusal } from '../billing/payment-required.js';
-import { fact, type Context, type Services, type Stage } from '../pipeline/stage.js';
-import { isRepeated, repeatableOf } from '../pipeline/idempotency-key.js';
-import { refuseEmpty } from '../http/admission.js';
+import { fact, type Context, type Stage } from '../pipeline/stage.js';
+import type { Services } from '../pipeline/services.js';
+import { refuseEmpty } from '../pipeline/admission.js';
+import { keptResponse, repeatableOf } from '../pipeline/idempotency-key.js';
+import type { Answer as StoredResponse } from '../store/idempotency/idempotency-types.js';
 import { OptionError } from '../core/option-error.js';
 
 /**
@@ -15,12 +16,12 @@ export const balance: Stage = {
   name: 'balance',
   shape: (option) => {
     if (isGate(option)) return { needs: ['caller'], gives: [] };
-    return { needs: ['caller', 'work', 'upstreams'], gives: ['hold'], money: 'holds' };
+    return { needs: ['caller', 'work'], gives: ['hold'], money: 'holds' };
   },
   create: (option, services) => {
     if (isGate(option)) {
       return async (ctx, next) => {
-        await refuseEmpty(ctx, services);
+        await refuseEmpty(ctx.state, services);
         await next();
       };
     }
@@ -28,8 +29,12 @@ export const balance: Stage = {
       const hold = holdFor(ctx, services);
       // A stage after this one settles the hold; whatever happens to it, it ends here.
       try {
-        if (hold.repeatable && (await isRepeated(ctx, hold.repeatable))) return;
-        const result = await hold.take(fact(ctx, 'caller').key_id);
+        const kept = hold.repeatable && (await keptResponse(hold.repeatable));
+        if (kept) {
+          replay(ctx, kept);
+          return;
+        }
+        const result = await hold.take(fact(ctx.state, 'caller').key_id);
         if (!result.admitted) throw refusal(result, hold.amount_nano ?? 0n);
         ctx.state.hold = hold;
         await next();
@@ -47,11 +52,18 @@ function isGate(option: unknown): boolean {
 }
 
 function holdFor(ctx: Context, services: Services): Hold {
-  const bound = boundOf(fact(ctx, 'work'), fact(ctx, 'model'), fact(ctx, 'upstreams'));
-  const { account_id } = fact(ctx, 'caller');
-  const amount = bound === 0n ? null : bound;
-  const { request_id } = ctx.state;
-  return new Hold(services, request_id, account_id, amount, repeatableOf(ctx, services));
+  const { state } = ctx;
+  const max_cost = fact(state, 'work').maxCost();
+  const { account_id } = fact(state, 'caller');
+  const amount = max_cost === 0n ? null : max_cost;
+  const repeatable = repeatableOf(ctx.req, state, services);
+  return new Hold(services, state.request_id, account_id, amount, repeatable);
+}
+
+/** Answers a request as the earlier one under the same `Idempotency-Key` was answered. */
+function replay(ctx: Context, { status, text }: StoredResponse): void {
+  ctx.set('idempotent-replayed', 'true');
+  ctx.state.answer = { status, body: () => text };
 }
 
 /** The answer waits no longer than this for its hold to be released. */

@@ -4,16 +4,16 @@ import { withoutOption } from '../pipeline/option.js';
 import { roomOf, type Stage } from '../pipeline/stage.js';
 import { COPIES } from '../http/memory-budget.js';
 import { OptionError } from '../core/option-error.js';
-import { paramIn } from '../http/params.js';
+import { paramsOf } from '../http/params.js';
 
-const plain = withoutOption({ needs: [], gives: ['reply:content'] });
+const plain = withoutOption({ needs: [], gives: ['answer:content'] });
 
 /**
- * Gives a picture that is kept for its client. Its ID in the path, which nobody can guess, is all
- * that is asked for, as a browser that shows it has no key.
+ * Serves an image that the gateway keeps for its client. The ID in the path, which nobody can
+ * guess, is all the proof it asks for, because a browser that shows the image has no key.
  */
-export const picture: Stage = {
-  name: 'picture',
+export const hostedImage: Stage = {
+  name: 'hosted-image',
   shape: (option, endpoint) => {
     if (endpoint.path.match(/\{\w+\}/gu)?.join('') !== '{id}') {
       throw new OptionError('the path of its endpoint must hold {id}, and nothing else in braces');
@@ -23,9 +23,9 @@ export const picture: Stage = {
   create: (_option, services) => {
     const { store, now } = services;
     return async (ctx, next) => {
-      const kept = await store.pictures.picture(paramIn(ctx, 'id'));
+      const kept = await store.pictures.picture(paramsOf(ctx)['id'] ?? '');
       if (!kept) throw gone();
-      roomOf(ctx, services).take(Math.ceil(kept.bytes.length / COPIES));
+      roomOf(ctx.state, services).take(Math.ceil(kept.bytes.length / COPIES));
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));
       ctx.body = kept.bytes;
       ctx.set({
@@ -36,7 +36,7 @@ export const picture: Stage = {
         'content-disposition': 'inline',
         'access-control-allow-origin': '*',
       });
-      ctx.state.reply = { kind: 'content' };
+      ctx.state.answer = { body: () => undefined };
       await next();
     };
   },

@@ -7,7 +7,7 @@ import { fact, type Stage } from '../pipeline/stage.js';
  */
 export const models: Stage = {
   name: 'models',
-  shape: withoutOption({ needs: ['caller'], gives: ['reply'] }),
+  shape: withoutOption({ needs: ['caller'], gives: ['answer'] }),
   create: (_option, { configuration }) => {
     const data = [...configuration.models.values()].map(({ id, created, owner }) => ({
       id,
@@ -21,8 +21,9 @@ export const models: Stage = {
       data: data.filter(({ id }) => allowed.includes(id)),
     });
     return async (ctx, next) => {
-      const allowed = fact(ctx, 'caller').models;
-      ctx.state.reply = { kind: 'document', body: allowed ? listOf(allowed) : body };
+      const allowed = fact(ctx.state, 'caller').models;
+      const list = allowed ? listOf(allowed) : body;
+      ctx.state.answer = { body: () => list };
       await next();
     };
   },

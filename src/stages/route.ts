@@ -1,101 +1,70 @@
-import { chatWork } from '../modalities/chat/formats/openai-request.js';
-import { ignoredHeader } from '../lib/ignored-header.js';
+import type { Caller, Capability, Model } from '../core/model.js';
 import { GatewayError, modelNotAllowed } from '../core/errors.js';
-import { imageWork, priced } from '../modalities/image/request.js';
-import { inWords } from '../pipeline/option.js';
-import {
-  fact,
-  type Request,
-  type RoutedTask,
-  type Services,
-  type Stage,
-  type Work,
-} from '../pipeline/stage.js';
-import type { RequestSchema } from '../http/validate-body.js';
-import { fitting, videoWork } from '../modalities/video/request.js';
-import { findTask } from '../modalities/video/find-task.js';
-import type { Capability, Model, Upstream } from '../core/model.js';
 import { OptionError } from '../core/option-error.js';
-import { modelIn } from '../http/params.js';
-
-/** What each kind of work is asked for with, by the capability that an endpoint routes to. */
-const REQUESTS: Partial<Record<Capability, RequestSchema>> = {
-  chat: 'chat-completion',
-  image: 'image-generation',
-  video: 'video-submission',
-};
+import { paramsOf } from '../http/params.js';
+import { ignoredHeader } from '../lib/ignored-header.js';
+import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
+import { inWords } from '../pipeline/option.js';
+import type { Services } from '../pipeline/services.js';
+import { fact, type Stage } from '../pipeline/stage.js';
+import { inOrder } from '../pipeline/upstream-order.js';
 
 /**
  * Finds the model, checks that it can do the work, puts its upstreams in order, and fits the
- * request to it (DESIGN: capabilities). `route: task` and `route: content` find the video task that
- * the path names.
+ * request to it (DESIGN: capabilities). `route: task` and `route: content` find the task that the
+ * path names.
  */
-export const route: Stage = {
-  name: 'route',
-  shape: (option) => {
-    if (isTask(option)) return { needs: ['caller'], gives: [`task:${option}`] };
-    const capability = capabilityOf(option);
-    return {
-      needs: ['caller', `request:${REQUESTS[capability] ?? capability}`],
-      gives: ['model', 'upstreams', `work:${capability}`],
-    };
-  },
-  create: (option, services) => {
-    if (isTask(option)) {
-      return async (ctx, next) => {
-        ctx.state.task = await findTask(ctx, services, option);
-        await next();
+export function route(modalities: Modalities): Stage {
+  const tasks = new Map<unknown, FindTask>(
+    [...modalities.values()].flatMap((modality) => Object.entries(modality.tasks)),
+  );
+  return {
+    name: 'route',
+    shape: (option) => {
+      if (tasks.has(option)) return { needs: ['caller'], gives: [`task:${String(option)}`] };
+      const { name, formats } = modalityOf(modalities, option);
+      const kinds = formats.map((format) => format.name).join('|');
+      return { needs: ['caller', `request:${kinds}`], gives: ['model', `work:${name}`] };
+    },
+    create: (option, services) => {
+      const findTask = tasks.get(option);
+      if (findTask) {
+        return async (ctx, next) => {
+          ctx.state.task = await findTask(paramsOf(ctx), ctx.state, services);
+          await next();
+        };
+      }
+      const modality = modalityOf(modalities, option);
+      const formats = new Map(modality.formats.map((format) => [format.name, format]));
+      return (ctx, next) => {
+        const { state } = ctx;
+        const request = fact(state, 'request');
+        const id = formats.get(request.format)?.modelOf(request.body, paramsOf(ctx)) ?? '';
+        const model = findModel(id, modality.name, fact(state, 'caller'), services);
+        const work = modality.plan(request, model);
+        if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
+        work.upstreams = inOrder(work.upstreams, services.random);
+        state.model = model;
+        state.work = work;
+        return next();
       };
-    }
-    const capability = capabilityOf(option);
-    return (ctx, next) => {
-      const request = fact(ctx, 'request');
-      const id = request.schema === 'video-submission' ? modelIn(ctx) : request.body.model;
-      const model = findModel(id, capability, fact(ctx, 'caller').models, services);
-      const work = workFor(request, model);
-      if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
-      const upstreams = inOrder(ableOf(work, model), services.random);
-      ctx.state.model = model;
-      ctx.state.work = work;
-      ctx.state.upstreams = upstreams;
-      return next();
-    };
-  },
-};
-
-/** The request in the gateway's own words, as that model takes it. */
-function workFor(request: Request, model: Model): Work {
-  if (request.schema === 'video-submission') return videoWork(request.body, model);
-  if (request.schema === 'image-generation') return imageWork(request.body, model);
-  return chatWork(request.body, model);
+    },
+  };
 }
 
-/** Those of the upstreams that can do the work. */
-function ableOf(work: Work, model: Model): readonly Upstream[] {
-  const { upstreams } = model;
-  if (work.kind === 'video') return fitting(work.call, upstreams);
-  if (work.kind === 'image') return priced(work.call, model);
-  return upstreams;
-}
-
-function isTask(option: unknown): option is RoutedTask['kind'] {
-  return option === 'task' || option === 'content';
-}
-
-function capabilityOf(option: unknown): Capability {
-  const names = Object.keys(REQUESTS);
+function modalityOf(modalities: Modalities, option: unknown): Modality {
   const asked = (option as { capability?: unknown } | null | undefined)?.capability;
-  const found = names.find((name) => name === asked);
-  if (found === undefined) {
-    throw new OptionError(`${inWords(asked)} is not a capability to route to`, names);
-  }
-  return found as Capability;
+  const found = typeof asked === 'string' ? modalities.get(asked) : undefined;
+  if (found) return found;
+  throw new OptionError(`${inWords(asked)} is not a capability to route to`, [
+    ...modalities.keys(),
+  ]);
 }
 
 function findModel(
   id: string,
   capability: Capability,
-  allowed: readonly string[] | undefined,
+  { models: allowed }: Caller,
   { configuration }: Services,
 ): Model {
   const model = configuration.models.get(id);
@@ -117,32 +86,4 @@ function findModel(
     );
   }
   return model;
-}
-
-/**
- * The order to try upstreams in: as written, but neighbours that carry a weight share the load
- * among themselves in that proportion.
- */
-export function inOrder(upstreams: readonly Upstream[], random: () => number): readonly Upstream[] {
-  if (upstreams.length === 1) return upstreams;
-  const ordered: Upstream[] = [];
-  for (let from = 0; from < upstreams.length;) {
-    let to = from + 1;
-    if (upstreams[from]?.weight !== undefined) {
-      while (upstreams[to]?.weight !== undefined) to += 1;
-    }
-    ordered.push(...byWeight(upstreams.slice(from, to), random));
-    from = to;
-  }
-  return ordered;
-}
-
-function byWeight(group: Upstream[], random: () => number): Upstream[] {
-  const drawn: Upstream[] = [];
-  while (group.length > 1) {
-    let rest = random() * group.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
-    const at = group.findIndex(({ weight }) => (rest -= weight ?? 1) < 0);
-    drawn.push(...group.splice(Math.max(at, 0), 1));
-  }
-  return [...drawn, ...group];
 }

@@ -1,5 +1,5 @@
 import type { WireAnswer } from '../core/provider.js';
-import { decode, LARGE_BYTES, weigh } from '../http/json-body.js';
+import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
 import { AnswerBody, type AnswerRoom } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
 

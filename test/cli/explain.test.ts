@@ -61,7 +61,7 @@ describe('tollgate explain', () => {
 
   const others: [string, string, string][] = [
     ['gift', '0.00', 'chat:'],
-    ['paint', '0.08', 'image: one picture, hd'],
+    ['paint', '0.08', 'image: one image, hd'],
     ['film', '0.18', 'video: 6 seconds of 1080p, silent'],
   ];
   for (const [model, charge, request] of others) {

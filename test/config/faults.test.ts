@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { format } from '../../src/yaml/format.js';
 import { load } from '../../src/config/load.js';
+import { MODALITIES } from '../../src/modalities/index.js';
 import { ENV, FIXTURES } from './surroundings.js';
 import type { ConfigFault } from '../../src/core/config-fault.js';
 
@@ -43,7 +44,7 @@ describe('the faults of a configuration', () => {
     it(`are told for ${name.replace('.yaml.txt', '')}`, async () => {
       const text = await readFile(file, 'utf8');
       const expected = expectedOf(text);
-      const { faults, configuration } = await load(file, ENV);
+      const { faults, configuration } = await load(file, ENV, MODALITIES);
       const found = faults.map(
         (fault) => `${placeOf(fault, file)} ${fault.code} ${fault.severity}`,
       );
@@ -58,7 +59,7 @@ describe('the faults of a configuration', () => {
     });
 
     it(`show no secret for ${name.replace('.yaml.txt', '')}`, async () => {
-      const { faults } = await load(file, ENV);
+      const { faults } = await load(file, ENV, MODALITIES);
       for (const style of ['text', 'json', 'github'] as const) {
         const shown = format(faults, style);
         for (const secret of [ENV.SECRET, 'hunter2', 'key-from-a-file']) {

@@ -5,12 +5,13 @@ import { expect } from 'chai';
 import { format } from '../../src/yaml/format.js';
 import { STANDARD_ENDPOINTS } from '../../src/config/endpoints.js';
 import { load } from '../../src/config/load.js';
+import { MODALITIES } from '../../src/modalities/index.js';
 import type { Configuration } from '../../src/core/configuration.js';
 import { Unreadable } from '../../src/yaml/unreadable.js';
 import { ENV, FIXTURES } from './surroundings.js';
 
 async function sound(name: string): Promise<Configuration> {
-  const { configuration, faults } = await load(`${FIXTURES}${name}.yaml.txt`, ENV);
+  const { configuration, faults } = await load(`${FIXTURES}${name}.yaml.txt`, ENV, MODALITIES);
   if (!configuration) throw new Error(format(faults, 'text'));
   return configuration;
 }
@@ -189,7 +190,7 @@ describe('load', () => {
       poll_interval_ms: 2000,
       wire: { stream_options: false },
     });
-    expect(keyed?.operations.get('chat')).to.include({ name: 'chat', path: '/chat/completions' });
+    expect(keyed?.operations.get('chat')).to.include({ path: '/chat/completions', max: 1 });
     expect(keyed?.operations.get('chat')?.codec).to.respondTo('encode');
   });
 
@@ -262,9 +263,13 @@ describe('load', () => {
   });
 
   it('gives the endpoints also where other parts are broken', async () => {
-    const { endpoints, configuration } = await load(`${FIXTURES}endpoint-method.yaml.txt`, ENV);
+    const { endpoints, configuration } = await load(
+      `${FIXTURES}endpoint-method.yaml.txt`,
+      ENV,
+      MODALITIES,
+    );
     expect([endpoints.length, configuration]).to.deep.equal([0, undefined]);
-    const broken = await load(`${FIXTURES}name-owner.yaml.txt`, ENV);
+    const broken = await load(`${FIXTURES}name-owner.yaml.txt`, ENV, MODALITIES);
     expect([broken.endpoints.length, broken.configuration]).to.deep.equal([
       STANDARD_ENDPOINTS.length,
       undefined,
@@ -277,7 +282,7 @@ describe('load', () => {
     const model = '{ owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: free }';
     await writeFile(file, `owners: { a: { name: A } }\n${provider}\nmodels: { m: ${model} }\n`);
     await utimes(file, 1_600_000_000, 1_600_000_000.9);
-    const { configuration } = await load(file, {});
+    const { configuration } = await load(file, {}, MODALITIES);
     expect(configuration?.models.get('m')?.created).to.equal(1_600_000_000);
     expect(configuration?.providers.get('p')?.local).to.respondTo('answer');
   });
@@ -304,7 +309,7 @@ describe('load', () => {
   ]) {
     it(`throws Unreadable for a file that ${what}`, async () => {
       let thrown: unknown;
-      await load(FIXTURES + path, ENV).catch((error: unknown) => (thrown = error));
+      await load(FIXTURES + path, ENV, MODALITIES).catch((error: unknown) => (thrown = error));
       expect(thrown).to.be.instanceOf(Unreadable);
     });
   }

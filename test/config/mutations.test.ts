@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { load } from '../../src/config/load.js';
+import { MODALITIES } from '../../src/modalities/index.js';
 import { ENV, FIXTURES } from './surroundings.js';
 
 /** One slip of the hand in a line of the file. */
@@ -41,7 +42,7 @@ describe('load of a file with slips', () => {
   it('starts from a sound file', async () => {
     const file = join(folder, 'sound.yaml');
     await writeFile(file, lines.join('\n'));
-    expect((await load(file, ENV)).faults).to.deep.equal([]);
+    expect((await load(file, ENV, MODALITIES)).faults).to.deep.equal([]);
   });
 
   it('answers faults or a configuration, and never throws', async () => {
@@ -56,7 +57,7 @@ describe('load of a file with slips', () => {
           lines,
         );
         await writeFile(file, text.join('\n'));
-        const { faults, configuration } = await load(file, ENV);
+        const { faults, configuration } = await load(file, ENV, MODALITIES);
         const refused = faults.some(({ severity }) => severity === 'error');
         expect(configuration === undefined).to.equal(refused);
         for (const { line, column, message } of faults) {

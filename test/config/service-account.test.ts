@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from '../../src/config/load.js';
+import { MODALITIES } from '../../src/modalities/index.js';
 import type { Provider } from '../../src/core/provider.js';
 import type { ConfigFault } from '../../src/core/config-fault.js';
 
@@ -43,7 +44,7 @@ models:
     price: { per_video_second: 0.4 }
 `,
     );
-    const { faults, configuration } = await load(file, {});
+    const { faults, configuration } = await load(file, {}, MODALITIES);
     return { faults, provider: configuration?.providers.get('cloud') };
   }
 

@@ -9,7 +9,8 @@ import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
 import { GatewayError } from '../../src/core/errors.js';
 import { Outcomes } from '../../src/telemetry/provider-health.js';
-import type { Services, State } from '../../src/pipeline/stage.js';
+import type { State } from '../../src/pipeline/stage.js';
+import type { Services } from '../../src/pipeline/services.js';
 import { createThrottles } from '../../src/lib/rate-limiter.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 

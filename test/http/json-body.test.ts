@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decode, weigh } from '../../src/http/json-body.js';
+import { decode, weigh } from '../../src/lib/json-text.js';
 
 /** Names and values both count, and so does the comma before each but the first. */
 function punctuation(value: unknown): number {

@@ -52,12 +52,12 @@ describe('a repeated request that cost nothing', () => {
 /** A stage that spends and charges by itself, as an operator may write one. */
 const OWN = `export default {
   name: 'own',
-  shape: { needs: ['hold', 'caller', 'model'], gives: ['reply'] },
+  shape: { needs: ['hold', 'caller', 'model'], gives: ['answer'] },
   create: () => async (ctx) => {
     const { hold, caller, model } = ctx.state;
     const charge = { key_id: caller.key_id, model: model.id, provider: 'own', usage: '{}' };
     await hold.settle({ ...charge, cost_nano: 7n, estimated: false });
-    ctx.state.reply = { kind: 'document', body: { done: true } };
+    ctx.state.answer = { body: () => ({ done: true }) };
   },
 };`;
 

@@ -1,18 +1,20 @@
 import { expect } from 'chai';
-import { picture } from '../../src/stages/hosted-image.js';
+import { hostedImage } from '../../src/stages/hosted-image.js';
 import type { EndpointEntry } from '../../src/core/configuration.js';
 import { OptionError } from '../../src/core/option-error.js';
 
 const place = { file: 'gateway.yaml', line: 1, column: 1 };
 
 function shapeAt(path: string, option?: unknown): unknown {
-  const endpoint: EndpointEntry = { name: 'pictures', method: 'GET', path, stages: [], place };
-  return typeof picture.shape === 'function' ? picture.shape(option, endpoint) : picture.shape;
+  const endpoint: EndpointEntry = { name: 'hosted-images', method: 'GET', path, stages: [], place };
+  return typeof hostedImage.shape === 'function'
+    ? hostedImage.shape(option, endpoint)
+    : hostedImage.shape;
 }
 
-describe('the stage picture', () => {
+describe('the stage hosted-image', () => {
   it('asks for nothing, not even a key', () => {
-    expect(shapeAt('/images/{id}')).to.deep.equal({ needs: [], gives: ['reply:content'] });
+    expect(shapeAt('/images/{id}')).to.deep.equal({ needs: [], gives: ['answer:content'] });
   });
 
   for (const path of ['/images', '/images/{name}', '/images/{id}/{index}', '/{model}/{id}']) {

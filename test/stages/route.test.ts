@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EndpointEntry } from '../../src/core/configuration.js';
-import type { Context, Services } from '../../src/pipeline/stage.js';
-import { inOrder, route } from '../../src/stages/route.js';
+import type { Context } from '../../src/pipeline/stage.js';
+import type { Services } from '../../src/pipeline/services.js';
+import { MODALITIES } from '../../src/modalities/index.js';
+import { inOrder } from '../../src/pipeline/upstream-order.js';
+import { route } from '../../src/stages/route.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 import { chat, errorOf } from '../helpers/ask.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
@@ -113,10 +116,14 @@ describe('route', () => {
       configuration: { ...configuration, models: new Map([['painter', painter]]) },
     };
     const endpoint = configuration.endpoints[0] as EndpointEntry;
-    const middleware = route.create({ capability: 'chat' }, services as Services, endpoint);
-    const request = { schema: 'chat-completion', body: { model: 'painter', messages } };
+    const middleware = route(MODALITIES).create(
+      { capability: 'chat' },
+      services as Services,
+      endpoint,
+    );
+    const request = { format: 'chat-completion', body: { model: 'painter', messages } };
     const caller = { key_id: 'k', account_id: 'a', models: undefined };
-    const state = { request, caller };
+    const state = { request_id: 'r', request, caller };
     const walk = async () => middleware({ state } as Context, () => Promise.resolve());
     const refused = await walk().then(
       () => expect.fail('it was let through'),

@@ -1,3 +1,4 @@
+import { enforceRate } from '../../http/rate-limit.js';
 import { addressReader } from '../../http/client-address.js';
 import { sessionSecret, setCookie } from '../cookies.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
@@ -18,7 +19,7 @@ export function createFlow(services: DashboardServices): Flow {
   return {
     services,
     https: public_url.startsWith('https:'),
-    count: (req) => sign_ins.pass(addressOf(req), limits.sign_ins, 'sign-ins'),
+    count: (req) => enforceRate(sign_ins, addressOf(req), limits.sign_ins, 'sign-ins'),
   };
 }
 

@@ -70,8 +70,8 @@ function identityShape(provider: IdentityProvider): object {
 }
 
 function providerShape(provider: Provider): object {
-  const { operations, image, video, local, base_url, headers, timeouts } = provider;
-  const serves = [...operations.keys(), ...(image ? ['image'] : []), ...(video ? ['video'] : [])];
+  const { operations, local, base_url, headers, timeouts } = provider;
+  const serves = [...operations.keys()];
   return {
     uses: provider.manifest,
     origin: local ? null : originOf(base_url),

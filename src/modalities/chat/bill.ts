@@ -1,5 +1,5 @@
 import type { ChatCall } from './codec.js';
-import { mediaTokens, mostTokens } from '../max-cost.js';
+import { mediaTokens, mostTokens } from './max-cost.js';
 import { tokenCost } from '../../billing/cost.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';

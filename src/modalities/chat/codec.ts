@@ -1,3 +1,4 @@
+import { hasMethods } from '../../lib/is-record.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { ServerSentEvent } from '../../upstream/sse.js';
@@ -74,4 +75,9 @@ export interface StreamDecoder {
   read(events: readonly ServerSentEvent[], pieces: ChatPiece[]): boolean;
   /** The bytes have ended. Throws unless what has been said is complete. */
   end(pieces: ChatPiece[]): void;
+}
+
+/** Whether an adapter's export is a chat codec. */
+export function isChatCodec(value: unknown): value is ChatCodec {
+  return hasMethods(value, ['encode', 'decode', 'decodeStream']);
 }

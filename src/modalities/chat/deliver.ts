@@ -1,17 +1,14 @@
-import { believedBill, estimatedBill, type Terms } from './bill.js';
-import { GatewayError } from '../../core/errors.js';
-import type { Context, Services } from '../../pipeline/stage.js';
-import { refusal } from '../../upstream/to-client-error.js';
-import { DONE, event, Framer } from './formats/openai-chunks.js';
-import type { ChatAnswer, ChatStream } from './send.js';
-import { pump, type Ending } from './pipe.js';
-import { Sink } from './sse-response.js';
-import { UpstreamError } from '../../core/upstream-error.js';
 import type { Bill } from '../../billing/bill.js';
+import { GatewayError } from '../../core/errors.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Services } from '../../pipeline/services.js';
+import type { Sending, Settle } from '../../pipeline/work.js';
+import { refusal } from '../../upstream/to-client-error.js';
+import { believedBill, estimatedBill, type Terms } from './bill.js';
+import type { ChatStreamWriter } from './formats/format.js';
+import { pump, type Ending } from './pipe.js';
+import type { ChatAnswer, ChatStream } from './send.js';
 import { textsOf } from './shown.js';
-
-/** Commits a charge, and answers the bill as it was paid. Only then an answer goes out whole. */
-export type Settle = (bill: Bill) => Promise<Bill>;
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -37,27 +34,25 @@ export async function chargeAnswer(
 }
 
 /** Carries a stream to the client, charges it, and only then sends its last words. */
-export async function carryStream(
-  ctx: Context,
+export async function deliverStream(
   stream: ChatStream,
+  writer: ChatStreamWriter,
   terms: Terms,
   settle: Settle,
-  services: Services,
+  { request_id, client, services }: Sending,
 ): Promise<Bill> {
   const { keep_alive_ms, limits } = services.configuration;
-  const framer = new Framer(stream.heading, stream.shown);
-  ctx.respond = false;
-  const headers = Object.assign({ 'x-request-id': ctx.state.request_id }, STREAM_HEADERS);
-  const sink = new Sink(ctx.res, headers, keep_alive_ms, limits.client_ms);
+  const headers = Object.assign({ 'x-request-id': request_id }, STREAM_HEADERS);
+  const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms);
   try {
-    const ending = await pump(stream, framer, sink, limits);
+    const ending = await pump(stream, writer, sink, limits);
     count(ending, stream.upstream.provider.name, services);
-    const bill = await settle(await streamBill(ending, framer, terms));
-    sink.end(lastWords(ending, framer, bill, services));
+    const bill = await settle(await streamBill(ending, writer, terms));
+    sink.end(lastWords(ending, writer, bill, services));
     return bill;
   } catch (error) {
     // The status has gone out, so this is the only way left to say that the stream is not whole.
-    sink.end(errorEvent(error, services));
+    sink.end(writer.error(publicError(error, services)));
     throw error;
   }
 }
@@ -69,23 +64,27 @@ function count(ending: Ending, provider: string, { outcomes }: Services): void {
 }
 
 /** Who pays for a stream: all of it if it is whole, else what was delivered, if anything was. */
-async function streamBill(ending: Ending, framer: Framer, terms: Terms): Promise<Bill> {
-  const texts = framer.texts();
+async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms): Promise<Bill> {
+  const texts = writer.texts();
   if (ending.how === 'complete') {
-    return believedBill(framer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
+    return believedBill(writer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   }
-  return framer.hasSpoken ? estimatedBill(texts, terms) : NOTHING;
+  return writer.hasSpoken ? estimatedBill(texts, terms) : NOTHING;
 }
 
-function lastWords(ending: Ending, framer: Framer, bill: Bill, services: Services): string {
-  if (ending.how === 'complete') return framer.final(bill.usage) + DONE;
-  return ending.how === 'cut' ? errorEvent(ending.error, services) : '';
+function lastWords(
+  ending: Ending,
+  writer: ChatStreamWriter,
+  bill: Bill,
+  services: Services,
+): string {
+  if (ending.how === 'complete') return writer.end(bill);
+  return ending.how === 'cut' ? writer.error(publicError(ending.error, services)) : '';
 }
 
-function errorEvent(error: unknown, { log }: Services): string {
-  if (error instanceof UpstreamError) return event(JSON.stringify(refusal(error)));
-  if (error instanceof GatewayError) return event(JSON.stringify(error));
+function publicError(error: unknown, { log }: Services): GatewayError {
+  if (error instanceof UpstreamError) return refusal(error);
+  if (error instanceof GatewayError) return error;
   log.error({ err: error }, 'a stream broke');
-  const internal = new GatewayError('internal_error', 'The gateway failed in mid-stream.');
-  return event(JSON.stringify(internal));
+  return new GatewayError('internal_error', 'The gateway failed in mid-stream.');
 }

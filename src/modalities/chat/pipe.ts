@@ -1,7 +1,7 @@
 import type { ChatPiece } from './codec.js';
-import type { Framer } from './formats/openai-chunks.js';
+import type { ChatStreamWriter } from './formats/format.js';
 import type { ChatStream } from './send.js';
-import type { Sink } from './sse-response.js';
+import type { SseWriter } from '../../http/sse-writer.js';
 
 /** How a stream came to its end. `left`: the client went, and the upstream was not heard out. */
 export type Ending = { how: 'complete' } | { how: 'left' } | { how: 'cut'; error: unknown };
@@ -20,8 +20,8 @@ export interface Unheard {
  */
 export async function pump(
   stream: ChatStream,
-  framer: Framer,
-  sink: Sink,
+  writer: ChatStreamWriter,
+  sink: SseWriter,
   unheard: Unheard,
 ): Promise<Ending> {
   const { client, rest, first } = stream;
@@ -31,11 +31,11 @@ export async function pump(
     client.on_leave === 'linger' ? unheard.linger_bytes : unheard.drain_bytes;
   const take = (pieces: readonly ChatPiece[]): Promise<void> | undefined => {
     if (!client.gone) {
-      const text = framer.frame(pieces);
-      if (framer.hasSpoken && client.on_leave === 'abort') client.on_leave = 'linger';
+      const text = writer.frame(pieces);
+      if (writer.hasSpoken && client.on_leave === 'abort') client.on_leave = 'linger';
       return text ? sink.write(text) : undefined;
     }
-    framer.listen(pieces);
+    writer.noteUsage(pieces);
     bytes += weight(pieces);
     if (client.on_leave !== 'abort' && bytes <= most()) return undefined;
     hasLeft = true;

@@ -1,7 +1,13 @@
 import type { Client } from '../../http/client-connection.js';
-import type { ChatCall, ChatPiece, ChatReply } from './codec.js';
+import {
+  isChatCodec,
+  type ChatCall,
+  type ChatCodec,
+  type ChatPiece,
+  type ChatReply,
+} from './codec.js';
 import { PieceReader, type PieceSource } from './delta-reader.js';
-import type { Operation, WireAnswer, Encoded } from '../../core/provider.js';
+import type { WireAnswer, Encoded } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -51,16 +57,23 @@ export async function chat(
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
-  const operation = upstream.provider.operations.get('chat');
-  if (!operation) throw new Error(`${upstream.provider.name} does not serve chat.`);
-  const wire = wireRequest(operation.codec.encode(call, upstream), operation);
+  const { path, codec } = operationOf(upstream);
+  const wire = wireRequest(codec.encode(call, upstream), path);
   const answer = await network.send(upstream.provider, wire, client.signal);
   if (answer.status < 200 || answer.status > 299) throw await refusal(attempt, answer);
-  if (call.stream && !isJson(answer)) return beginStream(attempt, operation, answer);
+  if (call.stream && !isJson(answer)) return beginStream(attempt, codec, answer);
   const body = await readJson(answer, limits.answer_bytes, client.room);
-  const reply = visible(operation.codec.decode(body, call, upstream), attempt.shown);
+  const reply = visible(codec.decode(body, call, upstream), attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
+}
+
+function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec } {
+  const operation = provider.operations.get('chat');
+  if (!operation || !isChatCodec(operation.codec)) {
+    throw new Error(`${provider.name} does not serve chat.`);
+  }
+  return { path: operation.path, codec: operation.codec };
 }
 
 function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
@@ -73,10 +86,10 @@ function aboutStream(
   return { ...about(attempt), shown: attempt.shown, client: attempt.client };
 }
 
-function wireRequest(encoded: Encoded, operation: Operation): Parameters<Network['send']>[1] {
+function wireRequest(encoded: Encoded, path: string): Parameters<Network['send']>[1] {
   return {
     method: 'POST',
-    path: encoded.path || operation.path,
+    path: encoded.path || path,
     headers: { 'content-type': 'application/json', ...encoded.headers },
     body: JSON.stringify(encoded.body),
   };
@@ -93,11 +106,11 @@ function isJson(answer: WireAnswer): boolean {
 
 async function beginStream(
   attempt: ChatAttempt,
-  operation: Operation,
+  codec: ChatCodec,
   answer: WireAnswer,
 ): Promise<ChatStream> {
   const { call, upstream, limits } = attempt;
-  const decoder = operation.codec.decodeStream(call, upstream);
+  const decoder = codec.decodeStream(call, upstream);
   const rest = new PieceReader(answer.body, limits, decoder);
   const first = await rest.next();
   if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };

@@ -1,3 +1,4 @@
+import { hasMethods } from '../../lib/is-record.js';
 import type { Encoded } from '../../core/provider.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -32,4 +33,9 @@ export interface ImageReply {
 export interface ImageCodec {
   encode(call: ImageCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ImageCall, upstream: Upstream): ImageReply;
+}
+
+/** Whether an adapter's export is an image codec. */
+export function isImageCodec(value: unknown): value is ImageCodec {
+  return hasMethods(value, ['encode', 'decode']);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Services } from '../../pipeline/stage.js';
+import type { Services } from '../../pipeline/services.js';
 import { pictureType } from '../../lib/image-type.js';
 import type { PictureTerms } from '../../store/images/image-types.js';
 
@@ -19,7 +19,7 @@ export async function keptUrl(
 ): Promise<string> {
   const { configuration, store, now } = services;
   const endpoint = configuration.endpoints.find(({ stages }) =>
-    stages.some(({ name }) => name === 'picture'),
+    stages.some(({ name }) => name === 'hosted-image'),
   );
   if (!endpoint) return `data:${pictureType(bytes)};base64,${bytes.toString('base64')}`;
   const { image_ttl_ms, images_total_bytes: total_bytes } = configuration.limits;

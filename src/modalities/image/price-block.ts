@@ -1,9 +1,8 @@
+import type { Price } from '../../core/model.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { Draft } from '../../yaml/validate.js';
 import { readDollars } from '../../yaml/dollars.js';
-
-type Entry = Draft<Extract<PriceEntry, object>['per_image']>;
 
 const QUALITIES = ['standard', 'hd'];
 
@@ -14,10 +13,13 @@ const QUALITIES = ['standard', 'hd'];
 export function readImagePrices(
   source: Source,
   pointer: string,
-  entry: Entry,
-): Map<string, bigint> | undefined {
-  if (entry === undefined) return undefined;
-  if (typeof entry !== 'object') return new Map([['any', readDollars(source, pointer)]]);
+  price: Draft<PriceEntry>,
+): Partial<Price> {
+  const entry = typeof price === 'object' ? price.per_image : undefined;
+  if (entry === undefined) return {};
+  if (typeof entry !== 'object') {
+    return { per_image: new Map([['any', readDollars(source, pointer)]]) };
+  }
   const given = Object.entries(entry).filter(([, amount]) => amount !== undefined);
   const keys = given.map(([key]) => key);
   const sizes = keys.filter((key) => !QUALITIES.includes(key));
@@ -25,5 +27,6 @@ export function readImagePrices(
     const message = 'per_image goes by quality or by size, not by both';
     source.fault(pointer, { code: 'mixed_price', message, hint: 'keep one kind of key' });
   }
-  return new Map(keys.map((key) => [key, readDollars(source, pointer + join(key))]));
+  const amounts = keys.map((key) => [key, readDollars(source, pointer + join(key))] as const);
+  return { per_image: new Map(amounts) };
 }

@@ -36,7 +36,11 @@ export function imagePrice(price: Price, { size, quality }: Kind): bigint | unde
 }
 
 /** What must be held before the call leaves: at the dearest upstream that may make the pictures. */
-export function imageBound(call: ImageCall, model: Model, upstreams: readonly Upstream[]): bigint {
+export function imageMaxCost(
+  call: ImageCall,
+  model: Model,
+  upstreams: readonly Upstream[],
+): bigint {
   const tokens = mostTokens(call, model);
   const costs = upstreams.map(({ price }) => costOf(call, call.n, tokens, price));
   return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);

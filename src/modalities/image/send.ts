@@ -1,16 +1,15 @@
 import type { Client } from '../../http/client-connection.js';
-import type { Services } from '../../pipeline/stage.js';
-import type { ImageOperation, WireRequest } from '../../core/provider.js';
+import type { Services } from '../../pipeline/services.js';
+import type { WireRequest } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
-import type { ImageCall, ImageReply } from './codec.js';
+import { isImageCodec, type ImageCall, type ImageCodec, type ImageReply } from './codec.js';
 import { deliver, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
 /** The pictures of one request, ready for the client. `created` is in Unix seconds. */
 export interface ImageAnswer {
-  kind: 'image';
   upstream: Upstream;
   created: number;
   data: readonly ImageDatum[];
@@ -32,12 +31,12 @@ export async function images(
 ): Promise<ImageAnswer> {
   const operation = operationOf(upstream);
   const replies = await good(
-    shares(call.n, operation.most).map((n) =>
+    shares(call.n, operation.max).map((n) =>
       ask({ ...call, n }, upstream, operation, client, services),
     ),
   );
   const pictures = replies.flatMap((reply) => reply.pictures);
-  const answer = { kind: 'image', upstream, usages: replies.map(({ usage }) => usage) } as const;
+  const answer = { upstream, usages: replies.map(({ usage }) => usage) };
   const created = Math.floor(services.now() / 1_000);
   // The upstream was heard out only to learn what it made: nobody is there to take it.
   if (client.gone && !client.returns) {
@@ -51,9 +50,16 @@ export async function images(
   return { ...answer, created, data, delivered: data.length };
 }
 
+interface ImageOperation {
+  path: string;
+  codec: ImageCodec;
+  max: number;
+}
+
 function operationOf({ provider }: Upstream): ImageOperation {
-  if (provider.image) return provider.image;
-  throw new Error(`${provider.name} does not make pictures.`);
+  const operation = provider.operations.get('image');
+  if (operation && isImageCodec(operation.codec)) return { ...operation, codec: operation.codec };
+  throw new Error(`${provider.name} does not make images.`);
 }
 
 /** 10 by 4 at a time are 4, 4 and 2. */

@@ -1,5 +1,5 @@
 import type { Client } from '../../http/client-connection.js';
-import type { Services } from '../../pipeline/stage.js';
+import type { Services } from '../../pipeline/services.js';
 import { refusePrivate } from '../../upstream/ssrf-guard.js';
 import type { ImageCall, Picture } from './codec.js';
 import { fetchPicture, isInside } from './fetch-image.js';

@@ -1,3 +1,4 @@
+import { hasMethods } from '../../lib/is-record.js';
 import type { JsonObject } from '../../core/json.js';
 import type { AspectRatio, Resolution, VideoRequest, VideoPlace } from '../../core/task.js';
 import type { Upstream } from '../../core/model.js';
@@ -51,4 +52,18 @@ export interface VideoCodec {
     state: JsonObject,
     upstream: Upstream,
   ): VideoProgress | { state: JsonObject };
+}
+
+/** Whether an adapter's export is a video codec. */
+export function isVideoCodec(value: unknown): value is VideoCodec {
+  return hasMethods(value, ['submit', 'submitted', 'poll', 'polled']);
+}
+
+/** How the upstream's provider makes videos: more than `max` are asked for by as many tasks. */
+export function videoOperation({ provider }: Upstream): { codec: VideoCodec; max: number } {
+  const operation = provider.operations.get('video');
+  if (operation && isVideoCodec(operation.codec)) {
+    return { codec: operation.codec, max: operation.max };
+  }
+  throw new Error(`${provider.name} does not make videos.`);
 }

@@ -1,8 +1,13 @@
 import { GatewayError, modelNotAllowed } from '../../core/errors.js';
-import { fact, type Context, type RoutedTask, type Services } from '../../pipeline/stage.js';
+import type { PathParams } from '../../http/params.js';
+import type { Services } from '../../pipeline/services.js';
+import { fact, type State } from '../../pipeline/stage.js';
+import type { RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
 import { tellSwept } from './log-expired.js';
-import { modelIn, paramIn } from '../../http/params.js';
+
+/** What the ID in a path is: the request's own, or that of its content. */
+type Kind = 'task' | 'content';
 
 /**
  * The task that the path names. Another account's is the same as one that does not exist. Throws
@@ -10,28 +15,29 @@ import { modelIn, paramIn } from '../../http/params.js';
  * key may not use: the result of its task is charged.
  */
 export async function findTask(
-  ctx: Context,
+  kind: Kind,
+  params: PathParams,
+  state: State,
   services: Services,
-  kind: RoutedTask['kind'],
 ): Promise<RoutedTask> {
-  const id = paramIn(ctx, 'requestID');
-  const task = await ownTask(ctx, services, kind, id);
-  checkModel(modelIn(ctx), task, fact(ctx, 'caller').models, services);
-  if (task?.model !== modelIn(ctx)) throw unknown(id);
-  if (kind === 'task') return { kind, task };
-  return { kind, task, index: readIndex(paramIn(ctx, 'index'), task) };
+  const { requestID: id = '', model = '', index = '' } = params;
+  const { account_id, models } = fact(state, 'caller');
+  const task = await ownTask(kind, id, account_id, services);
+  checkModel(model, task, models, services);
+  if (task?.model !== model) throw unknown(id);
+  return { task, index: kind === 'task' ? 0 : readIndex(index, task) };
 }
 
 async function ownTask(
-  ctx: Context,
-  services: Services,
-  kind: RoutedTask['kind'],
+  kind: Kind,
   id: string,
+  account_id: string,
+  services: Services,
 ): Promise<Task | undefined> {
   const { tasks } = services.store;
   const find = () => (kind === 'task' ? tasks.task(id) : tasks.taskByContent(id));
   const task = await find();
-  if (task?.account_id !== fact(ctx, 'caller').account_id) return undefined;
+  if (task?.account_id !== account_id) return undefined;
   if (task.due_ms > services.now()) return task;
   const { log, configuration } = services;
   for (const swept of await tasks.sweep(configuration.limits.task_ms)) tellSwept(swept, log);

@@ -1,6 +1,5 @@
 import type { EndpointEntry } from '../../core/configuration.js';
-import type { Context, Services } from '../../pipeline/stage.js';
-import { modelIn } from '../../http/params.js';
+import type { Services } from '../../pipeline/services.js';
 
 /** Where the operations are that one answer points to, if the file has no endpoint for them. */
 const STANDARD = {
@@ -9,23 +8,35 @@ const STANDARD = {
   'video.content': '/v1/queue/{model}/requests/{requestID}/content/{index}',
 };
 
+/** The request in whose answer links stand. */
+export interface LinkBase {
+  /** The name of its endpoint. */
+  endpoint: string | undefined;
+  /** Its path as the client wrote it. */
+  path: string;
+  /** The public ID of the model. */
+  model: string;
+}
+
+export type TaskOperation = keyof typeof STANDARD;
+
 /**
  * The relative URL of an operation on a task, with the model's ID as the client wrote it in this
  * request, slashes included.
  */
-export function addressOf(
-  ctx: Context,
-  { configuration }: Services,
-  operation: keyof typeof STANDARD,
+export function linkTo(
+  operation: TaskOperation,
   names: { requestID: string; index?: number },
+  base: LinkBase,
+  { configuration }: Services,
 ): string {
   const { endpoints } = configuration;
-  const here = endpoints.find(({ name }) => name === ctx.state.endpoint);
+  const here = endpoints.find(({ name }) => name === base.endpoint);
   const found = endpoints
     .filter((endpoint) => does(endpoint, operation))
     .toSorted((a, b) => shared(b, here) - shared(a, here));
   const values: Record<string, string> = {
-    model: written(here, ctx.path) ?? encodeURI(modelIn(ctx)),
+    model: written(here, base.path) ?? encodeURI(base.model),
     requestID: names.requestID,
     index: String(names.index ?? 0),
   };

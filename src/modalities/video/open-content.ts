@@ -1,7 +1,7 @@
 import type { Client } from '../../http/client-connection.js';
 import { GatewayError } from '../../core/errors.js';
 import { isRecord } from '../../lib/is-record.js';
-import type { Services } from '../../pipeline/stage.js';
+import type { Services } from '../../pipeline/services.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';

@@ -1,8 +1,9 @@
+import { videoOperation } from './codec.js';
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import { AnswerTooLarge, type Control, type ControlAnswer } from '../../upstream/poll-client.js';
 import { failure } from '../../upstream/classify-error.js';
 import type { VideoProgress } from './codec.js';
-import { videoOf, wireOf } from './submit-jobs.js';
+import { wireOf } from './submit-jobs.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoPlace } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -31,7 +32,7 @@ export async function askJob(
   try {
     return await askOn(job, upstream, control, limit_bytes);
   } catch (error) {
-    const { too_large } = videoOf(upstream).codec;
+    const { too_large } = videoOperation(upstream).codec;
     if (!(error instanceof AnswerTooLarge) || too_large === undefined) throw error;
     return failed(job, too_large);
   }
@@ -44,7 +45,7 @@ async function askOn(
   limit_bytes: number,
 ): Promise<JobAnswer> {
   const { provider } = upstream;
-  const { codec } = videoOf(upstream);
+  const { codec } = videoOperation(upstream);
   let state: JsonObject = job.state;
   for (let question = 0; question < QUESTIONS; question += 1) {
     const request = wireOf(codec.poll(state, upstream));

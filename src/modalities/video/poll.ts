@@ -1,17 +1,8 @@
-import type { Services } from '../../pipeline/stage.js';
+import type { Polled, Services } from '../../pipeline/services.js';
 import type { Task, TaskJob, TaskProgress } from '../../store/tasks/task-types.js';
 import { askJob, type JobAnswer } from './poll-job.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
-
-/** A task as it is known now, and what went wrong if its upstream was asked in vain. */
-export interface Polled {
-  task: Task;
-  fault?: UpstreamError;
-}
-
-/** The polls of this process that are under way, by task. */
-export type Polls = Map<string, Promise<Polled>>;
 
 /**
  * Asks the upstream how far a task is, unless it has ended or was asked within the provider's poll
@@ -31,7 +22,7 @@ export function poll(task: Task, services: Services): Promise<Polled> {
 /** The upstream that a task is pinned to; undefined where a reload has taken it away. */
 export function upstreamOf(task: Task, { configuration }: Services): Upstream | undefined {
   const provider = configuration.providers.get(task.provider);
-  if (!provider?.video) return undefined;
+  if (!provider?.operations.has('video')) return undefined;
   return {
     provider,
     model: task.upstream_model,

@@ -1,9 +1,8 @@
+import type { Price } from '../../core/model.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { Draft } from '../../yaml/validate.js';
 import { readDollars } from '../../yaml/dollars.js';
-
-type Entry = Draft<Extract<PriceEntry, object>['per_video_second']>;
 
 const RESOLUTIONS = ['720p', '1080p', '4k'] as const;
 const SOUNDS = ['silent', 'audio'] as const;
@@ -15,9 +14,10 @@ const SOUNDS = ['silent', 'audio'] as const;
 export function readVideoPrices(
   source: Source,
   pointer: string,
-  entry: Entry,
-): Map<string, bigint> | undefined {
-  if (entry === undefined) return undefined;
+  price: Draft<PriceEntry>,
+): Partial<Price> {
+  const entry = typeof price === 'object' ? price.per_video_second : undefined;
+  if (entry === undefined) return {};
   const prices = new Map<string, bigint>();
   for (const resolution of RESOLUTIONS) {
     const rate = typeof entry === 'object' ? entry[resolution] : entry;
@@ -29,5 +29,5 @@ export function readVideoPrices(
       prices.set(`${resolution}/${sound}`, readDollars(source, spot));
     }
   }
-  return prices;
+  return { per_video_second: prices };
 }

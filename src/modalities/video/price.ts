@@ -19,7 +19,7 @@ export function videoCost(
 }
 
 /** What must be held before the task is submitted: at the dearest upstream that may take it. */
-export function videoBound(call: VideoCall, upstreams: readonly Upstream[]): bigint {
+export function videoMaxCost(call: VideoCall, upstreams: readonly Upstream[]): bigint {
   let dearest = 0n;
   for (const { price } of upstreams) {
     const rate = videoRate(price, call) ?? 0n;

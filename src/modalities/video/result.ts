@@ -1,39 +1,39 @@
 import { randomBytes } from 'node:crypto';
-import { videoCost } from './price.js';
 import { GatewayError } from '../../core/errors.js';
-import {
-  fact,
-  type Context,
-  type Services,
-  type TaskBill,
-  type TaskReply,
-} from '../../pipeline/stage.js';
+import type { Services } from '../../pipeline/services.js';
+import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
-import { addressOf } from './links.js';
+import { linkTo, type LinkBase } from './links.js';
 import { gone, poll, upstreamOf } from './poll.js';
+import { videoCost } from './price.js';
 
 const CONTENT_ID_BYTES = 24;
 
+const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
+
 /** How far a task is (specification 2.9). What cannot be learned now stays as it was known. */
-export async function status(ctx: Context, services: Services): Promise<TaskReply> {
-  const { task } = await poll(fact(ctx, 'task').task, services);
-  return {
-    kind: 'task',
-    task,
-    body: ({ id, status: state, error }) => ({
-      request_id: id,
-      status: shown(state),
-      ...(state === 'FAILED' && { error: reasonOf(error) }),
-    }),
+export async function status({ task: routed }: RoutedTask, services: Services): Promise<Answer> {
+  const { task } = await poll(routed, services);
+  const { id, status: state, error } = task;
+  const body = {
+    request_id: id,
+    status: shown(state),
+    ...(state === 'FAILED' && { error: reasonOf(error) }),
   };
+  return { body: () => body };
 }
 
 /**
- * The result of a task as far as it is (specification 2.10). Throws `GatewayError` (502) where that
- * could not be learned.
+ * The result of a task as far as it is (specification 2.10). Its delivery charges a completed task,
+ * at the first time that its result is fetched, and never again. Throws `GatewayError` (502) where
+ * the state of the task could not be learned.
  */
-export async function result(ctx: Context, services: Services): Promise<TaskReply> {
-  const { task, fault } = await poll(fact(ctx, 'task').task, services);
+export async function result(
+  { task: routed }: RoutedTask,
+  base: LinkBase,
+  services: Services,
+): Promise<Answer> {
+  const { task, fault } = await poll(routed, services);
   const isUnpaid = task.status === 'COMPLETED' && task.content_id === null;
   // Nobody pays for videos that cannot be fetched any more.
   const trouble = isUnpaid && !upstreamOf(task, services) ? gone() : fault;
@@ -41,21 +41,30 @@ export async function result(ctx: Context, services: Services): Promise<TaskRepl
     const headers = trouble.retry_after === undefined ? {} : { 'retry-after': trouble.retry_after };
     throw new GatewayError('upstream_error', trouble.message, { headers, cause: trouble });
   }
-  return { kind: 'task', task, body: (settled) => resultBody(settled, ctx, services) };
+  let settled = task;
+  return {
+    provider: task.provider,
+    streams: false,
+    deliver: async () => {
+      const paid = await settleTask(task, services);
+      settled = paid.task;
+      return { usage: NO_TOKENS, cost_nano: paid.cost_nano, estimated: false };
+    },
+    body: () => resultBody(settled, base, services),
+  };
 }
 
-/** Charges a completed task, at the first time that its result is fetched, and never again. */
-export async function settleTask(
-  { task }: TaskReply,
+/** Charges a completed task unless it was charged before. */
+async function settleTask(
+  task: Task,
   { store }: Services,
-): Promise<TaskBill | undefined> {
-  if (task.status !== 'COMPLETED') return undefined;
-  if (task.content_id !== null) return { kind: 'task', task, cost_nano: 0n };
+): Promise<{ task: Task; cost_nano: bigint }> {
+  if (task.status !== 'COMPLETED' || task.content_id !== null) return { task, cost_nano: 0n };
   const settlement = settlementOf(task);
   const settled = await store.tasks.settle(task.id, settlement);
   // Another request may have been first, and then ours has cost nothing.
   const isFirst = settled.content_id === settlement.content_id;
-  return { kind: 'task', task: settled, cost_nano: isFirst ? settlement.cost_nano : 0n };
+  return { task: settled, cost_nano: isFirst ? settlement.cost_nano : 0n };
 }
 
 function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle']>[1] {
@@ -67,13 +76,13 @@ function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle
   };
 }
 
-function resultBody(task: Task, ctx: Context, services: Services): object {
+function resultBody(task: Task, base: LinkBase, services: Services): object {
   const { id, model, error, content_id, videos } = task;
   const head = { request_id: id, status: shown(task.status), model };
   if (task.status === 'FAILED') return { ...head, error: reasonOf(error) };
   if (task.status !== 'COMPLETED' || content_id === null) return head;
   const data = Array.from({ length: videos }, (_, index) => ({
-    url: addressOf(ctx, services, 'video.content', { requestID: content_id, index }),
+    url: linkTo('video.content', { requestID: content_id, index }, base, services),
   }));
   return { ...head, data, usage: usageOf(task) };
 }

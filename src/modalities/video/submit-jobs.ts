@@ -1,9 +1,9 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
-import type { VideoOperation, WireRequest } from '../../core/provider.js';
+import type { WireRequest } from '../../core/provider.js';
 import { failure } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { VideoCall } from './codec.js';
+import { videoOperation, type VideoCall } from './codec.js';
 import type { StopSignal } from '../../lib/abort.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoRequest } from '../../core/task.js';
@@ -29,7 +29,7 @@ export async function submitJobs(
   limits: SubmitLimits,
   signal: StopSignal,
 ): Promise<TaskJob[]> {
-  const counts = shares(call.sample_count, videoOf(upstream).most);
+  const counts = shares(call.sample_count, videoOperation(upstream).max);
   const outcomes = await Promise.allSettled(
     counts.map((sample_count) =>
       submitJob({ ...call, sample_count }, upstream, network, limits, signal),
@@ -46,11 +46,6 @@ export async function submitJobs(
     const error = reason instanceof UpstreamError ? reason.message : UNSURE;
     return { count, status: 'FAILED', state: {}, error };
   });
-}
-
-export function videoOf({ provider }: Upstream): VideoOperation {
-  if (provider.video) return provider.video;
-  throw new Error(`${provider.name} does not make videos.`);
 }
 
 /** A request of a codec as it goes over the wire. */
@@ -78,7 +73,7 @@ async function submitJob(
   signal: StopSignal,
 ): Promise<JsonObject> {
   const { provider } = upstream;
-  const { codec } = videoOf(upstream);
+  const { codec } = videoOperation(upstream);
   const answer = await network.send(provider, wireOf(codec.submit(call, upstream)), signal);
   const { status, headers } = answer;
   if (status < 200 || status > 299) {

@@ -1,74 +1,81 @@
-import { firstAnswer } from '../../pipeline/fallback.js';
-import { videoRate } from './price.js';
-import type { Client } from '../../http/client-connection.js';
+import type { Model, Upstream } from '../../core/model.js';
 import { GatewayError } from '../../core/errors.js';
-import { fact, workOf, type Context, type Reply, type Services } from '../../pipeline/stage.js';
+import type { Answer, Sending, Work } from '../../pipeline/work.js';
 import type { TaskCall, TaskIntent, TaskJob, TaskTarget } from '../../store/tasks/task-types.js';
-import { addressOf } from './links.js';
 import type { VideoCall } from './codec.js';
+import { fitting } from './formats/video-submission.js';
+import { linkTo } from './links.js';
+import { videoMaxCost, videoRate } from './price.js';
 import { submitJobs, UNSURE } from './submit-jobs.js';
-import type { Upstream } from '../../core/model.js';
 
 /** What the sweep adds to the upstreams' own timeouts before it takes a submission for lost. */
 const GRACE_MS = 60_000;
 
 /**
- * Takes a task in: its intent and its hold are written down, then an upstream is asked, then what
- * that one answered is written down, and only then the client learns the task's ID (202).
+ * A video task on its way in: its intent and its hold are written down, then an upstream is asked,
+ * then the jobs that it took are written down, and only then the client learns the task's ID (202).
  */
-export async function submit(ctx: Context, client: Client, services: Services): Promise<Reply> {
-  const { store, network, configuration } = services;
-  const { tasks } = store;
-  const { call } = workOf(ctx, 'video');
-  const id = ctx.state.request_id;
-  const body = submitted(ctx, services);
-  let begun = false;
-  try {
-    await firstAnswer(ctx, client, services, async (upstream) => {
-      // An upstream is heard out: it may take the task though the client has left.
-      client.on_leave = 'drain';
-      const target = targetOf(upstream, call);
-      if (begun) await tasks.retarget(id, target);
-      else await begin(ctx, services, target, call);
-      begun = true;
-      const jobs = await submitJobs(call, upstream, network, configuration.limits, client.signal);
-      await accept(ctx, jobs, target, body, services);
-    });
-  } catch (error) {
-    if (begun) await giveUp(ctx, error, services);
-    throw error;
+export class PlannedVideo implements Work {
+  upstreams: readonly Upstream[];
+  readonly repeatable = true;
+  /** The intent is in the store. */
+  #begun = false;
+
+  constructor(
+    private readonly call: VideoCall,
+    readonly ignored: readonly string[],
+    private readonly model: Model,
+  ) {
+    this.upstreams = fitting(call, model.upstreams);
   }
-  return { kind: 'document', status: 202, body };
+
+  maxCost(): bigint {
+    return videoMaxCost(this.call, this.upstreams);
+  }
+
+  async send(upstream: Upstream, sending: Sending): Promise<Answer> {
+    const { call } = this;
+    const { request_id, client, services } = sending;
+    const { store, network, configuration } = services;
+    // An upstream is heard out: it may take the task though the client has left.
+    client.on_leave = 'drain';
+    const target = targetOf(upstream, call);
+    if (this.#begun) await store.tasks.retarget(request_id, target);
+    else await this.#begin(target, sending);
+    this.#begun = true;
+    const jobs = await submitJobs(call, upstream, network, configuration.limits, client.signal);
+    const body = submitted(this.model, sending);
+    await accept(jobs, target, body, sending);
+    return { status: 202, body: () => body };
+  }
+
+  async abandon(error: unknown, sending: Sending): Promise<void> {
+    if (this.#begun) await giveUp(error, sending);
+  }
+
+  async #begin(target: TaskTarget, sending: Sending): Promise<void> {
+    const { request_id, caller, hold, services } = sending;
+    const patience_ms = this.upstreams
+      .map(({ provider }) => provider.timeouts.total_ms)
+      .reduce((sum, ms) => sum + ms, GRACE_MS);
+    const intent: TaskIntent = {
+      ...target,
+      account_id: caller.account_id,
+      key_id: caller.key_id,
+      id: request_id,
+      model: this.model.id,
+      call: rememberedOf(this.call),
+      hold_nano: hold.amount_nano ?? 0n,
+      due_ms: services.now() + patience_ms,
+    };
+    await hold.handOver(() => services.store.tasks.begin(intent));
+  }
 }
 
 function targetOf({ provider, model, price }: Upstream, call: VideoCall): TaskTarget {
   const price_nano = videoRate(price, call);
   if (price_nano === undefined) throw new Error('The upstream has no price for this video.');
   return { provider: provider.name, upstream_model: model, price_nano };
-}
-
-async function begin(
-  ctx: Context,
-  { store, now }: Services,
-  target: TaskTarget,
-  call: VideoCall,
-): Promise<void> {
-  const hold = fact(ctx, 'hold');
-  const { account_id, key_id } = fact(ctx, 'caller');
-  const patience_ms = fact(ctx, 'upstreams')
-    .map(({ provider }) => provider.timeouts.total_ms)
-    .reduce((sum, ms) => sum + ms, GRACE_MS);
-  const intent: TaskIntent = {
-    ...target,
-    account_id,
-    key_id,
-    id: ctx.state.request_id,
-    model: fact(ctx, 'model').id,
-    call: rememberedOf(call),
-    hold_nano: hold.amount_nano ?? 0n,
-    due_ms: now() + patience_ms,
-  };
-  await hold.handOver(() => store.tasks.begin(intent));
 }
 
 function rememberedOf(call: VideoCall): TaskCall {
@@ -78,14 +85,13 @@ function rememberedOf(call: VideoCall): TaskCall {
 
 /** From here on the task is there for its client, whose repetitions are answered the same. */
 async function accept(
-  ctx: Context,
   jobs: readonly TaskJob[],
   { provider }: TaskTarget,
   body: object,
-  { store, now, log, configuration }: Services,
+  { request_id, hold, services }: Sending,
 ): Promise<void> {
-  const { request_id } = ctx.state;
-  const { repeatable } = fact(ctx, 'hold');
+  const { store, now, log, configuration } = services;
+  const { repeatable } = hold;
   try {
     const due_ms = now() + configuration.limits.task_ms;
     const answered = repeatable?.answered({ status: 202, text: JSON.stringify(body) });
@@ -101,28 +107,27 @@ async function accept(
   }
 }
 
-async function giveUp(ctx: Context, error: unknown, services: Services): Promise<void> {
+async function giveUp(error: unknown, { request_id, hold, services }: Sending): Promise<void> {
   const { store, now, log, configuration } = services;
-  const id = ctx.state.request_id;
-  const { repeatable } = fact(ctx, 'hold');
   const isTold = error instanceof GatewayError && error.code !== 'draining';
   const why = isTold ? error.message : UNSURE;
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    await store.tasks.fail(id, why, due_ms, repeatable?.call);
+    await store.tasks.fail(request_id, why, due_ms, hold.repeatable?.call);
   } catch (err) {
     // The sweep will do it, and then release the hold.
-    log.error({ request_id: id, err }, 'a failed task could not be ended');
+    log.error({ request_id, err }, 'a failed task could not be ended');
   }
 }
 
-function submitted(ctx: Context, services: Services): object {
-  const { request_id } = ctx.state;
+function submitted({ id: model }: Model, sending: Sending): object {
+  const { request_id, endpoint, client, services } = sending;
+  const base = { endpoint, path: client.path, model };
   const names = { requestID: request_id };
   return {
     request_id,
     status: 'IN_QUEUE',
-    status_url: addressOf(ctx, services, 'video.status', names),
-    response_url: addressOf(ctx, services, 'video.result', names),
+    status_url: linkTo('video.status', names, base, services),
+    response_url: linkTo('video.result', names, base, services),
   };
 }

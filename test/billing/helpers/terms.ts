@@ -1,5 +1,5 @@
 import type { Terms } from '../../../src/modalities/chat/bill.js';
-import { chatBound } from '../../../src/modalities/max-cost.js';
+import { chatMaxCost } from '../../../src/modalities/chat/max-cost.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatCompletionBody } from '../../../src/schema-types/chat-completion.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
@@ -37,7 +37,7 @@ export function termsOf(
 ): Terms {
   const model = modelAt(prices, max_tokens);
   const work = chatWork({ model: 'm', ...body }, model);
-  const bound = chatBound(work, model, model.upstreams);
+  const bound = chatMaxCost(work, model, model.upstreams);
   const upstream = model.upstreams[0] ?? upstreamAt(providerAt('http://127.0.0.1'));
   return { work, model, upstream, hold_nano: bound === 0n ? null : bound };
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from '../../../src/config/load.js';
+import { MODALITIES } from '../../../src/modalities/index.js';
 import { configurationShape } from '../../../src/dashboard/views/configuration.js';
 import { expectAnswer } from '../api/helpers/answers.js';
 
@@ -57,7 +58,7 @@ describe('the configuration that operators see', () => {
     await writeFile(join(folder, 'key.json'), JSON.stringify(key));
     await writeFile(join(folder, 'gateway.yaml'), YAML);
     const file = join(folder, 'gateway.yaml');
-    const { configuration, faults } = await load(file, { SECRET: 'planted-5' });
+    const { configuration, faults } = await load(file, { SECRET: 'planted-5' }, MODALITIES);
     if (!configuration) throw new Error(JSON.stringify(faults, null, 1));
     text = JSON.stringify(configurationShape(configuration));
     shape = JSON.parse(text) as typeof shape;

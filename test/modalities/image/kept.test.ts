@@ -106,7 +106,7 @@ describe('the address of a kept picture', () => {
       settings: `public_url: https://ai.example.com/gate
 endpoints:
   images: { at: POST /v1/images/generations, stages: [${stages}] }
-  pictures: { at: "GET /kept/{id}/raw", stages: [picture] }`,
+  hosted-images: { at: "GET /kept/{id}/raw", stages: [hosted-image] }`,
     });
     try {
       const { data } = await gallery.images({});

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { load } from '../../../src/config/load.js';
+import { MODALITIES } from '../../../src/modalities/index.js';
 import { ENV, FIXTURES } from '../../config/surroundings.js';
 
 describe('the price of a picture in the file', () => {
   it('is one number, one by quality, or one by size', async () => {
-    const { configuration } = await load(`${FIXTURES}sound-media.yaml.txt`, ENV);
+    const { configuration } = await load(`${FIXTURES}sound-media.yaml.txt`, ENV, MODALITIES);
     const prices = ['picture', 'poster', 'mural'].map((id) => [
       ...(configuration?.models.get(id)?.price.per_image ?? []),
     ]);
@@ -19,7 +20,11 @@ describe('the price of a picture in the file', () => {
   });
 
   it('may be that of its tokens alone', async () => {
-    const { configuration, faults } = await load(`${FIXTURES}sound-image-tokens.yaml.txt`, ENV);
+    const { configuration, faults } = await load(
+      `${FIXTURES}sound-image-tokens.yaml.txt`,
+      ENV,
+      MODALITIES,
+    );
     expect(faults).to.deep.equal([]);
     const model = configuration?.models.get('poster');
     expect(model?.price.per_image).to.equal(undefined);

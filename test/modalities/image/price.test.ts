@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   imageBill,
-  imageBound,
+  imageMaxCost,
   imagePrice,
   type ImageTerms,
 } from '../../../src/modalities/image/price.js';
@@ -51,7 +51,7 @@ const provider = providerAt('http://127.0.0.1');
 
 function boundOf(call: ImageCall, prices: readonly Price[], max_tokens?: number): bigint {
   const upstreams = prices.map((price) => upstreamAt(provider, { price }));
-  return imageBound(call, modelOf(max_tokens), upstreams);
+  return imageMaxCost(call, modelOf(max_tokens), upstreams);
 }
 
 function termsOf(price: Price, more: Partial<ImageTerms> = {}): ImageTerms {

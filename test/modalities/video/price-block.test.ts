@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from '../../../src/config/load.js';
+import { MODALITIES } from '../../../src/modalities/index.js';
 
 /** The nano-dollars of each kind of second that such a price gives. */
 async function pricesOf(price: string): Promise<Record<string, bigint>> {
@@ -12,7 +13,7 @@ async function pricesOf(price: string): Promise<Record<string, bigint>> {
     const model = `owner: o, capabilities: [video], upstreams: [{ provider: simulator }]`;
     const text = `owners: { o: { name: O } }\nproviders: { simulator: {} }\n`;
     await writeFile(file, `${text}models: { m: { ${model}, price: ${price} } }\n`);
-    const { configuration, faults } = await load(file, {});
+    const { configuration, faults } = await load(file, {}, MODALITIES);
     expect(faults).to.deep.equal([]);
     const read = configuration?.models.get('m')?.upstreams[0]?.price.per_video_second;
     return Object.fromEntries(read ?? []);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { videoBound, videoCost, videoRate } from '../../../src/modalities/video/price.js';
+import { videoMaxCost, videoCost, videoRate } from '../../../src/modalities/video/price.js';
 import type { VideoCall } from '../../../src/modalities/video/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import type { Price } from '../../../src/core/model.js';
@@ -40,7 +40,7 @@ describe('the price of video', () => {
     const provider = providerAt('http://127.0.0.1');
     const dearer = upstreamAt(provider, { price: priceOf({ '1080p/audio': 333_333_334n }) });
     const cheaper = upstreamAt(provider, { price });
-    expect(videoBound(CALL, [cheaper, dearer, cheaper])).to.equal(7_000_000_014n);
-    expect(videoBound(CALL, [])).to.equal(0n);
+    expect(videoMaxCost(CALL, [cheaper, dearer, cheaper])).to.equal(7_000_000_014n);
+    expect(videoMaxCost(CALL, [])).to.equal(0n);
   });
 });

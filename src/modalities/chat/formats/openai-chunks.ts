@@ -1,6 +1,9 @@
+import type { Bill } from '../../../billing/bill.js';
+import type { GatewayError } from '../../../core/errors.js';
+import type { ChatStreamWriter } from './format.js';
 import type { ChatPiece } from '../codec.js';
 import { finishReason } from './openai-finish.js';
-import { type TokenUsage, usageBody } from '../../../core/usage.js';
+import { usageBody } from '../../../core/usage.js';
 import type { Heading, Shown } from '../shown.js';
 
 interface ChoiceState {
@@ -9,18 +12,25 @@ interface ChoiceState {
   finish: string | undefined;
 }
 
-export const DONE = 'data: [DONE]\n\n';
+const DONE = 'data: [DONE]\n\n';
 
 /** An event of a stream: one `data:` line, LF only (specification 4.1). */
-export function event(data: string): string {
+function event(data: string): string {
   return `data: ${data}\n\n`;
+}
+
+/** What differs between the contract's chunks and OpenAI's own. */
+export interface ChunkWords {
+  object: string;
+  /** Further fields of every chunk. */
+  extra?: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Turns the pieces of one streamed answer into the contract's chunks (specification 2.5): first a
  * delta with the role, then text, one finish reason a choice, and usage on the final chunk alone.
  */
-export class Framer {
+export class ChunkWriter implements ChatStreamWriter {
   /** The last usage the upstream gave. */
   usage: unknown;
   /** Something was delivered. */
@@ -29,15 +39,15 @@ export class Framer {
   readonly #shown: Shown;
   readonly #choices = new Map<number, ChoiceState>();
 
-  constructor({ id, created, model }: Heading, shown: Shown) {
+  constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
     this.#shown = shown;
-    const heading = { id, object: 'text_completion.chunk', created, model };
+    const heading = { id, object: words.object, created, model, ...words.extra };
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
   }
 
   /** The events for some pieces, as one text; empty where there is nothing to say. */
   frame(pieces: readonly ChatPiece[]): string {
-    this.listen(pieces);
+    this.noteUsage(pieces);
     let text = '';
     for (const piece of pieces) {
       const { index } = piece;
@@ -48,15 +58,19 @@ export class Framer {
   }
 
   /** Notes the usage in pieces that nobody is shown any more. */
-  listen(pieces: readonly ChatPiece[]): void {
+  noteUsage(pieces: readonly ChatPiece[]): void {
     for (const { usage } of pieces) {
       if (usage !== undefined && usage !== null) this.usage = usage;
     }
   }
 
-  /** The final chunk. It goes out only after the charge is committed. */
-  final(usage: TokenUsage): string {
-    return event(`${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}`);
+  /** The final chunk and the end of the stream. They go out only after the charge is committed. */
+  end({ usage }: Bill): string {
+    return event(`${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}`) + DONE;
+  }
+
+  error(error: GatewayError): string {
+    return event(JSON.stringify(error));
   }
 
   /** What was delivered so far, choice by choice, for counting its tokens. */

@@ -5,7 +5,7 @@ import type {
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
 import { noteExtras } from '../../../lib/ignored-header.js';
-import { checkImageUrl } from './image-url.js';
+import { checkImageUrl } from '../../../upstream/client-url.js';
 import { refuseLegacy } from './openai-tools.js';
 import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';

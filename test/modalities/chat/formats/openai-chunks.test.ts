@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { ChatPiece } from '../../../../src/modalities/chat/codec.js';
-import { Framer } from '../../../../src/modalities/chat/formats/openai-chunks.js';
+import { ChunkWriter } from '../../../../src/modalities/chat/formats/openai-chunks.js';
 import { dataOf } from '../../../money/helpers/house.js';
 import type { Shown } from '../../../../src/modalities/chat/shown.js';
 
 const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
+const WORDS = { object: 'text_completion.chunk' };
 const ALL: Shown = { choices: 2, tools: true, reasoning: true, logprobs: true };
 const PLAIN: Shown = { choices: 1, tools: false, reasoning: false, logprobs: false };
 
@@ -18,7 +19,7 @@ interface Choice {
 }
 
 /** The choices of the events that some pieces make, one after the other. */
-function frame(framer: Framer, pieces: readonly ChatPiece[]): Choice[] {
+function frame(framer: ChunkWriter, pieces: readonly ChatPiece[]): Choice[] {
   return dataOf(framer.frame(pieces)).map((json) => {
     const { choices, ...heading } = JSON.parse(json) as { choices: Choice[] };
     expect(heading).to.deep.equal({ ...HEADING, object: 'text_completion.chunk' });
@@ -29,7 +30,7 @@ function frame(framer: Framer, pieces: readonly ChatPiece[]): Choice[] {
 
 const role = { role: 'assistant' };
 
-describe('Framer', () => {
+describe('ChunkWriter', () => {
   const ROWS: [string, Shown, ChatPiece[], object[]][] = [
     ['a text', PLAIN, [{ index: 0, content: 'a\n"' }], [role, { content: 'a\n"' }]],
     ['an empty text', PLAIN, [{ index: 0, content: '' }], [role]],
@@ -71,13 +72,13 @@ describe('Framer', () => {
   ];
   for (const [name, shown, pieces, deltas] of ROWS) {
     it(`frames ${name}`, () => {
-      const choices = frame(new Framer(HEADING, shown), pieces);
+      const choices = frame(new ChunkWriter(HEADING, shown, WORDS), pieces);
       expect(choices.map(({ delta }) => delta)).to.deep.equal(deltas);
     });
   }
 
   it('gives each choice one finish reason, at its end', () => {
-    const framer = new Framer(HEADING, ALL);
+    const framer = new ChunkWriter(HEADING, ALL, WORDS);
     const choices = frame(framer, [
       { index: 0, tool_calls: [fragment] },
       { index: 0, finish_reason: 'stop' },
@@ -96,20 +97,24 @@ describe('Framer', () => {
 
   it('shows log probabilities only where they pass', () => {
     const pieces = [{ index: 0, content: 'a', logprobs: { content: [] } }];
-    expect(frame(new Framer(HEADING, ALL), pieces)[1]?.logprobs).to.deep.equal({ content: [] });
-    expect(frame(new Framer(HEADING, PLAIN), pieces)[1]).to.not.have.property('logprobs');
+    expect(frame(new ChunkWriter(HEADING, ALL, WORDS), pieces)[1]?.logprobs).to.deep.equal({
+      content: [],
+    });
+    expect(frame(new ChunkWriter(HEADING, PLAIN, WORDS), pieces)[1]).to.not.have.property(
+      'logprobs',
+    );
   });
 
   it('remembers the last usage, also of pieces that nobody is shown', () => {
-    const framer = new Framer(HEADING, PLAIN);
+    const framer = new ChunkWriter(HEADING, PLAIN, WORDS);
     framer.frame([{ usage: { prompt_tokens: 1 } }, { usage: null }]);
-    framer.listen([{ index: 0, content: 'unheard', usage: { prompt_tokens: 2 } }]);
+    framer.noteUsage([{ index: 0, content: 'unheard', usage: { prompt_tokens: 2 } }]);
     expect(framer.usage).to.deep.equal({ prompt_tokens: 2 });
     expect(framer.texts()).to.deep.equal([]);
   });
 
   it('remembers what it has shown, choice by choice', () => {
-    const framer = new Framer(HEADING, ALL);
+    const framer = new ChunkWriter(HEADING, ALL, WORDS);
     framer.frame([
       { index: 0, content: 'one', reasoning_content: 'hm ' },
       { index: 1, tool_calls: [fragment] },
@@ -119,9 +124,11 @@ describe('Framer', () => {
   });
 
   it('ends with usage and no choices', () => {
-    const [json = ''] = dataOf(
-      new Framer(HEADING, PLAIN).final({ prompt_tokens: 9, completion_tokens: 5 }),
-    );
+    const usage = { prompt_tokens: 9, completion_tokens: 5 };
+    const bill = { usage, cost_nano: 0n, estimated: false };
+    const text = new ChunkWriter(HEADING, PLAIN, WORDS).end(bill);
+    const [json = '', done] = dataOf(text);
+    expect(done).to.equal('[DONE]');
     expect(JSON.parse(json)).to.deep.equal({
       ...HEADING,
       object: 'text_completion.chunk',

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { drained, encodingOf, writeAtOnce } from '../../http/client-connection.js';
+import { drained, encodingOf, writeAtOnce } from './write.js';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
@@ -7,7 +7,7 @@ const KEEP_ALIVE = ': keep-alive\n\n';
  * The client's end of a stream. The head goes out with the first text. While nothing is written for
  * `keep_alive_ms`, a comment keeps proxies from closing the connection.
  */
-export class Sink {
+export class SseWriter {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
   readonly #patience_ms: number;

@@ -1,18 +1,37 @@
-import { imagePrice } from './price.js';
-import { headerSafe } from '../../lib/ignored-header.js';
-import { checkAddresses } from '../chat/formats/image-url.js';
-import { GatewayError } from '../../core/errors.js';
-import type { ImageGenerationBody } from '../../schema-types/image-generation.js';
-import type { ImageCall } from './codec.js';
-import type { Model, Price, Upstream } from '../../core/model.js';
+import type { Bill } from '../../../billing/bill.js';
+import { usageBody } from '../../../core/usage.js';
+import type { RequestFormat } from '../../../pipeline/modality.js';
+import type { ImageAnswer } from '../send.js';
+import { imagePrice } from '../price.js';
+import { headerSafe } from '../../../lib/ignored-header.js';
+import { GatewayError } from '../../../core/errors.js';
+import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
+import type { ImageCall } from '../codec.js';
+import type { Model, Price, Upstream } from '../../../core/model.js';
+import { checkAddresses } from '../../../upstream/client-url.js';
 
 /** An image request as the chosen model takes it; `n` is all that was asked for. */
 export interface ImageWork {
-  kind: 'image';
   call: ImageCall;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }
+
+/** How clients speak to the image modality. */
+export interface ImageFormat extends RequestFormat {
+  /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
+  read(body: object, model: Model): ImageWork;
+  write(answer: ImageAnswer, bill: Bill): object;
+}
+
+/** The image format of the service specification (2.6 and 2.7); unknown usage is zeros. */
+export const imageGeneration: ImageFormat = {
+  name: 'image-generation',
+  modelOf: (body) => (body as ImageGenerationBody).model,
+  // The schema vouches for the body: its type is made from it.
+  read: (body, model) => imageWork(body as ImageGenerationBody, model),
+  write: ({ created, data }, { usage }) => ({ created, data, usage: usageBody(usage) }),
+};
 
 /** Of a model for which the file says nothing else. */
 const STANDARD_IMAGES = 10;
@@ -57,7 +76,7 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
     response_format,
     fields,
   };
-  return { kind: 'image', call, ignored };
+  return { call, ignored };
 }
 
 /**

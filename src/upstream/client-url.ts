@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../core/errors.js';
-import { isPrivate } from '../../../upstream/ssrf-guard.js';
+import { GatewayError } from '../core/errors.js';
+import { isPrivate } from './ssrf-guard.js';
 
 const DATA = /^data:/iu;
 const FAR = /^https?:/iu;

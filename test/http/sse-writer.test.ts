@@ -9,31 +9,31 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { connect as connectTo, type AddressInfo } from 'node:net';
-import { Sink } from '../../../src/modalities/chat/sse-response.js';
-import { until } from '../../helpers/until.js';
+import { SseWriter } from '../../src/http/sse-writer.js';
+import { until } from '../helpers/until.js';
 
 const HOUR_MS = 3_600_000;
 const CHUNK = 'x'.repeat(64 * 1024);
 
-describe('Sink', () => {
+describe('SseWriter', () => {
   let server: Server;
   let response: ServerResponse;
   let client: IncomingMessage;
 
   /** A response that has begun, and its client, which reads nothing unless told to. */
-  async function connect(patience_ms: number): Promise<Sink> {
+  async function connect(patience_ms: number): Promise<SseWriter> {
     const { port } = server.address() as AddressInfo;
     const asked = once(server, 'request');
     const answered = once(get({ port, host: '127.0.0.1' }), 'response');
     [, response] = (await asked) as [unknown, ServerResponse];
-    const sink = new Sink(response, { 'x-test': 'yes' }, HOUR_MS, patience_ms);
+    const sink = new SseWriter(response, { 'x-test': 'yes' }, HOUR_MS, patience_ms);
     response.flushHeaders();
     [client] = (await answered) as [IncomingMessage];
     return sink;
   }
 
   /** Writes as fast as the sink lets it, until the client is gone or has been sent `most`. */
-  function flood(sink: Sink, most = Infinity): { sent: number; over: Promise<void> } {
+  function flood(sink: SseWriter, most = Infinity): { sent: number; over: Promise<void> } {
     const flow = { sent: 0, over: Promise.resolve() };
     flow.over = (async () => {
       while (!response.destroyed && flow.sent < most) {
@@ -82,7 +82,7 @@ describe('Sink', () => {
     const socket = connectTo(port, '127.0.0.1');
     socket.write('GET / HTTP/1.0\r\n\r\n');
     [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
-    const sink = new Sink(response, {}, HOUR_MS, HOUR_MS);
+    const sink = new SseWriter(response, {}, HOUR_MS, HOUR_MS);
     void sink.write('one');
     sink.end('two');
     let text = '';
@@ -97,7 +97,7 @@ describe('Sink', () => {
       const asked = once(server, 'request');
       const answered = once(get({ port, host: '127.0.0.1', agent }), 'response');
       [, response] = (await asked) as [unknown, ServerResponse];
-      new Sink(response, {}, HOUR_MS, HOUR_MS).end(text);
+      new SseWriter(response, {}, HOUR_MS, HOUR_MS).end(text);
       [client] = (await answered) as [IncomingMessage];
       let said = '';
       for await (const chunk of client) said += String(chunk);

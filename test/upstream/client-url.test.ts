@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../../../helpers/acme.js';
-import { ask, chat, errorOf } from '../../../helpers/ask.js';
+import { startAcme, type Acme } from '../helpers/acme.js';
+import { ask, chat, errorOf } from '../helpers/ask.js';
 
 const REFUSED = [
   'file:///etc/passwd',

@@ -1,18 +1,36 @@
-import { videoRate } from './price.js';
-import { headerSafe } from '../../lib/ignored-header.js';
-import { GatewayError } from '../../core/errors.js';
-import type { VideoParameters, VideoSubmissionBody } from '../../schema-types/video-submission.js';
-import type { VideoCall, VideoRefusal } from './codec.js';
-import { readImage } from './input-image.js';
-import type { Model, Upstream } from '../../core/model.js';
+import type { RequestFormat } from '../../../pipeline/modality.js';
+import { videoOperation } from '../codec.js';
+import { videoRate } from '../price.js';
+import { headerSafe } from '../../../lib/ignored-header.js';
+import { GatewayError } from '../../../core/errors.js';
+import type {
+  VideoParameters,
+  VideoSubmissionBody,
+} from '../../../schema-types/video-submission.js';
+import type { VideoCall, VideoRefusal } from '../codec.js';
+import { readImage } from '../input-image.js';
+import type { Model, Upstream } from '../../../core/model.js';
 
 /** A video request as the chosen model takes it. */
 export interface VideoWork {
-  kind: 'video';
   call: VideoCall;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }
+
+/** How clients speak to the video queue. */
+export interface VideoFormat extends RequestFormat {
+  /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
+  read(body: object, model: Model): VideoWork;
+}
+
+/** The submission of the service specification (2.8): its path names the model. */
+export const videoSubmission: VideoFormat = {
+  name: 'video-submission',
+  modelOf: (_body, params) => params['model'] ?? '',
+  // The schema vouches for the body: its type is made from it.
+  read: (body, model) => videoWork(body as VideoSubmissionBody, model),
+};
 
 const PARAMETERS = new Set([
   'aspect_ratio',
@@ -41,7 +59,7 @@ export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
     image: parameters.image === undefined ? undefined : readImage(parameters.image),
   };
   checkLimits(call, model);
-  return { kind: 'video', call, ignored: ignoredOf(rest, parameters) };
+  return { call, ignored: ignoredOf(rest, parameters) };
 }
 
 /** What is not asked for is 8 seconds, or as many as the model makes. */
@@ -90,10 +108,8 @@ export function fitting(call: VideoCall, upstreams: readonly Upstream[]): readon
 }
 
 function refusalOf(call: VideoCall, upstream: Upstream): VideoRefusal | undefined {
-  const { video } = upstream.provider;
-  if (!video) throw new Error(`${upstream.provider.name} does not make videos.`);
-  const { most, codec } = video;
-  const sample_count = Math.min(call.sample_count, most);
+  const { max, codec } = videoOperation(upstream);
+  const sample_count = Math.min(call.sample_count, max);
   const refusal = codec.refuse?.({ ...call, sample_count }, upstream);
   if (refusal || videoRate(upstream.price, call) !== undefined) return refusal;
   const sound = call.generate_audio ? 'with' : 'without';

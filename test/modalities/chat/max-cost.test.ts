@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { chatBound, mostTokens } from '../../src/modalities/max-cost.js';
-import { tokenCost } from '../../src/billing/cost.js';
-import { chatWork } from '../../src/modalities/chat/formats/openai-request.js';
-import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
-import { providerAt, upstreamAt } from '../helpers/upstream.js';
-import { FREE, modelAt, PRICE } from '../billing/helpers/terms.js';
-import type { Price } from '../../src/core/model.js';
+import { chatMaxCost, mostTokens } from '../../../src/modalities/chat/max-cost.js';
+import { tokenCost } from '../../../src/billing/cost.js';
+import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
+import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
+import { FREE, modelAt, PRICE } from '../../billing/helpers/terms.js';
+import type { Price } from '../../../src/core/model.js';
+import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
 const provider = providerAt('http://127.0.0.1');
 
@@ -91,7 +91,7 @@ describe('the bound of a chat call', () => {
         (call, list, max, part) => {
           const model = modelAt(list);
           const work = chatWork({ model: 'm', ...call, max_tokens: max }, model);
-          const bound = chatBound(work, model, model.upstreams);
+          const bound = chatMaxCost(work, model, model.upstreams);
           const usage = {
             prompt_tokens: tokensOf(call.messages),
             completion_tokens: Math.floor(part * max * call.n),
@@ -181,13 +181,13 @@ describe('the bound of a chat call', () => {
     const stating = upstreamAt(providerAt('http://127.0.0.1', { hidden_tokens }), { price: PRICE });
     const model = modelAt([PRICE], 100);
     const work = chatWork({ model: 'm', messages: [user] }, model);
-    expect(chatBound(work, model, [...model.upstreams, stating])).to.equal(222_000n);
+    expect(chatMaxCost(work, model, [...model.upstreams, stating])).to.equal(222_000n);
   });
 
   it('is nothing where all upstreams are free, and the dearest where one is not', () => {
     const bounds = [[FREE], [FREE, PRICE]].map((list) => {
       const model = modelAt(list, 100);
-      return chatBound(chatWork({ model: 'm', messages: [user] }, model), model, model.upstreams);
+      return chatMaxCost(chatWork({ model: 'm', messages: [user] }, model), model, model.upstreams);
     });
     expect(bounds).to.deep.equal([0n, 72_000n]);
   });

@@ -1,10 +1,11 @@
 import { refusal } from '../billing/payment-required.js';
-import { fact, type Context, type Services } from '../pipeline/stage.js';
+import type { Services } from './services.js';
+import { fact, type State } from './stage.js';
 import type { Model } from '../core/model.js';
 
 /** Throws `GatewayError` (402) for an account with nothing available. */
-export async function refuseEmpty(ctx: Context, { store }: Services): Promise<void> {
-  const account = await store.account(fact(ctx, 'caller').account_id);
+export async function refuseEmpty(state: State, { store }: Services): Promise<void> {
+  const account = await store.account(fact(state, 'caller').account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
   if (balance_nano - held_nano > 0n) return;
   throw refusal({ because: 'balance', balance_nano, held_nano }, 1n);
@@ -14,14 +15,14 @@ export async function refuseEmpty(ctx: Context, { store }: Services): Promise<vo
  * Whose large body is read: a caller's that can pay for something, or may use a model that is free.
  * A caller that is not known is nobody's business here.
  */
-export function admission(services: Services): (ctx: Context) => Promise<void> {
+export function admission(services: Services): (state: State) => Promise<void> {
   const free = [...services.configuration.models.values()].filter(isFree).map(({ id }) => id);
-  return async (ctx) => {
-    const { caller } = ctx.state;
+  return async (state) => {
+    const { caller } = state;
     if (!caller) return;
     const { models } = caller;
     if (models ? free.some((id) => models.includes(id)) : free.length > 0) return;
-    await refuseEmpty(ctx, services);
+    await refuseEmpty(state, services);
   };
 }
 

@@ -1,11 +1,8 @@
-import type { Provider } from '../core/provider.js';
-import type { Work } from '../pipeline/stage.js';
-import { imageBound } from './image/price.js';
-import { tokenCost } from '../billing/cost.js';
-import { videoBound } from './video/price.js';
-import type { TokenUsage } from '../core/usage.js';
-import type { Model, Upstream } from '../core/model.js';
-import type { ChatWork } from './chat/call.js';
+import { tokenCost } from '../../billing/cost.js';
+import type { Model, Upstream } from '../../core/model.js';
+import type { Provider } from '../../core/provider.js';
+import type { TokenUsage } from '../../core/usage.js';
+import type { ChatWork } from './call.js';
 
 /** Tokens that a chat template adds around a prompt and around each message, and more than that. */
 const TEMPLATE_TOKENS = 64;
@@ -47,15 +44,8 @@ function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
   return hidden_tokens.base + (call.fields['tools'] === undefined ? 0 : hidden_tokens.tools);
 }
 
-/** What must be held before the work leaves, in nano-dollars: at the dearest upstream tried. */
-export function boundOf(work: Work, model: Model, upstreams: readonly Upstream[]): bigint {
-  if (work.kind === 'video') return videoBound(work.call, upstreams);
-  if (work.kind === 'image') return imageBound(work.call, model, upstreams);
-  return chatBound(work, model, upstreams);
-}
-
 /** Of a chat call: the tokens that it can use at the most, at the dearest upstream tried. */
-export function chatBound(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
+export function chatMaxCost(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
   let dearest = 0n;
   for (const { price, provider } of upstreams) {
     const cost = tokenCost(mostTokens(work, model, provider), price);

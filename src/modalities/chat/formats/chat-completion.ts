@@ -1,0 +1,15 @@
+import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
+import type { ChatFormat } from './format.js';
+import { completion } from './openai-answer.js';
+import { ChunkWriter } from './openai-chunks.js';
+import { chatWork } from './openai-request.js';
+
+/** The chat format of the service specification (2.1 to 2.5). */
+export const chatCompletion: ChatFormat = {
+  name: 'chat-completion',
+  modelOf: (body) => (body as ChatCompletionBody).model,
+  // The schema vouches for the body: its type is made from it.
+  read: (body, model) => chatWork(body as ChatCompletionBody, model),
+  write: (heading, reply, { usage }) => completion(heading, reply, usage),
+  stream: (heading, shown) => new ChunkWriter(heading, shown, { object: 'text_completion.chunk' }),
+};

@@ -1,0 +1,13 @@
+import type { ProviderOperation } from '../../core/provider.js';
+import type { ManifestReader } from '../../pipeline/modality.js';
+import { isChatCodec } from './codec.js';
+
+/** The chat operation of a manifest. */
+export async function readChat({
+  data,
+  importPart,
+}: ManifestReader): Promise<ProviderOperation | undefined> {
+  const { path, codec: name } = data.operations?.chat ?? {};
+  const codec = await importPart('/operations/chat/codec', name, 'chat', isChatCodec);
+  return codec && path !== undefined ? { path, codec, max: 1 } : undefined;
+}

@@ -1,0 +1,125 @@
+import type { Model, Upstream } from '../../core/model.js';
+import type { Modality } from '../../pipeline/modality.js';
+import { spending } from '../../pipeline/spending.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { Terms } from './bill.js';
+import type { ChatWork } from './call.js';
+import { chargeAnswer, deliverStream } from './deliver.js';
+import { chatCompletion } from './formats/chat-completion.js';
+import type { ChatFormat } from './formats/format.js';
+import {
+  LEGACY_FIELDS,
+  READ_FIELDS,
+  SAMPLING_FIELDS,
+  TOOL_FIELDS,
+} from './formats/openai-fields.js';
+import { readChat } from './manifest.js';
+import { chatMaxCost } from './max-cost.js';
+import { sampleBill } from './sample-bill.js';
+import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
+import { shownOf } from './shown.js';
+
+const FORMATS: readonly ChatFormat[] = [chatCompletion];
+
+/** A chat request fitted to its model. */
+class PlannedChat implements Work {
+  upstreams: readonly Upstream[];
+
+  constructor(
+    private readonly format: ChatFormat,
+    private readonly work: ChatWork,
+    private readonly model: Model,
+  ) {
+    this.upstreams = model.upstreams;
+  }
+
+  get ignored(): readonly string[] {
+    return this.work.ignored;
+  }
+
+  /** A stream is not kept. */
+  get repeatable(): boolean {
+    return !this.work.call.stream;
+  }
+
+  maxCost(): bigint {
+    return chatMaxCost(this.work, this.model, this.upstreams);
+  }
+
+  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+    const { format, model, work } = this;
+    const { request_id, hold, client, services } = sending;
+    const { configuration, network, now } = services;
+    const heading = {
+      id: `chatcmpl-${request_id}`,
+      created: Math.floor(now() / 1000),
+      model: model.id,
+    };
+    const shown = shownOf(model, work.call);
+    const { limits } = configuration;
+    const made = await sendChat(
+      { call: work.call, upstream, heading, shown, limits, client },
+      network,
+    );
+    const terms = { work, model, upstream, hold_nano: hold.amount_nano };
+    return made.kind === 'chat'
+      ? wholeAnswer(format, made, terms)
+      : streamedAnswer(format, made, terms, sending);
+  }
+}
+
+function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
+  return {
+    provider: made.upstream.provider.name,
+    streams: false,
+    deliver: (settle) => chargeAnswer(made, terms, settle),
+    body: (bill) => format.write(made.heading, made.reply, bill),
+  };
+}
+
+function streamedAnswer(
+  format: ChatFormat,
+  made: ChatStream,
+  terms: Terms,
+  sending: Sending,
+): PaidAnswer {
+  const writer = format.stream(made.heading, made.shown);
+  return {
+    provider: made.upstream.provider.name,
+    streams: true,
+    deliver: (settle) => deliverStream(made, writer, terms, settle, sending),
+    body: () => undefined,
+  };
+}
+
+const TEXT = ['chat', 'vision', 'audio', 'tools'] as const;
+
+/** Chat completions: text, images and audio in, text and tool calls out. */
+export const chat: Modality = {
+  name: 'chat',
+  refinements: ['vision', 'audio', 'tools'],
+  formats: FORMATS,
+  operations: [
+    spending({
+      name: 'chat',
+      modality: 'chat',
+      format: chatCompletion.name,
+      gives: 'answer',
+      money: 'spends',
+    }),
+  ],
+  tasks: {},
+  units: { input_per_million: { pays: TEXT }, output_per_million: { pays: TEXT } },
+  manifest: { served_by: [['chat']], read: readChat },
+  fields: {
+    own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],
+    held: READ_FIELDS,
+    refused: LEGACY_FIELDS,
+  },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No chat format is called ${name}.`);
+    return new PlannedChat(format, format.read(body, model), model);
+  },
+  example: sampleBill,
+};

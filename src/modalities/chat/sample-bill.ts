@@ -1,0 +1,23 @@
+import { billSample } from '../../billing/sample-bill.js';
+import { tokenCost } from '../../billing/cost.js';
+import type { Model } from '../../core/model.js';
+import type { SampleBill } from '../../billing/sample-bill.js';
+import { chatWork } from './formats/openai-request.js';
+import { chatMaxCost } from './max-cost.js';
+
+const PROMPT_TOKENS = 1_000;
+const ANSWER_TOKENS = 500;
+
+/** A prompt of a thousand tokens and half as long an answer. */
+export async function sampleBill(model: Model): Promise<SampleBill> {
+  const content = 'word'.repeat(PROMPT_TOKENS);
+  const completion_tokens = Math.min(ANSWER_TOKENS, model.limits.max_tokens ?? ANSWER_TOKENS);
+  const messages = [{ role: 'user' as const, content }];
+  const work = chatWork({ model: model.id, messages, max_tokens: completion_tokens }, model);
+  const usage = { prompt_tokens: PROMPT_TOKENS, completion_tokens };
+  const request =
+    `chat: ${content.length} bytes of text that turn out to be ${PROMPT_TOKENS} tokens, ` +
+    `and an answer of ${completion_tokens}, with "max_tokens": ${completion_tokens}`;
+  const held_nano = chatMaxCost(work, model, model.upstreams);
+  return billSample(request, held_nano, model.upstreams, ({ price }) => tokenCost(usage, price));
+}

@@ -1,0 +1,87 @@
+import type { Model, Upstream } from '../../core/model.js';
+import type { Modality } from '../../pipeline/modality.js';
+import { spending } from '../../pipeline/spending.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { ImageCall } from './codec.js';
+import { imageGeneration, priced, type ImageFormat } from './formats/image-generation.js';
+import { readImage } from './manifest.js';
+import { readImagePrices } from './price-block.js';
+import { imageBill, imageMaxCost, type ImageTerms } from './price.js';
+import { sampleBill } from './sample-bill.js';
+import { images, type ImageAnswer } from './send.js';
+
+const FORMATS: readonly ImageFormat[] = [imageGeneration];
+
+/** What an image weighs in most answers: room for it is made before it is paid for. */
+const IMAGE_BYTES = 1024 ** 2;
+
+/** An image request fitted to its model. */
+class PlannedImages implements Work {
+  upstreams: readonly Upstream[];
+  readonly repeatable = true;
+  /** Room for its images is reserved. */
+  #hasRoom = false;
+
+  constructor(
+    private readonly format: ImageFormat,
+    private readonly call: ImageCall,
+    readonly ignored: readonly string[],
+    private readonly model: Model,
+  ) {
+    this.upstreams = priced(call, model);
+  }
+
+  maxCost(): bigint {
+    return imageMaxCost(this.call, this.model, this.upstreams);
+  }
+
+  async send(upstream: Upstream, { hold, client, services }: Sending): Promise<PaidAnswer> {
+    const { call, format, model } = this;
+    if (!this.#hasRoom) client.room?.reserve(call.n * IMAGE_BYTES);
+    this.#hasRoom = true;
+    const made = await images(call, upstream, client, services);
+    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    return {
+      provider: upstream.provider.name,
+      streams: false,
+      deliver: async (settle) => settle(await billOf(made, terms)),
+      body: (bill) => format.write(made, bill),
+    };
+  }
+}
+
+async function billOf({ usages, delivered }: ImageAnswer, terms: ImageTerms) {
+  const bill = await imageBill(usages, delivered, terms);
+  return { ...bill, counts: { images: delivered } };
+}
+
+/** Image generation from a prompt. */
+export const image: Modality = {
+  name: 'image',
+  refinements: [],
+  formats: FORMATS,
+  operations: [
+    spending({
+      name: 'image',
+      modality: 'image',
+      format: imageGeneration.name,
+      gives: 'answer',
+      money: 'spends',
+    }),
+  ],
+  tasks: {},
+  units: {
+    input_per_million: { pays: ['image'] },
+    output_per_million: { pays: ['image'] },
+    per_image: { pays: ['image'], read: readImagePrices },
+  },
+  manifest: { served_by: [['image']], read: readImage },
+  fields: { own: [], held: [], refused: [] },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No image format is called ${name}.`);
+    const { call, ignored } = format.read(body, model);
+    return new PlannedImages(format, call, ignored, model);
+  },
+  example: sampleBill,
+};

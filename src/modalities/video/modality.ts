@@ -1,0 +1,65 @@
+import type { Modality, Operation } from '../../pipeline/modality.js';
+import { spending } from '../../pipeline/spending.js';
+import { fact } from '../../pipeline/stage.js';
+import { content } from './content.js';
+import { findTask } from './find-task.js';
+import { videoSubmission, type VideoFormat } from './formats/video-submission.js';
+import { readVideo } from './manifest.js';
+import { readVideoPrices } from './price-block.js';
+import { result, status } from './result.js';
+import { sampleBill } from './sample-bill.js';
+import { PlannedVideo } from './submit.js';
+
+const FORMATS: readonly VideoFormat[] = [videoSubmission];
+
+const OPERATIONS: readonly Operation[] = [
+  spending({
+    name: 'video.submit',
+    modality: 'video',
+    format: videoSubmission.name,
+    gives: 'answer:document',
+    money: 'hands-over',
+  }),
+  {
+    name: 'video.status',
+    shape: { needs: ['caller', 'task:task'], gives: ['answer:status'] },
+    run: (state, _client, services) => status(fact(state, 'task'), services),
+  },
+  {
+    name: 'video.result',
+    shape: { needs: ['caller', 'task:task'], gives: ['answer:task'], money: 'completes' },
+    run: (state, { path }, services) => {
+      const routed = fact(state, 'task');
+      const base = { endpoint: state.endpoint, path, model: routed.task.model };
+      return result(routed, base, services);
+    },
+  },
+  {
+    name: 'video.content',
+    shape: { needs: ['caller', 'task:content'], gives: ['answer:content'] },
+    run: (state, client, services) =>
+      content(fact(state, 'task'), state.request_id, client, services),
+  },
+];
+
+/** Videos, which are made by tasks: submitted, polled, and charged when their result is fetched. */
+export const video: Modality = {
+  name: 'video',
+  refinements: [],
+  formats: FORMATS,
+  operations: OPERATIONS,
+  tasks: {
+    task: (params, state, services) => findTask('task', params, state, services),
+    content: (params, state, services) => findTask('content', params, state, services),
+  },
+  units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
+  manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
+  fields: { own: [], held: [], refused: [] },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No video format is called ${name}.`);
+    const { call, ignored } = format.read(body, model);
+    return new PlannedVideo(call, ignored, model);
+  },
+  example: sampleBill,
+};

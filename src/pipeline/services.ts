@@ -1,0 +1,41 @@
+import type { Logger } from 'pino';
+import type { Settler } from '../billing/settler.js';
+import type { Configuration } from '../core/configuration.js';
+import type { UpstreamError } from '../core/upstream-error.js';
+import type { Call, UnderWay } from '../lib/in-flight.js';
+import type { Throttles } from '../lib/rate-limiter.js';
+import type { Memory } from '../http/memory-budget.js';
+import type { Store } from '../store/store-types.js';
+import type { Task } from '../store/tasks/task-types.js';
+import type { Outcomes } from '../telemetry/provider-health.js';
+import type { Network } from '../upstream/network-types.js';
+import type { Control } from '../upstream/poll-client.js';
+
+/** A task as it is known now, and the fault of its upstream where that one could not be asked. */
+export interface Polled {
+  task: Task;
+  fault?: UpstreamError;
+}
+
+/** What stages may use. One value for each configuration; the store and network outlive reloads. */
+export interface Services {
+  configuration: Configuration;
+  store: Store;
+  settler: Settler;
+  network: Network;
+  control: Control;
+  log: Logger;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** From 0 to 1, for sharing load. */
+  random: () => number;
+  /** How the calls to each provider end. */
+  outcomes: Outcomes;
+  throttles: Throttles;
+  /** What the bodies and answers of all requests weigh. */
+  memory: Memory;
+  /** Requests in flight, each with the means to end it. */
+  inflight: UnderWay<Call>;
+  /** Polls of tasks that are in flight, by task: callers that come together share one. */
+  polls: Map<string, Promise<Polled>>;
+}

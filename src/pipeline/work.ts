@@ -1,0 +1,67 @@
+import type { Bill } from '../billing/bill.js';
+import type { Hold } from '../billing/hold.js';
+import type { Caller, Upstream } from '../core/model.js';
+import type { Client } from '../http/client-connection.js';
+import type { Task } from '../store/tasks/task-types.js';
+import type { Services } from './services.js';
+
+/**
+ * Commits a charge, and answers the bill as it was paid. The last byte of an answer goes out only
+ * after this has resolved.
+ */
+export type Settle = (bill: Bill) => Promise<Bill>;
+
+/** An answer that was paid for. Without a bill or without a body it does not compile. */
+export interface PaidAnswer {
+  /** The provider entry of the upstream that made it. */
+  provider: string;
+  /** True for a stream that has only begun: `deliver` reports how it ends. */
+  streams: boolean;
+  /** Charges the answer through `settle`; a stream is carried to its client here. */
+  deliver(settle: Settle): Promise<Bill>;
+  /** The JSON for the client; undefined where `deliver` has written the answer. */
+  body(bill: Bill): object | undefined;
+}
+
+/** An answer that costs nothing; its text is JSON already. */
+export interface FreeAnswer {
+  /** 200 where it is left out. */
+  status?: number;
+  /** Undefined where the answer has been written. */
+  body(): object | string | undefined;
+}
+
+export type Answer = PaidAnswer | FreeAnswer;
+
+/** What a call to an upstream is made with. */
+export interface Sending {
+  request_id: string;
+  /** The name of the endpoint. */
+  endpoint: string | undefined;
+  caller: Caller;
+  hold: Hold;
+  client: Client;
+  services: Services;
+}
+
+/** A request fitted to its model. Its types stay inside its modality. */
+export interface Work {
+  /** The upstreams that can do it; `route` puts them in the order in which they are asked. */
+  upstreams: readonly Upstream[];
+  /** Names of the fields that were left out, for the header `tollgate-ignored`. */
+  readonly ignored: readonly string[];
+  /** Whether the answer can be kept for a client that repeats its `Idempotency-Key`. */
+  readonly repeatable: boolean;
+  /** The most that it can cost, in nano-dollars, at the dearest of its upstreams. */
+  maxCost(): bigint;
+  /** Asks one upstream, once. Throws `UpstreamError` where that one does not answer. */
+  send(upstream: Upstream, sending: Sending): Promise<Answer>;
+  /** Undoes what `send` has begun, where no upstream has answered in the end. */
+  abandon?(error: unknown, sending: Sending): Promise<void>;
+}
+
+/** The task that a path names, and which of its contents. */
+export interface RoutedTask {
+  task: Task;
+  index: number;
+}
