@@ -132,7 +132,9 @@ describe('a chat request as its upstream gets it', () => {
       const fields = `"model":"acme-chat","messages":${JSON.stringify(messages)}`;
       const answer = await chat(acme, `{${fields},"metadata":${nested},"unknown":${nested}}`);
       expect(answer.status).to.equal(status);
-      if (status === 400) expect(errorOf(answer).param).to.equal('metadata');
+      // A body that is too large to be parsed at all names no field.
+      const param = levels > 1_000 ? null : 'metadata';
+      if (status === 400) expect(errorOf(answer).param).to.equal(param);
     });
   }
 
