@@ -1,4 +1,9 @@
-import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/modalities/image/codec.js';
+import type {
+  ImageCall,
+  ImageCodec,
+  ImageReply,
+  GeneratedImage,
+} from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import {
   answerIn,
@@ -74,7 +79,7 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   return { pictures, usage: usageIn(answer) };
 }
 
-function pictureIn(part: Fields): Picture[] {
+function pictureIn(part: Fields): GeneratedImage[] {
   const data = objectIn(part, 'inlineData');
   const b64_json = textIn(data, 'data');
   const isImage = (textIn(data, 'mimeType') ?? 'image/png').startsWith('image/');

@@ -1,5 +1,5 @@
 import { isRecord } from '../src/lib/is-record.js';
-import { failureInside } from '../src/upstream/classify-error.js';
+import { classifyErrorInside } from '../src/upstream/classify-error.js';
 import type { Provider } from '../src/core/provider.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 
@@ -19,7 +19,7 @@ export function modelOf(model: string): string {
 export function answerIn(body: unknown, provider: Provider): Fields {
   const answer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
-  if (isRecord(answer['error'])) throw failureInside(answer, provider);
+  if (isRecord(answer['error'])) throw classifyErrorInside(answer, provider);
   return answer;
 }
 

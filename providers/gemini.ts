@@ -13,7 +13,7 @@ import {
   veoProgress,
   type Outcome,
 } from './veo.js';
-import type { VideoPlace } from '../src/core/task.js';
+import type { ContentSource } from '../src/core/task.js';
 
 /** Pictures of the Gemini API, made by its image models. */
 export const image = imageCodec((model) => `/models/${model}`);
@@ -54,7 +54,7 @@ function refuse(call: VideoCall, model: string): VideoRefusal | undefined {
   return undefined;
 }
 
-function outcome(response: Fields, inside: (at: (string | number)[]) => VideoPlace): Outcome {
+function outcome(response: Fields, inside: (at: (string | number)[]) => ContentSource): Outcome {
   const made = objectIn(response, 'generateVideoResponse');
   const videos = listIn(made, 'generatedSamples').map((sample, i) => {
     const { uri, isInside } = sampleIn(sample);

@@ -1,4 +1,9 @@
-import type { ImageCall, ImageCodec, ImageReply, Picture } from '../src/modalities/image/codec.js';
+import type {
+  ImageCall,
+  ImageCodec,
+  ImageReply,
+  GeneratedImage,
+} from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import { broken, checked, recordsIn } from './openai/answer.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -75,7 +80,7 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   return { pictures, usage: usageIn(answer['usage']) };
 }
 
-function pictureIn({ b64_json, url, revised_prompt }: Record<string, unknown>): Picture[] {
+function pictureIn({ b64_json, url, revised_prompt }: Record<string, unknown>): GeneratedImage[] {
   const revised = isText(revised_prompt) ? { revised_prompt } : {};
   if (isText(b64_json)) return [{ b64_json, ...revised }];
   if (!isText(url)) return [];

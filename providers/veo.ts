@@ -1,9 +1,9 @@
-import { failure } from '../src/upstream/classify-error.js';
+import { classifyError } from '../src/upstream/classify-error.js';
 import type { VideoCall, VideoProgress } from '../src/modalities/video/codec.js';
 import type { VideoRefusal } from '../src/modalities/video/codec.js';
 import { answerIn, broken, modelOf, objectIn, textIn, type Fields } from './gemini-wire.js';
 import type { Json, JsonObject } from '../src/core/json.js';
-import type { VideoPlace } from '../src/core/task.js';
+import type { ContentSource } from '../src/core/task.js';
 import type { Upstream } from '../src/core/model.js';
 
 const IMAGE_BYTES = 20 * 1024 ** 2;
@@ -101,7 +101,7 @@ export function operationIn(body: unknown, { provider }: Upstream): string {
 
 /** Of an operation's answer: where its videos are, and why there are fewer than asked for. */
 export interface Outcome {
-  videos: readonly VideoPlace[];
+  videos: readonly ContentSource[];
   /** Why some were held back. */
   reasons: readonly string[];
   held_back: number;
@@ -117,7 +117,7 @@ export function veoProgress(
   if (status === 404) {
     return { status: 'FAILED', error: 'The upstream does not know this task any more.' };
   }
-  if (status !== 200) throw failure(status, {}, JSON.stringify(body), provider);
+  if (status !== 200) throw classifyError(status, {}, JSON.stringify(body), provider);
   const operation = objectIn({ body }, 'body');
   if (operation['done'] !== true) {
     if (textIn(operation, 'name') !== undefined) return { status: 'IN_PROGRESS' };

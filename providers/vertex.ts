@@ -13,7 +13,7 @@ import {
   type Outcome,
 } from './veo.js';
 import type { JsonObject } from '../src/core/json.js';
-import type { VideoPlace } from '../src/core/task.js';
+import type { ContentSource } from '../src/core/task.js';
 import type { Upstream } from '../src/core/model.js';
 
 const MODELS = '/publishers/google/models';
@@ -80,7 +80,7 @@ function outcome(response: Fields, state: JsonObject, upstream: Upstream): Outco
   };
 }
 
-function stored(uri: string, { provider }: Upstream): VideoPlace {
+function stored(uri: string, { provider }: Upstream): ContentSource {
   const [, bucket, object] = /^gs:\/\/([a-z0-9][a-z0-9._-]*)\/(.+)$/u.exec(uri) ?? [];
   if (bucket === undefined || object === undefined) {
     throw broken('The upstream does not say where the video is.');

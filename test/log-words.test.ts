@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { GatewayError } from '../src/core/errors.js';
 import { plainError } from '../src/telemetry/log.js';
-import { Outcomes } from '../src/telemetry/provider-health.js';
+import { ProviderHealth } from '../src/telemetry/provider-health.js';
 import { ask } from './helpers/ask.js';
 import { startGateway } from './helpers/gateway.js';
 import { startUpstream } from './helpers/upstream.js';
@@ -17,7 +17,7 @@ describe('a prompt that an upstream repeats in its error', () => {
     });
     const shown = new GatewayError('upstream_error', fault.message, { cause: fault });
     expect(JSON.stringify([plainError(fault), plainError(shown)])).not.to.match(/aunt|it\.ts/u);
-    const outcomes = new Outcomes(() => 1);
+    const outcomes = new ProviderHealth(() => 1);
     outcomes.failed('up', fault);
     expect(outcomes.report()['up']?.last_failure?.message).to.equal('The upstream failed.');
   });

@@ -1,6 +1,6 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Provider } from '../../src/core/provider.js';
-import { failureInside } from '../../src/upstream/classify-error.js';
+import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
 
 /** Finish reasons that say the upstream failed in the middle. */
@@ -27,13 +27,13 @@ export function recordsIn(value: unknown): Record<string, unknown>[] {
 export function checked(body: unknown, provider: Provider): Record<string, unknown> {
   const answer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
-  if (answer['error'] || answer['object'] === 'error') throw failureInside(answer, provider);
+  if (answer['error'] || answer['object'] === 'error') throw classifyErrorInside(answer, provider);
   return answer;
 }
 
 /** How a choice ended, in the upstream's own word. Throws where the word means a failure. */
 export function finishOf(choice: Record<string, unknown>, provider: Provider): string | null {
-  if (choice['error']) throw failureInside(choice, provider);
+  if (choice['error']) throw classifyErrorInside(choice, provider);
   const word = choice['finish_reason'];
   const fault = FAILED.get(word);
   if (fault) throw new UpstreamError(fault, 'The upstream failed while it was answering.');

@@ -1,6 +1,6 @@
-import type { ChatCall, ChatPiece, StreamDecoder } from '../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Provider } from '../../src/core/provider.js';
-import { failureInside } from '../../src/upstream/classify-error.js';
+import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { broken, checked, finishOf, isIndex, recordsIn, spokenIn, usageIn } from './answer.js';
 import { echoed, learn, newEcho, type Echo } from './repeated-chunk.js';
 import { newThink, splitThink, type Think } from './think-tags.js';
@@ -40,10 +40,10 @@ export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder
 function readPacket(
   packet: readonly ServerSentEvent[],
   stream: Stream,
-  pieces: ChatPiece[],
+  pieces: ChatDelta[],
 ): boolean {
   for (const { event, data } of packet) {
-    if (event === 'error') throw failureInside(data, stream.provider);
+    if (event === 'error') throw classifyErrorInside(data, stream.provider);
     const text = data.trim();
     if (text === '[DONE]') {
       pieces.push(...closing(stream.choices, true));
@@ -54,7 +54,7 @@ function readPacket(
   return false;
 }
 
-function readChunk(data: string, stream: Stream, pieces: ChatPiece[]): void {
+function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
   const { echo } = stream;
   const content = echoed(echo, data);
   if (content !== undefined) {
@@ -71,8 +71,8 @@ function readChunk(data: string, stream: Stream, pieces: ChatPiece[]): void {
   learn(echo, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
 }
 
-function readWhole(data: string, { choices, provider }: Stream): ChatPiece[] {
-  const pieces: ChatPiece[] = [];
+function readWhole(data: string, { choices, provider }: Stream): ChatDelta[] {
+  const pieces: ChatDelta[] = [];
   const chunk = checked(parse(data), provider);
   for (const choice of recordsIn(chunk['choices'])) {
     const piece = readChoice(choice, choices, provider);
@@ -84,7 +84,7 @@ function readWhole(data: string, { choices, provider }: Stream): ChatPiece[] {
 }
 
 /** The text of pieces that are one text and nothing more. */
-function textAlone([piece, ...more]: readonly ChatPiece[]): string | undefined {
+function textAlone([piece, ...more]: readonly ChatDelta[]): string | undefined {
   if (!piece || more.length > 0 || Object.keys(piece).length !== 2) return undefined;
   return piece.index === undefined ? undefined : piece.content;
 }
@@ -102,7 +102,7 @@ function readChoice(
   chunk: Record<string, unknown>,
   choices: Choices,
   provider: Provider,
-): ChatPiece | undefined {
+): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
   const [delta] = recordsIn([chunk['delta']]);
   if (!delta && finish === null) return undefined;
@@ -123,7 +123,7 @@ function newChoice({ wire }: Provider): Choice {
   return { calls: [], think, finish: undefined, hasSpoken: false };
 }
 
-function readDelta(delta: Record<string, unknown>, choice: Choice): ChatPiece {
+function readDelta(delta: Record<string, unknown>, choice: Choice): ChatDelta {
   const spoken = spokenIn(delta);
   if (choice.think && spoken.content) {
     const split = splitThink(choice.think, spoken.content, false);
@@ -131,7 +131,7 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatPiece {
     spoken.reasoning += split.reasoning;
   }
   const tool_calls = fragmentsIn(delta['tool_calls'], choice.calls);
-  const piece: ChatPiece = {};
+  const piece: ChatDelta = {};
   if (spoken.content) piece.content = spoken.content;
   if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;
   if (tool_calls.length > 0) piece.tool_calls = tool_calls;
@@ -139,7 +139,7 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatPiece {
 }
 
 /** The last pieces of a stream. Throws where it ended without saying that it is complete. */
-function closing(choices: Choices, isDone: boolean): ChatPiece[] {
+function closing(choices: Choices, isDone: boolean): ChatDelta[] {
   if (choices.size === 0) throw broken('The upstream ended its stream with no answer.');
   return [...choices].map(([index, choice]) => {
     const held = choice.think && splitThink(choice.think, '', true);

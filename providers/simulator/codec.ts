@@ -1,9 +1,9 @@
 import { isRecord } from '../../src/lib/is-record.js';
-import { failure } from '../../src/upstream/classify-error.js';
+import { classifyError } from '../../src/upstream/classify-error.js';
 import type { VideoCodec } from '../../src/modalities/video/codec.js';
 import { textIn } from './wire.js';
 import type { JsonObject } from '../../src/core/json.js';
-import type { VideoPlace } from '../../src/core/task.js';
+import type { ContentSource } from '../../src/core/task.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
 /** The simulator's wire for video jobs. A job's state is its ID alone. */
@@ -33,7 +33,7 @@ export const video: VideoCodec = {
   poll: (state) => ({ method: 'GET', path: pathOf(state), credentials: true }),
 
   polled({ status, body }, state) {
-    if (status !== 200) throw failure(status, {}, JSON.stringify(body));
+    if (status !== 200) throw classifyError(status, {}, JSON.stringify(body));
     const job = isRecord(body) ? body : {};
     switch (job['status']) {
       case 'queued':
@@ -52,7 +52,7 @@ export const video: VideoCodec = {
   },
 };
 
-function places(state: JsonObject, count: unknown): VideoPlace[] {
+function places(state: JsonObject, count: unknown): ContentSource[] {
   const length = typeof count === 'number' ? count : 0;
   return Array.from({ length }, (_, index) => {
     const path = `${pathOf(state)}/content?index=${index}`;

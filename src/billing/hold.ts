@@ -1,7 +1,7 @@
 import type { HoldResult } from '../store/hold-types.js';
-import type { Answer } from '../store/idempotency/idempotency-types.js';
+import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import type { Settled, Store } from '../store/store-types.js';
-import type { Repeatable } from './idempotent-request.js';
+import type { IdempotentRequest } from './idempotent-request.js';
 import type { Settler } from './settler.js';
 import type { Charge } from '../store/account-types.js';
 
@@ -22,7 +22,7 @@ export class Hold {
     readonly account_id: string,
     /** Null where the call is free. */
     readonly amount_nano: bigint | null,
-    readonly repeatable?: Repeatable,
+    readonly repeatable?: IdempotentRequest,
   ) {}
 
   /** Nothing of it is left to be given back. */
@@ -52,7 +52,10 @@ export class Hold {
    * call is known to be charged when it is repeated, and nothing else. Answers what became of the
    * charge; undefined where none was made, or where the store does not know yet.
    */
-  async settle(charge: Omit<Charge, keyof Held>, answer?: Answer): Promise<Settled | undefined> {
+  async settle(
+    charge: Omit<Charge, keyof Held>,
+    answer?: StoredResponse,
+  ): Promise<Settled | undefined> {
     if (!this.#open) {
       await this.answer(answer);
       return undefined;
@@ -67,7 +70,7 @@ export class Hold {
   }
 
   /** Keeps the answer of a call that is not charged, where it may be repeated. */
-  async answer(answer?: Answer): Promise<void> {
+  async answer(answer?: StoredResponse): Promise<void> {
     await this.repeatable?.answer(answer);
   }
 

@@ -1,8 +1,8 @@
 import type {
-  Answer,
-  AnsweredCall,
-  Begun,
-  RepeatableCall,
+  StoredResponse,
+  EndedCall,
+  KeyState,
+  IdempotentCall,
 } from '../store/idempotency/idempotency-types.js';
 import type { Store } from '../store/store-types.js';
 
@@ -13,16 +13,16 @@ const MOST_BYTES = 8 * 1024 ** 2;
  * A call under an `Idempotency-Key`. Once begun it ends with an answer that is kept, or is
  * forgotten, so that a client that repeats it is charged at most once.
  */
-export class Repeatable {
+export class IdempotentRequest {
   #open = false;
 
   constructor(
     private readonly store: Store,
-    readonly call: RepeatableCall,
+    readonly call: IdempotentCall,
   ) {}
 
   /** Takes the key for this call, or answers what stands in the way. */
-  async begin(): Promise<Begun> {
+  async begin(): Promise<KeyState> {
     // A store that fails may have begun it all the same.
     this.#open = true;
     const begun = await this.store.idempotency.begin(this.call);
@@ -31,7 +31,7 @@ export class Repeatable {
   }
 
   /** What is written down with whatever ends the call; `end` is to be called after that. */
-  answered(answer?: Answer): AnsweredCall {
+  answered(answer?: StoredResponse): EndedCall {
     const isKept = answer !== undefined && Buffer.byteLength(answer.text) <= MOST_BYTES;
     return Object.assign({ answer: isKept ? answer : null }, this.call);
   }
@@ -41,7 +41,7 @@ export class Repeatable {
   }
 
   /** Ends the call with nothing but its answer. */
-  async answer(answer?: Answer): Promise<void> {
+  async answer(answer?: StoredResponse): Promise<void> {
     if (!this.#open) return;
     await this.store.idempotency.answer(this.answered(answer));
     this.#open = false;

@@ -10,7 +10,7 @@ type Reason = HoldRefusal extends infer R
   : never;
 
 /** What the client is told about a hold that was refused: with figures, and whether to wait. */
-export function refusal(reason: Reason, needed_nano: bigint): GatewayError {
+export function paymentRequired(reason: Reason, needed_nano: bigint): GatewayError {
   switch (reason.because) {
     case 'balance':
       return insufficient(reason, needed_nano);

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { isRefused } from '../store/open-error.js';
-import type { AnsweredCall } from '../store/idempotency/idempotency-types.js';
+import type { EndedCall } from '../store/idempotency/idempotency-types.js';
 import type { JournalEntry } from '../store/journal-format.js';
 import type { Journal } from '../store/journal.js';
 import type { Settled, Store } from '../store/store-types.js';
-import { UnderWay, type Placed } from '../lib/in-flight.js';
+import { InFlightSet, type Indexed } from '../lib/in-flight.js';
 import { Backlog } from './backlog.js';
 
 /**
@@ -25,7 +25,7 @@ export interface SettlerOptions {
 type Charge = JournalEntry['charge'];
 
 /** A charge that the store was asked to take, and has not answered yet. */
-interface Attempt extends Placed, JournalEntry {
+interface Attempt extends Indexed, JournalEntry {
   tick: number;
   resolve: (settled: Settled | undefined) => void;
   reject: (error: unknown) => void;
@@ -37,7 +37,7 @@ interface Attempt extends Placed, JournalEntry {
  * take it late as well: the ledger's unique key makes a second charge do nothing.
  */
 export class Settler {
-  readonly #attempts = new UnderWay<Attempt>();
+  readonly #attempts = new InFlightSet<Attempt>();
   readonly #backlog: Backlog;
   readonly #clock: NodeJS.Timeout;
   readonly #wait_ms: number;
@@ -92,7 +92,7 @@ export class Settler {
    * Resolves when the charge is in the ledger, with what became of it, or on disk, with undefined.
    * Rejects where it is kept nowhere.
    */
-  settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | undefined> {
+  settle(charge: Charge, answered?: EndedCall): Promise<Settled | undefined> {
     return new Promise((resolve, reject) => {
       const attempt: Attempt = {
         charge,
@@ -100,7 +100,7 @@ export class Settler {
         tick: this.#tick,
         resolve,
         reject,
-        place: -1,
+        index: -1,
       };
       this.#attempts.add(attempt);
       this.options.store.settle(charge, answered).then(
@@ -130,7 +130,7 @@ export class Settler {
 
   #failed(attempt: Attempt, error: unknown): void {
     // It may be in the journal by now.
-    if (attempt.place === -1) return;
+    if (attempt.index === -1) return;
     if (isRefused(error)) {
       this.#attempts.delete(attempt);
       attempt.reject(error);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { Unreadable } from '../yaml/unreadable.js';
 import { format } from '../yaml/format.js';
-import { FaultyConfiguration } from '../config/config-error.js';
+import { ConfigError } from '../config/config-error.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
 export function command(name: string, description: string, example: string): Command {
@@ -48,7 +48,7 @@ export function acting<A extends unknown[]>(
 }
 
 function complaint(error: unknown): string {
-  if (error instanceof FaultyConfiguration) return format(error.faults, 'text').trimEnd();
+  if (error instanceof ConfigError) return format(error.faults, 'text').trimEnd();
   return `tollgate: ${sentence(error)}`;
 }
 

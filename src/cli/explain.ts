@@ -5,7 +5,7 @@ import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
 import { isRecord } from '../lib/is-record.js';
-import { inWords } from '../pipeline/option.js';
+import { formatOption } from '../pipeline/option.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
 import type { Model, Upstream } from '../core/model.js';
@@ -71,7 +71,7 @@ function printEndpoints(endpoints: readonly EndpointEntry[]): void {
 function stageInWords({ name, option }: StageEntry): string {
   if (option === undefined || option === null) return name;
   if (typeof option === 'string') return `${name}: ${option}`;
-  if (!isRecord(option)) return `${name}: ${inWords(option)}`;
+  if (!isRecord(option)) return `${name}: ${formatOption(option)}`;
   const entries = Object.entries(option).map(([key, value]) => `${key}: ${String(value)}`);
   return `${name}: { ${entries.join(', ')} }`;
 }

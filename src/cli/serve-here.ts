@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { firstStart } from '../gateway/seed.js';
-import { FaultyConfiguration } from '../config/config-error.js';
+import { ConfigError } from '../config/config-error.js';
 import { Gateway } from '../gateway/gateway.js';
 import { createLog } from '../telemetry/log.js';
 import { sentence } from './command.js';
@@ -56,7 +56,7 @@ async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Pro
     gateway.reload(await load(options));
     log.info('took up the changed configuration');
   } catch (error) {
-    const faults = error instanceof FaultyConfiguration ? error.faults : [];
+    const faults = error instanceof ConfigError ? error.faults : [];
     const [fault] = faults.filter(({ severity }) => severity === 'error');
     // The probe has no key, so it shows where the fault stands and never the text of the file.
     gateway.refuseReload(fault ? `line ${fault.line}: ${fault.code}` : 'the file cannot be read');

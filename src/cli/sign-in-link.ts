@@ -33,7 +33,7 @@ async function signInLink(name: string, options: Options): Promise<void> {
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const terms = { operator, lifetime_ms: LIFETIME_MS };
-    const { secret, due_ms } = await store.people.createLink(account.id, terms);
+    const { secret, due_ms } = await store.sign_in.createLink(account.id, terms);
     const url = `${public_url}/sign-in/link?token=${secret}`;
     if (json) return printJson({ url, expires: time(due_ms) });
     const as = operator ? `${account.name}, as an operator` : account.name;

@@ -1,8 +1,8 @@
 import type { EndpointBlock } from '../schema-types/gateway.js';
-import { nearest } from '../yaml/did-you-mean.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 
 interface Standard {
   name: string;
@@ -72,7 +72,7 @@ const PATH = /^\/(?:(?:[A-Za-z0-9._~-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 /** The endpoints of the file as far as they can be read, or the standard ones. */
 export function readEndpoints(
   source: Source,
-  entries: Readonly<Record<string, Draft<EndpointBlock> | undefined>> | undefined,
+  entries: Readonly<Record<string, PartialLoad<EndpointBlock> | undefined>> | undefined,
 ): EndpointEntry[] {
   if (!source.readable) return [];
   if (!source.marks.has('/endpoints'))
@@ -102,7 +102,7 @@ function withHostedImages(source: Source, read: EndpointEntry[]): EndpointEntry[
 function readEndpoint(
   source: Source,
   name: string,
-  { at, stages }: Draft<EndpointBlock>,
+  { at, stages }: PartialLoad<EndpointBlock>,
 ): EndpointEntry | undefined {
   const pointer = `/endpoints${join(name)}`;
   const address = at === undefined ? undefined : readAt(source, `${pointer}/at`, at);
@@ -123,7 +123,7 @@ function readAt(
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
   const sound = PATH.test(path) && new Set(names).size === names.length && rest.length === 0;
   if (sound && METHODS.includes(method)) return { method, path };
-  const right = nearest(method, METHODS);
+  const right = nearestWord(method, METHODS);
   const hint =
     sound && right && !source.hides(pointer)
       ? `did you mean "${right} ${path}"?`

@@ -2,7 +2,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './manifest.js';
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 
 /** Headers that belong to the connection or the body, and are the gateway's to write. */
 const RESERVED = [
@@ -32,7 +32,7 @@ interface Auth {
 export function readHeaders(
   source: Source,
   pointer: string,
-  entry: Draft<ProviderEntry>,
+  entry: PartialLoad<ProviderEntry>,
   manifest: Manifest,
 ): Record<string, string> {
   return {
@@ -45,7 +45,7 @@ export function readHeaders(
 function credentials(
   source: Source,
   pointer: string,
-  { api_key: key }: Draft<ProviderEntry>,
+  { api_key: key }: PartialLoad<ProviderEntry>,
   manifest: Manifest,
 ): Record<string, string> {
   const place = `${pointer}/api_key`;
@@ -76,7 +76,7 @@ function credentials(
   return { [auth.header.toLowerCase()]: auth.prefix + key };
 }
 
-function readAuth(auth: Draft<AuthBlock> | undefined): Auth | undefined {
+function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
   if (auth === undefined || auth === 'none') return undefined;
   if (typeof auth === 'object') {
     const { header, prefix = '', required = true } = auth;

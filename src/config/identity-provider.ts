@@ -2,9 +2,9 @@ import type { IdentityProviderEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { IdentityProvider } from '../core/configuration.js';
 import { readUrl } from '../yaml/urls.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 
-type Entry = Draft<IdentityProviderEntry>;
+type Entry = PartialLoad<IdentityProviderEntry>;
 type Key = keyof IdentityProviderEntry;
 
 /** Words that have another meaning where a provider's name stands in a path. */

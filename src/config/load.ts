@@ -14,7 +14,7 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Known } from './upstreams.js';
 import { unreadable } from '../yaml/unreadable.js';
-import { validate, type Draft } from '../yaml/validate.js';
+import { validate, type PartialLoad } from '../yaml/validate.js';
 import type { Model } from '../core/model.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
@@ -81,7 +81,7 @@ async function read(file: string): Promise<{ text: string; modified_s: number }>
   }
 }
 
-function readOwners(gateway: Draft<GatewayFile>): Map<string, { name: string }> {
+function readOwners(gateway: PartialLoad<GatewayFile>): Map<string, { name: string }> {
   return new Map(
     Object.entries(gateway.owners ?? {}).map(([key, owner]) => [key, { name: owner?.name ?? key }]),
   );

@@ -12,12 +12,12 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
-import { validate, type Draft } from '../yaml/validate.js';
+import { validate, type PartialLoad } from '../yaml/validate.js';
 
 /** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
 export interface Manifest {
   source: Source;
-  data: Draft<ProviderManifest>;
+  data: PartialLoad<ProviderManifest>;
   operations: ReadonlyMap<string, ProviderOperation>;
   read_error: ErrorReader | undefined;
   answer: LocalUpstream['answer'] | undefined;

@@ -7,10 +7,10 @@ import { checkUnits, readPrice } from './prices.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import type { Capability, Model, Price, VideoLimits } from '../core/model.js';
 
-type Entry = Draft<ModelEntry>;
+type Entry = PartialLoad<ModelEntry>;
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 

@@ -2,7 +2,7 @@ import type { Modalities } from '../pipeline/modality.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import { isRecord } from '../lib/is-record.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import type { Capability, Price } from '../core/model.js';
 import { readDollars } from '../yaml/dollars.js';
 
@@ -12,7 +12,7 @@ const TOKEN_UNITS = ['input_per_million', 'output_per_million'];
 export function readPrice(
   source: Source,
   pointer: string,
-  entry: Draft<PriceEntry>,
+  entry: PartialLoad<PriceEntry>,
   modalities: Modalities,
 ): Price {
   const amounts = typeof entry === 'object' ? entry : {};
@@ -47,7 +47,7 @@ function unitsOf(modalities: Modalities): Map<string, Capability[]> {
 export function checkUnits(
   source: Source,
   pointer: string,
-  entry: Draft<PriceEntry>,
+  entry: PartialLoad<PriceEntry>,
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,
 ): void {

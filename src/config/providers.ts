@@ -6,7 +6,7 @@ import { readServiceAccount } from './service-account.js';
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
 import { readDuration } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 
 /** A provider entry joined with its manifest, as far as both could be read. */
 export interface ReadProvider {
@@ -14,7 +14,7 @@ export interface ReadProvider {
   manifest: Manifest;
 }
 
-type Entry = Draft<ProviderEntry>;
+type Entry = PartialLoad<ProviderEntry>;
 
 const STANDARD_MS = { connect: 5000, first_byte: 120_000, idle: 60_000, total: 600_000 };
 const STANDARD_POLL_MS = 2000;

@@ -4,7 +4,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { ServiceAccount } from '../core/provider.js';
 import type { Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 
 /** Where tokens are given out, for key files that do not say. */
 const STANDARD_TOKEN_URL = 'https://oauth2.googleapis.com/token';
@@ -17,7 +17,7 @@ const STANDARD_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 export function readServiceAccount(
   source: Source,
   pointer: string,
-  { service_account: text, token_url, api_key }: Draft<ProviderEntry>,
+  { service_account: text, token_url, api_key }: PartialLoad<ProviderEntry>,
 ): ServiceAccount | undefined {
   const place = `${pointer}/service_account`;
   const fault = (message: string, hint = 'write service_account: ${file:key.json}') => {

@@ -6,7 +6,7 @@ import { readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import type { FirstStart, GatewayFile, LimitsBlock } from '../schema-types/gateway.js';
 import { readDollars } from '../yaml/dollars.js';
 
@@ -42,7 +42,7 @@ const STANDARD_JOURNAL = 'data/journal';
 /** Everything of the file that is about this process and not about what it serves. */
 export function readSettings(
   source: Source,
-  gateway: Draft<GatewayFile>,
+  gateway: PartialLoad<GatewayFile>,
   directory: string,
 ): Settings {
   const { listen: address = STANDARD_LISTEN, public_url: url } = gateway;
@@ -96,7 +96,7 @@ function checkPath(source: Source, public_url: string): void {
   });
 }
 
-function readLimits(source: Source, limits: Draft<LimitsBlock>): Configuration['limits'] {
+function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configuration['limits'] {
   type Size =
     | 'body'
     | 'in_flight_bytes'
@@ -168,7 +168,7 @@ function completed(text: string): string | undefined {
 
 function readFirstStart(
   source: Source,
-  first: Draft<FirstStart> | undefined,
+  first: PartialLoad<FirstStart> | undefined,
 ): Configuration['first_start'] {
   if (first?.account === undefined) return undefined;
   const credit = first.credit === undefined ? 0n : readDollars(source, '/first_start/credit');

@@ -4,7 +4,7 @@ import { readIdentityProvider } from './identity-provider.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import type { IdentityProvider, SignIn } from '../core/configuration.js';
 import { readDuration } from '../yaml/units.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import { readDollars } from '../yaml/dollars.js';
 
 const HOUR_MS = 3_600_000;
@@ -14,7 +14,7 @@ const IDLE = { standard: 12 * HOUR_MS, least: 60_000, most: 365 * DAY_MS };
 const LIFETIME = { standard: 30 * DAY_MS, least: 60_000, most: 365 * DAY_MS };
 
 /** `sign_in:` of the file. Without providers, only links that the command line prints let in. */
-export function readSignIn(source: Source, block: Draft<SignInBlock>): SignIn {
+export function readSignIn(source: Source, block: PartialLoad<SignInBlock>): SignIn {
   const allow = listed(block.allow);
   const operators = listed(block.operators);
   const { idle, lifetime } = block.session ?? {};
@@ -37,7 +37,10 @@ function listed(words: readonly (string | undefined)[] = []): string[] {
   return words.flatMap((word) => (word === undefined ? [] : [lowerAddress(word)]));
 }
 
-function readProviders(source: Source, block: Draft<SignInBlock>): Map<string, IdentityProvider> {
+function readProviders(
+  source: Source,
+  block: PartialLoad<SignInBlock>,
+): Map<string, IdentityProvider> {
   const read = Object.entries(block.providers ?? {}).flatMap(([name, entry]) => {
     const provider = entry && readIdentityProvider(source, name, entry);
     return provider ? [[name, provider] as const] : [];
@@ -46,7 +49,11 @@ function readProviders(source: Source, block: Draft<SignInBlock>): Map<string, I
 }
 
 /** Letting everybody in must be said, and giving everybody money deserves a second look. */
-function checkAllow(source: Source, block: Draft<SignInBlock>, allow: readonly string[]): void {
+function checkAllow(
+  source: Source,
+  block: PartialLoad<SignInBlock>,
+  allow: readonly string[],
+): void {
   const declared = (source.keys('/sign_in/providers') ?? []).length > 0;
   const written = source.marks.has('/sign_in/allow') || source.misspells('/sign_in', 'allow');
   if (declared && !written) {

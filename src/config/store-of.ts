@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isRecord } from '../lib/is-record.js';
-import { FaultyConfiguration } from './config-error.js';
+import { ConfigError } from './config-error.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
@@ -51,7 +51,7 @@ async function part<T>(
   const faults = report.sorted(file).filter((fault) => !source.readable || fault.line === line);
   const isBad = faults.some(({ code }) => code === 'bad_store' || code === 'bad_url');
   if (!source.readable || source.spoiled.has(pointer) || isBad) {
-    throw new FaultyConfiguration(faults);
+    throw new ConfigError(faults);
   }
   return value;
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { nearest } from '../yaml/did-you-mean.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { quote, type Source } from '../yaml/source.js';
 
 const SCHEMES = ['sqlite', 'postgres', 'postgresql'];
@@ -16,7 +16,7 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
     const hint = path ? `did you mean "sqlite:${path}"?` : 'such as sqlite:data/tollgate.db';
     tell(source, 'store does not begin with sqlite: or postgres://', hint);
   } else if (!SCHEMES.includes(scheme)) {
-    const near = nearest(scheme, SCHEMES);
+    const near = nearestWord(scheme, SCHEMES);
     const hint = near === undefined ? 'use sqlite: or postgres://' : `did you mean "${near}"?`;
     const word = source.hides(POINTER) ? 'this' : quote(scheme);
     tell(source, `store: ${word} is no kind of store`, hint);

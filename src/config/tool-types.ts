@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 
 /** Types that cannot be listed, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 export function readToolTypes(
   source: Source,
   pointer: string,
-  { tool_types: types, capabilities = [] }: Draft<ModelEntry>,
+  { tool_types: types, capabilities = [] }: PartialLoad<ModelEntry>,
 ): ReadonlySet<string> | undefined {
   if (!types) return undefined;
   if (!capabilities.includes('tools') && !capabilities.includes(undefined)) {

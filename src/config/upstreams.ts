@@ -5,7 +5,7 @@ import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
 import { pointer as join, type Source } from '../yaml/source.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
 
 /** What the rest of the file says, for those who refer to it. */
@@ -27,7 +27,7 @@ export interface ReadUpstream {
 export function readUpstreams(
   source: Source,
   pointer: string,
-  model: { id: string; price: Price; entries: readonly (Draft<UpstreamEntry> | undefined)[] },
+  model: { id: string; price: Price; entries: readonly (PartialLoad<UpstreamEntry> | undefined)[] },
   known: Known,
 ): ReadUpstream[] {
   const seen = new Map<string, number>();
@@ -76,7 +76,7 @@ function readUpstream(
   source: Source,
   pointer: string,
   model: { id: string; price: Price },
-  entry: Draft<UpstreamEntry>,
+  entry: PartialLoad<UpstreamEntry>,
   { provider, manifest }: ReadProvider,
   { modalities }: Known,
 ): Upstream {

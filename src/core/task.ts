@@ -16,7 +16,7 @@ export interface VideoRequest {
 }
 
 /** Where one finished video is: kept with the task, and asked for when its content is fetched. */
-export interface VideoPlace {
+export interface ContentSource {
   request: VideoRequest;
   /** The way to its base64 within a JSON answer; left out where the answer is the video. */
   base64_at?: readonly (string | number)[];

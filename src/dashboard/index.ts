@@ -12,7 +12,7 @@ import { signInRoutes } from './sign-in/routes.js';
 import { RouteTable, type Found } from './table.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from './types.js';
 import { visitorOf } from './visitor.js';
-import { toShow } from '../http/public-error.js';
+import { publicError } from '../http/public-error.js';
 
 /** Pages, sign-in and management API. Takes only paths of its own; all others go on to `next`. */
 export function createDashboard(services: DashboardServices): Middleware<State> {
@@ -63,7 +63,7 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   }
 
   function showError(ctx: DashboardContext, error: unknown): void {
-    const { shown, status } = toShow(ctx.state.request_id, error, services.log);
+    const { shown, status } = publicError(ctx.state.request_id, error, services.log);
     ctx.status = status;
     ctx.set(shown.headers);
     ctx.type = 'html';

@@ -1,20 +1,20 @@
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import type { Configuration } from '../core/configuration.js';
-import type { Outcomes } from '../telemetry/provider-health.js';
+import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { State } from '../pipeline/stage.js';
 import type { Session } from '../store/sign-in/sign-in-types.js';
 import type { Store } from '../store/store-types.js';
-import type { Throttles } from '../lib/rate-limiter.js';
+import type { RateLimiters } from '../lib/rate-limiter.js';
 
 /** What the pages, the sign-in and the management API use. One value for each configuration. */
 export interface DashboardServices {
   configuration: Configuration;
   store: Store;
-  throttles: Throttles;
+  rate_limiters: RateLimiters;
   log: Logger;
   /** How the calls of this process to each provider end. */
-  outcomes: Outcomes;
+  health: ProviderHealth;
   /** Milliseconds since 1970. */
   now: () => number;
 }

@@ -11,7 +11,7 @@ export async function visitorOf(
 ): Promise<Visitor | undefined> {
   const secret = sessionSecret(ctx);
   if (secret === undefined) return undefined;
-  const session = await store.people.session(secret, sign_in.session);
+  const session = await store.sign_in.session(secret, sign_in.session);
   if (!session || !isWelcome(session, sign_in)) return undefined;
   return { session, operator: isOperator(session, sign_in) };
 }

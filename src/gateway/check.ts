@@ -1,6 +1,6 @@
 import { load } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
-import { inspect } from '../pipeline/type-check.js';
+import { checkPipelines } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
@@ -23,7 +23,7 @@ export async function check(file: string, env: NodeJS.ProcessEnv): Promise<Check
   const { faults, configuration, endpoints } = await load(file, env, MODALITIES);
   const { stages, faults: pluginFaults } = await stagesFor(endpoints, builtInStages(MODALITIES));
   // A stage that could not be loaded is unknown too, which need not be said again.
-  const inspected = inspect(endpoints, stages).filter(
+  const inspected = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),
   );
   const all = [...faults, ...pluginFaults, ...inspected].sort(byPlace);

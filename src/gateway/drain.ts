@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../core/errors.js';
-import type { Call, UnderWay } from '../lib/in-flight.js';
+import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
 
 const SWEEP_MS = 25;
 /** After the limit, streams are told that they were cut; this long they may take to settle. */
@@ -13,7 +13,7 @@ const LAST_WORDS_MS = 5_000;
  */
 export async function drain(
   server: Server,
-  inflight: UnderWay<Call>,
+  inflight: InFlightSet<InFlightRequest>,
   limit_ms: number,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

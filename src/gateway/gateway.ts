@@ -5,24 +5,24 @@ import type { Logger } from 'pino';
 import { createApp, type Handler } from './router.js';
 import { Settler } from '../billing/settler.js';
 import { check, type Checked } from './check.js';
-import { FaultyConfiguration } from '../config/config-error.js';
+import { ConfigError } from '../config/config-error.js';
 import type { Configuration } from '../core/configuration.js';
 import { drain } from './drain.js';
 import type { Health } from './probes.js';
-import { Outcomes } from '../telemetry/provider-health.js';
+import { ProviderHealth } from '../telemetry/provider-health.js';
 import { Memory } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
 import type { Services } from '../pipeline/services.js';
-import { createThrottles } from '../lib/rate-limiter.js';
+import { createRateLimiters } from '../lib/rate-limiter.js';
 import { Journal } from '../store/journal.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store-types.js';
-import { createControl, type Control } from '../upstream/poll-client.js';
+import { createPollClient, type PollClient } from '../upstream/poll-client.js';
 import { controlWithTokens, createGoogle, withTokens } from '../upstream/token-source.js';
 import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
-import { UnderWay } from '../lib/in-flight.js';
-import { tellSwept } from '../modalities/video/log-expired.js';
+import { InFlightSet } from '../lib/in-flight.js';
+import { logExpired } from '../modalities/video/log-expired.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
 const BEAT_MS = 10_000;
@@ -51,7 +51,7 @@ export interface GatewayOptions {
 export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
   const checked = await check(file, env);
   const { configuration } = checked;
-  if (!configuration) throw new FaultyConfiguration(checked.faults);
+  if (!configuration) throw new ConfigError(checked.faults);
   return { ...checked, configuration };
 }
 
@@ -61,12 +61,12 @@ export type Sound = Checked & { configuration: Configuration };
 export class Gateway {
   readonly #server: Server;
   readonly #state: Health = { draining: false, configuration_fault: undefined };
-  readonly #inflight: Services['inflight'] = new UnderWay();
+  readonly #inflight: Services['inflight'] = new InFlightSet();
   readonly #polls: Services['polls'] = new Map();
-  readonly #throttles: Services['throttles'];
+  readonly #rate_limiters: Services['rate_limiters'];
   readonly #memory = new Memory();
-  readonly #control: Control;
-  readonly #outcomes: Outcomes;
+  readonly #poll_client: PollClient;
+  readonly #health: ProviderHealth;
   #configuration: Configuration;
   #handler: Handler;
   readonly #settler: Settler;
@@ -82,11 +82,11 @@ export class Gateway {
     private readonly options: GatewayOptions,
   ) {
     this.#configuration = checked.configuration;
-    this.#outcomes = new Outcomes(options.now);
-    this.#throttles = createThrottles(options.now);
+    this.#health = new ProviderHealth(options.now);
+    this.#rate_limiters = createRateLimiters(options.now);
     const google = createGoogle(options.now);
     this.network = withTokens(network, google);
-    this.#control = controlWithTokens(createControl(network), google);
+    this.#poll_client = controlWithTokens(createPollClient(network), google);
     const { journal: folder, limits } = checked.configuration;
     const journal = new Journal(folder, limits.journal_bytes);
     const { log, random, store_wait_ms: wait_ms } = options;
@@ -155,7 +155,7 @@ export class Gateway {
    */
   reload(checked: Sound): void {
     this.#configuration = checked.configuration;
-    this.#outcomes.keep(checked.configuration.providers);
+    this.#health.keep(checked.configuration.providers);
     this.#handler = this.#compose(checked);
     this.#state.configuration_fault = undefined;
   }
@@ -170,7 +170,7 @@ export class Gateway {
     this.#state.draining = true;
     clearTimeout(this.#timer);
     await drain(this.#server, this.#inflight, this.#configuration.drain_ms);
-    this.#control.close();
+    this.#poll_client.close();
     await this.network.close();
     await this.#settler.close();
     clearTimeout(this.#timer);
@@ -184,15 +184,12 @@ export class Gateway {
   #compose({ configuration, stages }: Sound): Handler {
     const { store, network, options } = this;
     const { log, now, random } = options;
-    const inflight = this.#inflight;
-    const outcomes = this.#outcomes;
-    const throttles = this.#throttles;
     const outlasting = {
-      inflight,
-      control: this.#control,
+      inflight: this.#inflight,
+      poll_client: this.#poll_client,
       polls: this.#polls,
-      outcomes,
-      throttles,
+      health: this.#health,
+      rate_limiters: this.#rate_limiters,
       settler: this.#settler,
       memory: this.#memory,
     };
@@ -222,7 +219,7 @@ export class Gateway {
   async #beat(): Promise<boolean> {
     const { log } = this.options;
     try {
-      await this.store.beat(JSON.stringify(this.#outcomes.report()));
+      await this.store.beat(JSON.stringify(this.#health.report()));
       this.#settler.wrote();
       if (this.#beatFault !== '') log.info('the store takes writes again');
       this.#beatFault = '';
@@ -246,10 +243,10 @@ export class Gateway {
       const released = (await this.#settler.adopt()) ? await this.store.recover() : 0;
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
       const swept = await this.store.tasks.sweep(limits.task_ms);
-      for (const one of swept) tellSwept(one, log);
+      for (const one of swept) logExpired(one, log);
       await this.store.pictures.sweep();
       await this.store.idempotency.sweep(limits.idempotency_total_bytes);
-      await this.store.people.sweep(this.#configuration.sign_in.session);
+      await this.store.sign_in.sweep(this.#configuration.sign_in.session);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
     } finally {

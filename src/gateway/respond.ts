@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { ClientGone } from '../http/client-connection.js';
-import { encodingOf, writeAtOnce } from '../http/write.js';
+import { ClientDisconnected } from '../http/client-connection.js';
+import { encodingOf, writeCorked } from '../http/write.js';
 import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
@@ -8,7 +8,7 @@ import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
 import type { Services } from '../pipeline/services.js';
 import { logRequest } from '../telemetry/access-log.js';
-import { toShow } from '../http/public-error.js';
+import { publicError } from '../http/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
@@ -16,7 +16,7 @@ import type { PaidAnswer } from '../pipeline/work.js';
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
  * and logs one line. No error leaves it.
  */
-export function answering({ log, configuration }: Services, state: Health): StageMiddleware {
+export function respond({ log, configuration }: Services, state: Health): StageMiddleware {
   const { client_ms } = configuration.limits;
   return async (ctx, next) => {
     const started = performance.now();
@@ -27,7 +27,7 @@ export function answering({ log, configuration }: Services, state: Health): Stag
     } catch (error) {
       writeError(ctx, error, { log, client_ms });
     }
-    tell(ctx, log, performance.now() - started);
+    logAccess(ctx, log, performance.now() - started);
     if (ctx.state.room) release(ctx.state.room, ctx);
   };
 }
@@ -103,7 +103,7 @@ function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
   // A stage of the operator's may have left the words of another status.
   res.statusMessage = '';
   res.writeHead(status, headers ? Object.assign(all, headers) : all);
-  writeAtOnce(res, text, encodingOf(text, bytes));
+  writeCorked(res, text, encodingOf(text, bytes));
   res.end();
   // Most answers are with the kernel by now, and only a client that takes none is timed.
   if (res.writableLength > 0) res.setTimeout(client_ms);
@@ -115,18 +115,19 @@ function writeError(
   { log, client_ms }: { log: Logger; client_ms: number },
 ): void {
   const { request_id } = ctx.state;
-  if (error instanceof ClientGone || ctx.res.headersSent || ctx.res.destroyed) {
+  if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
-    if (!(error instanceof ClientGone)) log.error({ request_id, err: error }, 'a request broke');
+    if (!(error instanceof ClientDisconnected))
+      log.error({ request_id, err: error }, 'a request broke');
     if (!ctx.res.writableEnded) ctx.res.destroy();
     return;
   }
-  const { shown, status } = toShow(request_id, error, log);
+  const { shown, status } = publicError(request_id, error, log);
   const { headers } = shown;
   send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
 }
 
-function tell(ctx: Context, log: Logger, took_ms: number): void {
+function logAccess(ctx: Context, log: Logger, took_ms: number): void {
   const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
   logRequest(log, {
     request_id,

@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answering } from './respond.js';
+import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
@@ -11,7 +11,7 @@ import type { Services } from '../pipeline/services.js';
 import { requestId } from '../lib/request-id.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
-import { build, type Walk } from '../pipeline/compose.js';
+import { compose, type Handle } from '../pipeline/compose.js';
 
 const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
@@ -26,14 +26,14 @@ export function createApp(
   const app = new Koa<State>();
   app.silent = true;
   const router = new Router<State>();
-  const answer = answering(services, state);
-  const direct = new Map<string, Map<string, Walk>>();
+  const answer = respond(services, state);
+  const direct = new Map<string, Map<string, Handle>>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
-    const walk = build(endpoint, stages, services);
+    const walk = compose(endpoint, stages, services);
     router.register(routerPath(endpoint), [method], [walk]);
     if (!isDirect(endpoint)) continue;
-    const methods = direct.get(path) ?? new Map<string, Walk>();
+    const methods = direct.get(path) ?? new Map<string, Handle>();
     direct.set(
       path,
       methods.set(method, (ctx) => answer(ctx, () => walk(ctx))),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { UpstreamError } from '../core/upstream-error.js';
-import { drained } from './write.js';
+import { waitForDrain } from './write.js';
 
 /** The head of an answer that is bytes, and their number where it is known. */
 export interface ByteHead {
@@ -26,7 +26,7 @@ export async function writeBytes(
   for await (const chunk of chunks) {
     checkPresent();
     sent += chunk.length;
-    if (!res.write(chunk)) await drained(res, client_ms);
+    if (!res.write(chunk)) await waitForDrain(res, client_ms);
   }
   checkPresent();
   if (length !== undefined && sent !== length) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isAddress, neighbourhood, networksOf } from '../lib/cidr.js';
+import { isAddress, clientSubnet, networksOf } from '../lib/cidr.js';
 
 /** Longer lists of proxies are somebody's play. */
 const MOST_HOPS = 32;
@@ -14,7 +14,7 @@ export function addressReader(
   const trusted = networksOf(trusted_proxies);
   return ({ socket, headers }) => {
     const direct = plain(socket.remoteAddress ?? '');
-    if (trusted_proxies.length === 0 || !trusted.has(direct)) return neighbourhood(direct);
+    if (trusted_proxies.length === 0 || !trusted.has(direct)) return clientSubnet(direct);
     const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-MOST_HOPS);
     let client = direct;
     for (const hop of hops.map(plain).reverse()) {
@@ -23,7 +23,7 @@ export function addressReader(
       client = hop;
       if (!trusted.has(hop)) break;
     }
-    return neighbourhood(client);
+    return clientSubnet(client);
   };
 }
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Stop, type StopSignal } from '../lib/abort.js';
-import type { Call } from '../lib/in-flight.js';
+import { LightAbortController, type LightAbortSignal } from '../lib/abort.js';
+import type { InFlightRequest } from '../lib/in-flight.js';
 import { writeBytes, type ByteHead } from './byte-stream.js';
 import type { Room } from './memory-budget.js';
 import { SseWriter } from './sse-writer.js';
 
 /** Thrown where the client has left and nobody waits for an answer any more. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   override name = 'ClientGone';
   constructor() {
     super('The client closed the connection.');
@@ -25,18 +25,18 @@ export interface Patience {
  * the upstream then stops billing it ends at once, or after `linger_ms` once its output has begun;
  * else after `drain_ms`. So the true usage is learned where there is time for it.
  */
-export class Client implements Call {
-  place = -1;
-  gone = false;
+export class ClientConnection implements InFlightRequest {
+  index = -1;
+  disconnected = false;
   /** What happens to the call under way when the client leaves. */
-  on_leave: 'abort' | 'linger' | 'drain' = 'abort';
+  on_disconnect: 'abort' | 'linger' | 'drain' = 'abort';
   /** Whether it may come back for the answer, so that one is made also after it has left. */
-  returns = false;
+  may_retry = false;
   /** Whose request it is; null where that is not known. */
   account_id: string | null = null;
   /** Where an answer is counted that is held whole. */
   room: Room | undefined;
-  readonly #stop = new Stop();
+  readonly #stop = new LightAbortController();
   readonly #res: ServerResponse;
   readonly #left: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ export class Client implements Call {
   }
 
   /** Ends upstream calls when aborted. */
-  get signal(): StopSignal {
+  get signal(): LightAbortSignal {
     return this.#stop;
   }
 
@@ -80,7 +80,7 @@ export class Client implements Call {
   /** Sends bytes as they come. Throws `ClientGone` where the client leaves before their end. */
   sendBytes(head: ByteHead, chunks: AsyncIterable<Uint8Array>, client_ms: number): Promise<void> {
     return writeBytes(this.#res, head, chunks, client_ms, () => {
-      if (this.gone) throw new ClientGone();
+      if (this.disconnected) throw new ClientDisconnected();
     });
   }
 
@@ -98,12 +98,12 @@ export class Client implements Call {
   }
 
   #leave({ linger_ms, drain_ms }: Patience): void {
-    this.gone = true;
-    if (this.on_leave === 'abort') {
-      this.#stop.abort(new ClientGone());
+    this.disconnected = true;
+    if (this.on_disconnect === 'abort') {
+      this.#stop.abort(new ClientDisconnected());
       return;
     }
-    const patience_ms = this.on_leave === 'linger' ? linger_ms : drain_ms;
-    this.#timer = setTimeout(() => this.#stop.abort(new ClientGone()), patience_ms);
+    const patience_ms = this.on_disconnect === 'linger' ? linger_ms : drain_ms;
+    this.#timer = setTimeout(() => this.#stop.abort(new ClientDisconnected()), patience_ms);
   }
 }

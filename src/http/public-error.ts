@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { GatewayError } from '../core/errors.js';
 
 /** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
-export function toShow(
+export function publicError(
   request_id: string,
   error: unknown,
   log: Logger,

@@ -1,17 +1,17 @@
 import { GatewayError } from '../core/errors.js';
-import type { Throttle } from '../lib/rate-limiter.js';
+import type { RateLimiter } from '../lib/rate-limiter.js';
 
 /**
  * Counts one more request of an address. Throws `rate_limited` (429) where that is too many of
  * `what`, a plural for people.
  */
 export function enforceRate(
-  limiter: Throttle,
+  limiter: RateLimiter,
   address: string,
   per_minute: number,
   what: string,
 ): void {
-  const wait_ms = limiter.take(address, per_minute);
+  const wait_ms = limiter.consume(address, per_minute);
   if (wait_ms === 0) return;
   const seconds = Math.ceil(wait_ms / 1000);
   throw new GatewayError(

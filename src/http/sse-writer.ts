@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { drained, encodingOf, writeAtOnce } from './write.js';
+import { waitForDrain, encodingOf, writeCorked } from './write.js';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
@@ -37,7 +37,7 @@ export class SseWriter {
   write(text: string): Promise<void> | undefined {
     this.#quiet = false;
     if (this.#res.destroyed || this.#send(text)) return undefined;
-    return drained(this.#res, this.#patience_ms);
+    return waitForDrain(this.#res, this.#patience_ms);
   }
 
   end(text: string): void {
@@ -56,7 +56,7 @@ export class SseWriter {
     const framed = this.#chunked ? chunkOf(text, bytes) + last : text;
     if (this.#hasBegun && res.socket) return res.socket.write(framed, encoding);
     this.#hasBegun = true;
-    return writeAtOnce(res, framed, encoding);
+    return writeCorked(res, framed, encoding);
   }
 
   /** A stalled client gets no comments piled up on what it has not read yet. */

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
  * Writes as `res.write` does, but in this turn and as one piece. Node would gather what is written
  * until the next tick, and write a list of pieces, which costs more than the writing of one.
  */
-export function writeAtOnce(res: ServerResponse, text: string, encoding: Encoding): boolean {
+export function writeCorked(res: ServerResponse, text: string, encoding: Encoding): boolean {
   const { socket } = res;
   socket?.cork();
   const taken = res.write(text, encoding);
@@ -23,7 +23,7 @@ export function encodingOf(text: string, bytes: number): Encoding {
  * Resolves when the client has caught up, or has left. One that takes nothing for so long is cut
  * off: it would hold its upstream, its money and this process for ever.
  */
-export function drained(res: ServerResponse, patience_ms: number): Promise<void> {
+export function waitForDrain(res: ServerResponse, patience_ms: number): Promise<void> {
   const full = res.socket ?? res;
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,5 +1,5 @@
 /** Hears of a stop; the same listener that an `AbortSignal` takes. */
-export interface StopListener {
+export interface AbortListener {
   handleEvent(): void;
 }
 
@@ -7,19 +7,19 @@ export interface StopListener {
  * What a call watches to know that it must end. Every `AbortSignal` is one; a `Stop` is the same
  * thing at a tenth of the cost, and each request makes one.
  */
-export interface StopSignal {
+export interface LightAbortSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
   throwIfAborted(): void;
-  addEventListener(type: 'abort', listener: StopListener): void;
-  removeEventListener(type: 'abort', listener: StopListener): void;
+  addEventListener(type: 'abort', listener: AbortListener): void;
+  removeEventListener(type: 'abort', listener: AbortListener): void;
 }
 
 /** A signal, and the means to give it. Only the first reason counts. */
-export class Stop implements StopSignal {
+export class LightAbortController implements LightAbortSignal {
   aborted = false;
   reason: unknown;
-  #listeners: StopListener[] = [];
+  #listeners: AbortListener[] = [];
 
   abort(reason: unknown): void {
     if (this.aborted) return;
@@ -34,11 +34,11 @@ export class Stop implements StopSignal {
     if (this.aborted) throw this.reason;
   }
 
-  addEventListener(_type: 'abort', listener: StopListener): void {
+  addEventListener(_type: 'abort', listener: AbortListener): void {
     this.#listeners.push(listener);
   }
 
-  removeEventListener(_type: 'abort', listener: StopListener): void {
+  removeEventListener(_type: 'abort', listener: AbortListener): void {
     const at = this.#listeners.indexOf(listener);
     if (at !== -1) this.#listeners.splice(at, 1);
   }

@@ -36,7 +36,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 }
 
 /** The network that one client may take addresses from at will: itself, or of IPv6 its /64. */
-export function neighbourhood(address: string): string {
+export function clientSubnet(address: string): string {
   const [bare = ''] = address.split('%');
   if (isIP(bare) !== 6) return bare;
   const six = ipaddr.IPv6.parse(bare);

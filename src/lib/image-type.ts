@@ -9,7 +9,7 @@ const MARKS: readonly { type: string; at: number; mark: string }[] = [
 ];
 
 /** What kind of picture the bytes are. What is none goes as bytes that no browser shows or runs. */
-export function pictureType(bytes: Buffer): string {
+export function sniffImageType(bytes: Buffer): string {
   const found = MARKS.find(
     ({ at, mark }) => bytes.toString('latin1', at, at + mark.length) === mark,
   );

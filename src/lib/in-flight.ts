@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 
 /** What is under way knows its place among the others, so that it is found at once. */
-export interface Placed {
+export interface Indexed {
   /** -1 while it is not among them. */
-  place: number;
+  index: number;
 }
 
 /** A request that can be ended, with an error that its client is told. */
-export interface Call extends Placed {
+export interface InFlightRequest extends Indexed {
   stop(reason: Error): void;
   /** Whether its answer goes out on that socket. */
   isOn(socket: Duplex): boolean;
@@ -18,7 +18,7 @@ export interface Call extends Placed {
  * it, so that once a dead table is old, every later one is kept until the next full collection, and
  * with them whatever was under way whenever the set grew.
  */
-export class UnderWay<T extends Placed> implements Iterable<T> {
+export class InFlightSet<T extends Indexed> implements Iterable<T> {
   readonly #all: T[] = [];
 
   get size(): number {
@@ -26,19 +26,19 @@ export class UnderWay<T extends Placed> implements Iterable<T> {
   }
 
   add(one: T): void {
-    one.place = this.#all.push(one) - 1;
+    one.index = this.#all.push(one) - 1;
   }
 
   /** The last one takes its place. Nothing happens where it is not among them. */
   delete(one: T): void {
-    const { place } = one;
-    if (this.#all[place] !== one) return;
+    const { index } = one;
+    if (this.#all[index] !== one) return;
     const last = this.#all.pop();
     if (last && last !== one) {
-      this.#all[place] = last;
-      last.place = place;
+      this.#all[index] = last;
+      last.index = index;
     }
-    one.place = -1;
+    one.index = -1;
   }
 
   /** Those of now, whatever ends meanwhile. */

@@ -3,20 +3,20 @@ const MINUTE_MS = 60_000;
 const MOST_ADDRESSES = 10_000;
 
 /** Counts what addresses do too often. Each process counts for itself, and beyond reloads. */
-export interface Throttles {
-  failed_keys: Throttle;
-  sign_ins: Throttle;
+export interface RateLimiters {
+  failed_keys: RateLimiter;
+  sign_ins: RateLimiter;
 }
 
-export function createThrottles(now: () => number): Throttles {
-  return { failed_keys: new Throttle(now), sign_ins: new Throttle(now) };
+export function createRateLimiters(now: () => number): RateLimiters {
+  return { failed_keys: new RateLimiter(now), sign_ins: new RateLimiter(now) };
 }
 
 /**
  * So many a minute for each address, all at once or one by one: as the minute goes by, what was
  * spent comes back evenly.
  */
-export class Throttle {
+export class RateLimiter {
   /** When an address will have all of its share again, those counted last at the end. */
   readonly #full_ms = new Map<string, number>();
 
@@ -30,7 +30,7 @@ export class Throttle {
   }
 
   /** Counts one more; answers for how many ms that is too many. Refused ones are not counted. */
-  take(address: string, per_minute: number): number {
+  consume(address: string, per_minute: number): number {
     const now_ms = this.now();
     const each_ms = MINUTE_MS / per_minute;
     const known_ms = this.#full_ms.get(address) ?? 0;

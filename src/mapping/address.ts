@@ -1,4 +1,4 @@
-import { nearest } from '../yaml/did-you-mean.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
@@ -39,7 +39,7 @@ function pathOf(part: string): string {
 }
 
 function stray(part: string): PathFault {
-  const near = nearest(part, ['model']) && 'did you mean "{model}"?';
+  const near = nearestWord(part, ['model']) && 'did you mean "{model}"?';
   return { message: `nothing is called ${quote(`{${part}}`)} here`, hint: near ?? HINT };
 }
 

@@ -1,4 +1,4 @@
-import { nearest, nameHint } from '../yaml/did-you-mean.js';
+import { nearestWord, nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { isRecord } from '../lib/is-record.js';
 import { compileText } from './address.js';
@@ -97,7 +97,7 @@ function compileOperator(
   const words = [name, ...operator.needs, ...operator.may];
   for (const key of Object.keys(block)) {
     if (words.includes(key)) continue;
-    const near = nearest(key, words);
+    const near = nearestWord(key, words);
     const hint = near === undefined ? escapeHint(name) : `did you mean ${quote(near)}?`;
     const message = `unknown key ${quote(key)} beside ${quote(name)}`;
     source.fault(pointer + join(key), { code: 'bad_template', message, hint, at: 'key' });
@@ -136,7 +136,7 @@ function partsOf(block: Record<string, unknown>, pointer: string, around: Surrou
 
 function compileStray(word: string, keys: string[], pointer: string, source: Source): Template {
   const owners = [...OPERATORS].filter(([, { may }]) => may.includes(word)).map(([name]) => name);
-  const wrong = keys.find((key) => key !== word && nearest(key, owners) !== undefined);
+  const wrong = keys.find((key) => key !== word && nearestWord(key, owners) !== undefined);
   const hint =
     wrong === undefined
       ? escapeHint(word)

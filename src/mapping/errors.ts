@@ -1,8 +1,8 @@
 import type { Source } from '../yaml/source.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import type { ErrorsBlock } from '../schema-types/provider.js';
 import { compile } from './compile.js';
-import { PLACES } from './template-scopes.js';
+import { TEMPLATE_SCOPES } from './template-scopes.js';
 import { evaluate, type Template } from './scope.js';
 import type { Fault, ErrorReader, ErrorWords } from '../core/upstream-error.js';
 
@@ -29,10 +29,10 @@ const MATCHED_CHARACTERS = 4_096;
  */
 export function compileErrors(
   source: Source,
-  block: Draft<ErrorsBlock> | undefined,
+  block: PartialLoad<ErrorsBlock> | undefined,
 ): ErrorReader | undefined {
   if (!block) return undefined;
-  const around = { source, place: PLACES.error };
+  const around = { source, place: TEMPLATE_SCOPES.error };
   const message = compile(block.message, '/errors/message', around);
   const code = compile(block.code, '/errors/code', around);
   const words = FAULTS.flatMap((fault) =>

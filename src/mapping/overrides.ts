@@ -7,7 +7,10 @@ import type { Upstream } from '../core/model.js';
  * `set` are merged, so that an inner field can be set alone. Throws `UpstreamError` where the
  * template made no block.
  */
-export function adjusted(made: unknown, { drop, rename, set }: Upstream): Record<string, unknown> {
+export function applyOverrides(
+  made: unknown,
+  { drop, rename, set }: Upstream,
+): Record<string, unknown> {
   if (!isRecord(made)) throw new UpstreamError('broken', 'The request to the upstream is empty.');
   const kept = Object.entries(made).filter(([name]) => !drop.includes(name));
   const renamed = kept.map(([name, value]) => {

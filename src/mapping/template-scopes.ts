@@ -33,7 +33,7 @@ const VIDEO_CALL: Fields = {
 const ANSWER: Fields = { body: undefined, status: {}, model: {} };
 
 /** The places of templates in a manifest. In a request `$` is the call, in an answer its body. */
-export const PLACES = {
+export const TEMPLATE_SCOPES = {
   image_request: { names: { call: IMAGE_CALL, model: {} }, at: 'call' },
   image_response: { names: { call: IMAGE_CALL, body: undefined, model: {} }, at: 'body' },
   submit_request: { names: { call: VIDEO_CALL, model: {} }, at: 'call' },

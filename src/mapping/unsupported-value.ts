@@ -9,7 +9,7 @@ export interface Unaccepted {
  * What a call asks for beyond the values that a manifest's `accepts` lists: the first such field,
  * and a sentence on it. What a call does not ask for is accepted.
  */
-export function unaccepted(
+export function unsupportedValue(
   call: Readonly<Record<string, unknown>>,
   accepts: Allowed | undefined,
   prefix: string,

@@ -3,14 +3,14 @@ import type { Context, Stage, StageMiddleware } from './stage.js';
 import type { Services } from './services.js';
 
 /** The stages of an endpoint in a row; no stage follows them. */
-export type Walk = (ctx: Context) => Promise<void>;
+export type Handle = (ctx: Context) => Promise<void>;
 
 /** What an endpoint does with a request: its stages in a row, made once for a configuration. */
-export function build(
+export function compose(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
   services: Services,
-): Walk {
+): Handle {
   const row = endpoint.stages.map(({ name, option }) => {
     const stage = stages.get(name);
     if (!stage) throw new Error(`No stage is called ${name}.`);
@@ -18,7 +18,7 @@ export function build(
   });
   return (ctx) => {
     ctx.state.endpoint = endpoint.name;
-    return walk(row, 0, ctx);
+    return runFrom(row, 0, ctx);
   };
 }
 
@@ -28,14 +28,14 @@ const DONE = Promise.resolve();
  * Runs the stages from one on. Whoever calls `next` always gets a promise of it. A stage that calls
  * it twice is at fault, and is told so.
  */
-function walk(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
+function runFrom(row: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
   const stage = row[at];
   if (!stage) return DONE;
   let gone = false;
   const next = (): Promise<void> => {
     if (gone) return Promise.reject(new Error('A stage called next() twice.'));
     gone = true;
-    return walk(row, at + 1, ctx);
+    return runFrom(row, at + 1, ctx);
   };
   try {
     return Promise.resolve(stage(ctx, next));

@@ -1,7 +1,7 @@
 import type { Upstream } from '../core/model.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { ClientGone, type Client } from '../http/client-connection.js';
-import { mayFallBack, refusal } from '../upstream/to-client-error.js';
+import { ClientDisconnected, type ClientConnection } from '../http/client-connection.js';
+import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { Services } from './services.js';
 import type { Answer } from './work.js';
 
@@ -9,7 +9,7 @@ import type { Answer } from './work.js';
 export interface Attempts {
   request_id: string;
   upstreams: readonly Upstream[];
-  client: Client;
+  client: ClientConnection;
 }
 
 /**
@@ -19,30 +19,30 @@ export interface Attempts {
  */
 export async function withFallback(
   { request_id, upstreams, client }: Attempts,
-  { log, outcomes }: Services,
+  { log, health }: Services,
   ask: (upstream: Upstream) => Promise<Answer>,
 ): Promise<Answer> {
   let failed: UpstreamError | undefined;
   for (const upstream of upstreams) {
-    client.on_leave = client.returns ? 'drain' : upstream.provider.on_abort;
+    client.on_disconnect = client.may_retry ? 'drain' : upstream.provider.on_abort;
     const { name } = upstream.provider;
     try {
       const answer = await ask(upstream);
       // A stream has only begun: its delivery counts how it ends.
-      if (!('streams' in answer && answer.streams)) outcomes.answered(name);
+      if (!('streams' in answer && answer.streams)) health.answered(name);
       return answer;
     } catch (error) {
-      if (client.gone) throw new ClientGone();
+      if (client.disconnected) throw new ClientDisconnected();
       if (!(error instanceof UpstreamError)) throw error;
       failed = error;
-      outcomes.failed(name, error);
+      health.failed(name, error);
       log.warn(
         { request_id, provider: name, fault: error.fault, err: error },
         'an upstream failed',
       );
-      if (!mayFallBack(error)) break;
+      if (!isRetryable(error)) break;
     }
   }
   if (!failed) throw new Error('The model has no upstream.');
-  throw refusal(failed);
+  throw toClientError(failed);
 }

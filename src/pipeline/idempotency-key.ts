@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Repeatable } from '../billing/idempotent-request.js';
+import { IdempotentRequest } from '../billing/idempotent-request.js';
 import { GatewayError } from '../core/errors.js';
-import type { Answer as StoredResponse } from '../store/idempotency/idempotency-types.js';
+import type { StoredResponse as StoredResponse } from '../store/idempotency/idempotency-types.js';
 import type { Services } from './services.js';
 import { fact, type State } from './stage.js';
 
@@ -18,14 +18,14 @@ export function repeatableOf(
   req: IncomingMessage,
   state: State,
   { store, configuration, now }: Services,
-): Repeatable | undefined {
+): IdempotentRequest | undefined {
   const key = req.headers['idempotency-key'];
   if (key === undefined || state.work?.repeatable === false) return undefined;
   if (typeof key !== 'string' || !KEY.test(key)) {
     const message = 'The Idempotency-Key must be 1 to 255 printable ASCII characters.';
     throw new GatewayError('invalid_request', message);
   }
-  return new Repeatable(store, {
+  return new IdempotentRequest(store, {
     account_id: fact(state, 'caller').account_id,
     request_id: state.request_id,
     key_sha256: hash('sha256', key),
@@ -49,7 +49,9 @@ function asked({ method, url = '' }: IncomingMessage, state: State): string {
  * Begins a request: undefined for the one that is to run, and for a repeated one the response that
  * was kept. Throws `GatewayError` for any other.
  */
-export async function keptResponse(repeatable: Repeatable): Promise<StoredResponse | undefined> {
+export async function keptResponse(
+  repeatable: IdempotentRequest,
+): Promise<StoredResponse | undefined> {
   const begun = await repeatable.begin();
   switch (begun.is) {
     case 'new':

@@ -1,12 +1,12 @@
 import type { SampleBill } from '../billing/sample-bill.js';
 import type { Capability, Model, Price } from '../core/model.js';
 import type { ProviderOperation } from '../core/provider.js';
-import type { Client } from '../http/client-connection.js';
+import type { ClientConnection } from '../http/client-connection.js';
 import type { PathParams } from '../http/params.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Source } from '../yaml/source.js';
-import type { Draft } from '../yaml/validate.js';
+import type { PartialLoad } from '../yaml/validate.js';
 import type { Services } from './services.js';
 import type { Request, Shape, State } from './stage.js';
 import type { Answer, RoutedTask, Work } from './work.js';
@@ -25,7 +25,7 @@ export interface Operation {
   readonly shape: Shape;
   /** The format of the request body, where there is one; an operator's own schema refines it. */
   readonly format?: string;
-  run(state: State, client: Client, services: Services): Promise<Answer>;
+  run(state: State, client: ClientConnection, services: Services): Promise<Answer>;
 }
 
 /** How `route: NAME` finds the task that a path names. Throws `GatewayError` without one. */
@@ -39,13 +39,13 @@ export type FindTask = (
 export interface PriceUnit {
   pays: readonly Capability[];
   /** Left out for units of tokens, which every price has. */
-  read?: (source: Source, pointer: string, entry: Draft<PriceEntry>) => Partial<Price>;
+  read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }
 
 /** What a manifest says, and how a part of an adapter that it names is imported. */
 export interface ManifestReader {
   source: Source;
-  data: Draft<ProviderManifest>;
+  data: PartialLoad<ProviderManifest>;
   /** The export `wanted` of the adapter `name`; undefined, and a fault at `pointer`, without it. */
   importPart: <Part>(
     pointer: string,

@@ -10,6 +10,6 @@ export function withoutOption(shape: Shape): (option: unknown) => Shape {
 }
 
 /** An option as a message shows it. */
-export function inWords(option: unknown): string {
+export function formatOption(option: unknown): string {
   return option === undefined ? 'nothing' : JSON.stringify(option);
 }

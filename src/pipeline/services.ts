@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import type { Settler } from '../billing/settler.js';
 import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
-import type { Call, UnderWay } from '../lib/in-flight.js';
-import type { Throttles } from '../lib/rate-limiter.js';
+import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
+import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { Memory } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
-import type { Outcomes } from '../telemetry/provider-health.js';
+import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { Network } from '../upstream/network-types.js';
-import type { Control } from '../upstream/poll-client.js';
+import type { PollClient } from '../upstream/poll-client.js';
 
 /** A task as it is known now, and the fault of its upstream where that one could not be asked. */
 export interface Polled {
@@ -23,19 +23,19 @@ export interface Services {
   store: Store;
   settler: Settler;
   network: Network;
-  control: Control;
+  poll_client: PollClient;
   log: Logger;
   /** Milliseconds since 1970. */
   now: () => number;
   /** From 0 to 1, for sharing load. */
   random: () => number;
   /** How the calls to each provider end. */
-  outcomes: Outcomes;
-  throttles: Throttles;
+  health: ProviderHealth;
+  rate_limiters: RateLimiters;
   /** What the bodies and answers of all requests weigh. */
   memory: Memory;
   /** Requests in flight, each with the means to end it. */
-  inflight: UnderWay<Call>;
+  inflight: InFlightSet<InFlightRequest>;
   /** Polls of tasks that are in flight, by task: callers that come together share one. */
   polls: Map<string, Promise<Polled>>;
 }

@@ -1,5 +1,5 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
-import { nearest } from '../yaml/did-you-mean.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { isRecord } from '../lib/is-record.js';
 import { type Money, type Need, type Shape, type Stage } from './stage.js';
 import { OptionError } from '../core/option-error.js';
@@ -9,7 +9,7 @@ import type { ConfigFault } from '../core/config-fault.js';
  * The type checker for endpoints: every fact that a stage needs must be given by an earlier one,
  * each fact once, and money is never spent without a hold before and a meter after.
  */
-export function inspect(
+export function checkPipelines(
   endpoints: readonly EndpointEntry[],
   stages: ReadonlyMap<string, Stage>,
 ): ConfigFault[] {
@@ -163,7 +163,7 @@ function kindOf(need: Need): string {
 }
 
 function didYouMean(wrong: string, choices: readonly string[]): string {
-  const near = nearest(wrong, choices);
+  const near = nearestWord(wrong, choices);
   if (near !== undefined) return `did you mean "${near}"?`;
   return choices.length > 0 ? `one of ${choices.join(', ')}` : '';
 }

@@ -1,7 +1,7 @@
 import type { Bill } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { Caller, Upstream } from '../core/model.js';
-import type { Client } from '../http/client-connection.js';
+import type { ClientConnection } from '../http/client-connection.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { Services } from './services.js';
 
@@ -40,7 +40,7 @@ export interface Sending {
   endpoint: string | undefined;
   caller: Caller;
   hold: Hold;
-  client: Client;
+  client: ClientConnection;
   services: Services;
 }
 

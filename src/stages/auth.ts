@@ -9,7 +9,7 @@ import type { Context, Stage } from '../pipeline/stage.js';
 export const auth: Stage = {
   name: 'auth',
   shape: withoutOption({ needs: [], gives: ['caller'] }),
-  create: (_option, { store, configuration, throttles }) => {
+  create: (_option, { store, configuration, rate_limiters }) => {
     const most = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
     return async (ctx, next) => {
@@ -19,7 +19,8 @@ export const auth: Stage = {
         // Only guesses are counted, and only guesses are refused: many may share an address, and a
         // program that has not heard of its key's end is told so however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
-        if (isGuess) enforceRate(throttles.failed_keys, addressOf(ctx.req), most, 'wrong API keys');
+        if (isGuess)
+          enforceRate(rate_limiters.failed_keys, addressOf(ctx.req), most, 'wrong API keys');
         throw unauthorized('The API key is not valid.');
       }
       ctx.state.caller = caller;

@@ -1,10 +1,10 @@
 import { Hold } from '../billing/hold.js';
-import { refusal } from '../billing/payment-required.js';
+import { paymentRequired } from '../billing/payment-required.js';
 import { fact, type Context, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import { keptResponse, repeatableOf } from '../pipeline/idempotency-key.js';
-import type { Answer as StoredResponse } from '../store/idempotency/idempotency-types.js';
+import type { StoredResponse as StoredResponse } from '../store/idempotency/idempotency-types.js';
 import { OptionError } from '../core/option-error.js';
 
 /**
@@ -35,7 +35,7 @@ export const balance: Stage = {
           return;
         }
         const result = await hold.take(fact(ctx.state, 'caller').key_id);
-        if (!result.admitted) throw refusal(result, hold.amount_nano ?? 0n);
+        if (!result.admitted) throw paymentRequired(result, hold.amount_nano ?? 0n);
         ctx.state.hold = hold;
         await next();
       } finally {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import { pictureType } from '../lib/image-type.js';
+import { sniffImageType } from '../lib/image-type.js';
 import { withoutOption } from '../pipeline/option.js';
 import { roomOf, type Stage } from '../pipeline/stage.js';
 import { COPIES } from '../http/memory-budget.js';
@@ -29,7 +29,7 @@ export const hostedImage: Stage = {
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));
       ctx.body = kept.bytes;
       ctx.set({
-        'content-type': pictureType(kept.bytes),
+        'content-type': sniffImageType(kept.bytes),
         'cache-control': `private, max-age=${left_seconds}, immutable`,
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; sandbox",

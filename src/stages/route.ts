@@ -4,7 +4,7 @@ import { OptionError } from '../core/option-error.js';
 import { paramsOf } from '../http/params.js';
 import { ignoredHeader } from '../lib/ignored-header.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
-import { inWords } from '../pipeline/option.js';
+import { formatOption } from '../pipeline/option.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Stage } from '../pipeline/stage.js';
 import { inOrder } from '../pipeline/upstream-order.js';
@@ -56,7 +56,7 @@ function modalityOf(modalities: Modalities, option: unknown): Modality {
   const asked = (option as { capability?: unknown } | null | undefined)?.capability;
   const found = typeof asked === 'string' ? modalities.get(asked) : undefined;
   if (found) return found;
-  throw new OptionError(`${inWords(asked)} is not a capability to route to`, [
+  throw new OptionError(`${formatOption(asked)} is not a capability to route to`, [
     ...modalities.keys(),
   ]);
 }

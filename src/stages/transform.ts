@@ -1,7 +1,7 @@
-import { Client, ClientGone } from '../http/client-connection.js';
+import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
 import { OptionError } from '../core/option-error.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
-import { inWords } from '../pipeline/option.js';
+import { formatOption } from '../pipeline/option.js';
 import { roomOf, type Stage } from '../pipeline/stage.js';
 
 /** Does the work that its option names, at the upstreams. */
@@ -19,19 +19,19 @@ export function transform(modalities: Modalities): Stage {
       const { limits } = services.configuration;
       return async (ctx, next) => {
         const { state } = ctx;
-        const client = new Client(ctx.req, ctx.res, limits);
+        const client = new ClientConnection(ctx.req, ctx.res, limits);
         // The body may be large, and from here on the work says it all.
         state.request = undefined;
         client.room = roomOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
-        client.returns = state.hold?.repeatable !== undefined;
+        client.may_retry = state.hold?.repeatable !== undefined;
         services.inflight.add(client);
         try {
           state.answer = await operation.run(state, client, services);
           await next();
         } catch (error) {
           // Nobody reads on from here, so an answer still coming in is cut off.
-          client.stop(new ClientGone());
+          client.stop(new ClientDisconnected());
           throw error;
         } finally {
           services.inflight.delete(client);
@@ -45,5 +45,5 @@ export function transform(modalities: Modalities): Stage {
 function operationOf(operations: ReadonlyMap<string, Operation>, option: unknown): Operation {
   const found = operations.get(String(option));
   if (found) return found;
-  throw new OptionError(`${inWords(option)} is not an operation`, [...operations.keys()]);
+  throw new OptionError(`${formatOption(option)} is not an operation`, [...operations.keys()]);
 }

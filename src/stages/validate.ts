@@ -5,7 +5,7 @@ import { readJsonBody } from '../http/read-body.js';
 import { compileOwnSchema, compileShippedSchema } from '../http/validate-body.js';
 import { admission } from '../pipeline/admission.js';
 import type { Modalities } from '../pipeline/modality.js';
-import { inWords } from '../pipeline/option.js';
+import { formatOption } from '../pipeline/option.js';
 import type { Services } from '../pipeline/services.js';
 import { roomOf, type Stage } from '../pipeline/stage.js';
 
@@ -18,7 +18,7 @@ export function validate(modalities: Modalities): Stage {
   const formatOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
-    const message = `${inWords(option)} is neither a schema nor a path that begins with "./"`;
+    const message = `${formatOption(option)} is neither a schema nor a path that begins with "./"`;
     if (!isPath(option)) throw new OptionError(message, names);
     return formatOfOperation(modalities, endpoint);
   };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
-import { codeOf, patiently } from './retry.js';
+import { codeOf, withRetry } from './retry.js';
 import { StoreError } from './store-error.js';
 
 /**
@@ -83,9 +83,9 @@ function openSqlite(file: string): Database {
     dialect: 'sqlite',
     location: file,
     clock_ms: SQLITE_CLOCK_MS,
-    read: (work) => patiently(isBusy, () => work(knex)),
-    snapshot: (work) => patiently(isBusy, () => knex.transaction(work)),
-    write: (work) => patiently(isBusy, () => knex.transaction((trx) => writeFirst(trx, work))),
+    read: (work) => withRetry(isBusy, () => work(knex)),
+    snapshot: (work) => withRetry(isBusy, () => knex.transaction(work)),
+    write: (work) => withRetry(isBusy, () => knex.transaction((trx) => writeFirst(trx, work))),
     close: () => knex.destroy(),
   };
 }
@@ -124,9 +124,9 @@ function openPostgres(url: string): Database {
     dialect: 'postgres',
     location: url,
     clock_ms: POSTGRES_CLOCK_MS,
-    read: (work) => patiently(isPassing, () => work(knex)),
-    snapshot: (work) => patiently(isPassing, () => knex.transaction(work, snapshot)),
-    write: (work) => patiently(isConflict, () => knex.transaction(work)),
+    read: (work) => withRetry(isPassing, () => work(knex)),
+    snapshot: (work) => withRetry(isPassing, () => knex.transaction(work, snapshot)),
+    write: (work) => withRetry(isConflict, () => knex.transaction(work)),
     close: () => knex.destroy(),
   };
 }

@@ -1,12 +1,12 @@
 import { MAX_NANO } from './int64.js';
 import type { HoldRefusal } from './hold-types.js';
-import type { AnsweredCall, IdempotencyStore } from './idempotency/idempotency-types.js';
+import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import { type Settled, type Store } from './store-types.js';
 import { StoreError } from './store-error.js';
 import type { Charge } from './account-types.js';
 
 /** The part of a store that every request walks through, written once for each database. */
-export interface Hot extends Pick<
+export interface HotPath extends Pick<
   Store,
   'caller' | 'hold' | 'hasEnded' | 'settle' | 'release' | 'beat' | 'ping'
 > {
@@ -17,17 +17,17 @@ export interface Hot extends Pick<
 
 export type HotIdempotency = Omit<IdempotencyStore, 'sweep'>;
 
-export interface HoldAct {
+export interface HoldCommand {
   request_id: string;
   account_id: string;
   amount_nano: bigint;
   key_id: string | null;
 }
 
-export interface ChargeAct {
+export interface ChargeCommand {
   charge: Charge;
   /** What is kept with the charge, where its call may be repeated. */
-  answered: AnsweredCall | undefined;
+  answered: EndedCall | undefined;
 }
 
 /** A key that was noted as used this lately is not noted again. */

@@ -10,6 +10,6 @@ export function fitsColumn(amount_nano: bigint): boolean {
  * A binding for knex, which fails over a bigint when it has a fault of the database to report.
  * Both databases read the digits back without loss.
  */
-export function bound(amount_nano: bigint): string {
+export function toBinding(amount_nano: bigint): string {
   return amount_nano.toString();
 }

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { isRecord } from '../lib/is-record.js';
-import type { AnsweredCall } from './idempotency/idempotency-types.js';
+import type { EndedCall } from './idempotency/idempotency-types.js';
 import { isAlive, MACHINE, STARTED } from './liveness.js';
 import type { Charge } from './account-types.js';
 
 /** A charge on its way to the store, and the answer that is kept with it. */
 export interface JournalEntry {
   charge: Charge;
-  answered?: AnsweredCall;
+  answered?: EndedCall;
 }
 
 const SUM_CHARACTERS = 16;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Database } from './database.js';
 import { isAlive, MACHINE, STARTED } from './liveness.js';
-import { bound } from './int64.js';
+import { toBinding } from './int64.js';
 import type { Watch } from './watch.js';
 
 /** A process that has the store open, as its row in `processes` says. */
@@ -135,6 +135,6 @@ async function lower(
   for (const [id, sum] of [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     await trx(table)
       .where({ id })
-      .update({ held_nano: trx.raw('held_nano - ?', [bound(sum)]) });
+      .update({ held_nano: trx.raw('held_nano - ?', [toBinding(sum)]) });
   }
 }

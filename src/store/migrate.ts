@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { openDatabase, type Database } from './database.js';
-import { opening } from './open-error.js';
+import { explainOpenError } from './open-error.js';
 import { MIGRATIONS } from './migrations.js';
 import { StoreError } from './store-error.js';
 
@@ -23,7 +23,7 @@ const CONFIG = {
  * `StoreError` where it cannot be reached or was made by a newer version.
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
-  return opening(async () => {
+  return explainOpenError(async () => {
     const database = openDatabase(url);
     try {
       return { applied: await applyMigrations(database) };

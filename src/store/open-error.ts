@@ -2,7 +2,7 @@ import { codeOf } from './retry.js';
 import { StoreError } from './store-error.js';
 
 /** Runs what opens a store, and says in one sentence why it could not be opened. */
-export async function opening<T>(work: () => Promise<T>): Promise<T> {
+export async function explainOpenError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { account, accounts, createAccount } from './accounts/accounts.js';
 import { openDatabase, type Database } from './database.js';
-import { opening } from './open-error.js';
-import type { Hot } from './hot-path.js';
+import { explainOpenError } from './open-error.js';
+import type { HotPath } from './hot-path.js';
 import { createKey, isKey, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
 import { applyMigrations } from './migrate.js';
@@ -29,7 +29,7 @@ export interface StoreOptions {
  * migrations. Throws `StoreError` where that cannot be done.
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
-  return opening(async () => {
+  return explainOpenError(async () => {
     const database = openDatabase(url);
     const self = enter(options.now, options.process_id);
     try {
@@ -45,7 +45,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 }
 
 /** Only the driver that is used is loaded. */
-async function openHot(database: Database, self: Process, now: () => number): Promise<Hot> {
+async function openHot(database: Database, self: Process, now: () => number): Promise<HotPath> {
   if (database.dialect === 'sqlite') {
     const { SqliteHot } = await import('./sqlite/sqlite-hot-path.js');
     return new SqliteHot(database.location, self, now);
@@ -54,7 +54,7 @@ async function openHot(database: Database, self: Process, now: () => number): Pr
   return new PostgresHot(database.location, self, now);
 }
 
-function assemble(database: Database, hot: Hot, self: Process, options: StoreOptions): Store {
+function assemble(database: Database, hot: HotPath, self: Process, options: StoreOptions): Store {
   const { now, elapsed_ms = () => performance.now() } = options;
   const watch = new Watch(LEASE_MS);
   return {
@@ -73,7 +73,7 @@ function assemble(database: Database, hot: Hot, self: Process, options: StoreOpt
     },
     tasks: openTasks(database, self, now),
     pictures: openPictures(database, now),
-    people: openPeople(database, now),
+    sign_in: openPeople(database, now),
     createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
     accounts: (page) => accounts(database, page),
     account: (id_or_name) => account(database, id_or_name),

@@ -17,7 +17,7 @@ export function wait_ms(attempt: number): number {
 }
 
 /** Runs the work until it ends well, fails for good, or has been tried often enough. */
-export async function patiently<T>(
+export async function withRetry<T>(
   isPassing: (error: unknown) => boolean,
   work: () => T | Promise<T>,
 ): Promise<T> {

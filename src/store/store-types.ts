@@ -1,6 +1,6 @@
 import type { HoldResult } from './hold-types.js';
-import type { AnsweredCall, IdempotencyStore } from './idempotency/idempotency-types.js';
-import type { PeopleStore } from './sign-in/sign-in-types.js';
+import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
+import type { SignInStore } from './sign-in/sign-in-types.js';
 import type { TaskStore } from './tasks/task-types.js';
 import type { Caller } from '../core/model.js';
 import type {
@@ -12,7 +12,7 @@ import type {
   LedgerPage,
   UsageRow,
 } from './account-types.js';
-import type { PictureStore } from './images/image-types.js';
+import type { HostedImageStore } from './images/image-types.js';
 import type { VerifyReport } from './verify/verify-types.js';
 
 /** What became of a charge. */
@@ -50,7 +50,7 @@ export interface Store {
    * transaction, where its call may be repeated; if another call has that one's key by now, there
    * is no charge, and `StoreError` is thrown.
    */
-  settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false>;
+  settle(charge: Charge, answered?: EndedCall): Promise<Settled | false>;
   /** Ends a hold without a charge; no fault if there is none. */
   release(request_id: string, account_id: string): Promise<void>;
 
@@ -61,10 +61,10 @@ export interface Store {
   readonly tasks: TaskStore;
 
   /** Pictures that are kept for a while for their clients. */
-  readonly pictures: PictureStore;
+  readonly pictures: HostedImageStore;
 
   /** Who signs in, and how they are known afterwards. */
-  readonly people: PeopleStore;
+  readonly sign_in: SignInStore;
 
   // The rest.
   createAccount(name: string, credit_nano: bigint): Promise<Account>;

@@ -18,7 +18,7 @@ const NOTHING = Buffer.alloc(0);
  * or a reader that has gone stops neither the requests nor the end of the process, both of which
  * pino's own destination does.
  */
-export class LogLines {
+export class LogDestination {
   readonly #fd: number;
   #lines: string[] = [];
   #characters = 0;

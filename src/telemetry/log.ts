@@ -1,13 +1,13 @@
 import { pino, type Logger } from 'pino';
 import { GatewayError } from '../core/errors.js';
-import { LogLines } from './log-destination.js';
+import { LogDestination } from './log-destination.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 const STANDARD_ERROR = 2;
 
 /** JSON lines on standard error, written in the background. Holds neither keys nor prompts. */
 export function createLog(level: string): Logger {
-  const lines = new LogLines(STANDARD_ERROR);
+  const lines = new LogDestination(STANDARD_ERROR);
   return pino({ level, base: null, serializers: { err: plainError } }, lines);
 }
 

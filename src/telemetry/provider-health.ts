@@ -45,7 +45,7 @@ interface Tally {
  * How the upstream calls of this process ended, by provider: a few numbers for each, whatever the
  * traffic.
  */
-export class Outcomes {
+export class ProviderHealth {
   readonly #tallies = new Map<string, Tally>();
 
   constructor(readonly now: () => number) {}

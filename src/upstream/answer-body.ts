@@ -1,5 +1,5 @@
 import { untilPacketOver, type PacketListener } from './early-read.js';
-import { Taking, type Taker } from './packet-consumer.js';
+import { PacketConsumer, type Taker } from './packet-consumer.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 /** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
@@ -35,7 +35,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   #most_bytes = AHEAD_BYTES;
   #room: AnswerRoom | undefined;
   #reader: Reader | undefined;
-  #taking: Taking | undefined;
+  #taking: PacketConsumer | undefined;
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
   #state: 'open' | 'ended' | 'failed' | 'left' = 'open';
   #error: unknown;
@@ -155,14 +155,14 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   each(take: Taker): Promise<void> {
     return new Promise((resolve, reject) => {
       const body = { goOn: () => this.#goOn(taking), leave: () => void this.return() };
-      const taking = new Taking(take, body, resolve, reject);
+      const taking = new PacketConsumer(take, body, resolve, reject);
       this.#taking = taking;
       this.#goOn(taking);
     });
   }
 
   /** What has come while the reader was busy, then what there is to say of the end. */
-  #goOn(taking: Taking): void {
+  #goOn(taking: PacketConsumer): void {
     this.#give(taking);
     if (taking.isBusy) return;
     if (this.#state === 'open') this.#source.resume();
@@ -170,7 +170,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     else taking.resolve();
   }
 
-  #give(taking: Taking): void {
+  #give(taking: PacketConsumer): void {
     while (!taking.isBusy && this.#chunks.length > 0) taking.give(this.#take());
   }
 

@@ -76,7 +76,7 @@ const MESSAGES: Readonly<Record<Exclude<Fault, 'rejected' | 'context' | 'policy'
  * keep the upstream's message, at most 1,000 characters; all others get one of ours. `caller` lets
  * its credentials be masked wherever the upstream repeats them.
  */
-export function failure(
+export function classifyError(
   status: number,
   headers: Headers,
   text: string,
@@ -93,7 +93,7 @@ export function failure(
  * The fault behind an error that came inside a 200, as a body or as an event of a stream: `whole`
  * is its JSON, or its text. The status it names decides, else its code and type.
  */
-export function failureInside(whole: unknown, caller?: Caller): UpstreamError {
+export function classifyErrorInside(whole: unknown, caller?: Caller): UpstreamError {
   const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
   const said = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
   const words = matched(reread(body, said.status, said, caller?.read_error), caller);

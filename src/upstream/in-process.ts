@@ -1,12 +1,12 @@
 import type { Dispatcher } from 'undici';
 import type { LocalUpstream, WireRequest } from '../core/provider.js';
-import type { Exchange } from './upstream-call.js';
+import type { UpstreamCall } from './upstream-call.js';
 
 /** Sends a call to an upstream inside this process, with the same timeouts and limits. */
 export async function dispatchLocally(
   local: LocalUpstream,
   request: WireRequest,
-  exchange: Exchange,
+  exchange: UpstreamCall,
 ): Promise<void> {
   const controller = new LocalController();
   try {

@@ -1,4 +1,4 @@
-import type { StopSignal } from '../lib/abort.js';
+import type { LightAbortSignal } from '../lib/abort.js';
 import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
 
 /** The only way to an upstream. */
@@ -9,6 +9,6 @@ export interface Network {
    * body can reject the same way. Aborting `signal` closes the connection at once, at any moment.
    * A body that is left unread must be cancelled through `signal`, or by ending its iteration.
    */
-  send(provider: Provider, request: WireRequest, signal: StopSignal): Promise<WireAnswer>;
+  send(provider: Provider, request: WireRequest, signal: LightAbortSignal): Promise<WireAnswer>;
   close(): Promise<void>;
 }

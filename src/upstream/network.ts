@@ -2,9 +2,9 @@ import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { isAbsolute, isForeign } from './address.js';
 import { connectEagerly } from './early-read.js';
-import { Exchange } from './upstream-call.js';
+import { UpstreamCall } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
-import { lookupPublic, refusePrivate } from './ssrf-guard.js';
+import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
 
 export interface NetworkOptions {
@@ -67,8 +67,8 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
         const isOutside = !provider.local && isForeign(provider, request.path);
-        if (isOutside) refusePrivate(request.path);
-        const exchange = new Exchange(provider.timeouts, signal, resolve, reject);
+        if (isOutside) assertPublic(request.path);
+        const exchange = new UpstreamCall(provider.timeouts, signal, resolve, reject);
         if (provider.local) void dispatchLocally(provider.local, request, exchange);
         else dispatch(isOutside ? outside : agent, baseFor(provider), request, exchange);
       }),
@@ -83,7 +83,7 @@ export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
 }
 
-function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: Exchange): void {
+function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: UpstreamCall): void {
   const { origin, path } = addressOf(base, request.path);
   // Credentials are for the provider alone: an address elsewhere never sees them.
   const open = request.credentials === false || origin !== base.origin;

@@ -8,7 +8,7 @@ interface Body {
 }
 
 /** The reader of each packet, and how it hears of the end. */
-export class Taking {
+export class PacketConsumer {
   /** It is not done yet with the packet that it has. */
   isBusy = false;
   readonly #take: Taker;

@@ -11,7 +11,7 @@ import {
 } from 'got';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { isForeign, isOwn, urlOf } from './address.js';
-import { lookupPublic, refusePrivate } from './ssrf-guard.js';
+import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import { readError, readText } from './read-answer.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
@@ -23,7 +23,7 @@ export interface ControlAnswer {
 }
 
 /** Small questions about work that is under way, such as whether a task is done. */
-export interface Control {
+export interface PollClient {
   /**
    * Asks once: no retry, no redirect. Rejects with `UpstreamError` where there is no answer, or one
    * larger than `limit_bytes`; any status is an answer.
@@ -43,7 +43,7 @@ export class AnswerTooLarge extends UpstreamError {
 const TOTAL_MS = 60_000;
 
 /** Keeps its sockets apart from those that carry answers, so that neither waits for the other. */
-export function createControl(network: Network): Control {
+export function createPollClient(network: Network): PollClient {
   const agents = [newAgents(), newAgents()] as const;
   const client = got.extend({
     agent: agents[0],
@@ -93,7 +93,7 @@ async function askFar(
 ): Promise<ControlAnswer> {
   const url = urlOf(provider, request.path);
   const isOutside = isForeign(provider, request.path);
-  if (isOutside) refusePrivate(url.href);
+  if (isOutside) assertPublic(url.href);
   const by = isOutside ? outside : client;
   const stream = by.stream(url, optionsOf(provider, request, url));
   // An error that comes while nobody reads is told to whoever reads next.

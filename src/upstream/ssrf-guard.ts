@@ -37,7 +37,7 @@ function isPublic4(four: ipaddr.IPv4): boolean {
 const NOT_PUBLIC_NAME = /(^|\.)(localhost|local|internal|home\.arpa)\.?$/u;
 
 /** Throws `UpstreamError` for a URL whose host is not public, as far as its words tell. */
-export function refusePrivate(url: string): void {
+export function assertPublic(url: string): void {
   if (isPrivate(new URL(url))) throw notPublic();
 }
 

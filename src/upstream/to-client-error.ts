@@ -9,7 +9,7 @@ const CLIENT_CODES: Partial<Record<Fault, ErrorCode>> = {
 };
 
 /** What the client is told about a failed upstream call, `Retry-After` kept. */
-export function refusal(error: UpstreamError): GatewayError {
+export function toClientError(error: UpstreamError): GatewayError {
   const code = CLIENT_CODES[error.fault] ?? 'upstream_error';
   const headers: Record<string, string> =
     error.retry_after === undefined ? {} : { 'retry-after': error.retry_after };
@@ -17,6 +17,6 @@ export function refusal(error: UpstreamError): GatewayError {
 }
 
 /** True where another upstream may well answer what this one did not. */
-export function mayFallBack({ fault }: UpstreamError): boolean {
+export function isRetryable({ fault }: UpstreamError): boolean {
   return fault !== 'rejected' && fault !== 'policy';
 }

@@ -1,6 +1,6 @@
 import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js';
 import { isOwn, urlOf } from './address.js';
-import type { Control } from './poll-client.js';
+import type { PollClient } from './poll-client.js';
 import { readText } from './read-answer.js';
 import { fetchToken, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
@@ -66,7 +66,7 @@ export function withTokens(network: Network, google: Google): Network {
 }
 
 /** The same for small questions. */
-export function controlWithTokens(control: Control, google: Google): Control {
+export function controlWithTokens(control: PollClient, google: Google): PollClient {
   return {
     ask: (provider, request, limit_bytes) =>
       authorized(provider, request, google, (signed) => control.ask(provider, signed, limit_bytes)),

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { StopListener, StopSignal } from '../lib/abort.js';
+import type { AbortListener, LightAbortSignal } from '../lib/abort.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { inflate, isCompressed } from './decompress.js';
@@ -27,9 +27,9 @@ const LEFT_BYTES = 16 * 1024;
  * One call on its way: hears from the dispatcher, keeps the time of each phase, and hands over the
  * answer. It ends exactly once: completed, failed, late, or aborted.
  */
-export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopListener {
+export class UpstreamCall implements Dispatcher.DispatchHandler, BodySource, AbortListener {
   readonly #timeouts: Timeouts;
-  readonly #signal: StopSignal;
+  readonly #signal: LightAbortSignal;
   readonly #resolve: (answer: WireAnswer) => void;
   readonly #reject: (error: unknown) => void;
   /** Times are those of `performance.now()`. */
@@ -47,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
 
   constructor(
     timeouts: Timeouts,
-    signal: StopSignal,
+    signal: LightAbortSignal,
     resolve: (answer: WireAnswer) => void,
     reject: (error: unknown) => void,
   ) {
@@ -181,7 +181,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource, StopLis
   }
 }
 
-function look(exchange: Exchange): void {
+function look(exchange: UpstreamCall): void {
   exchange.look();
 }
 

@@ -3,7 +3,7 @@
  * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and a part may
  * stand for the whole: `apiKey` and `key` find `api_key`, `input` finds `input_per_million`.
  */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const wrong = plain(word);
   if (wrong === '' || wrong.length > 64) return undefined;
   let best: string | undefined;
@@ -17,7 +17,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 
 /** A hint for a word that should be one of a few names. */
 export function nameHint(word: string, names: readonly string[]): string {
-  const near = nearest(word, names);
+  const near = nearestWord(word, names);
   if (near !== undefined) return `did you mean "${near}"?`;
   return names.length > 0 ? `known: ${names.slice(0, 12).join(', ')}` : 'none is defined';
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { nearest } from './did-you-mean.js';
+import { nearestWord } from './did-you-mean.js';
 import { quote, type Wrong } from './source.js';
 
 /** Where `${NAME}` and `${file:path}` find what they stand for. */
@@ -47,7 +47,7 @@ function fromEnvironment(
   // As in a shell, a default also stands in for a variable that is set to nothing.
   if (standby !== undefined) return value === undefined || value === '' ? standby : value;
   if (value !== undefined) return value;
-  const near = nearest(name, Object.keys(env));
+  const near = nearestWord(name, Object.keys(env));
   return failed(fault, {
     code: 'unset_variable',
     message: `the environment variable ${quote(name)} is not set`,

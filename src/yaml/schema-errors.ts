@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
-import { nearest } from './did-you-mean.js';
+import { nearestWord } from './did-you-mean.js';
 import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
 
 export interface Explained {
@@ -27,7 +27,7 @@ export function explainAll(
 
 function misspellings(error: ErrorObject): string[] {
   const key = extraKey(error);
-  const right = key === undefined ? undefined : nearest(key, allowedKeys(error));
+  const right = key === undefined ? undefined : nearestWord(key, allowedKeys(error));
   return right === undefined ? [] : [error.instancePath + join(right)];
 }
 
@@ -57,7 +57,7 @@ const EMPTY = new Set(['minItems', 'minLength', 'minProperties']);
 
 function unknownKey(error: ErrorObject, key: string, schema: unknown): Explained {
   const allowed = allowedKeys(error);
-  const near = nearest(key, allowed);
+  const near = nearestWord(key, allowed);
   const home = homeOf(key, error, schema);
   let hint = allowed.length > 0 ? `allowed here: ${allowed.join(', ')}` : '';
   if (near !== undefined) hint = didYouMean(near);
@@ -97,7 +97,7 @@ function wrongValue(error: ErrorObject, source: Source): Wrong {
 
 function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
   const words = [keyword === 'enum' ? schema : parentSchema?.['examples']].flat();
-  const near = nearest(String(data), words.map(String));
+  const near = nearestWord(String(data), words.map(String));
   const tidy = near ?? tidied(String(data), parentSchema);
   if (tidy !== undefined) return didYouMean(tidy);
   const type: unknown = parentSchema?.['type'];

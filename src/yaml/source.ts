@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/is-record.js';
-import { nearest } from './did-you-mean.js';
+import { nearestWord } from './did-you-mean.js';
 import type { Report } from './report.js';
 import type { ConfigFault, Place } from '../core/config-fault.js';
 
@@ -74,7 +74,7 @@ export class Source {
   /** True where a block lacks a key only because it is misspelt, which is told already. */
   misspells(pointer: string, key: string): boolean {
     const keys = this.keys(pointer) ?? [];
-    return !keys.includes(key) && keys.some((other) => nearest(other, [key]) !== undefined);
+    return !keys.includes(key) && keys.some((other) => nearestWord(other, [key]) !== undefined);
   }
 
   /** A scalar's digits or words after expansion. */

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, visit } from 'yaml';
 import type { Alias, Document, Node, YAMLMap } from 'yaml';
-import { nearest } from './did-you-mean.js';
+import { nearestWord } from './did-you-mean.js';
 import { pointer as join, quote, type Source } from './source.js';
 
 /** More than any gateway needs, and few enough to stop a file whose aliases multiply. */
@@ -155,7 +155,7 @@ export class Tree {
   #resolve(alias: Alias): unknown {
     const node = this.#targets.get(alias);
     if (node) return node;
-    const near = nearest(alias.source, [...this.#anchors.keys()]);
+    const near = nearestWord(alias.source, [...this.#anchors.keys()]);
     const hint = near ? `did you mean ${quote(near)}?` : 'set it with & before it is used';
     const message = `the alias ${quote(alias.source)} has no anchor before it`;
     this.#faultAt(offsetOf(alias, 0), 'unknown_alias', message, hint);

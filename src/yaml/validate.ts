@@ -6,10 +6,10 @@ import { explainAll } from './schema-errors.js';
 import { segments, type Source } from './source.js';
 
 /** Data of which the wrong parts have been cut out: anything may be missing, nothing is wrong. */
-export type Draft<T> = T extends readonly (infer Item)[]
-  ? readonly (Draft<Item> | undefined)[]
+export type PartialLoad<T> = T extends readonly (infer Item)[]
+  ? readonly (PartialLoad<Item> | undefined)[]
   : T extends object
-    ? { readonly [Key in keyof T]?: Draft<T[Key]> | undefined }
+    ? { readonly [Key in keyof T]?: PartialLoad<T[Key]> | undefined }
     : T;
 
 interface Shapes {
@@ -26,7 +26,7 @@ const compiled = new Map<keyof Shapes, ValidateFunction>();
 export function validate<Name extends keyof Shapes>(
   source: Source,
   name: Name,
-): Draft<Shapes[Name]> {
+): PartialLoad<Shapes[Name]> {
   let value = structuredClone(source.value);
   const check = compile(name);
   let errors = errorsOf(check, value);
@@ -37,7 +37,7 @@ export function validate<Name extends keyof Shapes>(
   for (const error of errors) value = cut(value, error);
   for (const pointer of source.spoiled) replace(value, pointer, undefined);
   // The schema vouches for this: its types are made from it, and all that breaks it is gone.
-  return value as Draft<Shapes[Name]>;
+  return value as PartialLoad<Shapes[Name]>;
 }
 
 function compile(name: keyof Shapes): ValidateFunction {

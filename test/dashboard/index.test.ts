@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { answering } from '../../src/gateway/respond.js';
+import { respond } from '../../src/gateway/respond.js';
 import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
 import { GatewayError } from '../../src/core/errors.js';
-import { Outcomes } from '../../src/telemetry/provider-health.js';
+import { ProviderHealth } from '../../src/telemetry/provider-health.js';
 import type { State } from '../../src/pipeline/stage.js';
 import type { Services } from '../../src/pipeline/services.js';
-import { createThrottles } from '../../src/lib/rate-limiter.js';
+import { createRateLimiters } from '../../src/lib/rate-limiter.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 
 const page = (path: string, more: Partial<Route> = {}): Route => ({
@@ -48,10 +48,10 @@ async function serve(
   public_url: string,
 ): Promise<{ server: Server; url: string }> {
   const log = pino({ level: 'silent' });
-  const throttles = createThrottles(Date.now);
+  const rate_limiters = createRateLimiters(Date.now);
   const site = { ...configuration, public_url };
-  const outcomes = new Outcomes(Date.now);
-  const services = { configuration: site, store, throttles, outcomes, log, now: Date.now };
+  const health = new ProviderHealth(Date.now);
+  const services = { configuration: site, store, rate_limiters, health, log, now: Date.now };
   const app = new Koa<State>();
   app.silent = true;
   app.use((ctx, next) => {
@@ -59,7 +59,7 @@ async function serve(
     return next();
   });
   app.use(
-    answering(services as unknown as Services, { draining: false, configuration_fault: undefined }),
+    respond(services as unknown as Services, { draining: false, configuration_fault: undefined }),
   );
   app.use(mount(services, ROUTES));
   app.use((ctx) => {

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { UnderWay, type Placed } from '../../src/lib/in-flight.js';
+import { InFlightSet, type Indexed } from '../../src/lib/in-flight.js';
 
 // A program, `node --expose-gc churn.ts under-way|set`: calls come and go, and it prints by how
 // many bytes the old space had grown at the most, before a full collection came. In a process of
@@ -11,16 +11,16 @@ const LOOK_EVERY = 500;
 /** Small objects, as those of a request are: a large one would not be copied when it is old. */
 const PIECES = 40;
 
-interface Request extends Placed {
+interface Request extends Indexed {
   pieces: object[];
 }
 
-const calls: Pick<UnderWay<Request>, 'add' | 'delete'> = process.argv[2] === 'set'
+const calls: Pick<InFlightSet<Request>, 'add' | 'delete'> = process.argv[2] === 'set'
   ? new Set()
-  : new UnderWay();
+  : new InFlightSet();
 
 function begin(): Request {
-  const one = { place: -1, pieces: Array.from({ length: PIECES }, (_, at) => ({ at })) };
+  const one = { index: -1, pieces: Array.from({ length: PIECES }, (_, at) => ({ at })) };
   calls.add(one);
   return one;
 }

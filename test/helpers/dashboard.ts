@@ -65,9 +65,9 @@ export async function startDashboard(
   const port = await freePort();
   const public_url = `http://127.0.0.1:${port}`;
   const started = await startGateway(`public_url: ${public_url}\n${yaml}`, { ...options, port });
-  const { people } = started.gateway.store;
+  const { sign_in } = started.gateway.store;
   const signIn = (account_id: string, operator = false): Promise<string> =>
-    people.createSession({ account_id, email: null, via: 'link', operator });
+    sign_in.createSession({ account_id, email: null, via: 'link', operator });
   return { ...started, signIn };
 }
 

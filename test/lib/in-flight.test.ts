@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { UnderWay, type Placed } from '../../src/lib/in-flight.js';
+import { InFlightSet, type Indexed } from '../../src/lib/in-flight.js';
 
 const CHURN = fileURLToPath(new URL('../helpers/churn.ts', import.meta.url));
 const run = promisify(execFile);
@@ -13,8 +13,8 @@ describe('UnderWay', () => {
     const acts = fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 60 });
     fc.assert(
       fc.property(acts, (all) => {
-        const ones = Array.from({ length: 10 }, (_, name) => ({ name, place: -1 }));
-        const [underWay, set] = [new UnderWay<(typeof ones)[number]>(), new Set<Placed>()];
+        const ones = Array.from({ length: 10 }, (_, name) => ({ name, index: -1 }));
+        const [underWay, set] = [new InFlightSet<(typeof ones)[number]>(), new Set<Indexed>()];
         for (const [adds, at] of all) {
           const one = ones[at];
           if (!one || (adds && set.has(one))) continue;
@@ -28,8 +28,8 @@ describe('UnderWay', () => {
   });
 
   it('goes through all of them, also where each ends when its turn comes', () => {
-    const ones = [1, 2, 3].map((name) => ({ name, place: -1 }));
-    const underWay = new UnderWay<(typeof ones)[number]>();
+    const ones = [1, 2, 3].map((name) => ({ name, index: -1 }));
+    const underWay = new InFlightSet<(typeof ones)[number]>();
     for (const one of ones) underWay.add(one);
     const seen: number[] = [];
     for (const one of underWay) {

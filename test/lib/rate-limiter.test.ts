@@ -2,26 +2,26 @@ import { expect } from 'chai';
 import { enforceRate } from '../../src/http/rate-limit.js';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/core/errors.js';
-import { Throttle } from '../../src/lib/rate-limiter.js';
+import { RateLimiter } from '../../src/lib/rate-limiter.js';
 
 describe('a throttle', () => {
   let now_ms: number;
-  let throttle: Throttle;
+  let throttle: RateLimiter;
   beforeEach(() => {
     now_ms = 1_700_000_000_000;
-    throttle = new Throttle(() => now_ms, 3);
+    throttle = new RateLimiter(() => now_ms, 3);
   });
 
   const takeAll = (address: string, per_minute: number): number => {
     let taken = 0;
-    while (throttle.take(address, per_minute) === 0) taken++;
+    while (throttle.consume(address, per_minute) === 0) taken++;
     return taken;
   };
 
   for (const most of [1, 3, 7, 30, 300]) {
     it(`lets ${most} a minute pass, at once or one by one`, () => {
       expect(takeAll('a', most)).to.equal(most);
-      const wait_ms = throttle.take('a', most);
+      const wait_ms = throttle.consume('a', most);
       expect(wait_ms).to.be.closeTo(60_000 / most, 1);
       now_ms += Math.ceil(wait_ms);
       expect(takeAll('a', most)).to.equal(1);
@@ -34,11 +34,11 @@ describe('a throttle', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 80 });
     fc.assert(
       fc.property(steps, (waits) => {
-        throttle = new Throttle(() => now_ms);
+        throttle = new RateLimiter(() => now_ms);
         const passed: number[] = [];
         for (const wait_ms of waits) {
           now_ms += wait_ms;
-          if (throttle.take('a', 5) === 0) passed.push(now_ms);
+          if (throttle.consume('a', 5) === 0) passed.push(now_ms);
         }
         for (const start of passed) {
           const within = passed.filter((at) => at >= start && at < start + 60_000);
@@ -56,10 +56,10 @@ describe('a throttle', () => {
   it('remembers no more addresses than it may, the latest', () => {
     for (const address of ['a', 'b', 'c']) expect(takeAll(address, 2)).to.equal(2);
     expect(throttle.size).to.equal(3);
-    expect(throttle.take('d', 2)).to.equal(0);
+    expect(throttle.consume('d', 2)).to.equal(0);
     expect(throttle.size).to.equal(3);
-    expect(throttle.take('c', 2)).to.be.greaterThan(0);
-    expect(throttle.take('a', 2)).to.equal(0);
+    expect(throttle.consume('c', 2)).to.be.greaterThan(0);
+    expect(throttle.consume('a', 2)).to.equal(0);
   });
 
   it('tells how long to wait', () => {
@@ -73,7 +73,7 @@ describe('a throttle', () => {
   it('blocks nobody for an hour where the clock was set back by an hour', () => {
     expect(takeAll('a', 2)).to.equal(2);
     now_ms -= 3_600_000;
-    expect(throttle.take('a', 2)).to.equal(0);
+    expect(throttle.consume('a', 2)).to.equal(0);
     expect(takeAll('a', 2), 'and still counts').to.equal(1);
   });
 });

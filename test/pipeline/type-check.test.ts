@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check } from '../../src/gateway/check.js';
-import { FaultyConfiguration } from '../../src/config/config-error.js';
+import { ConfigError } from '../../src/config/config-error.js';
 import { sound } from '../../src/gateway/gateway.js';
 import { FAULTS, WHOLE, without } from '../fixtures/endpoints.js';
 
@@ -62,7 +62,7 @@ describe('inspecting endpoints', () => {
       }
       expect(configuration).to.equal(undefined);
       const served: unknown = await sound(file, {}).catch((error: unknown) => error);
-      expect(served).to.be.instanceOf(FaultyConfiguration);
+      expect(served).to.be.instanceOf(ConfigError);
     });
   }
 

@@ -4,7 +4,7 @@ import { image } from '../../providers/openai-image.js';
 import type { ImageCall, ImageReply } from '../../src/modalities/image/codec.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Provider } from '../../src/core/provider.js';
-import { failure } from '../../src/upstream/classify-error.js';
+import { classifyError } from '../../src/upstream/classify-error.js';
 import { ask } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import {
@@ -173,7 +173,7 @@ describe('a picture that comes over the images wire', () => {
   ] as const) {
     it(`is missed as ${fault} where the code is ${error.code}`, () => {
       const body = JSON.stringify({ error: { message: 'No.', param: null, ...error } });
-      expect(failure(400, {}, body).fault).to.equal(fault);
+      expect(classifyError(400, {}, body).fault).to.equal(fault);
     });
   }
 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { chat } from '../../providers/openai.js';
 import { answer } from '../../providers/simulator.js';
-import type { ChatCall, ChatPiece, ChatReply } from '../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatDelta, ChatReply } from '../../src/modalities/chat/codec.js';
 import type { Provider, WireAnswer } from '../../src/core/provider.js';
-import { PieceReader } from '../../src/modalities/chat/delta-reader.js';
-import { failure } from '../../src/upstream/classify-error.js';
+import { DeltaReader } from '../../src/modalities/chat/delta-reader.js';
+import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/read-answer.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
@@ -60,18 +60,18 @@ describe('the simulator', () => {
     return chat.decode(await readJson(await send(call, to), 100_000), call, upstreamAt(to));
   }
 
-  async function stream(change: Partial<ChatCall> = {}, settings = {}): Promise<ChatPiece[]> {
+  async function stream(change: Partial<ChatCall> = {}, settings = {}): Promise<ChatDelta[]> {
     const to = provider(settings);
     const call = { ...CALL, ...change, stream: true };
     const decoder = chat.decodeStream(call, upstreamAt(to));
-    const reader = new PieceReader((await send(call, to)).body, LIMITS, decoder);
-    const pieces: ChatPiece[] = [];
+    const reader = new DeltaReader((await send(call, to)).body, LIMITS, decoder);
+    const pieces: ChatDelta[] = [];
     for (let batch; (batch = await reader.next());) pieces.push(...batch);
     return pieces;
   }
 
   const text = (reply: ChatReply, at = 0): string => reply.choices[at]?.content ?? '';
-  const streamed = (pieces: ChatPiece[], at = 0): string =>
+  const streamed = (pieces: ChatDelta[], at = 0): string =>
     pieces.map(({ index, content }) => (index === at ? (content ?? '') : '')).join('');
 
   it('says a few sentences, the same to the same request', async () => {
@@ -174,7 +174,7 @@ describe('the simulator', () => {
     it(`fails with ${status} in a drill`, async () => {
       const reply: WireAnswer = await send(CALL, provider({ fail }));
       expect(reply.status).to.equal(status);
-      const error = failure(status, reply.headers, await readText(reply, 10_000));
+      const error = classifyError(status, reply.headers, await readText(reply, 10_000));
       expect(error.fault).to.equal(fault);
       expect(error.retry_after).to.equal(status === 429 ? '1' : undefined);
     });

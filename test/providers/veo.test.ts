@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { video as gemini } from '../../providers/gemini.js';
 import { video as vertex } from '../../providers/vertex.js';
 import type { VideoCall, VideoCodec } from '../../src/modalities/video/codec.js';
-import { failure } from '../../src/upstream/classify-error.js';
+import { classifyError } from '../../src/upstream/classify-error.js';
 import { VIDEO_CALL, veoAt } from '../helpers/veo.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
@@ -126,7 +126,7 @@ describe('a submission to Veo', () => {
   ]) {
     it(`is refused by the rules on content where it says ${message}`, () => {
       const error = { code: 400, message, status: 'INVALID_ARGUMENT' };
-      expect(failure(400, {}, JSON.stringify({ error })).fault).to.equal('policy');
+      expect(classifyError(400, {}, JSON.stringify({ error })).fault).to.equal('policy');
     });
   }
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FaultyConfiguration } from '../../src/config/config-error.js';
+import { ConfigError } from '../../src/config/config-error.js';
 import { startAcme, type Acme } from '../helpers/acme.js';
 import { ask, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
@@ -76,7 +76,7 @@ describe("validate with an operator's own schema", () => {
       const error: unknown = await startAcme({ yaml }, { files }).catch(
         (thrown: unknown) => thrown,
       );
-      if (!(error instanceof FaultyConfiguration)) throw error;
+      if (!(error instanceof ConfigError)) throw error;
       const faults = error.faults.filter(({ severity }) => severity === 'error');
       const [fault] = faults;
       expect(faults).to.have.length(1);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AnsweredCall } from '../../src/store/idempotency/idempotency-types.js';
+import type { EndedCall } from '../../src/store/idempotency/idempotency-types.js';
 import type { TaskIntent } from '../../src/store/tasks/task-types.js';
 import type { Store } from '../../src/store/store-types.js';
 import { fuse, unfuse } from './helpers/fuse.js';
@@ -28,7 +28,7 @@ function intentOf(account_id: string, key_id: string): TaskIntent {
   };
 }
 
-function answeredOf(account_id: string, request_id: string): AnsweredCall {
+function answeredOf(account_id: string, request_id: string): EndedCall {
   const due_ms = 2_000_000_000_000;
   const answer = { status: 200, text: `"${request_id}"` };
   return { account_id, request_id, key_sha256: request_id, asked_sha256: 'a', due_ms, answer };
@@ -83,7 +83,7 @@ const ACTS: Record<string, Act> = {
   },
   'a sign-in': {
     run: (store) =>
-      store.people.signIn({ provider: 'google', subject: '1', email: 'cleo@example.com' }, 5n),
+      store.sign_in.signIn({ provider: 'google', subject: '1', email: 'cleo@example.com' }, 5n),
     trace: `select name from accounts where name like 'cleo%'`,
   },
   'the begin of a call': {

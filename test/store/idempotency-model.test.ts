@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AnsweredCall, Begun } from '../../src/store/idempotency/idempotency-types.js';
+import type { EndedCall, KeyState } from '../../src/store/idempotency/idempotency-types.js';
 import type { Store } from '../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
 
@@ -26,7 +26,7 @@ interface World {
   shaky: Store;
   ground: Ground;
   /** All calls that were ever begun, or tried to be. */
-  calls: AnsweredCall[];
+  calls: EndedCall[];
 }
 
 type Step =
@@ -52,11 +52,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** The call that a step is about: the newest of all is 0. */
-function callOf(world: World, at: number): AnsweredCall | undefined {
+function callOf(world: World, at: number): EndedCall | undefined {
   return world.calls.at(-1 - at);
 }
 
-function predictBegin({ rows }: Model, one: AnsweredCall, shaky: boolean, now_ms: number): Begun {
+function predictBegin({ rows }: Model, one: EndedCall, shaky: boolean, now_ms: number): KeyState {
   const row = rows.get(one.key_sha256);
   if (!row || (row.state === 'answered' && row.due_ms <= now_ms)) {
     const { request_id, asked_sha256, due_ms } = one;
@@ -74,7 +74,7 @@ function predictBegin({ rows }: Model, one: AnsweredCall, shaky: boolean, now_ms
 }
 
 /** Whether the answer is kept: unless the key is another call's by now. */
-function predictKept({ rows }: Model, one: AnsweredCall): boolean {
+function predictKept({ rows }: Model, one: EndedCall): boolean {
   const { key_sha256, request_id, asked_sha256, due_ms } = one;
   const row = rows.get(key_sha256) ?? { request_id, asked_sha256, due_ms };
   if (row.request_id !== request_id) return false;
@@ -89,7 +89,7 @@ function answerOf(request_id: string): { status: number; text: string } {
 async function begins(world: World, model: Model, taken: Step & { act: 'begin' }): Promise<void> {
   const { ground, account_id, calls } = world;
   const request_id = `r${calls.length}`;
-  const one: AnsweredCall = {
+  const one: EndedCall = {
     account_id,
     request_id,
     key_sha256: `k${taken.key}`,
@@ -105,7 +105,7 @@ async function begins(world: World, model: Model, taken: Step & { act: 'begin' }
   calls.push(one);
 }
 
-async function ends(world: World, model: Model, one: AnsweredCall, act: string): Promise<void> {
+async function ends(world: World, model: Model, one: EndedCall, act: string): Promise<void> {
   const { steady, account_id } = world;
   const { request_id } = one;
   if (act === 'forget') {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ATTEMPTS, codeOf, patiently, wait_ms } from '../../src/store/retry.js';
+import { ATTEMPTS, codeOf, withRetry, wait_ms } from '../../src/store/retry.js';
 import { refusal } from './helpers/ground.js';
 
 const isPassing = (error: unknown) => codeOf(error) === 'SQLITE_BUSY';
@@ -11,7 +11,7 @@ function fault(code: unknown): Error {
 describe('patiently', () => {
   it('tries again until the fault has passed', async () => {
     let tries = 0;
-    const value = await patiently(isPassing, async () => {
+    const value = await withRetry(isPassing, async () => {
       if (++tries < 4) throw fault('SQLITE_BUSY');
       return 'done';
     });
@@ -24,7 +24,7 @@ describe('patiently', () => {
       tries++;
       throw fault('SQLITE_FULL');
     };
-    expect(await refusal(patiently(isPassing, work))).to.equal('Error: fault');
+    expect(await refusal(withRetry(isPassing, work))).to.equal('Error: fault');
     expect(tries).to.equal(1);
   });
 

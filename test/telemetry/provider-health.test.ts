@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { merged, Outcomes, WINDOW_MINUTES } from '../../src/telemetry/provider-health.js';
+import { merged, ProviderHealth, WINDOW_MINUTES } from '../../src/telemetry/provider-health.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const MINUTE_MS = 60_000;
 
 describe('the outcomes of upstream calls', () => {
   let now_ms = 0;
-  let outcomes: Outcomes;
+  let outcomes: ProviderHealth;
   const one = () => outcomes.report()['acme'];
 
   beforeEach(() => {
     now_ms = 1_800_000_000_000;
-    outcomes = new Outcomes(() => now_ms);
+    outcomes = new ProviderHealth(() => now_ms);
   });
 
   it('knows nothing of a provider that was never called', () => {
@@ -69,7 +69,7 @@ describe('the outcomes of upstream calls', () => {
     outcomes.failed('acme', new UpstreamError('broken', 'early'));
     const early = outcomes.report();
     now_ms += 1;
-    const others = new Outcomes(() => now_ms);
+    const others = new ProviderHealth(() => now_ms);
     others.answered('acme');
     others.failed('acme', new UpstreamError('broken', 'late'));
     others.answered('other');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failure, failureInside } from '../../src/upstream/classify-error.js';
+import { classifyError, classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { Fault } from '../../src/core/upstream-error.js';
 
 const json = (value: unknown): string => JSON.stringify(value);
@@ -40,7 +40,7 @@ describe('failure', () => {
   ];
   for (const [status, body, fault] of statuses) {
     it(`is ${fault} for ${status} ${body.slice(0, 60)}`, () => {
-      expect(failure(status, {}, body).fault).to.equal(fault);
+      expect(classifyError(status, {}, body).fault).to.equal(fault);
     });
   }
 
@@ -71,21 +71,27 @@ describe('failure', () => {
   ];
   for (const [what, body, message] of messages) {
     it(`finds the message in ${what}`, () => {
-      expect(failure(400, {}, json(body)).message).to.equal(message);
+      expect(classifyError(400, {}, json(body)).message).to.equal(message);
     });
   }
 
   it("keeps 300 characters of a client's fault that is not JSON", () => {
-    expect(failure(400, {}, 'x'.repeat(500)).message).to.equal('x'.repeat(300));
+    expect(classifyError(400, {}, 'x'.repeat(500)).message).to.equal('x'.repeat(300));
   });
 
   it("keeps 1,000 characters of a client's fault", () => {
-    expect(failure(400, {}, error({ message: 'x'.repeat(5_000) })).message).to.have.length(1_000);
+    expect(classifyError(400, {}, error({ message: 'x'.repeat(5_000) })).message).to.have.length(
+      1_000,
+    );
   });
 
   it("says nothing of the upstream's words where the client is not at fault", () => {
     for (const status of [302, 401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529]) {
-      const { message } = failure(status, {}, error({ message: 'Key sk-secret of ACME Ltd.' }));
+      const { message } = classifyError(
+        status,
+        {},
+        error({ message: 'Key sk-secret of ACME Ltd.' }),
+      );
       expect(message)
         .to.match(/^The (upstream|gateway)/u)
         .and.not.match(/secret|ACME/u);
@@ -99,9 +105,9 @@ describe('failure', () => {
       accept: 'text/html',
     };
     const message = 'Got sk-12345678, Bearer sk-12345678, abc/def+123= for text/html.';
-    const fault = failure(400, {}, error({ message }), { headers });
+    const fault = classifyError(400, {}, error({ message }), { headers });
     expect(fault.message).to.equal('Got ***, Bearer ***, *** for text/html.');
-    const hidden = failure(500, {}, error({ message, code: 'sk-12345678' }), { headers });
+    const hidden = classifyError(500, {}, error({ message, code: 'sk-12345678' }), { headers });
     expect(hidden.cause).to.have.property(
       'message',
       'The upstream said the code ***, with status 500.',
@@ -120,7 +126,7 @@ describe('failure', () => {
   ];
   for (const [headers, fields, expected] of hints) {
     it(`tells to retry after ${expected} for ${json(headers)} ${json(fields)}`, () => {
-      expect(failure(429, headers, error(fields)).retry_after).to.equal(expected);
+      expect(classifyError(429, headers, error(fields)).retry_after).to.equal(expected);
     });
   }
 });
@@ -146,7 +152,7 @@ describe('failureInside', () => {
   ];
   for (const [body, fault] of bodies) {
     it(`is ${fault} for ${json(body)}`, () => {
-      expect(failureInside(body).fault).to.equal(fault);
+      expect(classifyErrorInside(body).fault).to.equal(fault);
     });
   }
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { houses, HELLO, UPSTREAM_KEY } from '../money/helpers/house.js';
-import { failure, failureInside } from '../../src/upstream/classify-error.js';
+import { classifyError, classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { stalled } from '../helpers/stalled.js';
 
 /** Far above what a sound reading takes, far below the half minute of one that is not linear. */
@@ -61,13 +61,21 @@ describe('a hostile error of an upstream', () => {
 
   it('is told by its first words where its JSON is cut', () => {
     const body = json({ error: { message: `Bad n. ${'x'.repeat(100_000)}` } }).slice(0, 65_536);
-    expect(failure(400, {}, body)).to.include({ fault: 'rejected', message: body.slice(0, 300) });
+    expect(classifyError(400, {}, body)).to.include({
+      fault: 'rejected',
+      message: body.slice(0, 300),
+    });
   });
 
   it('shows no part of a credential where its message is cut', () => {
     const caller = { headers: { authorization: `Bearer ${UPSTREAM_KEY}` } };
     for (let before = 280; before < 300; before += 1) {
-      const { message } = failure(400, {}, `${'x'.repeat(before)}${UPSTREAM_KEY} is bad`, caller);
+      const { message } = classifyError(
+        400,
+        {},
+        `${'x'.repeat(before)}${UPSTREAM_KEY} is bad`,
+        caller,
+      );
       expect(message).not.to.include(UPSTREAM_KEY.slice(0, 8));
     }
   });
@@ -79,10 +87,10 @@ describe('a hostile error of an upstream', () => {
       fc.property(words, words, status, (some, last, code) => {
         const message = some.join('').repeat(40_000).slice(0, 262_144) + last.join('');
         const began = process.cpuUsage();
-        failure(code, {}, message);
-        failure(code, {}, json({ error: { message, code: message, type: message } }));
-        failureInside({ error: { message, type: message } });
-        failureInside({ error: { message, type: message, code } });
+        classifyError(code, {}, message);
+        classifyError(code, {}, json({ error: { message, code: message, type: message } }));
+        classifyErrorInside({ error: { message, type: message } });
+        classifyErrorInside({ error: { message, type: message, code } });
         expect(process.cpuUsage(began).user / 1_000).to.be.below(MOST_MS);
       }),
       { numRuns: 40 },
@@ -91,7 +99,7 @@ describe('a hostile error of an upstream', () => {
 
   it('that is a list of lists is read without a stack for each', () => {
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
-    expect(failureInside(JSON.parse(deep)).fault).to.equal('broken');
-    expect(failure(400, {}, deep).fault).to.equal('rejected');
+    expect(classifyErrorInside(JSON.parse(deep)).fault).to.equal('broken');
+    expect(classifyError(400, {}, deep).fault).to.equal('rejected');
   });
 });

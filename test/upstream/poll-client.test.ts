@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createControl, type Control } from '../../src/upstream/poll-client.js';
+import { createPollClient, type PollClient } from '../../src/upstream/poll-client.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
@@ -12,11 +12,11 @@ const KEY = { authorization: 'Bearer k' };
 
 describe('a small question to an upstream', () => {
   let network: Network;
-  let control: Control;
+  let control: PollClient;
   const open: FakeUpstream[] = [];
   beforeEach(() => {
     network = createNetwork({ connections: 4, idle_ms: 30_000 });
-    control = createControl(network);
+    control = createPollClient(network);
   });
   afterEach(async () => {
     control.close();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isPublic, lookupPublic, refusePrivate } from '../../src/upstream/ssrf-guard.js';
+import { isPublic, lookupPublic, assertPublic } from '../../src/upstream/ssrf-guard.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { providerAt, startUpstream } from '../helpers/upstream.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
@@ -79,7 +79,7 @@ describe('addresses outside', () => {
   }
   for (const url of WRITTEN) {
     it(`are not hidden in ${url}`, () => {
-      expect(() => refusePrivate(url)).to.throw(UpstreamError, 'not public');
+      expect(() => assertPublic(url)).to.throw(UpstreamError, 'not public');
     });
   }
 

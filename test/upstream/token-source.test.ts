@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { inspect } from 'node:util';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
-import { createControl } from '../../src/upstream/poll-client.js';
+import { createPollClient } from '../../src/upstream/poll-client.js';
 import {
   controlWithTokens,
   createGoogle,
@@ -185,7 +185,7 @@ describe('the access tokens of a service account', () => {
   it('go with small questions too, and are renewed for them', async () => {
     const server = await tokenServer();
     const { provider } = await guarded(server, ['Bearer token-2']);
-    const control = controlWithTokens(createControl(network), google);
+    const control = controlWithTokens(createPollClient(network), google);
     expect((await control.ask(provider, ASK, 1_000)).status).to.equal(200);
     control.close();
     expect(server.requests).to.have.length(2);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nameHint, nearest } from '../../src/yaml/did-you-mean.js';
+import { nameHint, nearestWord } from '../../src/yaml/did-you-mean.js';
 
 const WORDS = ['owner', 'capabilities', 'upstreams', 'limits', 'api_key', 'input_per_million'];
 
@@ -24,17 +24,17 @@ describe('nearest', () => {
   ];
   for (const [wrong, right] of pairs) {
     it(`finds ${right ?? 'nothing'} for ${wrong.slice(0, 12)}`, () => {
-      expect(nearest(wrong, WORDS)).to.equal(right);
+      expect(nearestWord(wrong, WORDS)).to.equal(right);
     });
   }
 
   it('prefers the word with fewer slips', () => {
-    expect(nearest('chats', ['chart', 'chat', 'cats'])).to.equal('chat');
+    expect(nearestWord('chats', ['chart', 'chat', 'cats'])).to.equal('chat');
   });
 
   it('does not take short words for each other', () => {
-    expect(nearest('ab', ['xy'])).to.equal(undefined);
-    expect(nearest('a', ['b'])).to.equal(undefined);
+    expect(nearestWord('ab', ['xy'])).to.equal(undefined);
+    expect(nearestWord('a', ['b'])).to.equal(undefined);
   });
 });
 

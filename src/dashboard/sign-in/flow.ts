@@ -15,7 +15,7 @@ export interface Flow {
 export function createFlow(services: DashboardServices): Flow {
   const { public_url, trusted_proxies, limits } = services.configuration;
   const addressOf = addressReader(trusted_proxies);
-  const { sign_ins } = services.throttles;
+  const { sign_ins } = services.rate_limiters;
   return {
     services,
     https: public_url.startsWith('https:'),
@@ -30,7 +30,7 @@ export async function enter(
   session: NewSession,
 ): Promise<void> {
   const { store, configuration } = services;
-  const value = await store.people.createSession(session, sessionSecret(ctx));
+  const value = await store.sign_in.createSession(session, sessionSecret(ctx));
   const { lifetime_ms } = configuration.sign_in.session;
   setCookie(ctx, https, { name: 'session', value, path: '/', lifetime_ms });
 }

@@ -15,10 +15,10 @@ async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
     return;
   }
   flow.count(ctx.req);
-  const { people } = flow.services.store;
+  const { sign_in } = flow.services.store;
   const { token } = ctx.query;
   const sound = typeof token === 'string' && /^[\w-]{43}$/u.test(token);
-  const link = sound ? await people.useLink(token) : undefined;
+  const link = sound ? await sign_in.useLink(token) : undefined;
   // Unknown, used and overdue ones are told apart to nobody.
   if (!link) {
     const message = 'This sign-in link does not work. Links work once, within ten minutes';

@@ -5,7 +5,7 @@ import type { Flow } from './flow.js';
 
 /** Ends the session of this browser, or all that the account has. */
 export function signOutRoutes(flow: Flow): Route[] {
-  const { people } = flow.services.store;
+  const { sign_in } = flow.services.store;
   return [
     {
       method: 'POST',
@@ -13,7 +13,7 @@ export function signOutRoutes(flow: Flow): Route[] {
       who: 'anyone',
       answer: async (ctx) => {
         const secret = sessionSecret(ctx);
-        if (secret !== undefined) await people.endSession(secret);
+        if (secret !== undefined) await sign_in.endSession(secret);
         leave(flow, ctx);
       },
     },
@@ -22,7 +22,7 @@ export function signOutRoutes(flow: Flow): Route[] {
       path: '/sign-out/everywhere',
       who: 'visitor',
       answer: async (ctx, visitor) => {
-        if (visitor) await people.endSessions(visitor.session.account_id);
+        if (visitor) await sign_in.endSessions(visitor.session.account_id);
         leave(flow, ctx);
       },
     },

@@ -40,7 +40,7 @@ async function begin(party: Party, ctx: DashboardContext): Promise<void> {
   const { return_to: wanted } = ctx.query;
   const return_to = returnTo(wanted, configuration.public_url);
   const pending: PendingSignIn = { provider: provider.name, return_to };
-  const secret = await store.people.beginSignIn(pending, PENDING_MS);
+  const secret = await store.sign_in.beginSignIn(pending, PENDING_MS);
   const address = await service
     .begin(callbackOf(party), proofsOf(secret))
     .catch((error: unknown) => refuse(party, ctx, unavailable(error, service.title)));
@@ -58,7 +58,7 @@ async function finish(party: Party, ctx: DashboardContext): Promise<void> {
     refuse(party, ctx, refusalOf(error, service.title)),
   );
   const { email } = identity;
-  const { account, newcomer } = await store.people.signIn(identity, credit_nano);
+  const { account, newcomer } = await store.sign_in.signIn(identity, credit_nano);
   await enter(flow, ctx, { account_id: account.id, email, via: provider.name, operator: false });
   const { request_id } = ctx.state;
   log.info({ request_id, provider: provider.name, account: account.id, newcomer }, 'signed in');
@@ -84,7 +84,7 @@ async function takeUp(
   const secret = readSecret(ctx, 'sign_in');
   if (secret === undefined) throw startAgain();
   rememberPending(flow, ctx, '', 0);
-  const pending = await flow.services.store.people.finishSignIn(secret);
+  const pending = await flow.services.store.sign_in.finishSignIn(secret);
   const proofs = proofsOf(secret);
   // The Host header decides nothing: where the browser is, the file says.
   const callback = new URL(callbackOf(party) + ctx.search);

@@ -27,10 +27,10 @@ export interface ProvidersShape {
  */
 export async function providersHealth({
   store,
-  outcomes,
+  health,
   configuration,
 }: DashboardServices): Promise<ProvidersShape> {
-  await store.beat(JSON.stringify(outcomes.report()));
+  await store.beat(JSON.stringify(health.report()));
   const reports = (await store.notes()).map((note) => JSON.parse(note) as OutcomeReport);
   const total = merged(reports);
   const data = [...configuration.providers.values()].map(({ name, manifest }) => {

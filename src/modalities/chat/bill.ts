@@ -1,5 +1,5 @@
 import type { ChatCall } from './codec.js';
-import { mediaTokens, mostTokens } from './max-cost.js';
+import { mediaTokens, maxTokens } from './max-cost.js';
 import { tokenCost } from '../../billing/cost.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';
@@ -34,7 +34,7 @@ export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers
  * nothing for an answer with text. It is believed whatever it costs, also beyond the hold; but
  * tokens beyond the output limit that was sent are shown and not owed.
  */
-export function believedBill(
+export function billFromUsage(
   usage: unknown,
   texts: readonly string[],
   { work, model, upstream }: Terms,
@@ -58,7 +58,7 @@ function outputLimit({ max_tokens, n }: ChatCall): number {
 /** A bill by our own count of the prompt and of the text that came, never above the hold. */
 export async function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
   const { work, model, upstream, hold_nano } = terms;
-  const most = mostTokens(work, model, upstream.provider);
+  const most = maxTokens(work, model, upstream.provider);
   const usage = {
     prompt_tokens: Math.min(most.prompt_tokens, await promptTokens(terms)),
     completion_tokens: await completionTokens(texts, work),

@@ -44,7 +44,7 @@ export interface ToolCallFragment {
 }
 
 /** A piece of a streamed answer: new text of one choice, the end of one, or usage seen so far. */
-export interface ChatPiece {
+export interface ChatDelta {
   index?: number;
   content?: string;
   reasoning_content?: string;
@@ -72,9 +72,9 @@ export interface StreamDecoder {
    * Adds what a packet says to `pieces`, which what comes before an error has joined when it is
    * thrown. True once the stream has said that it is over.
    */
-  read(events: readonly ServerSentEvent[], pieces: ChatPiece[]): boolean;
+  read(events: readonly ServerSentEvent[], pieces: ChatDelta[]): boolean;
   /** The bytes have ended. Throws unless what has been said is complete. */
-  end(pieces: ChatPiece[]): void;
+  end(pieces: ChatDelta[]): void;
 }
 
 /** Whether an adapter's export is a chat codec. */

@@ -3,10 +3,10 @@ import { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Sending, Settle } from '../../pipeline/work.js';
-import { refusal } from '../../upstream/to-client-error.js';
-import { believedBill, estimatedBill, type Terms } from './bill.js';
+import { toClientError } from '../../upstream/to-client-error.js';
+import { billFromUsage, estimatedBill, type Terms } from './bill.js';
 import type { ChatStreamWriter } from './formats/format.js';
-import { pump, type Ending } from './pipe.js';
+import { pipeStream, type Ending } from './pipe.js';
 import type { ChatAnswer, ChatStream } from './send.js';
 import { textsOf } from './shown.js';
 
@@ -29,7 +29,7 @@ export async function chargeAnswer(
   settle: Settle,
 ): Promise<Bill> {
   const texts = textsOf(reply);
-  const bill = believedBill(reply.usage, texts, terms) ?? (await estimatedBill(texts, terms));
+  const bill = billFromUsage(reply.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   return settle(bill);
 }
 
@@ -45,7 +45,7 @@ export async function deliverStream(
   const headers = Object.assign({ 'x-request-id': request_id }, STREAM_HEADERS);
   const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms);
   try {
-    const ending = await pump(stream, writer, sink, limits);
+    const ending = await pipeStream(stream, writer, sink, limits);
     count(ending, stream.upstream.provider.name, services);
     const bill = await settle(await streamBill(ending, writer, terms));
     sink.end(lastWords(ending, writer, bill, services));
@@ -58,16 +58,16 @@ export async function deliverStream(
 }
 
 /** The upstream did its part where its client left. */
-function count(ending: Ending, provider: string, { outcomes }: Services): void {
-  if (ending.how === 'cut') outcomes.failed(provider, ending.error);
-  else outcomes.answered(provider);
+function count(ending: Ending, provider: string, { health }: Services): void {
+  if (ending.how === 'cut') health.failed(provider, ending.error);
+  else health.answered(provider);
 }
 
 /** Who pays for a stream: all of it if it is whole, else what was delivered, if anything was. */
 async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms): Promise<Bill> {
   const texts = writer.texts();
   if (ending.how === 'complete') {
-    return believedBill(writer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
+    return billFromUsage(writer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   }
   return writer.hasSpoken ? estimatedBill(texts, terms) : NOTHING;
 }
@@ -83,7 +83,7 @@ function lastWords(
 }
 
 function publicError(error: unknown, { log }: Services): GatewayError {
-  if (error instanceof UpstreamError) return refusal(error);
+  if (error instanceof UpstreamError) return toClientError(error);
   if (error instanceof GatewayError) return error;
   log.error({ err: error }, 'a stream broke');
   return new GatewayError('internal_error', 'The gateway failed in mid-stream.');

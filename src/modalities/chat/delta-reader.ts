@@ -1,16 +1,16 @@
 import { AnswerBody } from '../../upstream/answer-body.js';
 import { EventReader, type EventLimits } from '../../upstream/sse.js';
-import type { ChatPiece, StreamDecoder } from './codec.js';
+import type { ChatDelta, StreamDecoder } from './codec.js';
 
-export type PieceTaker = (pieces: readonly ChatPiece[]) => Promise<void> | undefined;
+export type DeltaConsumer = (pieces: readonly ChatDelta[]) => Promise<void> | undefined;
 
 /** Where a stream's pieces come from, as many at a time as one packet held. */
-export interface PieceSource {
+export interface DeltaSource {
   /**
    * Gives all pieces there are, and waits for each promise that it is answered. Resolves when the
    * stream is over and whole, or was left; rejects with what broke it.
    */
-  each(take: PieceTaker): Promise<void>;
+  each(take: DeltaConsumer): Promise<void>;
   /** Ends the reading early. */
   leave(): void;
 }
@@ -19,7 +19,7 @@ export interface PieceSource {
  * The pieces of an upstream's stream. A packet is decoded in one go: each promise between its bytes
  * and the client would cost as much as decoding it.
  */
-export class PieceReader implements PieceSource {
+export class DeltaReader implements DeltaSource {
   readonly #packets: AsyncIterator<Uint8Array>;
   readonly #events: EventReader;
   readonly #decoder: StreamDecoder;
@@ -33,10 +33,10 @@ export class PieceReader implements PieceSource {
   }
 
   /** The pieces of one packet; undefined when the stream is over and whole. */
-  async next(): Promise<readonly ChatPiece[] | undefined> {
+  async next(): Promise<readonly ChatDelta[] | undefined> {
     while (this.#state === 'open') {
       const packet = await this.#packets.next();
-      const pieces: ChatPiece[] = [];
+      const pieces: ChatDelta[] = [];
       this.#decode(packet.done ? undefined : packet.value, pieces);
       // What came before an error in the same packet was said all the same.
       if (pieces.length > 0) return pieces;
@@ -46,11 +46,11 @@ export class PieceReader implements PieceSource {
     throw this.#error;
   }
 
-  async each(take: PieceTaker): Promise<void> {
+  async each(take: DeltaConsumer): Promise<void> {
     const packets = this.#packets;
     if (this.#state === 'open' && packets instanceof AnswerBody) {
       await packets.each((packet) => {
-        const pieces: ChatPiece[] = [];
+        const pieces: ChatDelta[] = [];
         this.#decode(packet, pieces);
         return pieces.length > 0 ? take(pieces) : undefined;
       });
@@ -65,7 +65,7 @@ export class PieceReader implements PieceSource {
     this.#packets.return?.().catch(() => undefined);
   }
 
-  #decode(packet: Uint8Array | undefined, pieces: ChatPiece[]): void {
+  #decode(packet: Uint8Array | undefined, pieces: ChatDelta[]): void {
     try {
       if (!packet) this.#end(pieces);
       else if (this.#decoder.read(this.#events.read(packet), pieces)) this.leave();
@@ -76,7 +76,7 @@ export class PieceReader implements PieceSource {
     }
   }
 
-  #end(pieces: ChatPiece[]): void {
+  #end(pieces: ChatDelta[]): void {
     this.#state = 'over';
     if (!this.#decoder.read(this.#events.finish(), pieces)) this.#decoder.end(pieces);
   }

@@ -19,7 +19,7 @@ const DEFAULT_IMAGE_TOKENS = 4_096;
  * The most tokens that a chat call can use at a provider. A token of a byte-level vocabulary is at
  * least one byte, so the bytes of the text bound its tokens whatever the language.
  */
-export function mostTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
+export function maxTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
   const { size, call } = work;
   return {
     prompt_tokens:
@@ -48,7 +48,7 @@ function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
 export function chatMaxCost(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
   let dearest = 0n;
   for (const { price, provider } of upstreams) {
-    const cost = tokenCost(mostTokens(work, model, provider), price);
+    const cost = tokenCost(maxTokens(work, model, provider), price);
     if (cost > dearest) dearest = cost;
   }
   return dearest;

@@ -1,4 +1,4 @@
-import type { ChatPiece } from './codec.js';
+import type { ChatDelta } from './codec.js';
 import type { ChatStreamWriter } from './formats/format.js';
 import type { ChatStream } from './send.js';
 import type { SseWriter } from '../../http/sse-writer.js';
@@ -18,7 +18,7 @@ export interface Unheard {
  * for a moment where the upstream stops billing when it is aborted, so that leaving early is no way
  * to pay less.
  */
-export async function pump(
+export async function pipeStream(
   stream: ChatStream,
   writer: ChatStreamWriter,
   sink: SseWriter,
@@ -28,16 +28,16 @@ export async function pump(
   let bytes = 0;
   let hasLeft = false;
   const most = (): number =>
-    client.on_leave === 'linger' ? unheard.linger_bytes : unheard.drain_bytes;
-  const take = (pieces: readonly ChatPiece[]): Promise<void> | undefined => {
-    if (!client.gone) {
+    client.on_disconnect === 'linger' ? unheard.linger_bytes : unheard.drain_bytes;
+  const take = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
+    if (!client.disconnected) {
       const text = writer.frame(pieces);
-      if (writer.hasSpoken && client.on_leave === 'abort') client.on_leave = 'linger';
+      if (writer.hasSpoken && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
     }
     writer.noteUsage(pieces);
     bytes += weight(pieces);
-    if (client.on_leave !== 'abort' && bytes <= most()) return undefined;
+    if (client.on_disconnect !== 'abort' && bytes <= most()) return undefined;
     hasLeft = true;
     rest.leave();
     return undefined;
@@ -47,11 +47,11 @@ export async function pump(
     if (!hasLeft) await rest.each(take);
     return hasLeft ? { how: 'left' } : { how: 'complete' };
   } catch (error) {
-    return client.gone ? { how: 'left' } : { how: 'cut', error };
+    return client.disconnected ? { how: 'left' } : { how: 'cut', error };
   }
 }
 
 /** Near enough to the bytes of what nobody hears, whichever kind of piece they came as. */
-function weight(pieces: readonly ChatPiece[]): number {
+function weight(pieces: readonly ChatDelta[]): number {
   return JSON.stringify(pieces).length;
 }

@@ -1,14 +1,14 @@
-import type { Client } from '../../http/client-connection.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import {
   isChatCodec,
   type ChatCall,
   type ChatCodec,
-  type ChatPiece,
+  type ChatDelta,
   type ChatReply,
 } from './codec.js';
-import { PieceReader, type PieceSource } from './delta-reader.js';
+import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer, Encoded } from '../../core/provider.js';
-import { failure } from '../../upstream/classify-error.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -26,11 +26,11 @@ export interface ChatAnswer {
 export interface ChatStream {
   kind: 'chat-stream';
   upstream: Upstream;
-  first: readonly ChatPiece[];
-  rest: PieceSource;
+  first: readonly ChatDelta[];
+  rest: DeltaSource;
   heading: Heading;
   shown: Shown;
-  client: Client;
+  client: ClientConnection;
 }
 
 export interface Limits {
@@ -45,7 +45,7 @@ export interface ChatAttempt {
   heading: Heading;
   shown: Shown;
   limits: Limits;
-  client: Client;
+  client: ClientConnection;
 }
 
 /**
@@ -97,7 +97,7 @@ function wireRequest(encoded: Encoded, path: string): Parameters<Network['send']
 
 async function refusal(attempt: ChatAttempt, answer: WireAnswer): Promise<UpstreamError> {
   const text = await readError(answer);
-  return failure(answer.status, answer.headers, text, attempt.upstream.provider);
+  return classifyError(answer.status, answer.headers, text, attempt.upstream.provider);
 }
 
 function isJson(answer: WireAnswer): boolean {
@@ -111,7 +111,7 @@ async function beginStream(
 ): Promise<ChatStream> {
   const { call, upstream, limits } = attempt;
   const decoder = codec.decodeStream(call, upstream);
-  const rest = new PieceReader(answer.body, limits, decoder);
+  const rest = new DeltaReader(answer.body, limits, decoder);
   const first = await rest.next();
   if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
@@ -126,7 +126,7 @@ function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
     ...rest,
     finish_reason: finish_reason ?? 'stop',
   }));
-  const rest: PieceSource = {
+  const rest: DeltaSource = {
     each: async (take) => take([{ usage: reply.usage }]),
     leave: () => undefined,
   };

@@ -16,7 +16,7 @@ export interface ImageCall {
 }
 
 /** One picture as the upstream gave it: its bytes, or where they are. */
-export interface Picture {
+export interface GeneratedImage {
   b64_json?: string;
   url?: string;
   revised_prompt?: string;
@@ -24,7 +24,7 @@ export interface Picture {
 
 export interface ImageReply {
   /** Those that were made; fewer than asked where some were refused. */
-  pictures: Picture[];
+  pictures: GeneratedImage[];
   /** Token usage as the upstream says it, already in `prompt_tokens` and `completion_tokens`. */
   usage: unknown;
 }

@@ -1,9 +1,9 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
 import { isListed, isOwn } from '../../upstream/address.js';
-import { failure } from '../../upstream/classify-error.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import { readBytes, readError, readText } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { StopSignal } from '../../lib/abort.js';
+import type { LightAbortSignal } from '../../lib/abort.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 const REDIRECTS = 5;
@@ -20,12 +20,12 @@ const DOWNLOAD_MS = 60_000;
  * `wire.picture_hosts`; everything else must be on the public Internet, also after a redirect.
  * Throws `UpstreamError`.
  */
-export async function fetchPicture(
+export async function fetchImage(
   address: string,
   provider: Provider,
   limit_bytes: number,
   network: Network,
-  signal: StopSignal,
+  signal: LightAbortSignal,
 ): Promise<Buffer> {
   const timeouts = { ...provider.timeouts, total_ms: DOWNLOAD_MS };
   const patient: Provider = { ...provider, timeouts };
@@ -72,7 +72,7 @@ async function bytesOf(
 ): Promise<Buffer> {
   const { status, headers } = answer;
   if (status === 200) return readBytes(answer, limit_bytes);
-  const fault = failure(status, headers, await readError(answer), provider);
+  const fault = classifyError(status, headers, await readError(answer), provider);
   // Whatever a store of files says, it is not the client's to mend.
   const message = 'The picture could not be downloaded from the upstream.';
   throw new UpstreamError('broken', message, fault.retry_after, { cause: fault });

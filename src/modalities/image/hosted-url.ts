@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Services } from '../../pipeline/services.js';
-import { pictureType } from '../../lib/image-type.js';
-import type { PictureTerms } from '../../store/images/image-types.js';
+import { sniffImageType } from '../../lib/image-type.js';
+import type { HostingTerms } from '../../store/images/image-types.js';
 
-type PictureOwner = Pick<PictureTerms, 'account_id' | 'free'>;
+type PictureOwner = Pick<HostingTerms, 'account_id' | 'free'>;
 
 /** As many random bytes as nobody can guess: the URL is all that is asked for. */
 const NAME_BYTES = 24;
@@ -12,7 +12,7 @@ const NAME_BYTES = 24;
  * Keeps a picture for its client and answers the URL that gives it, without a key, until its time
  * is up. Where the file has no endpoint for it, the picture itself is the URL.
  */
-export async function keptUrl(
+export async function hostedImageUrl(
   bytes: Buffer,
   owner: PictureOwner,
   services: Services,
@@ -21,7 +21,7 @@ export async function keptUrl(
   const endpoint = configuration.endpoints.find(({ stages }) =>
     stages.some(({ name }) => name === 'hosted-image'),
   );
-  if (!endpoint) return `data:${pictureType(bytes)};base64,${bytes.toString('base64')}`;
+  if (!endpoint) return `data:${sniffImageType(bytes)};base64,${bytes.toString('base64')}`;
   const { image_ttl_ms, images_total_bytes: total_bytes } = configuration.limits;
   const id = randomBytes(NAME_BYTES).toString('base64url');
   await store.pictures.keep(id, bytes, {

@@ -1,7 +1,7 @@
 import type { Price } from '../../core/model.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
-import type { Draft } from '../../yaml/validate.js';
+import type { PartialLoad } from '../../yaml/validate.js';
 import { readDollars } from '../../yaml/dollars.js';
 
 const QUALITIES = ['standard', 'hd'];
@@ -13,7 +13,7 @@ const QUALITIES = ['standard', 'hd'];
 export function readImagePrices(
   source: Source,
   pointer: string,
-  price: Draft<PriceEntry>,
+  price: PartialLoad<PriceEntry>,
 ): Partial<Price> {
   const entry = typeof price === 'object' ? price.per_image : undefined;
   if (entry === undefined) return {};

@@ -1,10 +1,10 @@
-import type { Client } from '../../http/client-connection.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { WireRequest } from '../../core/provider.js';
-import { failure } from '../../upstream/classify-error.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import { isImageCodec, type ImageCall, type ImageCodec, type ImageReply } from './codec.js';
-import { deliver, type ImageDatum } from './to-client.js';
+import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -26,7 +26,7 @@ export interface ImageAnswer {
 export async function images(
   call: ImageCall,
   upstream: Upstream,
-  client: Client,
+  client: ClientConnection,
   services: Services,
 ): Promise<ImageAnswer> {
   const operation = operationOf(upstream);
@@ -39,13 +39,13 @@ export async function images(
   const answer = { upstream, usages: replies.map(({ usage }) => usage) };
   const created = Math.floor(services.now() / 1_000);
   // The upstream was heard out only to learn what it made: nobody is there to take it.
-  if (client.gone && !client.returns) {
+  if (client.disconnected && !client.may_retry) {
     return { ...answer, created, data: [], delivered: pictures.length };
   }
   // What is made is paid for, also by a client that leaves now.
-  client.on_leave = 'drain';
+  client.on_disconnect = 'drain';
   const data = await good(
-    pictures.map((picture) => deliver(picture, call, upstream, client, services)),
+    pictures.map((picture) => toClientFormat(picture, call, upstream, client, services)),
   );
   return { ...answer, created, data, delivered: data.length };
 }
@@ -81,7 +81,7 @@ async function ask(
   call: ImageCall,
   upstream: Upstream,
   { codec, path }: ImageOperation,
-  { signal, room }: Client,
+  { signal, room }: ClientConnection,
   { network, configuration }: Services,
 ): Promise<ImageReply> {
   const { provider } = upstream;
@@ -96,7 +96,7 @@ async function ask(
   const answer = await network.send(provider, wire, signal);
   const { status, headers } = answer;
   if (status < 200 || status > 299) {
-    throw failure(status, headers, await readError(answer), provider);
+    throw classifyError(status, headers, await readError(answer), provider);
   }
   const body = await readJson(answer, limits.answer_bytes, room);
   const { pictures, usage } = codec.decode(body, call, upstream);

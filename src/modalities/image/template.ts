@@ -1,15 +1,15 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
-import type { Draft } from '../../yaml/validate.js';
-import type { ImageCall, ImageCodec, ImageReply, Picture } from './codec.js';
+import type { PartialLoad } from '../../yaml/validate.js';
+import type { ImageCall, ImageCodec, ImageReply, GeneratedImage } from './codec.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { ImageBlock } from '../../schema-types/provider.js';
-import { failureInside } from '../../upstream/classify-error.js';
-import { unaccepted } from '../../mapping/unsupported-value.js';
+import { classifyErrorInside } from '../../upstream/classify-error.js';
+import { unsupportedValue } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
-import { adjusted } from '../../mapping/overrides.js';
+import { applyOverrides } from '../../mapping/overrides.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
-import { PLACES, type Place } from '../../mapping/template-scopes.js';
+import { TEMPLATE_SCOPES, type Place } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
@@ -21,10 +21,10 @@ const DATA_URL = /^data:[^,]{0,200};base64,/u;
  * `response.pictures` a list of `{ b64_json or url, revised_prompt }`. A text in `response.error`
  * tells that a 2xx is none.
  */
-export function mapImages(source: Source, block: Draft<ImageBlock>): ImageCodec {
+export function mapImages(source: Source, block: PartialLoad<ImageBlock>): ImageCodec {
   const at = (place: Place, part: string, value: unknown, address = false) =>
     compile(value, AT + part, { source, place, address });
-  const { image_request, image_response } = PLACES;
+  const { image_request, image_response } = TEMPLATE_SCOPES;
   const response = block.response ?? {};
   const path = at(image_request, '/path', block.path, true);
   const request = at(image_request, '/request', block.request);
@@ -37,13 +37,14 @@ export function mapImages(source: Source, block: Draft<ImageBlock>): ImageCodec 
       checkAccepted(call, block);
       const names = { call, model: upstream.model };
       const address = addressFrom(evaluate(path, call, names));
-      const body = adjusted(evaluate(request, call, names), upstream);
+      const body = applyOverrides(evaluate(request, call, names), upstream);
       return { path: address, headers, body };
     },
     decode(body, call, { model, provider }): ImageReply {
       const names = { call, body, model };
       const said = evaluate(error, body, names);
-      if (typeof said === 'string' && said !== '') throw failureInside({ error: said }, provider);
+      if (typeof said === 'string' && said !== '')
+        throw classifyErrorInside({ error: said }, provider);
       const made = evaluate(pictures, body, names);
       const found = (Array.isArray(made) ? made : []).flatMap(pictureIn);
       if (found.length === 0) {
@@ -54,14 +55,14 @@ export function mapImages(source: Source, block: Draft<ImageBlock>): ImageCodec 
   };
 }
 
-function checkAccepted(call: ImageCall, { accepts }: Draft<ImageBlock>): void {
+function checkAccepted(call: ImageCall, { accepts }: PartialLoad<ImageBlock>): void {
   const size = call.size && `${call.size.width}x${call.size.height}`;
   const asked = { size, quality: call.quality, style: call.style };
-  const refusal = unaccepted(asked, accepts, '');
+  const refusal = unsupportedValue(asked, accepts, '');
   if (refusal) throw new UpstreamError('rejected', refusal.message);
 }
 
-function pictureIn(value: unknown): Picture[] {
+function pictureIn(value: unknown): GeneratedImage[] {
   if (!isRecord(value)) return [];
   const { b64_json, url, revised_prompt } = value;
   const revised = isText(revised_prompt) ? { revised_prompt } : {};

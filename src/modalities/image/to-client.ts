@@ -1,9 +1,9 @@
-import type { Client } from '../../http/client-connection.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import { refusePrivate } from '../../upstream/ssrf-guard.js';
-import type { ImageCall, Picture } from './codec.js';
-import { fetchPicture, isInside } from './fetch-image.js';
-import { keptUrl } from './hosted-url.js';
+import { assertPublic } from '../../upstream/ssrf-guard.js';
+import type { ImageCall, GeneratedImage } from './codec.js';
+import { fetchImage, isInside } from './fetch-image.js';
+import { hostedImageUrl } from './hosted-url.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -21,11 +21,11 @@ const URL_CHARACTERS = 8_192;
  * A picture in the form that was asked for, whatever form the upstream gave it in. A URL that every
  * client can open is passed on as it is. Throws `UpstreamError` for a picture that is none.
  */
-export async function deliver(
-  picture: Picture,
+export async function toClientFormat(
+  picture: GeneratedImage,
   call: ImageCall,
   upstream: Upstream,
-  { signal, room, account_id }: Client,
+  { signal, room, account_id }: ClientConnection,
   services: Services,
 ): Promise<ImageDatum> {
   const { provider } = upstream;
@@ -38,18 +38,18 @@ export async function deliver(
   }
   const isUrl = call.response_format === 'url';
   if (inline === undefined && isUrl && !isInside(url, provider)) {
-    refusePrivate(url);
+    assertPublic(url);
     return { url, revised_prompt };
   }
   const bytes =
     inline === undefined
-      ? await fetchPicture(url, provider, image_bytes, services.network, signal)
+      ? await fetchImage(url, provider, image_bytes, services.network, signal)
       : decode(inline);
   check(bytes, image_bytes);
   if (inline === undefined) room?.grow(bytes.length);
   if (isUrl) {
     const owner = { account_id, free: upstream.price.free };
-    return { url: await keptUrl(bytes, owner, services), revised_prompt };
+    return { url: await hostedImageUrl(bytes, owner, services), revised_prompt };
   }
   return { b64_json: bytes.toString('base64'), revised_prompt };
 }

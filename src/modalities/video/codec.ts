@@ -1,6 +1,6 @@
 import { hasMethods } from '../../lib/is-record.js';
 import type { JsonObject } from '../../core/json.js';
-import type { AspectRatio, Resolution, VideoRequest, VideoPlace } from '../../core/task.js';
+import type { AspectRatio, Resolution, VideoRequest, ContentSource } from '../../core/task.js';
 import type { Upstream } from '../../core/model.js';
 
 /** A video call in the gateway's own words, defaults filled in (specification 2.8). */
@@ -19,7 +19,7 @@ export interface VideoCall {
 
 export type VideoProgress =
   | { status: 'IN_QUEUE' | 'IN_PROGRESS' }
-  | { status: 'COMPLETED'; videos: readonly VideoPlace[] }
+  | { status: 'COMPLETED'; videos: readonly ContentSource[] }
   /** In the upstream's own words: the client is shown them. */
   | { status: 'FAILED'; error: string };
 

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import { ClientGone, type Client } from '../../http/client-connection.js';
+import { ClientDisconnected, type ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
-import { openVideo, type OpenVideo } from './open-content.js';
+import { openContent, type OpenVideo } from './open-content.js';
 import { upstreamOf } from './poll.js';
 import { rangeOf } from './range.js';
 
@@ -15,10 +15,10 @@ import { rangeOf } from './range.js';
 export async function content(
   routed: RoutedTask,
   request_id: string,
-  client: Client,
+  client: ClientConnection,
   services: Services,
 ): Promise<Answer> {
-  client.on_leave = 'abort';
+  client.on_disconnect = 'abort';
   const video = await begin(routed, request_id, client, services);
   const head = {
     status: video.content_range === undefined ? 200 : 206,
@@ -27,7 +27,7 @@ export async function content(
   };
   const { client_ms } = services.configuration.limits;
   if (client.req.method === 'HEAD') {
-    client.stop(new ClientGone());
+    client.stop(new ClientDisconnected());
     client.sendHead(head, client_ms);
   } else await client.sendBytes(head, video.chunks, client_ms);
   return { body: () => undefined };
@@ -42,7 +42,7 @@ interface Begun extends OpenVideo {
 async function begin(
   { task, index }: RoutedTask,
   request_id: string,
-  client: Client,
+  client: ClientConnection,
   services: Services,
 ): Promise<Begun> {
   const place = await services.store.tasks.place(task.id, index);
@@ -50,13 +50,13 @@ async function begin(
   if (!place || !upstream) throw failed();
   const range = rangeOf(client.req.headers);
   try {
-    const video = await openVideo(place, upstream.provider, range, services, client);
+    const video = await openContent(place, upstream.provider, range, services, client);
     const rest = video.body[Symbol.asyncIterator]();
     const { done, value } = await rest.next();
     if (done) throw new UpstreamError('broken', 'The upstream gave an empty video.');
     return { ...video, chunks: withFirst(value, rest) };
   } catch (error) {
-    if (client.gone || !(error instanceof UpstreamError)) throw error;
+    if (client.disconnected || !(error instanceof UpstreamError)) throw error;
     services.log.warn({ request_id, provider: task.provider, err: error }, 'a video did not come');
     throw failed(error);
   }

@@ -3,7 +3,7 @@ import { isOwn, urlOf } from '../../upstream/address.js';
 import { readText } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
 import { wireOf } from './submit-jobs.js';
-import type { StopSignal } from '../../lib/abort.js';
+import type { LightAbortSignal } from '../../lib/abort.js';
 import type { VideoRequest } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
@@ -23,7 +23,7 @@ export async function fetchVideo(
   provider: Provider,
   range: string | undefined,
   network: Network,
-  signal: StopSignal,
+  signal: LightAbortSignal,
 ): Promise<WireAnswer> {
   const patient = { ...provider, timeouts: { ...provider.timeouts, total_ms: DOWNLOAD_MS } };
   const wanted = range === undefined ? {} : { range };

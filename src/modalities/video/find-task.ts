@@ -4,7 +4,7 @@ import type { Services } from '../../pipeline/services.js';
 import { fact, type State } from '../../pipeline/stage.js';
 import type { RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
-import { tellSwept } from './log-expired.js';
+import { logExpired } from './log-expired.js';
 
 /** What the ID in a path is: the request's own, or that of its content. */
 type Kind = 'task' | 'content';
@@ -40,7 +40,7 @@ async function ownTask(
   if (task?.account_id !== account_id) return undefined;
   if (task.due_ms > services.now()) return task;
   const { log, configuration } = services;
-  for (const swept of await tasks.sweep(configuration.limits.task_ms)) tellSwept(swept, log);
+  for (const swept of await tasks.sweep(configuration.limits.task_ms)) logExpired(swept, log);
   return find();
 }
 

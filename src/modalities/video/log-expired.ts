@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { SweptTask } from '../../store/tasks/task-types.js';
 
 /** Writes down what became of a task that nobody waits for, with all that is known of it. */
-export function tellSwept({ task, did }: SweptTask, log: Logger): void {
+export function logExpired({ task, did }: SweptTask, log: Logger): void {
   const { id, account_id, model, provider, upstream_model, status } = task;
   // Not their errors: what an upstream says may repeat a prompt.
   const jobs = task.jobs.map(({ count, status: was, state }) => ({ count, status: was, state }));

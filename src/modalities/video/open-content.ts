@@ -1,13 +1,13 @@
-import type { Client } from '../../http/client-connection.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import { GatewayError } from '../../core/errors.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
-import { failure } from '../../upstream/classify-error.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import { fetchVideo } from './fetch-content.js';
 import { slice, spanOf } from './range.js';
-import type { VideoPlace } from '../../core/task.js';
+import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 /** A video that has begun to come: `length` and `size` in bytes, where they are known. */
@@ -27,12 +27,12 @@ const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
  * Opens the bytes of a video where they are. Throws `GatewayError` (416) for a range past its end,
  * `UpstreamError` for everything else.
  */
-export async function openVideo(
-  { request, base64_at }: VideoPlace,
+export async function openContent(
+  { request, base64_at }: ContentSource,
   provider: Provider,
   range: string | undefined,
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
-  { signal, room }: Client,
+  { signal, room }: ClientConnection,
 ): Promise<OpenVideo> {
   if (DATA_URL.test(request.path)) {
     const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
@@ -44,7 +44,7 @@ export async function openVideo(
   const content_range = headers['content-range'];
   if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
   if (status >= 400) {
-    throw failure(status, headers, await readError(answer), provider);
+    throw classifyError(status, headers, await readError(answer), provider);
   }
   if (base64_at) {
     const bytes = bytesAt(

@@ -1,18 +1,18 @@
 import { videoOperation } from './codec.js';
 import type { TaskJob } from '../../store/tasks/task-types.js';
-import { AnswerTooLarge, type Control, type ControlAnswer } from '../../upstream/poll-client.js';
-import { failure } from '../../upstream/classify-error.js';
+import { AnswerTooLarge, type PollClient, type ControlAnswer } from '../../upstream/poll-client.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoProgress } from './codec.js';
 import { wireOf } from './submit-jobs.js';
 import type { JsonObject } from '../../core/json.js';
-import type { VideoPlace } from '../../core/task.js';
+import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
 /** What one upstream task has come to: the videos, once it is done. */
 export interface JobAnswer {
   job: TaskJob;
-  places: readonly VideoPlace[];
+  places: readonly ContentSource[];
   fault?: UpstreamError;
 }
 
@@ -23,10 +23,10 @@ const QUESTIONS = 4;
 const PASSING = new Set([401, 403, 408, 429]);
 
 /** Asks how far an upstream task is. Throws `UpstreamError` where that could not be learned. */
-export async function askJob(
+export async function pollJob(
   job: TaskJob,
   upstream: Upstream,
-  control: Control,
+  control: PollClient,
   limit_bytes: number,
 ): Promise<JobAnswer> {
   try {
@@ -41,7 +41,7 @@ export async function askJob(
 async function askOn(
   job: TaskJob,
   upstream: Upstream,
-  control: Control,
+  control: PollClient,
   limit_bytes: number,
 ): Promise<JobAnswer> {
   const { provider } = upstream;
@@ -51,7 +51,7 @@ async function askOn(
     const request = wireOf(codec.poll(state, upstream));
     const answer = await control.ask(provider, request, limit_bytes);
     const { status, headers, text } = answer;
-    if (isPassing(status)) throw failure(status, headers, text, provider);
+    if (isPassing(status)) throw classifyError(status, headers, text, provider);
     const progress = codec.polled({ status, body: bodyOf(answer) }, state, upstream);
     if ('status' in progress) return answerOf({ ...job, state }, progress);
     state = progress.state;

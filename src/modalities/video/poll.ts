@@ -1,6 +1,6 @@
 import type { Polled, Services } from '../../pipeline/services.js';
 import type { Task, TaskJob, TaskProgress } from '../../store/tasks/task-types.js';
-import { askJob, type JobAnswer } from './poll-job.js';
+import { pollJob, type JobAnswer } from './poll-job.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -65,15 +65,15 @@ async function ask(
   upstream: Upstream,
   services: Services,
 ): Promise<JobAnswer> {
-  const { control, configuration, log, outcomes } = services;
+  const { poll_client, configuration, log, health } = services;
   const { name } = upstream.provider;
   if (hasEnded(job)) return { job, places: [] };
   try {
-    const answer = await askJob(job, upstream, control, configuration.limits.answer_bytes);
-    outcomes.answered(name);
+    const answer = await pollJob(job, upstream, poll_client, configuration.limits.answer_bytes);
+    health.answered(name);
     return answer;
   } catch (error) {
-    outcomes.failed(name, error);
+    health.failed(name, error);
     const known = { request_id: task.id, provider: task.provider };
     log.warn({ ...known, err: error }, 'an upstream could not be asked about a task');
     const fault =

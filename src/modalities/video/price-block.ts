@@ -1,7 +1,7 @@
 import type { Price } from '../../core/model.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
-import type { Draft } from '../../yaml/validate.js';
+import type { PartialLoad } from '../../yaml/validate.js';
 import { readDollars } from '../../yaml/dollars.js';
 
 const RESOLUTIONS = ['720p', '1080p', '4k'] as const;
@@ -14,7 +14,7 @@ const SOUNDS = ['silent', 'audio'] as const;
 export function readVideoPrices(
   source: Source,
   pointer: string,
-  price: Draft<PriceEntry>,
+  price: PartialLoad<PriceEntry>,
 ): Partial<Price> {
   const entry = typeof price === 'object' ? price.per_video_second : undefined;
   if (entry === undefined) return {};

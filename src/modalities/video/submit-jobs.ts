@@ -1,10 +1,10 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import type { WireRequest } from '../../core/provider.js';
-import { failure } from '../../upstream/classify-error.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import { readError, readJson } from '../../upstream/read-answer.js';
 import type { Network } from '../../upstream/network-types.js';
 import { videoOperation, type VideoCall } from './codec.js';
-import type { StopSignal } from '../../lib/abort.js';
+import type { LightAbortSignal } from '../../lib/abort.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoRequest } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -27,7 +27,7 @@ export async function submitJobs(
   upstream: Upstream,
   network: Network,
   limits: SubmitLimits,
-  signal: StopSignal,
+  signal: LightAbortSignal,
 ): Promise<TaskJob[]> {
   const counts = shares(call.sample_count, videoOperation(upstream).max);
   const outcomes = await Promise.allSettled(
@@ -70,14 +70,14 @@ async function submitJob(
   upstream: Upstream,
   network: Network,
   limits: SubmitLimits,
-  signal: StopSignal,
+  signal: LightAbortSignal,
 ): Promise<JsonObject> {
   const { provider } = upstream;
   const { codec } = videoOperation(upstream);
   const answer = await network.send(provider, wireOf(codec.submit(call, upstream)), signal);
   const { status, headers } = answer;
   if (status < 200 || status > 299) {
-    throw failure(status, headers, await readError(answer), provider);
+    throw classifyError(status, headers, await readError(answer), provider);
   }
   return codec.submitted(await readJson(answer, limits.answer_bytes), call, upstream);
 }

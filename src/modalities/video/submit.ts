@@ -38,7 +38,7 @@ export class PlannedVideo implements Work {
     const { request_id, client, services } = sending;
     const { store, network, configuration } = services;
     // An upstream is heard out: it may take the task though the client has left.
-    client.on_leave = 'drain';
+    client.on_disconnect = 'drain';
     const target = targetOf(upstream, call);
     if (this.#begun) await store.tasks.retarget(request_id, target);
     else await this.#begin(target, sending);

@@ -1,12 +1,12 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { Provider } from '../../core/provider.js';
-import { failure } from '../../upstream/classify-error.js';
+import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoCodec } from './codec.js';
 import { compile } from '../../mapping/compile.js';
 import { progressPlace, type Fields } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
-import type { VideoPlace } from '../../core/task.js';
+import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Operations } from './template-types.js';
 
@@ -71,7 +71,7 @@ export function compileProgress(
 }
 
 function refusal(status: number, body: unknown, provider: Provider): UpstreamError {
-  return failure(status, {}, typeof body === 'string' ? body : written(body), provider);
+  return classifyError(status, {}, typeof body === 'string' ? body : written(body), provider);
 }
 
 /** What is nested too deep to be written says nothing anyone could read. */
@@ -88,7 +88,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** `{ url, credentials }` or a mere address each; what has none is no video. */
-function places(value: unknown, standard: boolean): VideoPlace[] {
+function places(value: unknown, standard: boolean): ContentSource[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.flatMap((item) => {
     const { url, credentials = standard } = isRecord(item) ? item : { url: item };

@@ -1,4 +1,4 @@
-import type { Draft } from '../../yaml/validate.js';
+import type { PartialLoad } from '../../yaml/validate.js';
 import type { ProviderManifest } from '../../schema-types/provider.js';
 
-export type Operations = Draft<ProviderManifest['operations']>;
+export type Operations = PartialLoad<ProviderManifest['operations']>;

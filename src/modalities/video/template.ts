@@ -2,13 +2,13 @@ import { nameHint } from '../../yaml/did-you-mean.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { VideoCodec } from './codec.js';
-import { unaccepted } from '../../mapping/unsupported-value.js';
+import { unsupportedValue } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
-import { adjusted } from '../../mapping/overrides.js';
+import { applyOverrides } from '../../mapping/overrides.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
 import { asJson, asState } from './template-json.js';
-import { PLACES, type Fields, type Place } from '../../mapping/template-scopes.js';
+import { TEMPLATE_SCOPES, type Fields, type Place } from '../../mapping/template-scopes.js';
 import { compileProgress, RESULT, STATUSES } from './template-progress.js';
 import { compileQuestion } from './template-status.js';
 import { evaluate, type Template } from '../../mapping/scope.js';
@@ -26,20 +26,20 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
   const place = `/operations${join('video.submit')}`;
   const at = (where: Place, part: string, value: unknown, address = false): Template =>
     compile(value, place + part, { source, place: where, address });
-  const path = at(PLACES.submit_request, '/path', submit.path, true);
-  const request = at(PLACES.submit_request, '/request', submit.request);
-  const remember = at(PLACES.submit_response, '/response/state', submit.response?.state);
+  const path = at(TEMPLATE_SCOPES.submit_request, '/path', submit.path, true);
+  const request = at(TEMPLATE_SCOPES.submit_request, '/request', submit.request);
+  const remember = at(TEMPLATE_SCOPES.submit_response, '/response/state', submit.response?.state);
   const state = fieldsOf(submit.response?.state);
   const poll = compileQuestion(source, operations, state);
   const headers = headersOf(submit.headers);
   return {
     refuse(call) {
-      const refusal = unaccepted({ ...call }, submit.accepts, 'parameters.');
+      const refusal = unsupportedValue({ ...call }, submit.accepts, 'parameters.');
       return refusal && { param: refusal.field, message: refusal.message };
     },
     submit(call, upstream) {
       const names = { call, model: upstream.model };
-      const body = asJson(adjusted(evaluate(request, call, names), upstream));
+      const body = asJson(applyOverrides(evaluate(request, call, names), upstream));
       const address = addressFrom(evaluate(path, call, names));
       return { method: 'POST', path: address, headers, body, credentials: true };
     },

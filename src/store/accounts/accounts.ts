@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { enterCredit } from '../ledger/ledger.js';
 import { checkName } from '../names.js';
-import { bound, fitsColumn } from '../int64.js';
+import { toBinding, fitsColumn } from '../int64.js';
 import { randomText } from '../keys/secret.js';
 import { StoreError } from '../store-error.js';
 import type { Account } from '../account-types.js';
@@ -45,7 +45,7 @@ export async function insertAccount(
   const id = PREFIX + randomText(16);
   const made = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
   const rows: unknown[] = await trx('accounts')
-    .insert({ ...made, balance_nano: bound(credit_nano), held_nano: 0 })
+    .insert({ ...made, balance_nano: toBinding(credit_nano), held_nano: 0 })
     .onConflict('name')
     .ignore()
     .returning('id');

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
-import type { AnsweredCall, Begun, RepeatableCall } from './idempotency-types.js';
+import type { EndedCall, KeyState, IdempotentCall } from './idempotency-types.js';
 import { excessOf, type Weight } from '../shares.js';
 import { StoreError } from '../store-error.js';
 
@@ -60,7 +60,7 @@ export async function shareAnswers(trx: Knex): Promise<void> {
 }
 
 /** What a key that is in use means for a call that brings it again. */
-export function begunOf(row: CallRow, { asked_sha256 }: RepeatableCall): Begun {
+export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyState {
   if (row.asked_sha256 !== asked_sha256) return { is: 'other' };
   if (row.process_id !== null) return { is: 'running' };
   const { status, answer: text } = row;
@@ -68,14 +68,14 @@ export function begunOf(row: CallRow, { asked_sha256 }: RepeatableCall): Begun {
 }
 
 /** A process that was taken to be gone loses its keys, and must not charge for them then. */
-export function takenOver({ request_id }: RepeatableCall): StoreError {
+export function lostOwnership({ request_id }: IdempotentCall): StoreError {
   return new StoreError(`The Idempotency-Key of request ${request_id} is another call's by now.`);
 }
 
 /** Keeps an answer within a transaction. Throws `StoreError` where another call has the key. */
 export async function keepAnswer(
   trx: Knex.Transaction,
-  { answer, ...call }: AnsweredCall,
+  { answer, ...call }: EndedCall,
 ): Promise<void> {
   const kept: unknown[] = await trx('idempotency_keys')
     .insert({ ...call, status: answer?.status ?? null, answer: answer?.text ?? null })
@@ -88,13 +88,13 @@ export async function keepAnswer(
     })
     .where('idempotency_keys.request_id', call.request_id)
     .returning('request_id');
-  if (kept.length === 0) throw takenOver(call);
+  if (kept.length === 0) throw lostOwnership(call);
 }
 
 /** Forgets a call, answered or not, within the transaction that undoes what it began. */
 export async function forgetCall(
   trx: Knex.Transaction,
-  { account_id, key_sha256, request_id }: RepeatableCall,
+  { account_id, key_sha256, request_id }: IdempotentCall,
 ): Promise<void> {
   await trx('idempotency_keys').where({ account_id, key_sha256, request_id }).delete();
 }

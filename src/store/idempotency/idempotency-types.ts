@@ -1,5 +1,5 @@
 /** A call that its client may send again under one `Idempotency-Key`. */
-export interface RepeatableCall {
+export interface IdempotentCall {
   account_id: string;
   /** Of the call that has the key now. */
   request_id: string;
@@ -12,35 +12,35 @@ export interface RepeatableCall {
 }
 
 /** What a client was answered: the text is JSON. */
-export interface Answer {
+export interface StoredResponse {
   status: number;
   text: string;
 }
 
 /** How a call has ended; its answer is null where it was too large to be kept, or not known. */
-export interface AnsweredCall extends RepeatableCall {
-  answer: Answer | null;
+export interface EndedCall extends IdempotentCall {
+  answer: StoredResponse | null;
 }
 
 /** What has become of the key: `new` for the one call that is to run. */
-export type Begun =
+export type KeyState =
   | { is: 'new' }
   | { is: 'running' }
   /** It stands for a call that asked for something else. */
   | { is: 'other' }
-  | { is: 'answered'; answer: Answer | null };
+  | { is: 'answered'; answer: StoredResponse | null };
 
 /** The idempotency keys of a store. A running one is forgotten when its process is gone. */
 export interface IdempotencyStore {
   /** One conditional write, so that of many calls with one key one is told that it is new. */
-  begin(call: RepeatableCall): Promise<Begun>;
+  begin(call: IdempotentCall): Promise<KeyState>;
   /**
    * Keeps the answer of a call that is not charged; one that is charged goes with its charge.
    * Throws `StoreError` where another call has the key by now.
    */
-  answer(call: AnsweredCall): Promise<void>;
+  answer(call: EndedCall): Promise<void>;
   /** Lets the key begin anew, unless its call was answered. */
-  forget(call: RepeatableCall): Promise<void>;
+  forget(call: IdempotentCall): Promise<void>;
   /**
    * Removes the keys that were kept long enough and answers how many; then gives up the oldest
    * answers of the accounts that keep the most, but not their keys, until the others weigh no more

@@ -5,7 +5,7 @@ import type { Database } from '../database.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../owner-only.js';
 import { isPossible } from '../text.js';
 import { excessOf, type Excess, type Weight } from '../shares.js';
-import type { PictureTerms, PictureStore } from './image-types.js';
+import type { HostingTerms, HostedImageStore } from './image-types.js';
 
 /** Where the bytes are; the rest is in the table, whichever database it is. */
 interface Shelf {
@@ -18,7 +18,7 @@ interface Shelf {
  * The pictures of a database. Beside SQLite the bytes are files of their own: a commit of megabytes
  * would stop all others. PostgreSQL holds them itself, so that every process can serve them.
  */
-export function openPictures(database: Database, now: () => number): PictureStore {
+export function openPictures(database: Database, now: () => number): HostedImageStore {
   const shelf = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
   return {
     keep: async (id, bytes, terms) => {
@@ -64,7 +64,7 @@ async function enter(
   trx: Knex.Transaction,
   id: string,
   size_bytes: number,
-  { due_ms, total_bytes, account_id, free }: PictureTerms,
+  { due_ms, total_bytes, account_id, free }: HostingTerms,
 ): Promise<string[]> {
   const given_up: string[] = [];
   const kept = await weights(trx);

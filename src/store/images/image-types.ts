@@ -1,5 +1,5 @@
 /** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
-export interface PictureTerms {
+export interface HostingTerms {
   due_ms: number;
   total_bytes: number;
   /** Whose it is; null where that is not known. */
@@ -8,17 +8,17 @@ export interface PictureTerms {
   free: boolean;
 }
 
-export interface KeptPicture {
+export interface HostedImage {
   bytes: Buffer;
   due_ms: number;
 }
 
 /** Pictures that are kept for a while, so that their clients can fetch them by a URL. */
-export interface PictureStore {
+export interface HostedImageStore {
   /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
-  keep(id: string, bytes: Uint8Array, terms: PictureTerms): Promise<void>;
+  keep(id: string, bytes: Uint8Array, terms: HostingTerms): Promise<void>;
   /** Undefined for one that is not kept, or not any more. */
-  picture(id: string): Promise<KeptPicture | undefined>;
+  picture(id: string): Promise<HostedImage | undefined>;
   /** Removes those whose time is up; answers how many. */
   sweep(): Promise<number>;
 }

@@ -3,7 +3,7 @@ import type { Database } from '../database.js';
 import { noAccount } from '../hot-path.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName } from '../names.js';
-import { bound, fitsColumn } from '../int64.js';
+import { toBinding, fitsColumn } from '../int64.js';
 import { StoreError, TooManyKeys } from '../store-error.js';
 import type { Key, KeyTerms } from '../account-types.js';
 
@@ -74,7 +74,7 @@ export async function createKey(
       ...key,
       secret_sha256: sha256(secret),
       models: key.models && JSON.stringify(key.models),
-      limit_nano: limit_nano && bound(limit_nano),
+      limit_nano: limit_nano && toBinding(limit_nano),
       spent_nano: 0,
     });
   });

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { formatDollars } from '../../lib/money.js';
 import type { Database } from '../database.js';
 import { noAccount } from '../hot-path.js';
-import { bound, fitsColumn } from '../int64.js';
+import { toBinding, fitsColumn } from '../int64.js';
 import { StoreError } from '../store-error.js';
 import type { LedgerEntry, LedgerPage } from '../account-types.js';
 
@@ -49,7 +49,7 @@ export async function credit(
     const first = await creditOf(trx, account_id, reference);
     if (first) return checkSame(first, amount_nano);
     checkRoom(figures, amount_nano);
-    const balance_nano = bound(figures.balance_nano + amount_nano);
+    const balance_nano = toBinding(figures.balance_nano + amount_nano);
     await trx('accounts').where({ id: account_id }).update({ balance_nano });
     return enterCredit(trx, now_ms, account_id, amount_nano, reference);
   });
@@ -68,7 +68,7 @@ export async function enterCredit(
       account_id,
       kind: 'credit',
       reference,
-      amount_nano: bound(amount_nano),
+      amount_nano: toBinding(amount_nano),
       estimated: false,
       created_ms: now_ms,
     })

@@ -1,8 +1,8 @@
 /** Work of one kind, done for one who asks alone or for many who stand in one lane. */
-export interface LaneWork<Item, Value> {
-  alone(item: Item): Promise<Value>;
+export interface KeyedBatch<Item, Value> {
+  runOne(item: Item): Promise<Value>;
   /** Answers in the order of the items; undefined where it did nothing, and each is to go alone. */
-  together(items: readonly Item[]): Promise<readonly Value[] | undefined>;
+  runBatch(items: readonly Item[]): Promise<readonly Value[] | undefined>;
 }
 
 interface Asked<Item, Value> {
@@ -19,11 +19,11 @@ const MOST = 64;
  * instead: whoever comes while their lane is busy goes together with the others who did, in one
  * trip and one commit. Who finds the lane free goes at once.
  */
-export class Lanes<Item, Value> {
+export class KeyedBatcher<Item, Value> {
   /** Who waits, by lane; a lane that is free is not there. */
   readonly #lanes = new Map<string, Asked<Item, Value>[]>();
 
-  constructor(private readonly work: LaneWork<Item, Value>) {}
+  constructor(private readonly work: KeyedBatch<Item, Value>) {}
 
   add(lane: string, item: Item): Promise<Value> {
     return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export class Lanes<Item, Value> {
   async #do(some: readonly Asked<Item, Value>[]): Promise<void> {
     try {
       const isOne = some.length === 1;
-      const values = isOne ? undefined : await this.work.together(some.map(({ item }) => item));
+      const values = isOne ? undefined : await this.work.runBatch(some.map(({ item }) => item));
       if (!values) await Promise.all(some.map((asked) => this.#alone(asked)));
       else for (const [at, { resolve }] of some.entries()) resolve(values[at] as Value);
     } catch (error) {
@@ -54,7 +54,7 @@ export class Lanes<Item, Value> {
 
   async #alone({ item, resolve, reject }: Asked<Item, Value>): Promise<void> {
     try {
-      resolve(await this.work.alone(item));
+      resolve(await this.work.runOne(item));
     } catch (error) {
       reject(error);
     }

@@ -1,8 +1,8 @@
-import { COLLECTED, type ChargeAct } from '../hot-path.js';
-import { takenOver } from '../idempotency/idempotency-keys.js';
-import type { LaneWork } from './keyed-batcher.js';
+import { COLLECTED, type ChargeCommand } from '../hot-path.js';
+import { lostOwnership } from '../idempotency/idempotency-keys.js';
+import type { KeyedBatch } from './keyed-batcher.js';
 import { valuesOf } from './postgres-idempotency.js';
-import { isAtFault, type Lent } from './postgres-session.js';
+import { isDataError, type PostgresSession } from './postgres-session.js';
 import type { Settled } from '../store-types.js';
 
 /** What is not collected, in digits; null where the charge was made before. */
@@ -16,22 +16,22 @@ interface Entered {
  * account under one key. Tried again after a lost connection too: the ledger's unique key makes
  * that harmless.
  */
-export class PostgresCharges implements LaneWork<ChargeAct, Settled | false> {
-  constructor(private readonly lent: Lent) {}
+export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | false> {
+  constructor(private readonly lent: PostgresSession) {}
 
-  async alone({ charge, answered }: ChargeAct): Promise<Settled | false> {
+  async runOne({ charge, answered }: ChargeCommand): Promise<Settled | false> {
     const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
     const values: unknown[] = [account_id, request_id, cost_nano, key_id, model, provider, usage];
     values.push(charge.estimated, this.lent.now(), charge.not_owed_nano ?? 0n);
     if (answered) values.push(...valuesOf(answered).slice(2));
     const name = answered ? 'settleKept' : 'settle';
-    const { rows } = await this.lent.insist<Entered>(name, values);
+    const { rows } = await this.lent.runIdempotent<Entered>(name, values);
     const [row] = rows;
-    if (answered && row?.kept !== true) throw takenOver(answered);
+    if (answered && row?.kept !== true) throw lostOwnership(answered);
     return settledOf(row?.uncollected_nano);
   }
 
-  async together(acts: readonly ChargeAct[]): Promise<(Settled | false)[] | undefined> {
+  async runBatch(acts: readonly ChargeCommand[]): Promise<(Settled | false)[] | undefined> {
     const charges = acts.map(({ charge }) => charge);
     const { account_id, key_id } = charges[0] ?? {};
     const values = [
@@ -46,7 +46,10 @@ export class PostgresCharges implements LaneWork<ChargeAct, Settled | false> {
       this.lent.now(),
     ];
     try {
-      const { rows } = await this.lent.insist<Entered & { reference: string }>('settleAll', values);
+      const { rows } = await this.lent.runIdempotent<Entered & { reference: string }>(
+        'settleAll',
+        values,
+      );
       const made = new Map(rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]));
       // Of two charges of one request the one is made, and the other hears so.
       return charges.map(({ request_id }) => {
@@ -55,7 +58,7 @@ export class PostgresCharges implements LaneWork<ChargeAct, Settled | false> {
         return settled;
       });
     } catch (error) {
-      if (isAtFault(error)) return undefined;
+      if (isDataError(error)) return undefined;
       throw error;
     }
   }

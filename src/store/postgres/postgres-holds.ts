@@ -1,15 +1,15 @@
-import { noAccount, type HoldAct } from '../hot-path.js';
+import { noAccount, type HoldCommand } from '../hot-path.js';
 import type { HoldResult } from '../hold-types.js';
-import type { LaneWork } from './keyed-batcher.js';
+import type { KeyedBatch } from './keyed-batcher.js';
 import { MAX_NANO } from '../int64.js';
-import { isAtFault, type Lent } from './postgres-session.js';
+import { isDataError, type PostgresSession } from './postgres-session.js';
 import { refusalIn, type Figures } from './postgres-refusal.js';
 
 /** Takes holds on PostgreSQL: one statement for one, or for many of one account under one key. */
-export class PostgresHolds implements LaneWork<HoldAct, HoldResult> {
-  constructor(private readonly lent: Lent) {}
+export class PostgresHolds implements KeyedBatch<HoldCommand, HoldResult> {
+  constructor(private readonly lent: PostgresSession) {}
 
-  async alone({ request_id, account_id, amount_nano, key_id }: HoldAct): Promise<HoldResult> {
+  async runOne({ request_id, account_id, amount_nano, key_id }: HoldCommand): Promise<HoldResult> {
     const { lent } = this;
     const values = [request_id, account_id, amount_nano, lent.process_id, lent.now(), key_id];
     if (amount_nano <= MAX_NANO && (await this.#admits('hold', values))) return { admitted: true };
@@ -20,7 +20,7 @@ export class PostgresHolds implements LaneWork<HoldAct, HoldResult> {
   }
 
   /** What the account and the key bear as a whole is admitted as a whole. */
-  async together(acts: readonly HoldAct[]): Promise<HoldResult[] | undefined> {
+  async runBatch(acts: readonly HoldCommand[]): Promise<HoldResult[] | undefined> {
     const { lent } = this;
     const { account_id, key_id } = acts[0] ?? {};
     const requests = acts.map(({ request_id }) => request_id);
@@ -31,7 +31,7 @@ export class PostgresHolds implements LaneWork<HoldAct, HoldResult> {
     try {
       if (!(await this.#admits('holdAll', values))) return undefined;
     } catch (error) {
-      if (isAtFault(error)) return undefined;
+      if (isDataError(error)) return undefined;
       throw error;
     }
     return acts.map(() => ({ admitted: true }));
@@ -40,7 +40,7 @@ export class PostgresHolds implements LaneWork<HoldAct, HoldResult> {
   /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
   async #admits(name: 'hold' | 'holdAll', values: unknown[]): Promise<boolean> {
     const { lent } = this;
-    const { rowCount } = await lent.registered(() => lent.run(name, values));
+    const { rowCount } = await lent.ensureRegistered(() => lent.run(name, values));
     return rowCount !== null && rowCount > 0;
   }
 }

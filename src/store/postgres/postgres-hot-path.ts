@@ -1,15 +1,15 @@
 import pg from 'pg';
-import { UnderWay, type Placed } from '../../lib/in-flight.js';
+import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
 import { isConflict, isPassing } from '../database.js';
 import { checkCharge, checkHold, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
-import type { ChargeAct, HoldAct, Hot } from '../hot-path.js';
-import type { AnsweredCall } from '../idempotency/idempotency-types.js';
-import { Lanes } from './keyed-batcher.js';
-import { codeOf, patiently } from '../retry.js';
+import type { ChargeCommand, HoldCommand, HotPath } from '../hot-path.js';
+import type { EndedCall } from '../idempotency/idempotency-types.js';
+import { KeyedBatcher } from './keyed-batcher.js';
+import { codeOf, withRetry } from '../retry.js';
 import { PostgresCharges } from './postgres-charges.js';
 import { PostgresHolds } from './postgres-holds.js';
 import { PostgresIdempotency } from './postgres-idempotency.js';
-import type { Lent } from './postgres-session.js';
+import type { PostgresSession } from './postgres-session.js';
 import { SQL } from './postgres-statements.js';
 import type { Process } from '../leases.js';
 import type { HoldResult } from '../hold-types.js';
@@ -21,7 +21,7 @@ const CONNECTIONS = 10;
 const QUERY_MS = 10_000;
 const FOREIGN_KEY_VIOLATION = '23503';
 
-interface Act extends Placed {
+interface Act extends Indexed {
   ended: Promise<unknown>;
 }
 
@@ -37,16 +37,16 @@ interface KeyRow {
  * The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, for an act, or
  * for those of one account and key that come together.
  */
-export class PostgresHot implements Hot {
+export class PostgresHot implements HotPath {
   readonly idempotency: PostgresIdempotency;
   readonly #pool: pg.Pool;
   readonly #self: Process;
   readonly #now: () => number;
-  readonly #callers: Lanes<string, Caller | undefined>;
-  readonly #holds: Lanes<HoldAct, HoldResult>;
+  readonly #callers: KeyedBatcher<string, Caller | undefined>;
+  readonly #holds: KeyedBatcher<HoldCommand, HoldResult>;
   readonly #charges: PostgresCharges;
-  readonly #chargeLanes: Lanes<ChargeAct, Settled | false>;
-  readonly #underWay = new UnderWay<Act>();
+  readonly #chargeLanes: KeyedBatcher<ChargeCommand, Settled | false>;
+  readonly #underWay = new InFlightSet<Act>();
 
   constructor(url: string, self: Process, now: () => number) {
     this.#pool = new pg.Pool({
@@ -61,25 +61,25 @@ export class PostgresHot implements Hot {
     this.#pool.on('error', () => undefined);
     this.#self = self;
     this.#now = now;
-    const lent: Lent = {
+    const lent: PostgresSession = {
       run: (name, values) => this.#run(name, values),
-      insist: (name, values) => this.#insist(name, values),
-      registered: (work) => this.#registered(work),
+      runIdempotent: (name, values) => this.#insist(name, values),
+      ensureRegistered: (work) => this.#registered(work),
       track: (act) => this.#track(act),
       process_id: self.id,
       now,
     };
     this.idempotency = new PostgresIdempotency(lent);
-    this.#callers = new Lanes({
-      alone: (sha256) => this.#caller(sha256),
-      together: async (same) => {
+    this.#callers = new KeyedBatcher({
+      runOne: (sha256) => this.#caller(sha256),
+      runBatch: async (same) => {
         const caller = await this.#caller(same[0] ?? '');
         return same.map(() => caller);
       },
     });
-    this.#holds = new Lanes(new PostgresHolds(lent));
+    this.#holds = new KeyedBatcher(new PostgresHolds(lent));
     this.#charges = new PostgresCharges(lent);
-    this.#chargeLanes = new Lanes(this.#charges);
+    this.#chargeLanes = new KeyedBatcher(this.#charges);
   }
 
   /** Asked anew for all who come while it is asked, so that a key revoked meanwhile is refused. */
@@ -132,10 +132,10 @@ export class PostgresHot implements Hot {
     return (await this.#run('ended', [key_id, this.#now()])).rowCount === 1;
   }
 
-  async settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false> {
+  async settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
     checkCharge(charge);
     const act = { charge, answered };
-    if (answered || isBeyondHold(charge)) return this.#track(this.#charges.alone(act));
+    if (answered || isBeyondHold(charge)) return this.#track(this.#charges.runOne(act));
     return this.#track(this.#chargeLanes.add(`${charge.account_id} ${charge.key_id}`, act));
   }
 
@@ -163,7 +163,7 @@ export class PostgresHot implements Hot {
 
   /** Closing waits for it, as an act may take more than one query. */
   async #track<T>(ended: Promise<T>): Promise<T> {
-    const act = { ended, place: -1 };
+    const act = { ended, index: -1 };
     this.#underWay.add(act);
     try {
       return await ended;
@@ -173,11 +173,11 @@ export class PostgresHot implements Hot {
   }
 
   #run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
-    return patiently(isConflict, () => this.#query<Row>(name, values));
+    return withRetry(isConflict, () => this.#query<Row>(name, values));
   }
 
   #insist<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
-    return patiently(isPassing, () => this.#query<Row>(name, values));
+    return withRetry(isPassing, () => this.#query<Row>(name, values));
   }
 
   #query<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { insertAccount, toAccount, type AccountRow } from '../accounts/accounts.js';
 import type { Database } from '../database.js';
-import type { Identity, PeopleStore } from './sign-in-types.js';
+import type { Identity, SignInStore } from './sign-in-types.js';
 import { createSession, readSession, sweepSessions } from './sessions.js';
 import { sha256 } from '../keys/secret.js';
 import { beginSignIn, createLink, finishSignIn, sweepTickets, useLink } from './one-time-tokens.js';
@@ -11,7 +11,7 @@ import type { Account } from '../account-types.js';
 /** What a newcomer's credit is entered under: with the account it is unique, so it comes once. */
 const REFERENCE = 'sign-in credit';
 
-export function openPeople(database: Database, now: () => number): PeopleStore {
+export function openPeople(database: Database, now: () => number): SignInStore {
   return {
     signIn: (identity, credit_nano) =>
       database.write((trx) => signIn(trx, now(), identity, credit_nano)),

@@ -37,7 +37,7 @@ export interface PendingSignIn {
 }
 
 /** What the store keeps of people. Each secret is 32 random bytes, base64url, kept as SHA-256. */
-export interface PeopleStore {
+export interface SignInStore {
   /**
    * The account of an identity. A new identity joins the account that is named by its address, or
    * becomes an account of that name with the credit. The same one twice at once makes one account.

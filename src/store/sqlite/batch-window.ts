@@ -2,14 +2,14 @@
 const MOST_MS = 5;
 
 /** Enough to be served at once: more would keep the event loop for too long. */
-export const MOST = 256;
+export const MAX_BATCH = 256;
 
 /**
  * Acts for all who wait as soon as a turn of the event loop has brought nobody more. Who comes
  * alone is served in the next turn, and nobody waits while the loop has nothing to do. A busy loop
  * comes to do each thing for many at once, which costs far less than all things for each few.
  */
-export function gather(
+export function collectBatch(
   waiting: { readonly length: number },
   act: () => void,
   now_ms: () => number = () => performance.now(),
@@ -18,7 +18,7 @@ export function gather(
   const turn = (before: number): void => {
     setImmediate(() => {
       const { length } = waiting;
-      const isOver = length <= before || length >= MOST || now_ms() - began_ms >= MOST_MS;
+      const isOver = length <= before || length >= MAX_BATCH || now_ms() - began_ms >= MOST_MS;
       if (isOver) act();
       else turn(length);
     });

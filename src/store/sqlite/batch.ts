@@ -1,17 +1,17 @@
 /** Work of one kind, which a transaction does for all that ask for it at once. */
 export interface Batch<Item, Value> {
   /** It takes what others may give back, and goes last. */
-  readonly takes?: true;
+  readonly runsLast?: true;
   /** Answers in the order of the items. If it throws, all is undone, and each is done alone. */
-  together(items: readonly Item[]): readonly Value[];
+  runBatch(items: readonly Item[]): readonly Value[];
   /** Throws where this one cannot be done. */
-  alone(item: Item): Value;
+  runOne(item: Item): Value;
 }
 
 /** Work that has nothing to do with that of others. */
-export const APART: Batch<() => unknown, unknown> = {
-  together: (works) => works.map((work) => work()),
-  alone: (work) => work(),
+export const INDEPENDENT: Batch<() => unknown, unknown> = {
+  runBatch: (works) => works.map((work) => work()),
+  runOne: (work) => work(),
 };
 
 /** One who asked a group for work, and waits. */
@@ -38,6 +38,6 @@ export function byBatch(members: readonly Member[]): [Batch<unknown, unknown>, M
   return [...all].toSorted(([one], [other]) => rank(one) - rank(other));
 }
 
-function rank({ takes }: Batch<unknown, unknown>): number {
-  return takes ? 1 : 0;
+function rank({ runsLast }: Batch<unknown, unknown>): number {
+  return runsLast ? 1 : 0;
 }

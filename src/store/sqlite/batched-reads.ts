@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import { isBusy } from '../database.js';
-import { gather } from './batch-window.js';
-import { patiently } from '../retry.js';
+import { collectBatch } from './batch-window.js';
+import { withRetry } from '../retry.js';
 
 interface Question<Found> {
   key: string;
@@ -14,7 +14,7 @@ interface Question<Found> {
  * taking the lock costs more than the look-up. Nothing is remembered from turn to turn, so each
  * answer is what the file says now.
  */
-export class Lookups<Found> {
+export class BatchedReads<Found> {
   readonly #get: (key: string) => Found | undefined;
   readonly #begin: () => void;
   readonly #commit: () => void;
@@ -30,7 +30,7 @@ export class Lookups<Found> {
   add(key: string): Promise<Found | undefined> {
     return new Promise((resolve, reject) => {
       const isFirst = this.#waiting.push({ key, resolve, reject }) === 1;
-      if (isFirst) gather(this.#waiting, () => this.#flush());
+      if (isFirst) collectBatch(this.#waiting, () => this.#flush());
     });
   }
 
@@ -43,7 +43,7 @@ export class Lookups<Found> {
     const alone = waiting.filter((question) => !this.#answered(question, known));
     if (shared) this.#commit();
     for (const { key, resolve, reject } of alone) {
-      patiently(isBusy, () => this.#get(key)).then(resolve, reject);
+      withRetry(isBusy, () => this.#get(key)).then(resolve, reject);
     }
   }
 

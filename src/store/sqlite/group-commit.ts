@@ -1,8 +1,8 @@
 import type Sqlite from 'better-sqlite3';
-import { APART, byBatch, type Batch, type Member } from './batch.js';
+import { INDEPENDENT, byBatch, type Batch, type Member } from './batch.js';
 import { isBusy } from '../database.js';
-import { Disk } from './wal-sync.js';
-import { gather, MOST } from './batch-window.js';
+import { WalSync } from './wal-sync.js';
+import { collectBatch, MAX_BATCH } from './batch-window.js';
 import { OpenFile } from '../open-file.js';
 import { ATTEMPTS, wait_ms } from '../retry.js';
 
@@ -10,10 +10,10 @@ import { ATTEMPTS, wait_ms } from '../retry.js';
  * Group commit: what is asked for together is written in one transaction. Callers are answered
  * after the commit, and those whose writing is durable once the disk has it as well.
  */
-export class Group {
+export class GroupCommit {
   readonly #database: Sqlite.Database;
   readonly #prelude: (again: boolean) => void;
-  readonly #disk: Disk;
+  readonly #disk: WalSync;
   readonly #file: OpenFile;
   readonly #sql: Record<'begin' | 'commit' | 'rollback' | 'mark' | 'keep' | 'undo', () => void>;
   #waiting: Member[] = [];
@@ -26,7 +26,7 @@ export class Group {
   constructor(
     database: Sqlite.Database,
     prelude: (again: boolean) => void,
-    disk = new Disk(`${database.name}-wal`),
+    disk = new WalSync(`${database.name}-wal`),
   ) {
     this.#disk = disk;
     this.#file = new OpenFile(database.name);
@@ -48,12 +48,12 @@ export class Group {
 
   /** Rejects with what `work` throws, which then has changed nothing; else answers its value. */
   add<T>(work: () => T): Promise<T> {
-    return this.join(APART, work) as Promise<T>;
+    return this.join(INDEPENDENT, work) as Promise<T>;
   }
 
   /** Like `add`, but answers only when what was written would survive a loss of power. */
   addDurably<T>(work: () => T): Promise<T> {
-    return this.join(APART, work, true) as Promise<T>;
+    return this.join(INDEPENDENT, work, true) as Promise<T>;
   }
 
   /** Adds work that is done together with what others ask for of the same kind. */
@@ -82,7 +82,7 @@ export class Group {
     this.#scheduled = true;
     const flush = (): void => this.#flush();
     if (wait !== undefined) setTimeout(flush, wait);
-    else if (this.#disk.isQuick) gather(this.#waiting, flush);
+    else if (this.#disk.isQuick) collectBatch(this.#waiting, flush);
     else setImmediate(flush);
   }
 
@@ -90,7 +90,7 @@ export class Group {
     this.#scheduled = false;
     if (!this.#begin()) return;
     const careful = this.#suspects > 0;
-    const members = this.#waiting.splice(0, careful ? this.#suspects : MOST);
+    const members = this.#waiting.splice(0, careful ? this.#suspects : MAX_BATCH);
     this.#suspects = 0;
     if (careful) this.#runOneByOne(members);
     else this.#runTogether(members);
@@ -122,7 +122,7 @@ export class Group {
     try {
       this.#prelude(false);
       for (const [batch, some] of byBatch(members)) {
-        const values = batch.together(some.map(({ item }) => item));
+        const values = batch.runBatch(some.map(({ item }) => item));
         for (const [at, member] of some.entries()) member.value = values[at];
       }
     } catch {
@@ -150,7 +150,7 @@ export class Group {
   #runAlone(member: Member): void {
     this.#sql.mark();
     try {
-      member.value = member.batch.alone(member.item);
+      member.value = member.batch.runOne(member.item);
       this.#sql.keep();
     } catch (error) {
       // A full disk and the like end the whole transaction: then no member is left to be saved.

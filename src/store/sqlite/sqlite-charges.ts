@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Batch } from './batch.js';
-import { COLLECTED, isBeyondHold, noAccount, type ChargeAct } from '../hot-path.js';
-import type { AnsweredCall } from '../idempotency/idempotency-types.js';
+import { COLLECTED, isBeyondHold, noAccount, type ChargeCommand } from '../hot-path.js';
+import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { prepareBulk } from './bulk-insert.js';
 import { CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
 import { type Settled } from '../store-types.js';
@@ -16,14 +16,14 @@ interface Paid {
 const NOTHING: Paid = { spent_nano: 0n, freed_nano: 0n };
 
 /** Enters charges and ends their holds, within a transaction. */
-export class SqliteCharges implements Batch<ChargeAct, Settled | false> {
+export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
   readonly #enter: ReturnType<typeof prepareBulk>;
   readonly #end: ReturnType<typeof prepareBulk>;
 
   constructor(
     database: Sqlite.Database,
-    private readonly keep: (call: AnsweredCall) => void,
+    private readonly keep: (call: EndedCall) => void,
     private readonly now: () => number,
   ) {
     this.#statements = prepareCharges(database);
@@ -32,15 +32,15 @@ export class SqliteCharges implements Batch<ChargeAct, Settled | false> {
   }
 
   /** Throws where one of them is not what it seems, so that each is looked at alone. */
-  together(acts: readonly ChargeAct[]): (Settled | false)[] {
+  runBatch(acts: readonly ChargeCommand[]): (Settled | false)[] {
     const known = acts.filter(
       ({ charge, answered }) =>
         charge.hold_nano !== undefined && !answered && !isBeyondHold(charge),
     );
-    if (known.length < 2) return acts.map((act) => this.alone(act));
+    if (known.length < 2) return acts.map((act) => this.runOne(act));
     this.#settleAll(known.map(({ charge }) => charge));
     const done = new Set(known);
-    return acts.map((act) => (done.has(act) ? COLLECTED : this.alone(act)));
+    return acts.map((act) => (done.has(act) ? COLLECTED : this.runOne(act)));
   }
 
   /** Each is the first of its request, and costs no more than its hold, which is as it says. */
@@ -82,7 +82,7 @@ export class SqliteCharges implements Batch<ChargeAct, Settled | false> {
     return key.limit_nano - key.spent_nano - (key.held_nano - freed_nano);
   }
 
-  alone({ charge, answered }: ChargeAct): Settled | false {
+  runOne({ charge, answered }: ChargeCommand): Settled | false {
     if (answered) this.keep(answered);
     const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
     const ended = this.#statements.endHold.get(request_id, account_id);

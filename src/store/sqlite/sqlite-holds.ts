@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type { Batch } from './batch.js';
-import { noAccount, refusalOf, type HoldAct } from '../hot-path.js';
+import { noAccount, refusalOf, type HoldCommand } from '../hot-path.js';
 import type { HoldResult } from '../hold-types.js';
 import { MAX_NANO } from '../int64.js';
 import { prepareBulk } from './bulk-insert.js';
@@ -9,8 +9,8 @@ import { HOLD, prepareHolds } from './sqlite-statements.js';
 const ADMITTED: HoldResult = { admitted: true };
 
 /** Takes holds, within a transaction. */
-export class SqliteHolds implements Batch<HoldAct, HoldResult> {
-  readonly takes = true;
+export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
+  readonly runsLast = true;
   readonly #statements: ReturnType<typeof prepareHolds>;
   readonly #insert: ReturnType<typeof prepareBulk>;
 
@@ -24,12 +24,12 @@ export class SqliteHolds implements Batch<HoldAct, HoldResult> {
   }
 
   /** What an account bears as a whole is admitted as a whole; else each is asked for alone. */
-  together(acts: readonly HoldAct[]): HoldResult[] {
-    const refused = new Map<HoldAct, HoldResult>();
+  runBatch(acts: readonly HoldCommand[]): HoldResult[] {
+    const refused = new Map<HoldCommand, HoldResult>();
     for (const some of byPayer(acts)) {
       if (this.#admitsAll(some)) continue;
       for (const act of some) {
-        const result = this.alone(act);
+        const result = this.runOne(act);
         if (!result.admitted) refused.set(act, result);
       }
     }
@@ -37,7 +37,7 @@ export class SqliteHolds implements Batch<HoldAct, HoldResult> {
   }
 
   /** False, and nothing is done, where the account or the key does not bear all of them. */
-  #admitsAll(acts: readonly HoldAct[]): boolean {
+  #admitsAll(acts: readonly HoldCommand[]): boolean {
     const [first, second] = acts;
     if (!first || !second) return false;
     const { account_id, key_id } = first;
@@ -55,7 +55,7 @@ export class SqliteHolds implements Batch<HoldAct, HoldResult> {
   }
 
   /** The first statement alone admits what most keys ask: they have no limit of their own. */
-  alone(act: HoldAct): HoldResult {
+  runOne(act: HoldCommand): HoldResult {
     const statements = this.#statements;
     const { account_id, amount_nano, key_id } = act;
     const now_ms = this.now();
@@ -80,14 +80,18 @@ export class SqliteHolds implements Batch<HoldAct, HoldResult> {
     return { admitted: false, because: 'balance', balance_nano, held_nano };
   }
 
-  #row({ request_id, account_id, amount_nano }: HoldAct, key_id: string | null, now_ms: number) {
+  #row(
+    { request_id, account_id, amount_nano }: HoldCommand,
+    key_id: string | null,
+    now_ms: number,
+  ) {
     return [request_id, account_id, this.process_id, amount_nano, now_ms, key_id];
   }
 }
 
 /** Those of one account under one key. */
-function byPayer(acts: readonly HoldAct[]): Iterable<HoldAct[]> {
-  const all = new Map<string, HoldAct[]>();
+function byPayer(acts: readonly HoldCommand[]): Iterable<HoldCommand[]> {
+  const all = new Map<string, HoldCommand[]>();
   for (const act of acts) {
     const payer = `${act.account_id} ${act.key_id}`;
     const some = all.get(payer);

@@ -1,11 +1,11 @@
 import Sqlite from 'better-sqlite3';
 import { isBusy, prepareSqlite } from '../database.js';
-import { Group } from './group-commit.js';
+import { GroupCommit } from './group-commit.js';
 import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
-import type { Hot } from '../hot-path.js';
-import type { AnsweredCall } from '../idempotency/idempotency-types.js';
-import { Lookups } from './batched-reads.js';
-import { patiently } from '../retry.js';
+import type { HotPath } from '../hot-path.js';
+import type { EndedCall } from '../idempotency/idempotency-types.js';
+import { BatchedReads } from './batched-reads.js';
+import { withRetry } from '../retry.js';
 import type { Process } from '../leases.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteCharges } from './sqlite-charges.js';
@@ -17,15 +17,15 @@ import type { Caller } from '../../core/model.js';
 import type { Charge } from '../account-types.js';
 
 /** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
-export class SqliteHot implements Hot {
+export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
   readonly #database: Sqlite.Database;
   readonly #keys: ReturnType<typeof prepareKeys>;
   readonly #processes: ReturnType<typeof prepareProcesses>;
-  readonly #group: Group;
+  readonly #group: GroupCommit;
   readonly #holds: SqliteHolds;
   readonly #charges: SqliteCharges;
-  readonly #lookups: Lookups<Caller>;
+  readonly #lookups: BatchedReads<Caller>;
   readonly #self: Process;
   readonly #now: () => number;
   #hasEntered = false;
@@ -39,15 +39,15 @@ export class SqliteHot implements Hot {
     this.#database.pragma('temp_store = MEMORY');
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
-    this.#lookups = new Lookups(this.#database, (sha256) => this.#caller(sha256));
+    this.#lookups = new BatchedReads(this.#database, (sha256) => this.#caller(sha256));
     this.#self = self;
     this.#now = now;
-    this.#group = new Group(this.#database, (again) => {
+    this.#group = new GroupCommit(this.#database, (again) => {
       if (again || !this.#hasEntered) this.#enter();
     });
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
     this.#holds = new SqliteHolds(this.#database, self.id, now);
-    const keep = (call: AnsweredCall): void => this.idempotency.keep(call);
+    const keep = (call: EndedCall): void => this.idempotency.keep(call);
     this.#charges = new SqliteCharges(this.#database, keep, now);
   }
 
@@ -83,10 +83,10 @@ export class SqliteHot implements Hot {
 
   async hasEnded(key_id: string): Promise<boolean> {
     const ended = () => this.#keys.ended.get(key_id, this.#now());
-    return (await patiently(isBusy, ended)) !== undefined;
+    return (await withRetry(isBusy, ended)) !== undefined;
   }
 
-  async settle(charge: Charge, answered?: AnsweredCall): Promise<Settled | false> {
+  async settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
     checkCharge(charge);
     return this.#group.join(this.#charges, { charge, answered }, true);
   }
@@ -121,7 +121,7 @@ export class SqliteHot implements Hot {
 
   async close(): Promise<void> {
     await this.#group.idle();
-    await patiently(isBusy, () => this.#processes.leave.run(this.#self.id));
+    await withRetry(isBusy, () => this.#processes.leave.run(this.#self.id));
     this.#database.close();
   }
 }

@@ -1,8 +1,8 @@
 import type Sqlite from 'better-sqlite3';
-import type { Group } from './group-commit.js';
+import type { GroupCommit } from './group-commit.js';
 import type { HotIdempotency } from '../hot-path.js';
-import { begunOf, takenOver, type CallRow } from '../idempotency/idempotency-keys.js';
-import type { AnsweredCall, Begun, RepeatableCall } from '../idempotency/idempotency-types.js';
+import { keyStateOf, lostOwnership, type CallRow } from '../idempotency/idempotency-keys.js';
+import type { EndedCall, KeyState, IdempotentCall } from '../idempotency/idempotency-types.js';
 
 /** The idempotency keys on a SQLite file, in the transactions of the hot path's group. */
 export class SqliteIdempotency implements HotIdempotency {
@@ -10,41 +10,41 @@ export class SqliteIdempotency implements HotIdempotency {
 
   constructor(
     database: Sqlite.Database,
-    private readonly group: Group,
+    private readonly group: GroupCommit,
     private readonly process_id: string,
     private readonly now: () => number,
   ) {
     this.#statements = prepare(database);
   }
 
-  begin(call: RepeatableCall): Promise<Begun> {
+  begin(call: IdempotentCall): Promise<KeyState> {
     return this.group.add(() => this.#begin(call));
   }
 
-  #begin(call: RepeatableCall): Begun {
+  #begin(call: IdempotentCall): KeyState {
     const { account_id, key_sha256, asked_sha256, request_id, due_ms } = call;
     const { begin, find } = this.#statements;
     const values = [asked_sha256, request_id, this.process_id, due_ms] as const;
     const begun = begin.run(account_id, key_sha256, ...values, this.now());
     const row = begun.changes > 0 ? undefined : find.get(account_id, key_sha256);
-    return row ? begunOf(row, call) : { is: 'new' };
+    return row ? keyStateOf(row, call) : { is: 'new' };
   }
 
-  async answer(call: AnsweredCall): Promise<void> {
+  async answer(call: EndedCall): Promise<void> {
     await this.group.addDurably(() => this.keep(call, true));
   }
 
   /** Within a transaction of the group; `isFree` where nothing is charged for it. */
-  keep(call: AnsweredCall, isFree = false): void {
+  keep(call: EndedCall, isFree = false): void {
     const { account_id, key_sha256, asked_sha256, request_id, due_ms, answer } = call;
     const values = [asked_sha256, request_id, due_ms] as const;
     const { status = null, text = null } = answer ?? {};
     const free = isFree ? 1 : 0;
     const kept = this.#statements.keep.run(account_id, key_sha256, ...values, status, text, free);
-    if (kept.changes === 0) throw takenOver(call);
+    if (kept.changes === 0) throw lostOwnership(call);
   }
 
-  async forget({ account_id, key_sha256, request_id }: RepeatableCall): Promise<void> {
+  async forget({ account_id, key_sha256, request_id }: IdempotentCall): Promise<void> {
     await this.group.add(() => this.#statements.forget.run(account_id, key_sha256, request_id));
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 /** Called once what was written is on the disk, or with what went wrong. */
-export type Reached = (error: NodeJS.ErrnoException | null) => void;
+export type OnSynced = (error: NodeJS.ErrnoException | null) => void;
 
 /** Standing still for longer than this costs more than what gathering saves. */
 const IDLE_MS = 0.5;
@@ -14,10 +14,10 @@ const RECENT = 8;
  * request meanwhile; here the write-ahead log is flushed beside, and one flush counts for all that
  * was committed before it began. The promise is the same as that of `synchronous = FULL`.
  */
-export class Disk {
+export class WalSync {
   readonly #file: string;
   #descriptor: number | undefined;
-  #waiting: Reached[] = [];
+  #waiting: OnSynced[] = [];
   #flushing = false;
   /** For how long the event loop stands still during a flush: the mean of late. */
   #idle_flush_ms = 0;
@@ -39,7 +39,7 @@ export class Disk {
   }
 
   /** Calls back when all that was committed by now survives a loss of power. */
-  after(reached: Reached): void {
+  after(reached: OnSynced): void {
     this.#waiting.push(reached);
     if (!this.#flushing) this.#flush();
   }
@@ -70,7 +70,7 @@ export class Disk {
   }
 
   /** Who came meanwhile is served at once: a busy turn of the loop has gathered enough of them. */
-  #done(waiting: readonly Reached[], error: NodeJS.ErrnoException | null): void {
+  #done(waiting: readonly OnSynced[], error: NodeJS.ErrnoException | null): void {
     this.#flushing = this.#waiting.length > 0;
     if (this.#flushing) this.#flush();
     for (const reached of waiting) reached(error);

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { bound } from '../int64.js';
+import { toBinding } from '../int64.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
 import { storable } from '../text.js';
@@ -52,7 +52,7 @@ export async function settleTask(
   if (task.content_id !== null) return task;
   await trx('tasks')
     .where({ id })
-    .update({ content_id, charge_nano: bound(cost_nano), hold_nano: 0, updated_ms: now_ms })
+    .update({ content_id, charge_nano: toBinding(cost_nano), hold_nano: 0, updated_ms: now_ms })
     .increment('version');
   const isCharged = cost_nano > 0n && (await enterCharge(trx, task, { cost_nano, usage, now_ms }));
   const spent_nano = isCharged ? cost_nano : 0n;
@@ -66,7 +66,7 @@ async function enterCharge(
   { id, account_id, key_id, model, provider }: Task,
   { cost_nano, usage, now_ms }: { cost_nano: bigint; usage: string; now_ms: number },
 ): Promise<boolean> {
-  const row = { account_id, kind: 'charge', reference: id, amount_nano: bound(-cost_nano) };
+  const row = { account_id, kind: 'charge', reference: id, amount_nano: toBinding(-cost_nano) };
   const made: unknown[] = await trx('ledger')
     .insert({ ...row, key_id, model, provider, usage, estimated: false, created_ms: now_ms })
     .onConflict(['account_id', 'kind', 'reference'])
@@ -82,15 +82,15 @@ async function pay(
   { spent_nano, freed_nano }: { spent_nano: bigint; freed_nano: bigint },
 ): Promise<void> {
   if (spent_nano === 0n && freed_nano === 0n) return;
-  const held_nano = trx.raw('held_nano - ?', [bound(freed_nano)]);
+  const held_nano = trx.raw('held_nano - ?', [toBinding(freed_nano)]);
   await trx('keys')
     .where({ id: key_id })
     .whereNotNull('limit_nano')
-    .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [bound(spent_nano)]) });
+    .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [toBinding(spent_nano)]) });
   await trx('accounts')
     .where({ id: account_id })
     .update({
       held_nano,
-      balance_nano: trx.raw('balance_nano - ?', [bound(spent_nano)]),
+      balance_nano: trx.raw('balance_nano - ?', [toBinding(spent_nano)]),
     });
 }

@@ -1,6 +1,6 @@
-import type { AnsweredCall, RepeatableCall } from '../idempotency/idempotency-types.js';
+import type { EndedCall, IdempotentCall } from '../idempotency/idempotency-types.js';
 import type { JsonObject } from '../../core/json.js';
-import type { AspectRatio, Resolution, VideoPlace } from '../../core/task.js';
+import type { AspectRatio, Resolution, ContentSource } from '../../core/task.js';
 
 /** `SUBMITTING` is ours: the intent is written, and the upstream has not answered yet. */
 export type TaskStatus = 'SUBMITTING' | JobStatus;
@@ -77,7 +77,7 @@ export interface TaskProgress {
   error: string | null;
   jobs: readonly TaskJob[];
   /** Videos that were finished since, in the order of their positions. */
-  places: readonly { position: number; place: VideoPlace }[];
+  places: readonly { position: number; place: ContentSource }[];
   due_ms: number;
 }
 
@@ -119,13 +119,13 @@ export interface TaskStore {
     id: string,
     jobs: readonly TaskJob[],
     due_ms: number,
-    answered?: AnsweredCall,
+    answered?: EndedCall,
   ): Promise<boolean>;
   /**
    * Ends a task that is not finished, and its hold; whatever its client could have been answered is
    * forgotten. False if it has ended already.
    */
-  fail(id: string, error: string, due_ms: number, call?: RepeatableCall): Promise<boolean>;
+  fail(id: string, error: string, due_ms: number, call?: IdempotentCall): Promise<boolean>;
   task(id: string): Promise<Task | undefined>;
   taskByContent(content_id: string): Promise<Task | undefined>;
   /** Takes the turn to ask the upstream; false if someone did so within `interval_ms`. */
@@ -138,7 +138,7 @@ export interface TaskStore {
    */
   settle(id: string, settlement: TaskSettlement): Promise<Task>;
   /** The place of one video of a task, counted from 0. */
-  place(id: string, index: number): Promise<VideoPlace | undefined>;
+  place(id: string, index: number): Promise<ContentSource | undefined>;
   /** Newest first, of those made at once the one of the greatest ID. */
   list(filter: TaskFilter): Promise<Task[]>;
   /**

@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
-import type { AnsweredCall } from '../idempotency/idempotency-types.js';
-import { bound } from '../int64.js';
+import type { EndedCall } from '../idempotency/idempotency-types.js';
+import { toBinding } from '../int64.js';
 import { register, type Process } from '../leases.js';
 import { readTasks } from './task-rows.js';
 import { endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
 import { sweep } from './task-sweep.js';
 import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
 import { isPossible, storable } from '../text.js';
-import type { VideoPlace } from '../../core/task.js';
+import type { ContentSource } from '../../core/task.js';
 import { StoreError } from '../store-error.js';
 
 /** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
@@ -22,7 +22,7 @@ export function openTasks(database: Database, self: Process, now: () => number):
       await database.write((trx) =>
         trx('tasks')
           .where({ id, status: 'SUBMITTING' })
-          .update({ ...target, price_nano: bound(target.price_nano), updated_ms: now() }),
+          .update({ ...target, price_nano: toBinding(target.price_nano), updated_ms: now() }),
       );
     },
     accept: (id, jobs, due_ms, answered) => {
@@ -57,7 +57,7 @@ async function begin(
   if (hold_nano > 0n) {
     // Not every driver answers the rows that a delete has taken away, but all say how many.
     const taken = await trx('holds')
-      .where({ request_id: id, account_id, amount_nano: bound(hold_nano) })
+      .where({ request_id: id, account_id, amount_nano: toBinding(hold_nano) })
       .where({ key_id: (await hasLimit(trx, key_id)) ? key_id : null })
       .delete();
     if (taken === 0) {
@@ -72,8 +72,8 @@ async function begin(
     model: intent.model,
     provider: intent.provider,
     upstream_model: intent.upstream_model,
-    price_nano: bound(intent.price_nano),
-    hold_nano: bound(hold_nano),
+    price_nano: toBinding(intent.price_nano),
+    hold_nano: toBinding(hold_nano),
     due_ms: intent.due_ms,
     call: JSON.stringify(intent.call),
     jobs: '[]',
@@ -89,7 +89,7 @@ async function accept(
   trx: Knex.Transaction,
   id: string,
   row: object,
-  answered: AnsweredCall | undefined,
+  answered: EndedCall | undefined,
 ): Promise<boolean> {
   const changed = await trx('tasks')
     .where({ id, status: 'SUBMITTING' })
@@ -157,11 +157,11 @@ async function place(
   database: Database,
   task_id: string,
   index: number,
-): Promise<VideoPlace | undefined> {
+): Promise<ContentSource | undefined> {
   const row = await database.read<{ place: string } | undefined>((knex) =>
     knex('contents').where({ task_id }).orderBy('position').offset(index).first('place'),
   );
-  return row && (JSON.parse(row.place) as VideoPlace);
+  return row && (JSON.parse(row.place) as ContentSource);
 }
 
 function list(

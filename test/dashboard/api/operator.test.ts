@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ProvidersShape } from '../../../src/dashboard/views/providers.js';
 import type { AccountShape, EntryShape, TaskShape } from '../../../src/dashboard/views/shapes.js';
-import { Outcomes } from '../../../src/telemetry/provider-health.js';
+import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { chat } from '../../helpers/ask.js';
 import { dollars } from '../../store/helpers/ground.js';
 import { onEachHouse, type Client } from './helpers/house.js';
@@ -172,7 +172,7 @@ onEachHouse('the API of operators', {}, (here) => {
     await chat(here.house, { model: 'acme-chat', stream: true, ...HELLO });
     await chat(here.house, { model: 'acme-cut', stream: true, ...HELLO }).catch(() => undefined);
     const other = await here.ground.open();
-    const outcomes = new Outcomes(() => here.ground.now_ms);
+    const outcomes = new ProviderHealth(() => here.ground.now_ms);
     outcomes.answered('acme');
     outcomes.answered('not in this file');
     await other.beat(JSON.stringify(outcomes.report()));

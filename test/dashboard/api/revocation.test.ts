@@ -51,7 +51,7 @@ onEachStore('a key that is revoked under load', (ground) => {
       const store = await ground.open();
       const { id: account_id } = await store.createAccount('ann', dollars(100));
       const { key, secret } = await store.createKey(account_id, 'k');
-      const session = await store.people.createSession({
+      const session = await store.sign_in.createSession({
         account_id,
         email: null,
         via: 'link',

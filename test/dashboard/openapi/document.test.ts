@@ -188,7 +188,7 @@ describe('the OpenAPI document', () => {
 
   it('keeps its promises for the management API', async () => {
     const { store } = gateway.gateway;
-    const session = await store.people.createSession({
+    const session = await store.sign_in.createSession({
       account_id: gateway.account.id,
       email: null,
       via: 'link',

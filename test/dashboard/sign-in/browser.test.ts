@@ -192,7 +192,7 @@ describeInBrowser('a sign-in that is not what it should be', (browser) => {
   it('is refused for a link that was used', async () => {
     const { gateway, account } = ground.gateway;
     const options = { operator: false, lifetime_ms: 600_000 };
-    const { secret } = await gateway.store.people.createLink(account.id, options);
+    const { secret } = await gateway.store.sign_in.createLink(account.id, options);
     const link = `/sign-in/link?token=${secret}`;
     await page.goto(link);
     expect(page.url()).to.equal(`${url}/`);

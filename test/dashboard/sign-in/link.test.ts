@@ -14,7 +14,7 @@ describe('a sign-in link', () => {
   const link = async (operator = false): Promise<string> => {
     const { gateway, account } = ground.gateway;
     const options = { operator, lifetime_ms: 600_000 };
-    const { secret } = await gateway.store.people.createLink(account.id, options);
+    const { secret } = await gateway.store.sign_in.createLink(account.id, options);
     return `/sign-in/link?token=${secret}`;
   };
 

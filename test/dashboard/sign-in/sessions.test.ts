@@ -100,7 +100,7 @@ describe('a session', () => {
     await grace.signIn(START, 'grace');
     const { gateway, account } = ground.gateway;
     const options = { operator: false, lifetime_ms: 1000 };
-    const { secret } = await gateway.store.people.createLink(account.id, options);
+    const { secret } = await gateway.store.sign_in.createLink(account.id, options);
     await guest.get(`/sign-in/link?token=${secret}`);
     await ground.signIn('  allow: [grace@example.org]\n');
     expect(await Promise.all([ada, grace, guest].map(isIn))).to.deep.equal([false, true, true]);

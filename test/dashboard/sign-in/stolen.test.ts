@@ -28,7 +28,7 @@ onEachStore('a stolen database', (stores) => {
     const asked = new URL(location).searchParams;
     for (const proof of ['state', 'nonce']) secrets.set(`its ${proof}`, asked.get(proof) ?? '');
     const options = { operator: true, lifetime_ms: 600_000 };
-    const link = await gateway.store.people.createLink(account.id, options);
+    const link = await gateway.store.sign_in.createLink(account.id, options);
     secrets.set('a link', link.secret);
     secrets.set("a client's secret", ground.openid.client_secret);
     const rows: unknown[] = [];

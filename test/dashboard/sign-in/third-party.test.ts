@@ -214,9 +214,9 @@ describe('a sign-in with a third party', () => {
     };
     expect((await person.signIn(START, 'mixed')).status).to.equal(303);
     const session = person.cookie('session') ?? '';
-    const { people } = ground.gateway.gateway.store;
+    const { sign_in } = ground.gateway.gateway.store;
     const limits = { idle_ms: 1e9, lifetime_ms: 1e9 };
-    expect((await people.session(session, limits))?.email).to.equal('mallory@example.org');
+    expect((await sign_in.session(session, limits))?.email).to.equal('mallory@example.org');
   });
 
   it('lets nobody in by a verification that belongs to another address', async () => {

@@ -16,7 +16,7 @@ describe('the health of providers', () => {
     studio = await startStudio();
     const { store } = studio.gateway;
     const session = { account_id: studio.account.id, email: null, via: 'link', operator: true };
-    cookie = `session=${await store.people.createSession(session)}`;
+    cookie = `session=${await store.sign_in.createSession(session)}`;
   });
   afterEach(() => studio.close());
 

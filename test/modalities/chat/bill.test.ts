@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { believedBill, estimatedBill } from '../../../src/modalities/chat/bill.js';
+import { billFromUsage, estimatedBill } from '../../../src/modalities/chat/bill.js';
 import { FREE, PRICE, termsOf } from '../../billing/helpers/terms.js';
 
 const HELLO = { messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -19,7 +19,7 @@ describe('believedBill', () => {
   ];
   for (const [name, usage, cost_nano] of GOOD) {
     it(`believes ${name}`, () => {
-      const bill = believedBill(usage, ['Hello'], terms);
+      const bill = billFromUsage(usage, ['Hello'], terms);
       expect(bill).to.include({ estimated: false }).and.have.property('cost_nano', cost_nano);
     });
   }
@@ -43,23 +43,23 @@ describe('believedBill', () => {
   ];
   for (const [name, usage] of BAD) {
     it(`does not believe ${name}`, () => {
-      expect(believedBill(usage, ['Hello'], terms)).to.equal(undefined);
+      expect(billFromUsage(usage, ['Hello'], terms)).to.equal(undefined);
     });
   }
 
   it('believes no tokens where there is no text', () => {
-    const bill = believedBill({ prompt_tokens: 9, completion_tokens: 0 }, ['', ''], terms);
+    const bill = billFromUsage({ prompt_tokens: 9, completion_tokens: 0 }, ['', ''], terms);
     expect(bill?.cost_nano).to.equal(1_350n);
   });
 
   it('believes tokens without text, which may be hidden', () => {
-    const bill = believedBill({ prompt_tokens: 9, completion_tokens: 50 }, [''], terms);
+    const bill = billFromUsage({ prompt_tokens: 9, completion_tokens: 50 }, [''], terms);
     expect(bill?.cost_nano).to.equal(31_350n);
   });
 
   it('shows tokens beyond the limit that was sent, which nobody owes', () => {
     const usage = { prompt_tokens: 9, completion_tokens: 150 };
-    expect(believedBill(usage, ['Hello'], terms)).to.deep.equal({
+    expect(billFromUsage(usage, ['Hello'], terms)).to.deep.equal({
       usage,
       cost_nano: 9n * 150n + 100n * 600n,
       not_owed_nano: 50n * 600n,
@@ -69,16 +69,16 @@ describe('believedBill', () => {
 
   it('owes the limit that was sent once for each answer', () => {
     const usage = { prompt_tokens: 9, completion_tokens: 150 };
-    const bill = believedBill(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
+    const bill = billFromUsage(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
     expect(bill).to.deep.equal({ usage, cost_nano: 91_350n, estimated: false });
   });
 
   it('believes what fits into the context, several times over, and no more', () => {
     terms.model.limits.context = 1_000;
     const most = { prompt_tokens: 4_000, completion_tokens: 5 };
-    expect(believedBill(most, ['Hello'], terms)?.usage).to.deep.equal(most);
+    expect(billFromUsage(most, ['Hello'], terms)?.usage).to.deep.equal(most);
     const more = { prompt_tokens: 4_001, completion_tokens: 5 };
-    expect(believedBill(more, ['Hello'], terms)).to.equal(undefined);
+    expect(billFromUsage(more, ['Hello'], terms)).to.equal(undefined);
     terms.model.limits.context = undefined;
   });
 
@@ -88,7 +88,7 @@ describe('believedBill', () => {
     const most_nano = 10_000_000n * 150n + 100n * 600n;
     fc.assert(
       fc.property(fc.oneof(usage, fc.anything()), (told) => {
-        const bill = believedBill(told, ['Hello'], terms);
+        const bill = billFromUsage(told, ['Hello'], terms);
         if (bill) expect(bill.cost_nano >= 0n && bill.cost_nano <= most_nano).to.equal(true);
       }),
       { numRuns: 1_000 },

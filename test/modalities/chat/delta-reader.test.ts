@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { StreamDecoder } from '../../../src/modalities/chat/codec.js';
-import { PieceReader } from '../../../src/modalities/chat/delta-reader.js';
+import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
 import { AnswerBody } from '../../../src/upstream/answer-body.js';
 import { until } from '../../helpers/until.js';
 
@@ -34,8 +34,8 @@ describe('PieceReader', () => {
     }
   }
 
-  const reading = (...texts: string[]): PieceReader =>
-    new PieceReader(packets(...texts), LIMITS, decoder());
+  const reading = (...texts: string[]): DeltaReader =>
+    new DeltaReader(packets(...texts), LIMITS, decoder());
 
   beforeEach(() => {
     isClosed = false;
@@ -85,7 +85,7 @@ describe('PieceReader', () => {
   for (const [name, bodyOf] of Object.entries(bodies)) {
     const all = async (...texts: string[]): Promise<string> => {
       const said: unknown[] = [];
-      const reader = new PieceReader(bodyOf(...texts), LIMITS, decoder());
+      const reader = new DeltaReader(bodyOf(...texts), LIMITS, decoder());
       const ended = await reader
         .each((pieces) => {
           said.push(...pieces.map(({ content }) => content));
@@ -105,7 +105,7 @@ describe('PieceReader', () => {
     });
 
     it(`leaves ${name} when its taker does`, async () => {
-      const reader = new PieceReader(bodyOf('data: a\n\n', 'data: b\n\n'), LIMITS, decoder());
+      const reader = new DeltaReader(bodyOf('data: a\n\n', 'data: b\n\n'), LIMITS, decoder());
       let count = 0;
       await reader.each(() => {
         count += 1;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { chatMaxCost, mostTokens } from '../../../src/modalities/chat/max-cost.js';
+import { chatMaxCost, maxTokens } from '../../../src/modalities/chat/max-cost.js';
 import { tokenCost } from '../../../src/billing/cost.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
@@ -116,7 +116,7 @@ describe('the bound of a chat call', () => {
     it(`grows with ${name}`, () => {
       const model = modelAt([PRICE]);
       const work = chatWork({ model: 'm', messages: [message] }, model);
-      expect(mostTokens(work, model, provider).prompt_tokens).to.be.greaterThan(10_000);
+      expect(maxTokens(work, model, provider).prompt_tokens).to.be.greaterThan(10_000);
     });
   }
 
@@ -148,7 +148,7 @@ describe('the bound of a chat call', () => {
     it(`reckons with ${name}`, () => {
       const model = modelAt([PRICE]);
       const work = chatWork({ model: 'm', messages: [user], ...more }, model);
-      expect(mostTokens(work, model, provider)).to.deep.equal(most);
+      expect(maxTokens(work, model, provider)).to.deep.equal(most);
     });
   }
 
@@ -172,7 +172,7 @@ describe('the bound of a chat call', () => {
       const hidden_tokens = { base: 100, tools: 700 };
       const stating = providerAt('http://127.0.0.1', { hidden_tokens, image_tokens: 8_512 });
       const body = { model: 'm', messages: [user], max_tokens: 7, ...more };
-      expect(mostTokens(chatWork(body, model), model, stating)).to.deep.equal(most);
+      expect(maxTokens(chatWork(body, model), model, stating)).to.deep.equal(most);
     });
   }
 

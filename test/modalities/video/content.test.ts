@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { drained } from '../../../src/http/write.js';
+import { waitForDrain } from '../../../src/http/write.js';
 import { until } from '../../helpers/until.js';
 import { play, startUpstream, type FakeUpstream, type Step } from '../../helpers/upstream.js';
 import { REEL } from './helpers/lab.js';
@@ -308,7 +308,7 @@ describe('the content of a video', () => {
       response.on('close', () => (closed = true));
       response.writeHead(200, MP4);
       while (!response.destroyed) {
-        if (!response.write(Buffer.alloc(256 * 1024))) await drained(response, HOUR_MS);
+        if (!response.write(Buffer.alloc(256 * 1024))) await waitForDrain(response, HOUR_MS);
       }
     };
     const message = await raw(url);

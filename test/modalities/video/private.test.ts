@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { hostname } from 'node:os';
-import { createControl } from '../../../src/upstream/poll-client.js';
+import { createPollClient } from '../../../src/upstream/poll-client.js';
 import { createNetwork } from '../../../src/upstream/network.js';
 import { play, providerAt, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
 import { REEL } from './helpers/lab.js';
@@ -45,7 +45,7 @@ describe('an address that an upstream names, inside', () => {
 
   it('is not asked about a task, by address or by name', async () => {
     const network = createNetwork({ connections: 1, idle_ms: 30_000 });
-    const control = createControl(network);
+    const control = createPollClient(network);
     const provider = providerAt('http://127.0.0.1:9');
     const urls = ['127.0.0.1', 'localhost', hostname()].map((host) =>
       inside.url.replace('127.0.0.1', host),

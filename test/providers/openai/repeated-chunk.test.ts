@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { echoed, learn, newEcho } from '../../../providers/openai/repeated-chunk.js';
 import { chat } from '../../../providers/openai.js';
-import type { ChatCall, ChatPiece } from '../../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 9, fields: {} };
 const FINISH = '{"choices":[{"delta":{},"finish_reason":"stop"}]}';
 
 /** The pieces of each chunk, all read by one decoder. */
-function decode(chunks: readonly string[], wire = {}): ChatPiece[][] {
+function decode(chunks: readonly string[], wire = {}): ChatDelta[][] {
   const decoder = chat.decodeStream(CALL, upstreamAt(providerAt('http://fake.invalid', { wire })));
   return chunks.map((data) => {
-    const pieces: ChatPiece[] = [];
+    const pieces: ChatDelta[] = [];
     decoder.read([{ event: undefined, data }], pieces);
     return pieces;
   });

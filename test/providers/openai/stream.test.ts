@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
-import type { ChatCall, ChatPiece } from '../../../src/modalities/chat/codec.js';
-import { PieceReader } from '../../../src/modalities/chat/delta-reader.js';
+import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
+import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
 import { each, inThreeWays, splitAt } from '../../helpers/packets.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
@@ -14,13 +14,13 @@ interface Fixture {
   about: string;
   wire?: Record<string, unknown>;
   stream: string;
-  pieces: ChatPiece[];
+  pieces: ChatDelta[];
   fault?: string;
   message?: string;
 }
 
 interface Outcome {
-  batches: (readonly ChatPiece[])[];
+  batches: (readonly ChatDelta[])[];
   error: unknown;
 }
 
@@ -34,9 +34,9 @@ const fixtures = readdirSync(folder).map((file): [string, Fixture] => [
 
 async function decode(packets: readonly Uint8Array[], wire = {}): Promise<Outcome> {
   const upstream = upstreamAt(providerAt('http://fake.invalid', { wire }));
-  const batches: (readonly ChatPiece[])[] = [];
+  const batches: (readonly ChatDelta[])[] = [];
   try {
-    const reader = new PieceReader(each(packets), LIMITS, chat.decodeStream(CALL, upstream));
+    const reader = new DeltaReader(each(packets), LIMITS, chat.decodeStream(CALL, upstream));
     for (let batch; (batch = await reader.next());) batches.push(batch);
   } catch (error) {
     return { batches, error };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type {
-  AnsweredCall,
-  RepeatableCall,
+  EndedCall,
+  IdempotentCall,
 } from '../../../src/store/idempotency/idempotency-types.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { chargeOf, dollars, ENDED, onEachStore, refusal } from '../helpers/ground.js';
@@ -18,7 +18,7 @@ onEachStore('a call that may be repeated', (ground) => {
     ({ id: account_id } = await store.createAccount('ann', dollars(1)));
   });
 
-  const call = (request_id: string, more: Partial<RepeatableCall> = {}): RepeatableCall => ({
+  const call = (request_id: string, more: Partial<IdempotentCall> = {}): IdempotentCall => ({
     account_id,
     request_id,
     key_sha256: 'k',
@@ -26,8 +26,8 @@ onEachStore('a call that may be repeated', (ground) => {
     due_ms: ground.now_ms + DAY_MS,
     ...more,
   });
-  const answered = (request_id: string): AnsweredCall => ({ ...call(request_id), answer: ANSWER });
-  const begin = (request_id: string, more: Partial<RepeatableCall> = {}, at = store) =>
+  const answered = (request_id: string): EndedCall => ({ ...call(request_id), answer: ANSWER });
+  const begin = (request_id: string, more: Partial<IdempotentCall> = {}, at = store) =>
     at.idempotency.begin(call(request_id, more));
 
   it('is begun once, by one of many, in whichever process', async () => {

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Lanes, type LaneWork } from '../../../src/store/postgres/keyed-batcher.js';
+import { KeyedBatcher, type KeyedBatch } from '../../../src/store/postgres/keyed-batcher.js';
 import { refusal } from '../helpers/ground.js';
 
 /** Work that ends when the test says so, and notes who went with whom. */
-class Slow implements LaneWork<string, string> {
+class Slow implements KeyedBatch<string, string> {
   readonly trips: string[][] = [];
   #ends: (() => void)[] = [];
   undoes = false;
   fails = false;
 
-  async alone(item: string): Promise<string> {
+  async runOne(item: string): Promise<string> {
     await this.#trip([item]);
     if (item === 'bad') throw new Error('not this one');
     return `${item}!`;
   }
 
-  async together(items: readonly string[]): Promise<string[] | undefined> {
+  async runBatch(items: readonly string[]): Promise<string[] | undefined> {
     await this.#trip([...items]);
     if (this.fails) throw new Error('the line is dead');
     return this.undoes ? undefined : items.map((item) => `${item}!`);
@@ -35,11 +35,11 @@ class Slow implements LaneWork<string, string> {
 
 describe('lanes', () => {
   let work: Slow;
-  let lanes: Lanes<string, string>;
+  let lanes: KeyedBatcher<string, string>;
 
   beforeEach(() => {
     work = new Slow();
-    lanes = new Lanes(work);
+    lanes = new KeyedBatcher(work);
   });
 
   it('let one who finds it free go at once, alone', async () => {

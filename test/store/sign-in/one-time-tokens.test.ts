@@ -12,42 +12,42 @@ onEachStore('sign-in links', (ground) => {
   it('are good once, also when many use one at once in two processes', async () => {
     const stores = [await ground.open(), await ground.open()] as const;
     const { id } = await stores[0].createAccount('ann', 0n);
-    const { secret, due_ms } = await stores[0].people.createLink(id, TEN_MINUTES);
+    const { secret, due_ms } = await stores[0].sign_in.createLink(id, TEN_MINUTES);
     expect(due_ms).to.equal(ground.now_ms + 600_000);
     const used = await Promise.all(
-      Array.from({ length: 8 }, (_, at) => stores[at % 2 ? 1 : 0].people.useLink(secret)),
+      Array.from({ length: 8 }, (_, at) => stores[at % 2 ? 1 : 0].sign_in.useLink(secret)),
     );
     const given = used.filter((one) => one !== undefined);
     expect(given).to.deep.equal([{ account_id: id, operator: true }]);
-    expect(await stores[0].people.useLink(secret)).to.equal(undefined);
+    expect(await stores[0].sign_in.useLink(secret)).to.equal(undefined);
   });
 
   it('are stored as a hash alone', async () => {
     const store = await ground.open();
-    const { people } = store;
+    const { sign_in } = store;
     const { id } = await store.createAccount('ann', 0n);
-    const { secret } = await people.createLink(id, TEN_MINUTES);
+    const { secret } = await sign_in.createLink(id, TEN_MINUTES);
     const [row] = await ground.place.sql('select secret_sha256 from sign_in_links');
     expect(row?.['secret_sha256'])
       .to.match(/^[0-9a-f]{64}$/)
       .and.not.contain(secret);
-    expect(await people.useLink(String(row?.['secret_sha256']))).to.equal(undefined);
+    expect(await sign_in.useLink(String(row?.['secret_sha256']))).to.equal(undefined);
   });
 
   it('die when they are due, and are swept then', async () => {
     const store = await ground.open();
-    const { people } = store;
+    const { sign_in } = store;
     const { id } = await store.createAccount('ann', 0n);
-    const { secret } = await people.createLink(id, TEN_MINUTES);
+    const { secret } = await sign_in.createLink(id, TEN_MINUTES);
     ground.now_ms += 600_000;
-    expect(await people.useLink(secret)).to.equal(undefined);
-    await people.sweep(LIMITS);
+    expect(await sign_in.useLink(secret)).to.equal(undefined);
+    await sign_in.sweep(LIMITS);
     expect(await ground.place.sql('select account_id from sign_in_links')).to.deep.equal([]);
   });
 
   it('are refused to an account that does not exist', async () => {
-    const { people } = await ground.open();
-    expect(await refusal(people.createLink('acc_none', TEN_MINUTES))).to.equal(
+    const { sign_in } = await ground.open();
+    expect(await refusal(sign_in.createLink('acc_none', TEN_MINUTES))).to.equal(
       'StoreError: There is no account acc_none.',
     );
   });
@@ -55,35 +55,35 @@ onEachStore('sign-in links', (ground) => {
 
 onEachStore('sign-ins under way', (ground) => {
   it('are taken up again once, by their secret', async () => {
-    const { people } = await ground.open();
-    const secret = await people.beginSignIn(PENDING, 1_000);
-    const all = await Promise.all([1, 2, 3].map(() => people.finishSignIn(secret)));
+    const { sign_in } = await ground.open();
+    const secret = await sign_in.beginSignIn(PENDING, 1_000);
+    const all = await Promise.all([1, 2, 3].map(() => sign_in.finishSignIn(secret)));
     expect(all.filter((one) => one !== undefined)).to.deep.equal([PENDING]);
   });
 
   it('die when they are due, and are swept then', async () => {
-    const { people } = await ground.open();
-    const secret = await people.beginSignIn(PENDING, 1_000);
+    const { sign_in } = await ground.open();
+    const secret = await sign_in.beginSignIn(PENDING, 1_000);
     ground.now_ms += 1_000;
-    expect(await people.finishSignIn(secret)).to.equal(undefined);
-    await people.sweep(LIMITS);
+    expect(await sign_in.finishSignIn(secret)).to.equal(undefined);
+    await sign_in.sweep(LIMITS);
     expect(await ground.place.sql('select provider from pending_sign_ins')).to.deep.equal([]);
   });
 
   it('are ten thousand at the most: then the oldest go', async function () {
     this.timeout(60_000);
-    const { people } = await ground.open();
-    const oldest = await people.beginSignIn(PENDING, 1_000);
-    const older = await people.beginSignIn(PENDING, 1_001);
+    const { sign_in } = await ground.open();
+    const oldest = await sign_in.beginSignIn(PENDING, 1_000);
+    const older = await sign_in.beginSignIn(PENDING, 1_001);
     const due_ms = ground.now_ms + 2_000;
     const rows = Array.from({ length: 9_998 }, (_, at) => `('${at}', 'p', '/', ${due_ms})`);
     await ground.place.sql(`insert into pending_sign_ins
       (secret_sha256, provider, return_to, due_ms)
       values ${rows.join(',')}`);
-    await people.beginSignIn(PENDING, 2_001);
+    await sign_in.beginSignIn(PENDING, 2_001);
     const [left] = await ground.place.sql('select count(*) as rows from pending_sign_ins');
     expect(Number(left?.['rows'])).to.equal(10_000);
-    expect(await people.finishSignIn(oldest)).to.equal(undefined);
-    expect(await people.finishSignIn(older)).to.deep.equal(PENDING);
+    expect(await sign_in.finishSignIn(oldest)).to.equal(undefined);
+    expect(await sign_in.finishSignIn(older)).to.deep.equal(PENDING);
   });
 });

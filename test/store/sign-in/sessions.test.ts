@@ -8,7 +8,7 @@ onEachStore('sessions', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
     const session = { account_id: id, email: 'ann@example.com', via: 'google', operator: false };
-    return { store, people: store.people, id, session };
+    return { store, people: store.sign_in, id, session };
   }
 
   it('knows a session by its secret, and stores the hash alone', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { gather, MOST } from '../../../src/store/sqlite/batch-window.js';
+import { collectBatch, MAX_BATCH } from '../../../src/store/sqlite/batch-window.js';
 
 describe('gathering', () => {
   let waiting: number[];
@@ -21,7 +21,7 @@ describe('gathering', () => {
         setImmediate(next);
       };
       setImmediate(next);
-      gather(
+      collectBatch(
         waiting,
         () => (isOver = true),
         () => now_ms,
@@ -41,8 +41,8 @@ describe('gathering', () => {
   });
 
   it('does not wait for more than go together', async () => {
-    expect(await turnsUntil(() => some(MOST / 4))).to.equal(4);
-    expect(waiting).to.have.length(MOST + 1);
+    expect(await turnsUntil(() => some(MAX_BATCH / 4))).to.equal(4);
+    expect(waiting).to.have.length(MAX_BATCH + 1);
   });
 
   it('keeps nobody for longer than five milliseconds', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Lookups } from '../../../src/store/sqlite/batched-reads.js';
+import { BatchedReads } from '../../../src/store/sqlite/batched-reads.js';
 
 interface Row {
   name: string;
@@ -30,7 +30,7 @@ describe('look-ups', () => {
 
   const lookups = () => {
     const get = database.prepare<[string], Row>('select name from keys where name = ?');
-    return new Lookups<Row>(database, (name) => get.get(name));
+    return new BatchedReads<Row>(database, (name) => get.get(name));
   };
 
   it('answers one question, or many of one turn', async () => {
@@ -51,7 +51,7 @@ describe('look-ups', () => {
 
   it('asks again by itself where the shared way failed, and rejects what fails for good', async () => {
     let asked = 0;
-    const some = new Lookups<Row>(database, (name) => {
+    const some = new BatchedReads<Row>(database, (name) => {
       asked += 1;
       if (name === 'bad' || asked === 1) throw new Error('in the way');
       return { name };

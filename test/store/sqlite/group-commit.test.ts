@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
-import { Disk } from '../../../src/store/sqlite/wal-sync.js';
-import { Group } from '../../../src/store/sqlite/group-commit.js';
+import { WalSync } from '../../../src/store/sqlite/wal-sync.js';
+import { GroupCommit } from '../../../src/store/sqlite/group-commit.js';
 import { refusal } from '../helpers/ground.js';
 
 describe('group commit', () => {
   let folder: string;
   let database: Sqlite.Database;
   let beside: Sqlite.Database;
-  let group: Group;
+  let group: GroupCommit;
   let transactions: number;
   let again: boolean[];
 
@@ -29,7 +29,7 @@ describe('group commit', () => {
     beside = new Sqlite(join(folder, 'a.db'), { timeout: 0 });
     transactions = 0;
     again = [];
-    group = new Group(database, (isAgain) => {
+    group = new GroupCommit(database, (isAgain) => {
       transactions++;
       again.push(isAgain);
     });
@@ -56,7 +56,7 @@ describe('group commit', () => {
   });
 
   /** One who comes at once, and one a turn of the event loop later. */
-  const inTwoTurns = (some: Group) =>
+  const inTwoTurns = (some: GroupCommit) =>
     Promise.all([
       some.add(write('a')),
       some.add(write('b')),
@@ -69,8 +69,8 @@ describe('group commit', () => {
   });
 
   it('writes at once where the event loop stands still for the disk', async () => {
-    const disk = Object.defineProperty(new Disk(database.name), 'isQuick', { value: false });
-    const eager = new Group(database, () => void transactions++, disk);
+    const disk = Object.defineProperty(new WalSync(database.name), 'isQuick', { value: false });
+    const eager = new GroupCommit(database, () => void transactions++, disk);
     expect(await inTwoTurns(eager)).to.deep.equal(['a', 'b', 'c']);
     expect(transactions).to.equal(2);
   });
@@ -128,7 +128,7 @@ describe('group commit', () => {
   });
 
   it('rejects all of them where what runs first fails', async () => {
-    const broken = new Group(database, () => {
+    const broken = new GroupCommit(database, () => {
       throw new Error('no prelude');
     });
     expect(await refusal(broken.add(write('a')))).to.equal('Error: no prelude');

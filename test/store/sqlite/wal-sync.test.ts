@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Disk } from '../../../src/store/sqlite/wal-sync.js';
+import { WalSync } from '../../../src/store/sqlite/wal-sync.js';
 
 describe('the wait for the disk', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const reached = (disk: Disk) =>
+  const reached = (disk: WalSync) =>
     new Promise<NodeJS.ErrnoException | null>((resolve) => disk.after(resolve));
 
   it('calls back everyone, also those who come during a flush', async () => {
     writeFileSync(join(folder, 'log'), 'written');
-    const disk = new Disk(join(folder, 'log'));
+    const disk = new WalSync(join(folder, 'log'));
     const first = reached(disk);
     const meanwhile = [reached(disk), reached(disk)];
     expect(await first).to.equal(null);
@@ -24,7 +24,7 @@ describe('the wait for the disk', () => {
   });
 
   it('tells what went wrong, and tries anew for the next', async () => {
-    const disk = new Disk(join(folder, 'log'));
+    const disk = new WalSync(join(folder, 'log'));
     expect(await reached(disk)).to.have.property('code', 'ENOENT');
     writeFileSync(join(folder, 'log'), '');
     expect(await reached(disk)).to.equal(null);
@@ -33,7 +33,7 @@ describe('the wait for the disk', () => {
 
   it('closes when nobody waits any more', async () => {
     writeFileSync(join(folder, 'log'), '');
-    const disk = new Disk(join(folder, 'log'));
+    const disk = new WalSync(join(folder, 'log'));
     const waiting = reached(disk);
     await disk.close();
     expect(await waiting).to.equal(null);
@@ -43,7 +43,7 @@ describe('the wait for the disk', () => {
   it('is quick unless the event loop stands still for it', async () => {
     writeFileSync(join(folder, 'log'), '');
     let [idle_ms, each_ms] = [0, 0];
-    const disk = new Disk(join(folder, 'log'), () => (idle_ms += each_ms));
+    const disk = new WalSync(join(folder, 'log'), () => (idle_ms += each_ms));
     const after = async (flushes: number) => {
       for (let flush = 0; flush < flushes; flush++) await reached(disk);
       return disk.isQuick;

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { ChatWork } from '../call.js';
-import type { ChatPiece, ChatReply } from '../codec.js';
+import type { ChatDelta, ChatReply } from '../codec.js';
 import type { Heading, Shown } from '../shown.js';
 
 /** Writes one streamed answer, text by text. */
@@ -13,9 +13,9 @@ export interface ChatStreamWriter {
   /** The last usage that the upstream gave. */
   readonly usage: unknown;
   /** The events for some pieces, as one text; empty where there is nothing to say. */
-  frame(pieces: readonly ChatPiece[]): string;
+  frame(pieces: readonly ChatDelta[]): string;
   /** Notes the usage in pieces that nobody is shown any more. */
-  noteUsage(pieces: readonly ChatPiece[]): void;
+  noteUsage(pieces: readonly ChatDelta[]): void;
   /** The text delivered so far, choice by choice, for counting its tokens. */
   texts(): string[];
   /** The last events of a whole answer. They go out only after the charge is committed. */

@@ -1,7 +1,7 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { ChatStreamWriter } from './format.js';
-import type { ChatPiece } from '../codec.js';
+import type { ChatDelta } from '../codec.js';
 import { finishReason } from './openai-finish.js';
 import { usageBody } from '../../../core/usage.js';
 import type { Heading, Shown } from '../shown.js';
@@ -46,7 +46,7 @@ export class ChunkWriter implements ChatStreamWriter {
   }
 
   /** The events for some pieces, as one text; empty where there is nothing to say. */
-  frame(pieces: readonly ChatPiece[]): string {
+  frame(pieces: readonly ChatDelta[]): string {
     this.noteUsage(pieces);
     let text = '';
     for (const piece of pieces) {
@@ -58,7 +58,7 @@ export class ChunkWriter implements ChatStreamWriter {
   }
 
   /** Notes the usage in pieces that nobody is shown any more. */
-  noteUsage(pieces: readonly ChatPiece[]): void {
+  noteUsage(pieces: readonly ChatDelta[]): void {
     for (const { usage } of pieces) {
       if (usage !== undefined && usage !== null) this.usage = usage;
     }
@@ -78,7 +78,7 @@ export class ChunkWriter implements ChatStreamWriter {
     return [...this.#choices.values()].map(({ text }) => text);
   }
 
-  #framePiece(index: number, piece: ChatPiece): string {
+  #framePiece(index: number, piece: ChatDelta): string {
     let events = '';
     let choice = this.#choices.get(index);
     if (!choice) {
@@ -110,7 +110,7 @@ export class ChunkWriter implements ChatStreamWriter {
 }
 
 /** The delta as JSON, empty where the piece says nothing new; notes what the choice has said. */
-function deltaOf(piece: ChatPiece, choice: ChoiceState, shown: Shown): string {
+function deltaOf(piece: ChatDelta, choice: ChoiceState, shown: Shown): string {
   const { content } = piece;
   const reasoning = shown.reasoning ? piece.reasoning_content : undefined;
   const calls = shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;

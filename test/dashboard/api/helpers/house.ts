@@ -81,7 +81,7 @@ async function startHouse(
     stranger: clientOf(acme.url, '', undefined),
     async signIn(name, { operator = false, credit_nano = 0n } = {}) {
       const account = (await store.account(name)) ?? (await store.createAccount(name, credit_nano));
-      const secret = await store.people.createSession({
+      const secret = await store.sign_in.createSession({
         account_id: account.id,
         email: null,
         via: 'link',

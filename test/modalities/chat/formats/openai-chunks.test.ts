@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ChatPiece } from '../../../../src/modalities/chat/codec.js';
+import type { ChatDelta } from '../../../../src/modalities/chat/codec.js';
 import { ChunkWriter } from '../../../../src/modalities/chat/formats/openai-chunks.js';
 import { dataOf } from '../../../money/helpers/house.js';
 import type { Shown } from '../../../../src/modalities/chat/shown.js';
@@ -19,7 +19,7 @@ interface Choice {
 }
 
 /** The choices of the events that some pieces make, one after the other. */
-function frame(framer: ChunkWriter, pieces: readonly ChatPiece[]): Choice[] {
+function frame(framer: ChunkWriter, pieces: readonly ChatDelta[]): Choice[] {
   return dataOf(framer.frame(pieces)).map((json) => {
     const { choices, ...heading } = JSON.parse(json) as { choices: Choice[] };
     expect(heading).to.deep.equal({ ...HEADING, object: 'text_completion.chunk' });
@@ -31,7 +31,7 @@ function frame(framer: ChunkWriter, pieces: readonly ChatPiece[]): Choice[] {
 const role = { role: 'assistant' };
 
 describe('ChunkWriter', () => {
-  const ROWS: [string, Shown, ChatPiece[], object[]][] = [
+  const ROWS: [string, Shown, ChatDelta[], object[]][] = [
     ['a text', PLAIN, [{ index: 0, content: 'a\n"' }], [role, { content: 'a\n"' }]],
     ['an empty text', PLAIN, [{ index: 0, content: '' }], [role]],
     ['usage alone', PLAIN, [{ usage: { prompt_tokens: 1 } }], []],
