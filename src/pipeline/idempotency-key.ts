@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { IdempotentRequest } from '../billing/idempotent-request.js';
 import { GatewayError } from '../core/errors.js';
-import type { StoredResponse as StoredResponse } from '../store/idempotency/idempotency-types.js';
+import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import type { Services } from './services.js';
 import { fact, type State } from './stage.js';
 

@@ -4,7 +4,7 @@ import { fact, type Context, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import { keptResponse, repeatableOf } from '../pipeline/idempotency-key.js';
-import type { StoredResponse as StoredResponse } from '../store/idempotency/idempotency-types.js';
+import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import { OptionError } from '../core/option-error.js';
 
 /**

@@ -70,7 +70,7 @@ function convert(source: Source, value: unknown, errors: readonly ErrorObject[])
 
 function plainValue(text: string, types: readonly unknown[]): number | boolean | undefined {
   const number = types.includes('number') || types.includes('integer');
-  if (number && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
+  if (number && /^-?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
   if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true';
   return undefined;
 }
