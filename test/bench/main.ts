@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { placement, startOwn, temporaryFolder } from './child.js';
 import { compile } from './compile.js';
 import { Loader } from './loader.js';
@@ -33,6 +33,10 @@ async function bench(options: Options): Promise<void> {
   const loader = await Loader.start(folder);
   const own = await startTollgate(upstream.port, [...works, ...works.map(warming), MEMORY_WORK]);
   const others = await startOthers(folder, upstream.port, options, say);
+  if (options.beside !== undefined) {
+    const served = [...works, ...works.map(warming)];
+    others.push(await startTollgate(upstream.port, served, resolve(options.beside)));
+  }
   say(`${new Date().toISOString().slice(0, 10)}, ${machine()}; ${placement()}`);
 
   const ceiling = await ceilingOf(upstream.port, loader, options);

@@ -8,6 +8,8 @@ export interface Options {
   /** Answers in the memory run; 0 leaves it out. */
   rss_requests: number;
   portkey: boolean;
+  /** The folder of another build of this gateway, to be measured in the same run. */
+  beside: string | undefined;
   json: string | undefined;
 }
 
@@ -18,6 +20,7 @@ interface Raw {
   only?: Kind | 'rss';
   quick?: true;
   peer?: string;
+  beside?: string;
   json?: string;
 }
 
@@ -38,6 +41,7 @@ export function readOptions(argv: readonly string[]): Options {
     works: kinds.flatMap((kind) => worksOf(kind, raw.connections, connections)),
     rss_requests: raw.only === undefined || raw.only === 'rss' ? defaults.rss_requests : 0,
     portkey: raw.peer === 'portkey',
+    beside: raw.beside,
     json: raw.json,
   };
 }
@@ -56,6 +60,7 @@ function program(): Command {
     .option('--connections <list>', 'such as 1,64,256', numbers)
     .addOption(new Option('--only <part>', 'one part').choices([...KINDS, 'rss']))
     .addOption(new Option('--peer <name>', 'a peer, fetched by npx').choices(['portkey']))
+    .option('--beside <folder>', 'another checkout of this gateway, built')
     .option('--quick', 'less of everything: about five minutes, and rougher')
     .option('--json <file>', 'write all numbers there too');
 }

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { start, temporaryFolder } from './child.js';
 import { freePort, taken } from './ports.js';
 import { systemOf, type System } from './system.js';
 import { KINDS, modelOf, type Work } from './wording.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const HERE = fileURLToPath(new URL('../../', import.meta.url));
+const MAIN = 'dist/src/cli/main.js';
 const WAIT_MS = 20_000;
 
 /** What `verify --json` says of the store; the one credit is an entry too. */
@@ -22,25 +23,31 @@ export interface Tollgate extends System {
   verify(): Verification;
 }
 
-/** This gateway with everything on that a paid call takes: key, hold, charge, SQLite on disk. */
+/**
+ * A build of this gateway with everything on that a paid call takes: key, hold, charge, SQLite on
+ * disk. `checkout` is the folder that has its `dist`, by default this one.
+ */
 export async function startTollgate(
   upstream_port: number,
   works: readonly Work[],
+  checkout = HERE,
 ): Promise<Tollgate> {
+  const main = join(checkout, MAIN);
   const folder = temporaryFolder();
   const config = join(folder, 'gateway.yaml');
   const port = await freePort();
   writeFileSync(config, configuration(port, upstream_port, works));
-  const run = (...args: string[]) => command(config, args);
+  const run = (...args: string[]) => command(main, config, args);
   run('account', 'create', 'bench', '--credit', '1000000');
   const { secret } = run('key', 'create', 'bench', '--name', 'bench') as { secret: string };
-  const child = start(process.execPath, [MAIN, 'serve', '--config', config], {
+  const child = start(process.execPath, [main, 'serve', '--config', config], {
     side: 'system',
     cwd: folder,
   });
   await taken(port, child, WAIT_MS);
   const headers = { authorization: `Bearer ${secret}` };
-  const system = systemOf(child, { name: 'Tollgate', kinds: KINDS, port, headers });
+  const name = checkout === HERE ? 'Tollgate' : `Tollgate at ${basename(checkout)}`;
+  const system = systemOf(child, { name, kinds: KINDS, port, headers });
   return { ...system, verify: () => verification(run('verify')) };
 }
 
@@ -54,8 +61,8 @@ function verification(answer: unknown): Verification {
 }
 
 /** One `tollgate` command and the JSON that it prints, also where `verify` found faults. */
-function command(config: string, args: readonly string[]): unknown {
-  const all = [MAIN, ...args, '--json', '--config', config];
+function command(main: string, config: string, args: readonly string[]): unknown {
+  const all = [main, ...args, '--json', '--config', config];
   const { stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' });
   if (stdout === '') throw new Error(stderr.trim() || `tollgate ${args.join(' ')} said nothing`);
   return JSON.parse(stdout);
