@@ -31,7 +31,9 @@ const REFUSALS: ReadonlyMap<string | undefined, Refusal> = new Map([
 
 /**
  * Refuses what is not HTTP, in the one error shape. Where an answer is under way on the same socket
- * the socket is closed instead: bytes written now would stand in the middle of that answer.
+ * the socket is closed instead: bytes written now would stand in the middle of that answer. The
+ * socket closes once the refusal is out: after a CONNECT Node no longer reads from it, and would
+ * never see that its client has left.
  */
 export function refuseMalformed(
   fault: string | undefined,
@@ -49,5 +51,6 @@ export function refuseMalformed(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\n` +
       `x-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
   );
 }

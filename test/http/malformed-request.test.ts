@@ -74,6 +74,16 @@ describe('what is not HTTP', () => {
     await at.close();
   });
 
+  it('keeps neither memory nor socket for a request with a CONNECT behind it', async () => {
+    const at = await startWith(chatJson('Hello!'));
+    const first = rawPost(JSON.stringify({ model: 'none', messages, x: 'x'.repeat(60_000) }), at);
+    const client = rawClient(at.url, `${first}CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await client.until((text) => text.includes('invalid_request'));
+    client.socket.destroy();
+    await until(() => at.gateway.in_flight_bytes === 0, 'all is given back');
+    await at.close();
+  });
+
   it('does not end the process where a client that sent CONNECT resets its socket', async () => {
     const at = await startWith(chatJson('Hello!'));
     const faults: unknown[] = [];
