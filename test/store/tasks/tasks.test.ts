@@ -242,6 +242,23 @@ onEachStore('tasks', (ground) => {
     });
   }
 
+  it('keep nobody waiting where many are overdue at once', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    for (let at = 0; at < 30; at += 1) {
+      await store.tasks.begin(intentOf(id, { id: `t${at}`, hold_nano: 0n }));
+    }
+    ground.now_ms += 60_000;
+    let turns = 0;
+    let next = setImmediate(function again() {
+      turns += 1;
+      next = setImmediate(again);
+    });
+    expect(await store.tasks.sweep(5_000)).to.have.length(30);
+    clearImmediate(next);
+    expect(turns).to.be.at.least(30);
+  });
+
   it('keep their charge when they are removed', async () => {
     const { store, account_id } = await accepted(ground);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
