@@ -46,7 +46,8 @@ function watch(): void {
 const say = (said: Said): void => void process.send?.(said);
 
 async function main(file: string): Promise<void> {
-  const log = pino({ level: 'silent' });
+  // A failure of our own is told on standard error, so that a fuzz that sees a 500 shows its cause.
+  const log = pino({ level: 'error' }, process.stderr);
   const options = { log, now: Date.now, random: Math.random };
   const gateway = await Gateway.open(await sound(file, {}), options);
   const { store } = gateway;
