@@ -17,6 +17,9 @@ const SQUARE = '1024x1024';
 const LYING = '1536x1024';
 const STANDING = '1024x1536';
 
+/** The wire flags that this codec reads. */
+export const wire_flags = ['image_wire', 'free_sizes'] as const;
+
 /**
  * The images wire. It speaks to GPT image models, which answer base64 alone and take neither
  * `response_format` nor `style`; a manifest's `wire` tells of others: `image_wire: dall-e` for the

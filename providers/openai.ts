@@ -14,6 +14,14 @@ import { newThink, splitThink } from './openai/think-tags.js';
 import { shortIds, toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
 
+/** The wire flags that this codec reads. */
+export const wire_flags = [
+  'stream_options',
+  'completion_from_total',
+  'think_tags',
+  'tool_id_length',
+] as const;
+
 /**
  * The chat wire that most upstreams speak, each with its own habits. A manifest's `wire` tells it
  * which: `stream_options: false` where usage comes unasked and asking is an error;

@@ -17,6 +17,9 @@ import {
 
 export { video } from './simulator/codec.js';
 
+/** The settings that `answer` reads. */
+export const settings = ['first_token_ms', 'tokens_per_second', 'video_takes', 'fail'] as const;
+
 type Settings = LocalUpstream['settings'];
 
 const FOREVER_MS = 2 ** 31 - 1;

@@ -19,7 +19,10 @@ import type { Upstream } from '../src/core/model.js';
 const MODELS = '/publishers/google/models';
 const STORAGE = 'https://storage.googleapis.com';
 
-/** Pictures of Vertex AI, made by Gemini's image models. */
+/** The wire flags that these codecs read. */
+export const wire_flags = ['storage_url'] as const;
+
+/** Images of Vertex AI, made by Gemini's image models. */
 export const image = imageCodec((model) => `${MODELS}/${model}`);
 
 /**

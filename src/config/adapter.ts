@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nameHint } from '../yaml/did-you-mean.js';
-import { quote, type Source } from '../yaml/source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 
 /** The adapters that come with the gateway: beside `src/`, compiled or not, like this file. */
 const BUILT_IN = new URL('../../providers/', import.meta.url);
@@ -51,21 +51,89 @@ async function builtIn(): Promise<string[]> {
   return [...new Set(names)];
 }
 
-/** An export of an adapter, or undefined and a fault where it is none that is wanted. */
-export async function importPart<Part>(
+/** What the adapters of a manifest export beside their codecs: the names that they read. */
+type NameList = 'wire_flags' | 'settings';
+
+/** The adapters that one manifest names, with the flags and settings that they say they read. */
+export class Adapters {
+  readonly #source: Source;
+  readonly #manifest: string;
+  readonly #names: Record<NameList, Set<string>>;
+  /** False once an adapter could not be read: nobody knows then which names it reads. */
+  #areAllRead = true;
+
+  /** `wire_flags` are those that the gateway itself reads, for every manifest. */
+  constructor(source: Source, manifest: string, wire_flags: readonly string[]) {
+    this.#source = source;
+    this.#manifest = manifest;
+    this.#names = { wire_flags: new Set(wire_flags), settings: new Set() };
+  }
+
+  /** An export of an adapter; undefined, and a fault at `pointer`, where `isPart` refuses it. */
+  async importPart<Part>(
+    pointer: string,
+    name: string | undefined,
+    wanted: string,
+    isPart: (value: unknown) => value is Part,
+  ): Promise<Part | undefined> {
+    const adapter =
+      name === undefined
+        ? undefined
+        : await importAdapter(this.#source, pointer, name, this.#manifest);
+    if (!adapter) {
+      // A codec that is written, but could not be read, would have names of its own.
+      if (this.#source.marks.has(pointer)) this.#areAllRead = false;
+      return undefined;
+    }
+    this.#readNames(pointer, adapter);
+    const part = adapter[wanted];
+    if (isPart(part)) return part;
+    const message = `the adapter ${this.#source.word(pointer)} exports no ${quote(wanted)}`;
+    this.#source.fault(pointer, { code: 'broken_adapter', message });
+    return undefined;
+  }
+
+  /** The settings that the adapters read; undefined where an adapter could not be read. */
+  get settings(): readonly string[] | undefined {
+    return this.#areAllRead ? [...this.#names.settings] : undefined;
+  }
+
+  /** The wire flags that the adapters read; undefined where an adapter could not be read. */
+  get wire_flags(): readonly string[] | undefined {
+    return this.#areAllRead ? [...this.#names.wire_flags] : undefined;
+  }
+
+  #readNames(pointer: string, adapter: Record<string, unknown>): void {
+    for (const list of ['wire_flags', 'settings'] as const) {
+      const names = adapter[list] ?? [];
+      if (isListOfText(names)) {
+        for (const name of names) this.#names[list].add(name);
+        continue;
+      }
+      this.#areAllRead = false;
+      const word = this.#source.word(pointer);
+      const message = `the adapter ${word} exports ${quote(list)}, which is no list of names`;
+      this.#source.fault(pointer, { code: 'broken_adapter', message });
+    }
+  }
+}
+
+function isListOfText(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+/** Refuses each key of a block that no adapter reads, with the nearest known name. */
+export function checkNames(
   source: Source,
-  manifest: string,
   pointer: string,
-  name: string | undefined,
-  wanted: string,
-  isPart: (value: unknown) => value is Part,
-): Promise<Part | undefined> {
-  if (name === undefined) return undefined;
-  const adapter = await importAdapter(source, pointer, name, manifest);
-  if (!adapter) return undefined;
-  const part = adapter[wanted];
-  if (isPart(part)) return part;
-  const message = `the adapter ${source.word(pointer)} exports no ${quote(wanted)}`;
-  source.fault(pointer, { code: 'broken_adapter', message });
-  return undefined;
+  kind: 'wire flag' | 'setting',
+  known: readonly string[] | undefined,
+): void {
+  if (known === undefined) return;
+  for (const name of source.keys(pointer) ?? []) {
+    if (known.includes(name)) continue;
+    const message = `unknown ${kind} ${quote(name)}`;
+    const hint = nameHint(name, known);
+    source.fault(pointer + join(name), { code: 'unknown_key', message, hint, at: 'key' });
+  }
 }

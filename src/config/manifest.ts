@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
-import { importPart } from './adapter.js';
+import { Adapters, checkNames } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
@@ -21,9 +21,19 @@ export interface Manifest {
   operations: ReadonlyMap<string, ProviderOperation>;
   read_error: ErrorReader | undefined;
   answer: LocalUpstream['answer'] | undefined;
+  /** The settings that its adapters read; undefined where that is unknown. */
+  settings: readonly string[] | undefined;
 }
 
-const NOTHING = { operations: new Map(), read_error: undefined, answer: undefined };
+const NOTHING = {
+  operations: new Map(),
+  read_error: undefined,
+  answer: undefined,
+  settings: undefined,
+};
+
+/** The wire flags that the gateway reads itself, whatever the codec: hosts of results. */
+const GATEWAY_FLAGS = ['picture_hosts'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
 
@@ -97,20 +107,20 @@ export class Manifests {
     checkPassthrough(source, '/passthrough', data.passthrough ?? [], renames, this.modalities);
     const changes = { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} };
     checkChanges(source, '', changes, this.modalities);
-    return {
-      source,
-      data,
-      operations: await this.#operations(source, data, file),
-      read_error: compileErrors(source, data.errors),
-      answer: await importPart(source, file, '/in_process', data.in_process, 'answer', isAnswer),
-    };
+    const adapters = new Adapters(source, file, GATEWAY_FLAGS);
+    const operations = await this.#operations(source, data, adapters);
+    const read_error = compileErrors(source, data.errors);
+    const answer = await adapters.importPart('/in_process', data.in_process, 'answer', isAnswer);
+    checkNames(source, '/wire', 'wire flag', adapters.wire_flags);
+    checkNames(source, '/settings', 'setting', adapters.settings);
+    return { source, data, operations, read_error, answer, settings: adapters.settings };
   }
 
-  async #operations(source: Source, data: Manifest['data'], file: string) {
+  async #operations(source: Source, data: Manifest['data'], adapters: Adapters) {
     const reader: ManifestReader = {
       source,
       data,
-      importPart: (...part) => importPart(source, file, ...part),
+      importPart: (...part) => adapters.importPart(...part),
     };
     const operations = new Map<string, ProviderOperation>();
     for (const { name, manifest } of this.modalities.values()) {

@@ -1,5 +1,6 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { Provider, Timeouts } from '../core/provider.js';
+import { checkNames } from './adapter.js';
 import { readHeaders } from './headers.js';
 import type { Manifest, Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
@@ -57,6 +58,8 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     const message = `settings are not used: ${manifest.source.file} does not answer in process`;
     const place = `${pointer}/settings`;
     source.fault(place, { code: 'unused_settings', message, at: 'key', severity: 'warning' });
+  } else {
+    checkNames(source, `${pointer}/settings`, 'setting', manifest.settings);
   }
   const service_account = readServiceAccount(source, pointer, entry);
   return {

@@ -79,8 +79,8 @@ export interface ImageBlock {
   path: Address;
   /** a codec's name or ./path.js */
   codec?: string;
-  /** a whole number of pictures a call, 1 to 10 */
-  most?: number;
+  /** a whole number of images a call, 1 to 10 */
+  max?: number;
   headers?: Headers;
   accepts?: ImageAccepts;
   request?: Template;
@@ -109,7 +109,7 @@ export interface Template {
   [k: string]: unknown;
 }
 export interface ImageResponse {
-  pictures: Template;
+  images: Template;
   usage?: Template;
   error?: Template;
 }
@@ -117,12 +117,12 @@ export interface VideoBlock {
   /** a codec's name or ./path.js */
   codec: string;
   /** a whole number of videos a call, 1 to 4 */
-  most?: number;
+  max?: number;
 }
 export interface SubmitBlock {
   path: Address;
   /** a whole number of videos a task, 1 to 4 */
-  most?: number;
+  max?: number;
   headers?: Headers;
   accepts?: VideoAccepts;
   request: Template;

@@ -1,3 +1,9 @@
+/** Words of earlier manifests that are too far from today's for a slip of the keyboard. */
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['most', 'max'],
+  ['pictures', 'images'],
+]);
+
 /**
  * The right word for a wrong one: the candidate with the fewest slips of the keyboard, if there are
  * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and a part may
@@ -6,6 +12,8 @@
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const wrong = plain(word);
   if (wrong === '' || wrong.length > 64) return undefined;
+  const today = RENAMED.get(wrong);
+  if (today !== undefined && candidates.includes(today)) return today;
   let best: string | undefined;
   let fewest = Infinity;
   for (const candidate of candidates) {

@@ -143,7 +143,7 @@ const OPERATIONS = {
   image: {
     path: '/paint/{model}',
     request: { p: '$.prompt' },
-    response: { pictures: '$.p', usage: '$.u', error: '$.e' },
+    response: { images: '$.p', usage: '$.u', error: '$.e' },
   },
   'video.submit': {
     path: '/films',

@@ -8,7 +8,7 @@ auth: { header: X-Easel-Token }
 operations:
   image:
     path: /v7/paint/{model}
-    most: 3
+    max: 3
     accepts: { size: [512x512, 1024x1024] }
     request:
       wish: { concat: ['Paint: ', $.prompt] }
@@ -18,7 +18,7 @@ operations:
       mood: { when: $.style, then: $.style, else: calm }
       seed: $.fields.seed
     response:
-      pictures:
+      images:
         each: $.paintings
         where: { not: $.spoilt }
         do: { b64_json: $.pixels, revised_prompt: $.title }
@@ -141,7 +141,7 @@ auth: { header: X-Reel-Token }
 operations:
   video.submit:
     path: /v2/films
-    most: 2
+    max: 2
     headers: { X-Reel-Version: '2' }
     accepts: { aspect_ratio: ['16:9'] }
     request: { scene: $.prompt, takes: $.sample_count, model: $model }

@@ -5,7 +5,7 @@ import type { Upstream } from '../../core/model.js';
 /** An image call in the gateway's own words: checked, defaults filled in (specification 2.6). */
 export interface ImageCall {
   prompt: string;
-  /** How many this one upstream call must make: never more than its operation's `most`. */
+  /** How many this one upstream call must make: never more than its operation's `max`. */
   n: number;
   size: { width: number; height: number } | undefined;
   quality: 'standard' | 'hd' | undefined;

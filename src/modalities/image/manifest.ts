@@ -15,7 +15,7 @@ export async function readImage({
 }: ManifestReader): Promise<ProviderOperation | undefined> {
   const image = data.operations?.image;
   if (!image) return undefined;
-  const { most: max = 1, codec: name } = image;
+  const { max = 1, codec: name } = image;
   if (!source.marks.has(`${PLACE}/codec`)) {
     for (const part of ['request', 'response'] as const) {
       if (!source.marks.has(`${PLACE}/${part}`)) {

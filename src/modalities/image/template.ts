@@ -18,7 +18,7 @@ const DATA_URL = /^data:[^,]{0,200};base64,/u;
 
 /**
  * The codec that a manifest's templates for pictures make: `request` gives the body from the call,
- * `response.pictures` a list of `{ b64_json or url, revised_prompt }`. A text in `response.error`
+ * `response.images` a list of `{ b64_json or url, revised_prompt }`. A text in `response.error`
  * tells that a 2xx is none.
  */
 export function mapImages(source: Source, block: PartialLoad<ImageBlock>): ImageCodec {
@@ -28,7 +28,7 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   const response = block.response ?? {};
   const path = at(image_request, '/path', block.path, true);
   const request = at(image_request, '/request', block.request);
-  const pictures = at(image_response, '/response/pictures', response.pictures);
+  const images = at(image_response, '/response/images', response.images);
   const usage = at(image_response, '/response/usage', response.usage);
   const error = at(image_response, '/response/error', response.error);
   const headers = headersOf(block.headers);
@@ -45,7 +45,7 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
       const said = evaluate(error, body, names);
       if (typeof said === 'string' && said !== '')
         throw classifyErrorInside({ error: said }, provider);
-      const made = evaluate(pictures, body, names);
+      const made = evaluate(images, body, names);
       const found = (Array.isArray(made) ? made : []).flatMap(pictureIn);
       if (found.length === 0) {
         throw new UpstreamError('broken', 'The upstream gave no picture.');

@@ -10,7 +10,7 @@ export interface VideoCall {
   resolution: Resolution;
   duration_seconds: number;
   generate_audio: boolean;
-  /** How many this one upstream task must make: never more than its operation's `most`. */
+  /** How many this one upstream task must make: never more than its operation's `max`. */
   sample_count: number;
   negative_prompt: string | undefined;
   /** Base64 without a `data:` prefix, and the type its first bytes show. */

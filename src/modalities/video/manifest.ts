@@ -19,7 +19,7 @@ export async function readVideo({
     refuseBeside(source, '/operations', TEMPLATES, '"video"');
     const place = '/operations/video/codec';
     const codec = await importPart(place, video.codec, 'video', isVideoCodec);
-    return codec && { path: '', codec, max: video.most ?? 1 };
+    return codec && { path: '', codec, max: video.max ?? 1 };
   }
   const first = TEMPLATES.find((name) => source.marks.has(`/operations${join(name)}`));
   if (first === undefined) return undefined;
@@ -27,5 +27,5 @@ export async function readVideo({
     if (!source.marks.has(`/operations${join(name)}`)) missingKey(source, '/operations', name, '');
   }
   if (!submit || !status) return undefined;
-  return { path: '', codec: mapVideos(source, operations), max: submit.most ?? 1 };
+  return { path: '', codec: mapVideos(source, operations), max: submit.max ?? 1 };
 }

@@ -28,7 +28,7 @@ providers:
     base_url: https://api.example.org/tenants/planted-7/v1
     headers: { x-team: planted-8, cookie: planted-9 }
   cloud: { uses: vertex, service_account: '\${file:key.json}', token_url: https://sts.example.org/planted-10, base_url: https://cloud.example.org/v1 }
-  simulator: { settings: { note: planted-11, tokens_per_second: 50 } }
+  simulator: { settings: { video_takes: planted-11, tokens_per_second: 50 } }
 models:
   one:
     owner: me
@@ -95,7 +95,7 @@ describe('the configuration that operators see', () => {
     expect(shape['providers']?.['cloud']).to.include({ service_account: true });
     expect(shape['providers']?.['simulator']).to.deep.include({
       origin: null,
-      settings: ['note', 'tokens_per_second'],
+      settings: ['video_takes', 'tokens_per_second'],
     });
   });
 

@@ -77,7 +77,7 @@ export function refused(message = 'Not that.'): Step {
 const MANIFEST = (more: string, most: number): string =>
   `name: Gallery
 auth: bearer
-operations: { image: { path: /images/generations, codec: openai-image, most: ${most} } }
+operations: { image: { path: /images/generations, codec: openai-image, max: ${most} } }
 passthrough: [output_format]
 ${more}
 `;

@@ -29,8 +29,8 @@ export async function labFiles(hosts: readonly string[] = []): Promise<Record<st
   const lab = `${await read('lab.yaml')}wire: { picture_hosts: ${JSON.stringify(hosts)} }\n`;
   return {
     'lab.yaml': lab,
-    'single.yaml': lab.replace('most: 4', 'most: 1'),
-    'triple.yaml': lab.replace('most: 4', 'most: 3'),
+    'single.yaml': lab.replace('max: 4', 'max: 1'),
+    'triple.yaml': lab.replace('max: 4', 'max: 3'),
     'codec.mjs': await read('codec.mjs'),
   };
 }
