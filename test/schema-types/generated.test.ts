@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { TYPED_SCHEMAS, typesOf } from '../helpers/generate-types.js';
+import { TYPED_SCHEMAS, typesOf } from '../../.ci/generate-types.js';
 
 describe('schema types', () => {
   for (const name of TYPED_SCHEMAS) {

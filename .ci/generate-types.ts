@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import { format } from 'prettier';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** The schemas whose data the source reads by name; each has its types in `src/schema-types/`. */
 export const TYPED_SCHEMAS = [
