@@ -55,7 +55,7 @@ onEachStore('a key that is revoked with 500 calls in flight, in two processes', 
     place = await makePlace(`listen: 127.0.0.1:0
 store: ${JSON.stringify(ground.place.url)}
 public_url: http://gate.example.com
-owners: { acme: { name: Acme } }
+owners: { acme: { name: OpenaiGateway } }
 providers: { up: { uses: openai, base_url: '${upstream.url}', api_key: sk-up } }
 models:
   m: { owner: acme, capabilities: [chat], upstreams: [{ provider: up }], limits: { max_tokens: 9 }, price: { input_per_million: 1, output_per_million: 1 } }

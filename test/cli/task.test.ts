@@ -1,12 +1,17 @@
 import { expect } from 'chai';
-import { run } from '../money/helpers/victim.js';
-import { MODEL, START_MS, startStudio, type Studio } from '../modalities/video/helpers/studio.js';
+import { run } from '../money/helpers/gateway-process.js';
+import {
+  MODEL,
+  START_MS,
+  startVideoGateway,
+  type VideoGateway,
+} from '../modalities/video/helpers/video-gateway.js';
 
 describe('tollgate task', function () {
   this.timeout(60_000);
-  let studio: Studio;
+  let studio: VideoGateway;
   before(async () => {
-    studio = await startStudio();
+    studio = await startVideoGateway();
   });
   after(() => studio.close());
 

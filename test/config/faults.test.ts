@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { format } from '../../src/yaml/format.js';
 import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
-import { ENV, FIXTURES } from './surroundings.js';
+import { ENV, FIXTURES } from './helpers/fixtures.js';
 import type { ConfigFault } from '../../src/core/config-fault.js';
 
 /**

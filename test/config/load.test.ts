@@ -8,7 +8,7 @@ import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import type { Configuration } from '../../src/core/configuration.js';
 import { Unreadable } from '../../src/yaml/unreadable.js';
-import { ENV, FIXTURES } from './surroundings.js';
+import { ENV, FIXTURES } from './helpers/fixtures.js';
 
 async function sound(name: string): Promise<Configuration> {
   const { configuration, faults } = await load(`${FIXTURES}${name}.yaml.txt`, ENV, MODALITIES);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
-import { ENV, FIXTURES } from './surroundings.js';
+import { ENV, FIXTURES } from './helpers/fixtures.js';
 
 /** One slip of the hand in a line of the file. */
 type Slip = (lines: string[], at: number, other: number) => string[];

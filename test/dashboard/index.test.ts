@@ -12,7 +12,7 @@ import { ProviderHealth } from '../../src/telemetry/provider-health.js';
 import type { State } from '../../src/pipeline/stage.js';
 import type { Services } from '../../src/pipeline/services.js';
 import { createRateLimiters } from '../../src/lib/rate-limiter.js';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 
 const page = (path: string, more: Partial<Route> = {}): Route => ({
   method: 'GET',
@@ -44,7 +44,7 @@ const ROUTES: Route[] = [
 ];
 
 async function serve(
-  { gateway: { store, configuration } }: Acme,
+  { gateway: { store, configuration } }: OpenaiGateway,
   public_url: string,
 ): Promise<{ server: Server; url: string }> {
   const log = pino({ level: 'silent' });
@@ -72,14 +72,14 @@ async function serve(
 }
 
 describe('the mount of the dashboard', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   let server: Server;
   let url: string;
   const get = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(url + path, { redirect: 'manual', ...init });
 
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
     ({ server, url } = await serve(acme, 'https://ai.example.org'));
   });
   after(async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 
 describe('the probes', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   const probe = async (path: string): Promise<{ status: number; body: unknown }> => {
     const response = await fetch(`${acme.url}${path}`);
@@ -11,7 +11,7 @@ describe('the probes', () => {
   };
 
   beforeEach(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
   });
   afterEach(() => acme.close());
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, chat, completionOf, errorOf } from '../helpers/ask.js';
 import { expectShape } from '../helpers/schemas.js';
 
@@ -9,10 +9,10 @@ const CHAT = '/v1/chat/completions';
 const sound = { model: 'acme-chat', messages: [{ role: 'user', content: 'Hello!' }] };
 
 describe('the address of the gateway', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   before(async () => {
-    acme = await startAcme({
+    acme = await startOpenaiGateway({
       yaml: `endpoints:
   chat: { at: "POST /v1/chat/completions", stages: [auth, validate: chat-completion, route: { capability: chat }, balance, transform: chat, meter] }
   models: { at: "GET /v1/models", stages: [auth, models] }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { ask } from '../helpers/ask.js';
 import { startGateway } from '../helpers/gateway.js';
-import { rawClient, rawPost } from '../helpers/raw.js';
+import { rawClient, rawPost } from '../helpers/raw-client.js';
 import { until } from '../helpers/until.js';
 import { expectShape } from '../helpers/schemas.js';
 import { chatJson, sse, startUpstream, type Step } from '../helpers/upstream.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, completionOf, errorOf } from '../helpers/ask.js';
-import { rawClient, rawPost, type RawClient } from '../helpers/raw.js';
+import { rawClient, rawPost, type RawClient } from '../helpers/raw-client.js';
 import { startGateway } from '../helpers/gateway.js';
 import { chatJson, startUpstream } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
@@ -14,17 +14,17 @@ const weighing = (bytes: number, model = 'acme-chat'): string =>
   JSON.stringify({ model, messages: [{ role: 'user', content: 'x'.repeat(bytes) }] });
 
 /** One that is announced, and of which only the beginning comes. */
-const begun = (at: Pick<Acme, 'url' | 'secret'>, length: number, sent = 100): RawClient =>
+const begun = (at: Pick<OpenaiGateway, 'url' | 'secret'>, length: number, sent = 100): RawClient =>
   rawClient(at.url, rawPost(weighing(sent), { secret: at.secret, length }));
 
 describe('the memory for bodies and answers', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   const open: RawClient[] = [];
 
   const start = async (limits: string, credit = '10'): Promise<void> => {
-    acme = await startAcme({ yaml: `limits: { ${limits} }` }, { credit, terms: PAID });
+    acme = await startOpenaiGateway({ yaml: `limits: { ${limits} }` }, { credit, terms: PAID });
   };
-  const another = async (name: string): Promise<Pick<Acme, 'url' | 'secret'>> => {
+  const another = async (name: string): Promise<Pick<OpenaiGateway, 'url' | 'secret'>> => {
     const { store } = acme.gateway;
     const { id } = await store.createAccount(name, 10_000_000_000n);
     return { url: acme.url, secret: (await store.createKey(id, 'k', PAID)).secret };

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, chat, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
 const LIMIT_BYTES = 2_000;
 
 describe('the body of a request', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   /** A sound request whose body weighs exactly so many bytes. */
   const weighing = (bytes: number): string => {
@@ -21,7 +21,7 @@ describe('the body of a request', () => {
   ): Promise<Answer> => ask(acme, '/v1/chat/completions', { method: 'POST', headers, body });
 
   before(async () => {
-    acme = await startAcme({ yaml: `limits: { body: ${LIMIT_BYTES}b }` });
+    acme = await startOpenaiGateway({ yaml: `limits: { body: ${LIMIT_BYTES}b }` });
   });
   after(() => acme.close());
 

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { MP4, PNG, refusal, startMedia, videosIn, type MediaHouse } from './helpers/media.js';
+import {
+  MP4,
+  PNG,
+  refusal,
+  startMedia,
+  videosIn,
+  type MediaHouse,
+} from './helpers/manifest-gateway.js';
 
 /** A provider that nobody has heard of: all that the gateway knows of it is this file. */
 const MANIFEST = `name: Easel

@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import { openStore } from '../../src/store/open.js';
 import { chatJson } from '../helpers/upstream.js';
-import { closeHouse, HELLO, houses, onlyCharge, openHouse } from './helpers/house.js';
 import {
-  askAndLeave,
+  closeAndAudit,
+  HELLO,
+  scriptedGateways,
+  onlyCharge,
+  startScriptedGateway,
+} from './helpers/scripted-gateway.js';
+import {
+  askAndDisconnect,
   closedWhole,
   DELIVERED_NANO,
   delta,
@@ -11,20 +17,20 @@ import {
   ENDING,
   gate,
   never,
-  readAndLeave,
+  readAndDisconnect,
   STREAM,
   talking,
   TRUE_NANO,
-} from './helpers/leaving.js';
+} from './helpers/disconnecting.js';
 
 describe('who pays when the client leaves', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   describe('an upstream that bills on', () => {
     it('is heard out, and its true usage charged', async () => {
       const { promise, open: goOn } = gate();
       const house = await open(talking([promise, delta(' three'), ...ENDING]), { provider: DRAIN });
-      await readAndLeave(house);
+      await readAndDisconnect(house);
       goOn();
       const { amount_nano, estimated } = await onlyCharge(house);
       expect({ amount_nano, estimated }).to.deep.equal({
@@ -36,7 +42,7 @@ describe('who pays when the client leaves', () => {
     it('is heard out when the client left before the first word', async () => {
       const { promise, open: goOn } = gate();
       const house = await open({ ...talking(ENDING), hold: promise }, { provider: DRAIN });
-      await askAndLeave(house, STREAM);
+      await askAndDisconnect(house, STREAM);
       goOn();
       expect((await onlyCharge(house)).amount_nano).to.equal(TRUE_NANO);
     });
@@ -44,7 +50,7 @@ describe('who pays when the client leaves', () => {
     it('is heard out when it works on a JSON answer', async () => {
       const { promise, open: goOn } = gate();
       const house = await open({ ...chatJson('one'), hold: promise }, { provider: DRAIN });
-      await askAndLeave(house, HELLO);
+      await askAndDisconnect(house, HELLO);
       goOn();
       expect((await onlyCharge(house)).amount_nano).to.equal(-4350n);
     });
@@ -55,7 +61,7 @@ describe('who pays when the client leaves', () => {
         provider: DRAIN,
         settings: 'keep_alive: 100ms',
       });
-      await readAndLeave(house);
+      await readAndDisconnect(house);
       // The comments that another client gets tell how much time has passed.
       const other = await house.post(STREAM);
       let text = '';
@@ -71,7 +77,7 @@ describe('who pays when the client leaves', () => {
     it('is left after the limit in time, and what was delivered is charged', async () => {
       const settings = 'limits: { drain: 50ms }';
       const house = await open(talking([never]), { provider: DRAIN, settings });
-      await readAndLeave(house);
+      await readAndDisconnect(house);
       expect(await closedWhole(house)).to.equal(false);
       const { amount_nano, estimated } = await onlyCharge(house);
       expect({ amount_nano, estimated }).to.deep.equal({
@@ -107,7 +113,7 @@ describe('who pays when the client leaves', () => {
           },
           { provider: DRAIN, settings: 'limits: { drain_bytes: 16kb, drain: 1h }' },
         );
-        await readAndLeave(house);
+        await readAndDisconnect(house);
         goOn();
         expect(await closedWhole(house)).to.equal(false);
         expect((await onlyCharge(house)).estimated).to.equal(true);
@@ -118,7 +124,7 @@ describe('who pays when the client leaves', () => {
       const { promise, open: goOn } = gate();
       const script = { ...talking([promise, delta(' three')]), destroyAfter: 3 };
       const house = await open(script, { provider: DRAIN });
-      await readAndLeave(house);
+      await readAndDisconnect(house);
       goOn();
       const { amount_nano, estimated } = await onlyCharge(house);
       expect(estimated).to.equal(true);
@@ -127,12 +133,12 @@ describe('who pays when the client leaves', () => {
 
     it('is heard out before the gateway stops', async () => {
       const { promise, open: goOn } = gate();
-      const house = await openHouse(
+      const house = await startScriptedGateway(
         { up: talking([promise, ...ENDING]) },
         { provider: DRAIN, settings: '' },
       );
       try {
-        await readAndLeave(house);
+        await readAndDisconnect(house);
         const stopped = house.gateway.stop();
         goOn();
         await stopped;
@@ -143,7 +149,7 @@ describe('who pays when the client leaves', () => {
         expect({ open_holds, faults }).to.deep.equal({ open_holds: 0, faults: [] });
         expect(entries.map(({ amount_nano }) => amount_nano)).to.include(TRUE_NANO);
       } finally {
-        await closeHouse(house).catch(() => undefined);
+        await closeAndAudit(house).catch(() => undefined);
       }
     });
   });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Store } from '../../src/store/store-types.js';
 import { chatJson, chatSse, play, sse, type Received, type Step } from '../helpers/upstream.js';
-import { dataOf, houses, type House } from './helpers/house.js';
+import { dataOf, scriptedGateways, type ScriptedGateway } from './helpers/scripted-gateway.js';
 
 type Watched = 'caller' | 'hold' | 'settle' | 'release';
 const WATCHED: readonly Watched[] = ['caller', 'hold', 'settle', 'release'];
@@ -57,7 +57,7 @@ interface Seen {
   text: string;
 }
 
-async function scenario(house: House): Promise<Seen[]> {
+async function scenario(house: ScriptedGateway): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const kind of Object.keys(SCRIPTS)) {
     const stream = kind === 'stream' || kind === 'cut';
@@ -86,7 +86,7 @@ function expectClear(seen: Seen): void {
 }
 
 describe('a store that fails once', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   const cases = (['before', 'after'] as const).flatMap((mode) => [
     { mode, terms: {}, whose: 'a key' },

@@ -3,9 +3,9 @@ import {
   imagesOf,
   painted,
   refusal,
-  startGallery,
-  type Gallery,
-} from '../modalities/image/helpers/gallery.js';
+  startImageGateway,
+  type ImageGateway,
+} from '../modalities/image/helpers/image-gateway.js';
 import { until } from '../helpers/until.js';
 
 const at = (id: string, price: string, upstreams = '{ provider: first }'): string =>
@@ -47,9 +47,9 @@ const ROWS: [string, { n?: number; size?: string; quality?: string }, number, bi
 ];
 
 describe('the charge for pictures', () => {
-  let gallery: Gallery;
+  let gallery: ImageGateway;
   beforeEach(async () => {
-    gallery = await startGallery({ models: MODELS });
+    gallery = await startImageGateway({ models: MODELS });
   });
   afterEach(async () => {
     await gallery.settled();
@@ -83,7 +83,7 @@ describe('the charge for pictures', () => {
   });
 
   it('is not there for a free model, even with no balance', async () => {
-    const poor = await startGallery({ models: MODELS, credit: '0' });
+    const poor = await startImageGateway({ models: MODELS, credit: '0' });
     try {
       imagesOf(await poor.post({ model: 'gift', prompt: 'A cat' }));
       expect(await poor.charges()).to.deep.equal([]);
@@ -110,7 +110,7 @@ describe('the charge for pictures', () => {
   });
 
   it('is one for each answer of many at once, and no more than the balance pays', async () => {
-    const few = await startGallery({ models: MODELS, credit: '0.20' });
+    const few = await startImageGateway({ models: MODELS, credit: '0.20' });
     try {
       const answers = await Promise.all(
         Array.from({ length: 12 }, () =>

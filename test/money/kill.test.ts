@@ -6,8 +6,8 @@ import { parseDollars } from '../../src/lib/money.js';
 import { openStore } from '../../src/store/open.js';
 import type { Store } from '../../src/store/store-types.js';
 import { chatJson, chatSse, play, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
-import { dataOf } from './helpers/house.js';
-import { run, seeded, serve } from './helpers/victim.js';
+import { dataOf } from './helpers/scripted-gateway.js';
+import { run, seeded, serve } from './helpers/gateway-process.js';
 
 const KILLS = 20;
 const CLIENTS = 12;
@@ -133,7 +133,7 @@ function yaml(url: string): string {
   return `listen: 127.0.0.1:0
 store: sqlite:tollgate.db
 log: { level: silent }
-owners: { acme: { name: Acme } }
+owners: { acme: { name: OpenaiGateway } }
 providers: { up: { uses: openai, base_url: "${url}", api_key: sk-upstream } }
 models:
   m:

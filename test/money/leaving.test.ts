@@ -1,31 +1,31 @@
 import { expect } from 'chai';
 import { sse } from '../helpers/upstream.js';
-import { HELLO, houses, onlyCharge, type Script } from './helpers/house.js';
+import { HELLO, scriptedGateways, onlyCharge, type Script } from './helpers/scripted-gateway.js';
 import {
-  askAndLeave,
+  askAndDisconnect,
   closedWhole,
   DELIVERED_NANO,
   delta,
   ENDING,
   gate,
   never,
-  readAndLeave,
+  readAndDisconnect,
   STREAM,
   talking,
   TRUE_NANO,
-} from './helpers/leaving.js';
+} from './helpers/disconnecting.js';
 
 describe('who pays when the client leaves', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   describe('an upstream that stops billing on abort', () => {
     const MOMENT = 'limits: { linger: 50ms }';
 
     it('is aborted after a moment, and what was delivered is charged', async () => {
-      const house = await open(talking([never]), { settings: MOMENT });
-      await readAndLeave(house);
-      expect(await closedWhole(house)).to.equal(false);
-      const { amount_nano, estimated } = await onlyCharge(house);
+      const gateway = await open(talking([never]), { settings: MOMENT });
+      await readAndDisconnect(gateway);
+      expect(await closedWhole(gateway)).to.equal(false);
+      const { amount_nano, estimated } = await onlyCharge(gateway);
       expect({ amount_nano, estimated }).to.deep.equal({
         amount_nano: DELIVERED_NANO,
         estimated: true,
@@ -34,12 +34,12 @@ describe('who pays when the client leaves', () => {
 
     it('is read on for a moment, and its true usage charged', async () => {
       const { promise, open: goOn } = gate();
-      const house = await open(talking([promise, delta(' three'), ...ENDING]), {
+      const gateway = await open(talking([promise, delta(' three'), ...ENDING]), {
         settings: 'limits: { linger: 30s }',
       });
-      await readAndLeave(house);
+      await readAndDisconnect(gateway);
       goOn();
-      const { amount_nano, estimated } = await onlyCharge(house);
+      const { amount_nano, estimated } = await onlyCharge(gateway);
       expect({ amount_nano, estimated }).to.deep.equal({
         amount_nano: TRUE_NANO,
         estimated: false,
@@ -49,21 +49,21 @@ describe('who pays when the client leaves', () => {
     it('is aborted after the limit in bytes', async () => {
       const { promise, open: goOn } = gate();
       const flood = Array.from({ length: 64 }, () => delta('x'.repeat(1_000)));
-      const house = await open(talking([promise, ...flood, never]), {
+      const gateway = await open(talking([promise, ...flood, never]), {
         settings: 'limits: { linger: 30s, linger_bytes: 16kb }',
       });
-      await readAndLeave(house);
+      await readAndDisconnect(gateway);
       goOn();
-      expect(await closedWhole(house)).to.equal(false);
-      expect((await onlyCharge(house)).estimated).to.equal(true);
+      expect(await closedWhole(gateway)).to.equal(false);
+      expect((await onlyCharge(gateway)).estimated).to.equal(true);
     });
 
     it('does not make a long prompt cheap, whatever its beginning is', async () => {
-      const house = await open(talking([never]), { settings: MOMENT });
+      const gateway = await open(talking([never]), { settings: MOMENT });
       const content = 'a'.repeat(20_000) + 'The fox jumps. '.repeat(20_000);
       const messages = [{ role: 'user', content }];
-      await readAndLeave(house, { ...STREAM, messages });
-      const { usage } = await onlyCharge(house);
+      await readAndDisconnect(gateway, { ...STREAM, messages });
+      const { usage } = await onlyCharge(gateway);
       const { prompt_tokens } = JSON.parse(usage ?? '') as { prompt_tokens: number };
       // Four tokens for each of the jumps, and some for the letters.
       expect(prompt_tokens).to.be.within(75_000, 95_000);
@@ -78,11 +78,11 @@ describe('who pays when the client leaves', () => {
     ];
     for (const [name, script, body] of SILENT) {
       it(`is aborted when it ${name}, and nothing is charged`, async () => {
-        const house = await open(script);
-        await askAndLeave(house, body);
-        expect(await closedWhole(house)).to.equal(false);
-        await house.settled();
-        expect(await house.charges()).to.deep.equal([]);
+        const gateway = await open(script);
+        await askAndDisconnect(gateway, body);
+        expect(await closedWhole(gateway)).to.equal(false);
+        await gateway.settled();
+        expect(await gateway.charges()).to.deep.equal([]);
       });
     }
   });

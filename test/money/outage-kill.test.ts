@@ -6,15 +6,15 @@ import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { chatJson, chatSse, play } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
 import {
-  closeHouse,
+  closeAndAudit,
   dataOf,
   INPUT_NANO,
-  openHouse,
+  startScriptedGateway,
   OUTPUT_NANO,
   ready,
-  type House,
-} from './helpers/house.js';
-import { seeded, serve, type Victim } from './helpers/victim.js';
+  type ScriptedGateway,
+} from './helpers/scripted-gateway.js';
+import { seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
 import type { LedgerEntry } from '../../src/store/account-types.js';
 
 const CLIENTS = 4;
@@ -38,9 +38,9 @@ interface Whole {
 onEachStore('gateways on a store that goes away', function (ground) {
   const random = seeded(seed);
   let folder: string;
-  let house: House;
+  let house: ScriptedGateway;
   let proxy: Proxy | undefined;
-  let victims: Victim[];
+  let victims: GatewayProcess[];
 
   const isPostgres = (): boolean => ground.place.dialect === 'postgres';
 
@@ -52,7 +52,7 @@ onEachStore('gateways on a store that goes away', function (ground) {
       proxy = await startProxy(url.hostname, Number(url.port || 5432));
       url.port = String(proxy.port);
     }
-    house = await openHouse(
+    house = await startScriptedGateway(
       {
         up: async ({ json }, response) => {
           await sleep(random() * 300);
@@ -67,7 +67,7 @@ onEachStore('gateways on a store that goes away', function (ground) {
   afterEach(async () => {
     proxy?.set('here');
     for (const victim of victims) await victim.kill();
-    await closeHouse(house);
+    await closeAndAudit(house);
     await proxy?.close();
     proxy = undefined;
     await rm(folder, { recursive: true, force: true });
@@ -159,7 +159,10 @@ onEachStore('gateways on a store that goes away', function (ground) {
   }).timeout(180_000 + 2 * OUTAGE_MS * ROUNDS);
 });
 
-async function chargesOf({ gateway, account }: House): Promise<Map<string, LedgerEntry[]>> {
+async function chargesOf({
+  gateway,
+  account,
+}: ScriptedGateway): Promise<Map<string, LedgerEntry[]>> {
   const all = new Map<string, LedgerEntry[]>();
   for (let after = 0; ;) {
     const page = await gateway.store.ledger(account.id, { after, limit: 1_000 });
@@ -177,7 +180,7 @@ function yaml(upstream: string, store: string): string {
   return `listen: 127.0.0.1:0
 store: ${JSON.stringify(store)}
 log: { level: silent }
-owners: { acme: { name: Acme } }
+owners: { acme: { name: OpenaiGateway } }
 providers: { up: { uses: openai, base_url: "${upstream}", api_key: sk-upstream } }
 models:
   m:

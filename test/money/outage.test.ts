@@ -7,7 +7,14 @@ import { Gateway, sound } from '../../src/gateway/gateway.js';
 import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { chatJson, chatSse, play, type Received } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
-import { closeHouse, dataOf, HELLO, openHouse, ready, type House } from './helpers/house.js';
+import {
+  closeAndAudit,
+  dataOf,
+  HELLO,
+  startScriptedGateway,
+  ready,
+  type ScriptedGateway,
+} from './helpers/scripted-gateway.js';
 import type { ServerResponse } from 'node:http';
 
 /** Long enough for an answer to stop waiting for the store. */
@@ -48,7 +55,7 @@ const isWhole = ({ status, text }: Answer): boolean =>
   status === 200 && (!text.startsWith('data:') || dataOf(text).at(-1) === '[DONE]');
 
 onEachStore('a store that goes away while answers run', function (ground) {
-  let house: House;
+  let house: ScriptedGateway;
   let script: Script;
   let proxy: Proxy | undefined;
 
@@ -56,7 +63,7 @@ onEachStore('a store that goes away while answers run', function (ground) {
     script = new Script();
     const store = JSON.stringify(url);
     const terms = { store, store_wait_ms: WAIT_MS, ...options };
-    house = await openHouse({ up: (...call) => script.answer(...call) }, terms);
+    house = await startScriptedGateway({ up: (...call) => script.answer(...call) }, terms);
   };
 
   const call = async (stream: boolean, headers: Record<string, string> = {}): Promise<Answer> => {
@@ -104,7 +111,7 @@ onEachStore('a store that goes away while answers run', function (ground) {
 
   afterEach(async () => {
     proxy?.set('here');
-    await closeHouse(house);
+    await closeAndAudit(house);
     await proxy?.close();
     proxy = undefined;
   });
@@ -250,7 +257,7 @@ onEachStore('a store that goes away while answers run', function (ground) {
 });
 
 /** The house with another gateway on the same store. */
-function again(house: House, gateway: Gateway, url: string): Partial<House> {
+function again(house: ScriptedGateway, gateway: Gateway, url: string): Partial<ScriptedGateway> {
   const { store } = gateway;
   return {
     gateway,

@@ -3,12 +3,12 @@ import { chatJson, chatSse, sse, type Step } from '../helpers/upstream.js';
 import {
   dataOf,
   HELLO,
-  HELLO_BOUND_NANO,
-  houses,
+  HELLO_MAX_NANO,
+  scriptedGateways,
   onlyCharge,
-  type House,
+  type ScriptedGateway,
   type Script,
-} from './helpers/house.js';
+} from './helpers/scripted-gateway.js';
 
 const STREAM = { ...HELLO, stream: true };
 /** "one two three" is three tokens; the prompt one, and four around it. */
@@ -16,7 +16,7 @@ const WORDS = ['one', ' two', ' three'];
 const ESTIMATE = { usage: { prompt_tokens: 5, completion_tokens: 3 }, amount_nano: -2550n };
 
 describe('who pays for an answer', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   function streamWith(usage: unknown): Step {
     const delta = (content: string): object => ({ choices: [{ index: 0, delta: { content } }] });
@@ -42,8 +42,8 @@ describe('who pays for an answer', () => {
   ];
 
   it('charges an answer by the usage of the upstream, to the nano-dollar', async () => {
-    const house = await open(chatJson('Hello'));
-    const response = await house.post(HELLO);
+    const gateway = await open(chatJson('Hello'));
+    const response = await gateway.post(HELLO);
     const body = (await response.json()) as { id: string; usage: object };
     expect(response.status).to.equal(200);
     expect(body.usage).to.deep.equal({
@@ -51,14 +51,14 @@ describe('who pays for an answer', () => {
       completion_tokens: 5,
       total_tokens: 14,
     });
-    const { id, created_ms, ...charge } = await onlyCharge(house);
+    const { id, created_ms, ...charge } = await onlyCharge(gateway);
     expect([id, created_ms].every(Number.isSafeInteger)).to.equal(true);
     expect({ ...charge, usage: JSON.parse(charge.usage ?? '') as unknown }).to.deep.equal({
-      account_id: house.account.id,
+      account_id: gateway.account.id,
       kind: 'charge',
       reference: body.id.replace('chatcmpl-', ''),
       amount_nano: -4350n,
-      key_id: house.key_id,
+      key_id: gateway.key_id,
       model: 'm',
       provider: 'up',
       usage: { prompt_tokens: 9, completion_tokens: 5 },
@@ -69,46 +69,46 @@ describe('who pays for an answer', () => {
   });
 
   it('charges a stream the same way, once', async () => {
-    const house = await open(chatSse(WORDS));
-    const events = dataOf(await (await house.post(STREAM)).text());
+    const gateway = await open(chatSse(WORDS));
+    const events = dataOf(await (await gateway.post(STREAM)).text());
     const { id, usage } = JSON.parse(events.at(-2) ?? '') as { id: string; usage: object };
     expect(events.at(-1)).to.equal('[DONE]');
     expect(usage).to.deep.equal({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 });
-    const { amount_nano, estimated, reference } = await onlyCharge(house);
+    const { amount_nano, estimated, reference } = await onlyCharge(gateway);
     expect({ amount_nano, estimated }).to.deep.equal({ amount_nano: -3150n, estimated: false });
     expect(id).to.equal(`chatcmpl-${reference}`);
   });
 
   for (const [name, usage] of USAGES) {
     it(`estimates an answer whose usage is ${name}`, async () => {
-      const house = await open(jsonWith(usage));
-      const body = (await (await house.post(HELLO)).json()) as { usage: object };
+      const gateway = await open(jsonWith(usage));
+      const body = (await (await gateway.post(HELLO)).json()) as { usage: object };
       expect(body.usage).to.deep.equal({ ...ESTIMATE.usage, total_tokens: 8 });
-      await expectEstimate(house);
+      await expectEstimate(gateway);
     });
 
     it(`estimates a stream whose usage is ${name}`, async () => {
-      const house = await open(streamWith(usage));
-      const events = dataOf(await (await house.post(STREAM)).text());
+      const gateway = await open(streamWith(usage));
+      const events = dataOf(await (await gateway.post(STREAM)).text());
       const { usage: shown } = JSON.parse(events.at(-2) ?? '') as { usage: object };
       expect(shown).to.deep.equal({ ...ESTIMATE.usage, total_tokens: 8 });
-      await expectEstimate(house);
+      await expectEstimate(gateway);
     });
   }
 
-  async function expectEstimate(house: House): Promise<void> {
-    const charge = await onlyCharge(house);
+  async function expectEstimate(gateway: ScriptedGateway): Promise<void> {
+    const charge = await onlyCharge(gateway);
     expect(charge.estimated).to.equal(true);
     expect(charge.amount_nano).to.equal(ESTIMATE.amount_nano);
     expect(JSON.parse(charge.usage ?? '')).to.deep.equal(ESTIMATE.usage);
   }
 
   it('never estimates above the hold, however long the answer', async () => {
-    const house = await open(chatJson('word '.repeat(2_000), { usage: null }));
-    expect((await house.post(HELLO)).status).to.equal(200);
-    const { amount_nano, usage } = await onlyCharge(house);
+    const gateway = await open(chatJson('word '.repeat(2_000), { usage: null }));
+    expect((await gateway.post(HELLO)).status).to.equal(200);
+    const { amount_nano, usage } = await onlyCharge(gateway);
     expect(JSON.parse(usage ?? '')).to.deep.equal({ prompt_tokens: 5, completion_tokens: 100 });
-    expect(-amount_nano <= HELLO_BOUND_NANO, `${amount_nano}`).to.equal(true);
+    expect(-amount_nano <= HELLO_MAX_NANO, `${amount_nano}`).to.equal(true);
   });
 
   const IMAGE_USAGE = { prompt_tokens: 8_512, completion_tokens: 100 };
@@ -118,10 +118,10 @@ describe('who pays for an answer', () => {
     ['a stream', streamWith(IMAGE_USAGE), STREAM],
   ] as const) {
     it(`charges the true cost of ${name} whose usage is beyond the hold`, async () => {
-      const house = await open(script);
-      const text = await (await house.post(body)).text();
+      const gateway = await open(script);
+      const text = await (await gateway.post(body)).text();
       expect(text).to.include('"prompt_tokens":8512,"completion_tokens":100');
-      const { amount_nano, estimated, uncollected_nano } = await onlyCharge(house);
+      const { amount_nano, estimated, uncollected_nano } = await onlyCharge(gateway);
       expect({ amount_nano, estimated, uncollected_nano }).to.deep.equal({
         amount_nano: -TRUE_NANO,
         estimated: false,
@@ -130,31 +130,31 @@ describe('who pays for an answer', () => {
     });
 
     it(`takes for ${name} beyond the hold what the account has, and notes the rest`, async () => {
-      const house = await open(script, { credit: '0.0001' });
-      expect((await house.post(body)).status).to.equal(200);
-      const { amount_nano, uncollected_nano } = await onlyCharge(house);
+      const gateway = await open(script, { credit: '0.0001' });
+      expect((await gateway.post(body)).status).to.equal(200);
+      const { amount_nano, uncollected_nano } = await onlyCharge(gateway);
       expect([amount_nano, uncollected_nano]).to.deep.equal([-100_000n, TRUE_NANO - 100_000n]);
     });
 
     it(`takes for ${name} beyond the hold what the key may spend, and notes the rest`, async () => {
-      const house = await open(script, { terms: { limit_nano: 90_000n } });
-      expect((await house.post(body)).status).to.equal(200);
-      const { amount_nano, uncollected_nano } = await onlyCharge(house);
+      const gateway = await open(script, { terms: { limit_nano: 90_000n } });
+      expect((await gateway.post(body)).status).to.equal(200);
+      const { amount_nano, uncollected_nano } = await onlyCharge(gateway);
       expect([amount_nano, uncollected_nano]).to.deep.equal([-90_000n, TRUE_NANO - 90_000n]);
     });
   }
 
   it('shows more output than the limit that was sent, and charges the limit', async () => {
-    const house = await open(jsonWith({ prompt_tokens: 9, completion_tokens: 1_000 }));
-    const body = (await (await house.post(HELLO)).json()) as { usage: object };
+    const gateway = await open(jsonWith({ prompt_tokens: 9, completion_tokens: 1_000 }));
+    const body = (await (await gateway.post(HELLO)).json()) as { usage: object };
     expect(body.usage).to.include({ completion_tokens: 1_000 });
-    const { amount_nano, uncollected_nano } = await onlyCharge(house);
+    const { amount_nano, uncollected_nano } = await onlyCharge(gateway);
     expect([amount_nano, uncollected_nano]).to.deep.equal([-61_350n, 900n * 600n]);
   });
 });
 
 describe('who pays for a failure', () => {
-  const open = houses();
+  const open = scriptedGateways();
   const never = new Promise<void>(() => undefined);
   const delta = { choices: [{ index: 0, delta: { content: 'one' } }] };
   const IMPATIENT = 'timeout: { first_byte: 100ms, idle: 100ms }';
@@ -178,14 +178,14 @@ describe('who pays for a failure', () => {
   ];
   for (const [name, script, request] of BEFORE) {
     it(`charges nothing for ${name}, and answers 502`, async () => {
-      const house = await open(script, { provider: IMPATIENT });
-      const response = await house.post(request);
+      const gateway = await open(script, { provider: IMPATIENT });
+      const response = await gateway.post(request);
       const { error } = (await response.json()) as { error: { code: string; type: string } };
       expect(response.status).to.equal(502);
       expect(response.headers.get('content-type')).to.match(/^application\/json/);
       expect(error).to.include({ code: 'upstream_error', type: 'upstream_error' });
-      await house.settled();
-      expect(await house.charges()).to.deep.equal([]);
+      await gateway.settled();
+      expect(await gateway.charges()).to.deep.equal([]);
     });
   }
 
@@ -193,9 +193,9 @@ describe('who pays for a failure', () => {
   it('charges for a stream that is cut after the name of a tool call', async () => {
     const call = { index: 0, id: 'c', type: 'function', function: { name: 'get_weather' } };
     const named = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
-    const house = await open({ ...sse([named]), destroyAfter: 1 });
-    expect(await (await house.post(STREAM)).text()).to.include('get_weather');
-    const { estimated, usage } = await onlyCharge(house);
+    const gateway = await open({ ...sse([named]), destroyAfter: 1 });
+    expect(await (await gateway.post(STREAM)).text()).to.include('get_weather');
+    const { estimated, usage } = await onlyCharge(gateway);
     expect(estimated).to.equal(true);
     expect(JSON.parse(usage ?? '')).to.deep.equal({ prompt_tokens: 5, completion_tokens: 2 });
   });
@@ -210,8 +210,8 @@ describe('who pays for a failure', () => {
   ];
   for (const [name, script] of AFTER) {
     it(`charges what was delivered of a stream cut by ${name}`, async () => {
-      const house = await open(script, { provider: IMPATIENT });
-      const response = await house.post(STREAM);
+      const gateway = await open(script, { provider: IMPATIENT });
+      const response = await gateway.post(STREAM);
       const text = await response.text();
       const events = dataOf(text);
       expect(response.status).to.equal(200);
@@ -219,7 +219,7 @@ describe('who pays for a failure', () => {
       expect(last.error.code).to.equal('upstream_error');
       expect(text).to.include('"content":" three"').and.not.include('[DONE]');
       expect(text).to.not.include('usage').and.not.include('sk-upstream');
-      const charge = await onlyCharge(house);
+      const charge = await onlyCharge(gateway);
       expect(charge.estimated).to.equal(true);
       expect(charge.amount_nano).to.equal(ESTIMATE.amount_nano);
     });

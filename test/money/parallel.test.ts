@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { chatJson, chatSse, play } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
-import { closeHouse, HELLO, HELLO_BOUND_NANO, openHouse, type House } from './helpers/house.js';
+import {
+  closeAndAudit,
+  HELLO,
+  HELLO_MAX_NANO,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from './helpers/scripted-gateway.js';
 
 const CALLS = 200;
 
@@ -34,9 +40,9 @@ async function callAtOnce(
   const hold = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  const enough_nano = HELLO_BOUND_NANO * BigInt(admitted) + HELLO_BOUND_NANO - 1n;
-  const credit_nano = payer === 'the balance' ? enough_nano : HELLO_BOUND_NANO * BigInt(CALLS);
-  const house = await openHouse(
+  const enough_nano = HELLO_MAX_NANO * BigInt(admitted) + HELLO_MAX_NANO - 1n;
+  const credit_nano = payer === 'the balance' ? enough_nano : HELLO_MAX_NANO * BigInt(CALLS);
+  const house = await startScriptedGateway(
     {
       up: ({ json }, response) => {
         const { stream } = json as { stream: boolean };
@@ -72,12 +78,12 @@ async function callAtOnce(
     expect(listed?.spent_nano).to.equal(payer === 'the balance' ? 0n : spent_nano);
   } finally {
     goOn();
-    await closeHouse(house);
+    await closeAndAudit(house);
   }
 }
 
 async function expectBooks(
-  house: House,
+  house: ScriptedGateway,
   answers: { status: number; text: string }[],
   admitted: number,
   credit_nano: bigint,

@@ -1,18 +1,24 @@
 import { expect } from 'chai';
 import { chatJson, type Step } from '../helpers/upstream.js';
-import { HELLO, houses, onlyCharge, type HouseOptions, type Script } from './helpers/house.js';
+import {
+  HELLO,
+  scriptedGateways,
+  onlyCharge,
+  type ScriptedGatewayOptions,
+  type Script,
+} from './helpers/scripted-gateway.js';
 
 const CHEAP = '{ provider: cheap, price: { input_per_million: 0.01, output_per_million: 0.02 } }';
 const DEAR = '{ provider: dear, price: { input_per_million: 1, output_per_million: 2 } }';
 
 describe('the price of an answer', () => {
-  const house = houses();
+  const gateway = scriptedGateways();
   const failing: Step = { status: 500 };
 
   interface Row {
     name: string;
     scripts: Record<string, Script>;
-    options: HouseOptions;
+    options: ScriptedGatewayOptions;
     provider: string;
     cost_nano: bigint;
   }
@@ -76,7 +82,7 @@ describe('the price of an answer', () => {
   ];
   for (const { name, scripts, options, provider, cost_nano } of ROWS) {
     it(name, async () => {
-      const built = await house(scripts, options);
+      const built = await gateway(scripts, options);
       expect((await built.post(HELLO)).status).to.equal(200);
       const charge = await onlyCharge(built);
       expect(charge.amount_nano).to.equal(-cost_nano);
@@ -87,22 +93,22 @@ describe('the price of an answer', () => {
   it('is held at the dearest upstream that may be tried', async () => {
     const scripts = { cheap: chatJson('Hello'), dear: chatJson('Hello') };
     const upstreams = `${CHEAP}, ${DEAR}`;
-    const enough = await house(scripts, { upstreams, credit: '0.000285' });
-    const short = await house(scripts, { upstreams, credit: '0.000284999' });
+    const enough = await gateway(scripts, { upstreams, credit: '0.000285' });
+    const short = await gateway(scripts, { upstreams, credit: '0.000284999' });
     expect((await enough.post(HELLO)).status).to.equal(200);
     expect((await short.post(HELLO)).status).to.equal(402);
     expect(short.upstream.requests).to.deep.equal([]);
   });
 
   it('is held for every completion that is asked for', async () => {
-    const built = await house(chatJson('Hello'), { credit: '0.000132749' });
+    const built = await gateway(chatJson('Hello'), { credit: '0.000132749' });
     // 85 × 150 + 2 × 100 × 600 nano-dollars is one more than there is.
     expect((await built.post({ ...HELLO, n: 2 })).status).to.equal(402);
     expect((await built.post({ ...HELLO, n: 1 })).status).to.equal(200);
   });
 
   it('is the limit that is sent with the call where the client sets none', async () => {
-    const built = await house(chatJson('Hello'));
+    const built = await gateway(chatJson('Hello'));
     await built.post(HELLO);
     await built.post({ ...HELLO, max_tokens: 7 });
     const sent = built.upstream.requests.map(({ json }) => json as { max_tokens: number });
@@ -111,11 +117,11 @@ describe('the price of an answer', () => {
 });
 
 describe('a free model', () => {
-  const house = houses();
+  const gateway = scriptedGateways();
 
   for (const stream of [false, true]) {
     it(`answers an account with no balance ${stream ? 'in a stream' : 'in JSON'}`, async () => {
-      const built = await house(chatJson('Hello'), { credit: '0', price: 'free' });
+      const built = await gateway(chatJson('Hello'), { credit: '0', price: 'free' });
       const response = await built.post({ ...HELLO, stream });
       expect(response.status).to.equal(200);
       expect(await response.text()).to.include('Hello');
@@ -127,13 +133,16 @@ describe('a free model', () => {
   it('is held for where one of its upstreams is not free', async () => {
     const upstreams = '{ provider: gift, price: free }, { provider: dear }';
     const scripts = { gift: chatJson('Hello'), dear: chatJson('Hello') };
-    const poor = await house(scripts, { upstreams, credit: '0' });
+    const poor = await gateway(scripts, { upstreams, credit: '0' });
     expect((await poor.post(HELLO)).status).to.equal(402);
   });
 
   it('charges nothing where a free upstream answers', async () => {
     const upstreams = '{ provider: gift, price: free }, { provider: dear }';
-    const built = await house({ gift: chatJson('Hello'), dear: chatJson('Hello') }, { upstreams });
+    const built = await gateway(
+      { gift: chatJson('Hello'), dear: chatJson('Hello') },
+      { upstreams },
+    );
     expect((await built.post(HELLO)).status).to.equal(200);
     await built.settled();
     const amounts = (await built.charges()).map(({ amount_nano }) => amount_nano);

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { chatJson, type Step } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
-import { HELLO, HELLO_BOUND_NANO, houses, UPSTREAM_KEY, type House } from './helpers/house.js';
+import {
+  HELLO,
+  HELLO_MAX_NANO,
+  scriptedGateways,
+  UPSTREAM_KEY,
+  type ScriptedGateway,
+} from './helpers/scripted-gateway.js';
 
 interface Refusal {
   error: { message: string; type: string; code: string; param: string | null };
@@ -15,27 +21,30 @@ function refusing(status: number, message: string, headers: Record<string, strin
 }
 
 /** The answer to one call, of which nothing may be charged and no secret shown. */
-async function refused(house: House, body: object = HELLO): Promise<[Response, Refusal['error']]> {
-  const response = await house.post(body);
+async function refused(
+  gateway: ScriptedGateway,
+  body: object = HELLO,
+): Promise<[Response, Refusal['error']]> {
+  const response = await gateway.post(body);
   const text = await response.text();
   expect(text).to.not.match(SECRETS);
   expect([...response.headers.values()].join('\n')).to.not.match(SECRETS);
-  await house.settled();
-  expect(await house.charges()).to.deep.equal([]);
+  await gateway.settled();
+  expect(await gateway.charges()).to.deep.equal([]);
   const { error } = JSON.parse(text) as Refusal;
   expect(error).to.have.all.keys('message', 'type', 'code', 'param');
   return [response, error];
 }
 
 describe('a refusal by the upstream', () => {
-  const open = houses();
+  const open = scriptedGateways();
   const bodies = { 'a JSON answer': HELLO, 'a stream': { ...HELLO, stream: true } };
 
   for (const [kind, body] of Object.entries(bodies)) {
     for (const status of [400, 413, 422]) {
       it(`is told to the client who asked for ${kind} when it is ${status}`, async () => {
-        const house = await open(refusing(status, 'logit_bias goes from -100 to 100'));
-        const [response, error] = await refused(house, body);
+        const gateway = await open(refusing(status, 'logit_bias goes from -100 to 100'));
+        const [response, error] = await refused(gateway, body);
         expect(response.status).to.equal(400);
         expect(error).to.include({ code: 'invalid_request', type: 'invalid_request_error' });
         expect(error.message).to.include('logit_bias goes from -100 to 100');
@@ -45,8 +54,8 @@ describe('a refusal by the upstream', () => {
     for (const status of [401, 402, 403, 404, 408, 409, 429, 451, 500, 502, 503, 529]) {
       it(`is a 502 in our words for ${kind} when it is ${status}`, async () => {
         const words = `Incorrect key ${UPSTREAM_KEY} of org-77 at internal-host`;
-        const house = await open(refusing(status, words, { 'retry-after': '17' }));
-        const [response, error] = await refused(house, body);
+        const gateway = await open(refusing(status, words, { 'retry-after': '17' }));
+        const [response, error] = await refused(gateway, body);
         expect(response.status).to.equal(502);
         expect(response.headers.get('retry-after')).to.equal('17');
         expect(error).to.include({ code: 'upstream_error', type: 'upstream_error', param: null });
@@ -66,44 +75,44 @@ describe('a refusal by the upstream', () => {
   for (const [name, step] of ODD) {
     for (const [kind, body] of Object.entries(bodies)) {
       it(`is a 502 when ${name} answers the call for ${kind}`, async () => {
-        const house = await open(step);
-        const [response] = await refused(house, body);
+        const gateway = await open(step);
+        const [response] = await refused(gateway, body);
         expect(response.status).to.equal(502);
-        expect(house.upstream.requests).to.have.length(1);
+        expect(gateway.upstream.requests).to.have.length(1);
       });
     }
   }
 
   it('keeps a Retry-After that is a date', async () => {
     const date = 'Fri, 31 Dec 2027 23:59:59 GMT';
-    const house = await open(refusing(429, 'slow down', { 'retry-after': date }));
-    const [response] = await refused(house);
+    const gateway = await open(refusing(429, 'slow down', { 'retry-after': date }));
+    const [response] = await refused(gateway);
     expect(response.headers.get('retry-after')).to.equal(date);
   });
 
   it('never shows the key that the upstream repeats in a 400', async () => {
-    const house = await open(refusing(400, `bad field; you are ${UPSTREAM_KEY}`));
-    const [response, error] = await refused(house);
+    const gateway = await open(refusing(400, `bad field; you are ${UPSTREAM_KEY}`));
+    const [response, error] = await refused(gateway);
     expect(response.status).to.equal(400);
     expect(error.message).to.include('bad field');
   });
 });
 
 describe('a refusal for want of balance', () => {
-  const open = houses();
+  const open = scriptedGateways();
   /** Dollars for so many calls of `HELLO` at once. */
   const credit = (calls: number): string =>
-    `0.${String(HELLO_BOUND_NANO * BigInt(calls)).padStart(9, '0')}`;
+    `0.${String(HELLO_MAX_NANO * BigInt(calls)).padStart(9, '0')}`;
 
   it('says what there is and what is needed, and that waiting does not help', async () => {
-    const house = await open(chatJson('Hello'), { credit: '0.00001' });
-    const [response, error] = await refused(house);
+    const gateway = await open(chatJson('Hello'), { credit: '0.00001' });
+    const [response, error] = await refused(gateway);
     expect(response.status).to.equal(402);
     expect(error).to.include({ code: 'insufficient_balance', type: 'insufficient_balance_error' });
     expect(error.message).to.include('up to $0.00007275');
     expect(error.message).to.include('balance is $0.00001, of which $0.00 is held');
     expect(error.message).to.match(/Waiting does not help/u);
-    expect(house.upstream.requests).to.deep.equal([]);
+    expect(gateway.upstream.requests).to.deep.equal([]);
   });
 
   it('says that waiting may help where others hold the balance', async () => {
@@ -111,10 +120,10 @@ describe('a refusal for want of balance', () => {
     const hold = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const house = await open({ ...chatJson('Hello'), hold }, { credit: credit(1) });
-    const first = house.post(HELLO);
-    await until(() => house.upstream.requests.length === 1, 'the first call is under way');
-    const second = await house.post(HELLO);
+    const gateway = await open({ ...chatJson('Hello'), hold }, { credit: credit(1) });
+    const first = gateway.post(HELLO);
+    await until(() => gateway.upstream.requests.length === 1, 'the first call is under way');
+    const second = await gateway.post(HELLO);
     const { error } = (await second.json()) as Refusal;
     expect(second.status).to.equal(402);
     expect(error.message).to.include('balance is $0.00007275, of which $0.00007275 is held');
@@ -124,7 +133,7 @@ describe('a refusal for want of balance', () => {
   });
 
   it('comes for one nano-dollar less than the bound, and not for the bound', async () => {
-    const short = (HELLO_BOUND_NANO - 1n).toString().padStart(9, '0');
+    const short = (HELLO_MAX_NANO - 1n).toString().padStart(9, '0');
     const poor = await open(chatJson('Hello'), { credit: `0.${short}` });
     const rich = await open(chatJson('Hello'), { credit: credit(1) });
     expect((await poor.post(HELLO)).status).to.equal(402);
@@ -132,11 +141,11 @@ describe('a refusal for want of balance', () => {
   });
 
   it('comes after 401 and 400', async () => {
-    const house = await open(chatJson('Hello'), { credit: '0' });
-    const nameless = await house.post(HELLO, { headers: { 'content-type': 'application/json' } });
+    const gateway = await open(chatJson('Hello'), { credit: '0' });
+    const nameless = await gateway.post(HELLO, { headers: { 'content-type': 'application/json' } });
     expect(nameless.status).to.equal(401);
-    expect((await house.post({ ...HELLO, messages: [] })).status).to.equal(400);
-    expect((await house.post({ ...HELLO, model: 'other' })).status).to.equal(400);
-    expect((await house.post(HELLO)).status).to.equal(402);
+    expect((await gateway.post({ ...HELLO, messages: [] })).status).to.equal(400);
+    expect((await gateway.post({ ...HELLO, model: 'other' })).status).to.equal(400);
+    expect((await gateway.post(HELLO)).status).to.equal(402);
   });
 });

@@ -4,8 +4,14 @@ import type { Answer } from '../helpers/ask.js';
 import { until } from '../helpers/until.js';
 import { chatJson, play } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
-import { closeHouse, HELLO, openHouse, ready, type House } from './helpers/house.js';
-import { repeat } from './helpers/repeating.js';
+import {
+  closeAndAudit,
+  HELLO,
+  startScriptedGateway,
+  ready,
+  type ScriptedGateway,
+} from './helpers/scripted-gateway.js';
+import { repeat } from './helpers/idempotent-request.js';
 
 const STORE = ['caller', 'hold', 'settle', 'release', 'hasEnded'] as const;
 const KEYS = ['begin', 'answer', 'forget'] as const;
@@ -64,7 +70,10 @@ const BEGUN = ['caller', 'begin'];
 const idOf = ({ text }: Answer): string | undefined => /"id":"chatcmpl-([^"]+)"/u.exec(text)?.[1];
 
 /** What a client does that wants its answer: it repeats itself until it is there. */
-async function insist(house: House, key: string): Promise<{ answer: Answer; tries: number }> {
+async function insist(
+  house: ScriptedGateway,
+  key: string,
+): Promise<{ answer: Answer; tries: number }> {
   const end = Date.now() + 5_000;
   for (let tries = 1; ; tries += 1) {
     const answer = await repeat(house, key);
@@ -77,7 +86,7 @@ async function insist(house: House, key: string): Promise<{ answer: Answer; trie
 }
 
 onEachStore('a client that repeats its request until it is answered', (ground) => {
-  let house: House;
+  let house: ScriptedGateway;
   let saboteur: Saboteur;
   let made: number;
 
@@ -85,7 +94,7 @@ onEachStore('a client that repeats its request until it is answered', (ground) =
     made = 0;
     saboteur = new Saboteur();
     const store = JSON.stringify(ground.place.url);
-    house = await openHouse(
+    house = await startScriptedGateway(
       {
         up: async (_received, response) => {
           const strikes = saboteur.strikes('upstream');
@@ -99,7 +108,7 @@ onEachStore('a client that repeats its request until it is answered', (ground) =
     );
     saboteur.watch(house.gateway.store);
   };
-  afterEach(() => closeHouse(house));
+  afterEach(() => closeAndAudit(house));
 
   for (const [what, price] of [
     ['charged', undefined],

@@ -8,9 +8,9 @@ import type { Store } from '../../src/store/store-types.js';
 import type { Answer } from '../helpers/ask.js';
 import { chatJson, play, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
-import { HELLO } from './helpers/house.js';
-import { repeat } from './helpers/repeating.js';
-import { run, seeded, serve, type Victim } from './helpers/victim.js';
+import { HELLO } from './helpers/scripted-gateway.js';
+import { repeat } from './helpers/idempotent-request.js';
+import { run, seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
 
 const KILLS = 8;
 const CLIENTS = 12;
@@ -35,7 +35,7 @@ onEachStore('a gateway that is killed while clients insist', (ground) => {
   let store: Store;
   let account_id: string;
   let secret: string;
-  let victim: Victim;
+  let victim: GatewayProcess;
   let over: boolean;
   let got: Got[];
   let happened = (): void => undefined;
@@ -92,7 +92,7 @@ onEachStore('a gateway that is killed while clients insist', (ground) => {
   }
 
   /** Asks for one thing after the other, each until it has it. */
-  async function client(at: number, living: () => Promise<Victim>): Promise<void> {
+  async function client(at: number, living: () => Promise<GatewayProcess>): Promise<void> {
     for (let turn = at; !over; turn += 1) {
       const what = turn % 3 === 0 ? 'video' : 'chat';
       got.push({ what, id: await insist(what, randomUUID(), living) });
@@ -102,7 +102,7 @@ onEachStore('a gateway that is killed while clients insist', (ground) => {
   async function insist(
     what: Got['what'],
     key: string,
-    living: () => Promise<Victim>,
+    living: () => Promise<GatewayProcess>,
   ): Promise<string> {
     for (;;) {
       const { url } = await living();
@@ -144,7 +144,7 @@ function yaml(url: string, store: string): string {
   return `listen: 127.0.0.1:0
 store: ${JSON.stringify(store)}
 log: { level: silent }
-owners: { acme: { name: Acme } }
+owners: { acme: { name: OpenaiGateway } }
 providers: { up: { uses: openai, base_url: "${url}", api_key: sk-upstream }, simulator: {} }
 models:
   m:

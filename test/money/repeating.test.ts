@@ -5,12 +5,16 @@ import { startGateway } from '../helpers/gateway.js';
 import { chatJson } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
 import { onEachStore } from '../store/helpers/ground.js';
-import { closeHouse, houses, openHouse } from './helpers/house.js';
-import { gate } from './helpers/leaving.js';
-import { expectSame, refused, repeat } from './helpers/repeating.js';
+import {
+  closeAndAudit,
+  scriptedGateways,
+  startScriptedGateway,
+} from './helpers/scripted-gateway.js';
+import { gate } from './helpers/disconnecting.js';
+import { expectSame, refused, repeat } from './helpers/idempotent-request.js';
 
 describe('a repeated request whose answer had to make room', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   it('is not made again, nor charged, while those that came later are repeated', async () => {
     const house = await open([chatJson('one'.repeat(300)), chatJson('two'.repeat(200))], {
@@ -29,7 +33,7 @@ describe('a repeated request whose answer had to make room', () => {
 });
 
 describe('a repeated request that cost nothing', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   it('is answered as the first time by a free model', async () => {
     const house = await open([chatJson('one'), chatJson('two')], { price: 'free' });
@@ -63,7 +67,7 @@ const OWN = `export default {
 
 describe("a repeated request to an operator's own stage", () => {
   it('is not charged again, though its answer is not known', async () => {
-    const yaml = `owners: { acme: { name: Acme } }
+    const yaml = `owners: { acme: { name: OpenaiGateway } }
 providers: { simulator: {} }
 models:
   m: { owner: acme, capabilities: [chat], upstreams: [{ provider: simulator }], price: { input_per_million: 1, output_per_million: 1 } }
@@ -89,7 +93,7 @@ onEachStore('a request that is repeated at two gateways at once', (ground) => {
     const { promise: hold, open } = gate();
     const store = JSON.stringify(ground.place.url);
     const up = { up: { ...chatJson('Hello'), hold } };
-    const house = await openHouse(up, { store });
+    const house = await startScriptedGateway(up, { store });
     const options = { log: pino({ level: 'silent' }), now: Date.now, random: Math.random };
     const other = await Gateway.open(await sound(house.file, {}), options);
     const { port } = await other.listen();
@@ -113,7 +117,7 @@ onEachStore('a request that is repeated at two gateways at once', (ground) => {
     } finally {
       open();
       await other.stop();
-      await closeHouse(house);
+      await closeAndAudit(house);
     }
   });
 });

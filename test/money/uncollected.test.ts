@@ -16,7 +16,7 @@ describe('an answer that costs more than its account has', () => {
     const log = pino({ level: 'info', base: null }, { write: (line) => void lines.push(line) });
     dashboard = await startDashboard(
       { credit: '0.002', log },
-      `owners: { acme: { name: Acme } }
+      `owners: { acme: { name: OpenaiGateway } }
 providers:
   up: { uses: openai, base_url: "${upstream.url}", api_key: sk-test }
 models:

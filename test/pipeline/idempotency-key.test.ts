@@ -3,16 +3,21 @@ import { parseDollars } from '../../src/lib/money.js';
 import type { Answer } from '../helpers/ask.js';
 import { chatJson, chatSse, play } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
-import { closeHouse, HELLO, openHouse, type House } from '../money/helpers/house.js';
-import { gate } from '../money/helpers/leaving.js';
-import { expectSame, refused, repeat } from '../money/helpers/repeating.js';
+import {
+  closeAndAudit,
+  HELLO,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from '../money/helpers/scripted-gateway.js';
+import { gate } from '../money/helpers/disconnecting.js';
+import { expectSame, refused, repeat } from '../money/helpers/idempotent-request.js';
 import { onEachStore } from '../store/helpers/ground.js';
 
 const OTHER = { ...HELLO, messages: [{ role: 'user', content: 'Bye' }] };
 const MB = 1024 ** 2;
 
 onEachStore('a request with an Idempotency-Key', (ground) => {
-  let house: House;
+  let house: ScriptedGateway;
   let now_ms: number;
   let reply: (nth: number) => Parameters<typeof play>[0];
   const asked = (): number => house.upstream.requests.length;
@@ -22,7 +27,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     reply = (nth) => chatJson(`Hello ${nth}`);
     const store = JSON.stringify(ground.place.url);
     const settings = 'limits: { idempotency: 1h }';
-    house = await openHouse(
+    house = await startScriptedGateway(
       {
         up: ({ json }, response) => {
           const { stream } = json as { stream: boolean };
@@ -37,7 +42,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     try {
       await house.settled();
     } finally {
-      await closeHouse(house);
+      await closeAndAudit(house);
     }
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, errorOf, type Answer } from '../helpers/ask.js';
 import { until } from '../helpers/until.js';
 
@@ -21,7 +21,7 @@ const fileOf = (run: string): string =>
   `export default { name: 'own', shape: { needs: [], gives: [] }, create: () => ${run} };`;
 
 describe("an operator's stage that does not wait for what follows", () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   const unheard: unknown[] = [];
   const hear = (error: unknown): void => void unheard.push(error);
 
@@ -38,7 +38,7 @@ describe("an operator's stage that does not wait for what follows", () => {
       stage.startsWith(after) ? [stage, './own.mjs'] : [stage],
     );
     const yaml = `endpoints: { chat: { at: "POST /v1/chat/completions", stages: [${row.join(', ')}] } }\n`;
-    acme = await startAcme({ yaml }, { files: { 'own.mjs': fileOf(run) } });
+    acme = await startOpenaiGateway({ yaml }, { files: { 'own.mjs': fileOf(run) } });
   }
 
   const say = (model: string, more: object = {}): Promise<Answer> =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { check } from '../../src/gateway/check.js';
 import { sound } from '../../src/gateway/gateway.js';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
 const MASK = await readFile(new URL('../fixtures/plugins/mask-email.js', import.meta.url), 'utf8');
@@ -17,7 +17,7 @@ function endpointWith(stage: string): string {
 }
 
 describe("an operator's own stage", () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   const say = (content: unknown): Promise<Answer> =>
     ask(acme, '/v1/chat/completions', {
@@ -30,7 +30,7 @@ describe("an operator's own stage", () => {
 
   it('changes what the upstream gets, beside gateway.yaml', async () => {
     const yaml = endpointWith('./mask-email.js');
-    acme = await startAcme({ yaml }, { files: { 'mask-email.js': MASK } });
+    acme = await startOpenaiGateway({ yaml }, { files: { 'mask-email.js': MASK } });
     completionOf(await say('Write to ann@example.com or bob.b@mail.example.org.'));
     expect(acme.sent()['messages']).to.deep.equal([
       { role: 'user', content: 'Write to <e-mail> or <e-mail>.' },
@@ -44,7 +44,7 @@ describe("an operator's own stage", () => {
 
   it('shows nothing of its failure to the client, and costs nothing', async () => {
     const failing = `export default { ...${STAGE}, create: () => () => { throw new Error('secret'); } };`;
-    acme = await startAcme(
+    acme = await startOpenaiGateway(
       { yaml: endpointWith('./fail.mjs') },
       { files: { 'fail.mjs': failing } },
     );
@@ -58,7 +58,10 @@ describe("an operator's own stage", () => {
 
   it('refuses as in any Koa application, in the one error shape', async () => {
     const own = `export default { ...${STAGE}, create: () => (ctx) => ctx.throw(403, 'Not today.') };`;
-    acme = await startAcme({ yaml: endpointWith('./no.mjs') }, { files: { 'no.mjs': own } });
+    acme = await startOpenaiGateway(
+      { yaml: endpointWith('./no.mjs') },
+      { files: { 'no.mjs': own } },
+    );
     const answer = await say('Hello!');
     expect(answer.status).to.equal(403);
     expect(errorOf(answer)).to.include({ code: 'invalid_request', message: 'Not today.' });
@@ -66,7 +69,10 @@ describe("an operator's own stage", () => {
 
   it('leaves no words of another status on an error', async () => {
     const own = `export default { ...${STAGE}, create: () => (ctx) => { ctx.status = 201; ctx.throw(422, 'No.'); } };`;
-    acme = await startAcme({ yaml: endpointWith('./own.mjs') }, { files: { 'own.mjs': own } });
+    acme = await startOpenaiGateway(
+      { yaml: endpointWith('./own.mjs') },
+      { files: { 'own.mjs': own } },
+    );
     const answer = await say('Hello!');
     expect(answer.status).to.equal(422);
     expect(answer.reason).to.equal('Unprocessable Entity');
@@ -81,7 +87,10 @@ describe("an operator's own stage", () => {
         next().catch(() => { ctx.body = { greeting: 'none' }; }).then(() => { ctx.body.seen = true; }) };`;
       const second = `export default { ...${STAGE}, create: () => (ctx) => { ${body} } };`;
       const files = { 'first.mjs': first, 'second.mjs': second };
-      acme = await startAcme({ yaml: endpointWith('./first.mjs, ./second.mjs') }, { files });
+      acme = await startOpenaiGateway(
+        { yaml: endpointWith('./first.mjs, ./second.mjs') },
+        { files },
+      );
       const greeting = how === 'throws at once' ? 'none' : 'Hi';
       expect(JSON.parse((await say('Hello!')).text)).to.deep.equal({ greeting, seen: true });
     });
@@ -95,7 +104,7 @@ describe("an operator's own stage", () => {
       const name = `own.${kind}`;
       const greeting = (text: string) =>
         `${exported} { ...${STAGE}, create: () => (ctx) => { ctx.body = { greeting: '${text}' }; } };`;
-      acme = await startAcme(
+      acme = await startOpenaiGateway(
         { yaml: endpointWith(`./${name}`) },
         { files: { [name]: greeting('Hi') } },
       );
@@ -116,7 +125,7 @@ describe("an operator's own stage", () => {
   it('may answer by itself', async () => {
     const own = `export default { ...${STAGE}, create: (greeting) => (ctx) => { ctx.body = { greeting }; } };`;
     const yaml = endpointWith('"./own.mjs": Hi');
-    acme = await startAcme({ yaml }, { files: { 'own.mjs': own } });
+    acme = await startOpenaiGateway({ yaml }, { files: { 'own.mjs': own } });
     expect(JSON.parse((await say('Hello!')).text)).to.deep.equal({ greeting: 'Hi' });
     expect(acme.upstream.requests).to.deep.equal([]);
   });

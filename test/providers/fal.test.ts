@@ -9,7 +9,7 @@ import {
   type MediaHouse,
   type Say,
   type Script,
-} from '../mapping/helpers/media.js';
+} from '../mapping/helpers/manifest-gateway.js';
 
 const QUEUED = { status: 'IN_QUEUE', queue_position: 2 };
 const RUNNING = { status: 'IN_PROGRESS', logs: [] };

@@ -6,7 +6,7 @@ import {
   UPSTREAM_KEY,
   type MediaHouse,
   type Say,
-} from '../mapping/helpers/media.js';
+} from '../mapping/helpers/manifest-gateway.js';
 
 const FILE = 'https://replicate.delivery/a/out.mp4';
 const DATA = `data:image/png;base64,${PNG}`;

@@ -9,10 +9,10 @@ import {
   type LanguageModel,
 } from 'ai';
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 
 describe('the AI SDK', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   const model = (id: string, apiKey = acme.secret): LanguageModel => {
     const baseURL = `${acme.url}/v1`;
@@ -20,7 +20,7 @@ describe('the AI SDK', () => {
   };
 
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
   });
   after(() => acme.close());
 

@@ -9,7 +9,7 @@ import { tool } from '@langchain/core/tools';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { expect } from 'chai';
 import { APIError, AuthenticationError, BadRequestError, InternalServerError } from 'openai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 
 async function gather(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
   let gathered = new AIMessageChunk('');
@@ -18,7 +18,7 @@ async function gather(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageC
 }
 
 describe('LangChain', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   const model = (name: string, fields: ChatOpenAIFields = {}): ChatOpenAI =>
     new ChatOpenAI({
@@ -30,7 +30,7 @@ describe('LangChain', () => {
     });
 
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
   });
   after(() => acme.close());
 

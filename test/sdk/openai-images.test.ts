@@ -1,14 +1,18 @@
 import { expect } from 'chai';
 import OpenAI, { APIError, BadRequestError } from 'openai';
-import { startGallery, refused, type Gallery } from '../modalities/image/helpers/gallery.js';
-import { PNG } from '../modalities/image/helpers/pictures.js';
+import {
+  startImageGateway,
+  refused,
+  type ImageGateway,
+} from '../modalities/image/helpers/image-gateway.js';
+import { PNG } from '../modalities/image/helpers/image-bytes.js';
 
 describe('the openai package, making images', () => {
-  let gallery: Gallery;
+  let gallery: ImageGateway;
   let client: OpenAI;
 
   before(async () => {
-    gallery = await startGallery({
+    gallery = await startImageGateway({
       models:
         '  sim: { owner: acme, capabilities: [image], upstreams: [{ provider: simulator }], price: { per_image: { standard: 0.04, hd: 0.08 } } }',
     });

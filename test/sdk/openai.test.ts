@@ -7,7 +7,7 @@ import OpenAI, {
   type ClientOptions,
 } from 'openai';
 import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 
 function weather(asked: (place: object) => void): RunnableToolFunctionWithParse<object> {
   return {
@@ -26,7 +26,7 @@ function weather(asked: (place: object) => void): RunnableToolFunctionWithParse<
 }
 
 describe('the openai package', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   let client: OpenAI;
 
   const connect = (options: ClientOptions = {}): OpenAI =>
@@ -36,7 +36,7 @@ describe('the openai package', () => {
     who.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello!' }] });
 
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
     client = connect();
   });
   after(() => acme.close());

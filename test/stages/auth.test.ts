@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { errorOf } from '../helpers/ask.js';
 
 describe('auth', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   let ahead_ms = 0;
 
   const models = async (authorization?: string): Promise<Response> =>
@@ -12,7 +12,7 @@ describe('auth', () => {
     });
 
   before(async () => {
-    acme = await startAcme({}, { now: () => Date.now() + ahead_ms });
+    acme = await startOpenaiGateway({}, { now: () => Date.now() + ahead_ms });
   });
   after(() => acme.close());
 
@@ -83,7 +83,10 @@ describe('auth', () => {
 
   it('stops listening to wrong keys from an address that has sent too many', async () => {
     let now_ms = Date.now();
-    const limited = await startAcme({ yaml: 'limits: { failed_keys: 3 }' }, { now: () => now_ms });
+    const limited = await startOpenaiGateway(
+      { yaml: 'limits: { failed_keys: 3 }' },
+      { now: () => now_ms },
+    );
     const call = (secret: string): Promise<Response> =>
       fetch(`${limited.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
     const statuses = async (secret: string, times: number): Promise<number[]> => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, chat, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
@@ -21,7 +21,7 @@ function slowly(body: object, meanwhile: () => Promise<void>): RequestInit & { d
 }
 
 describe('balance', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   const gated = (secret: string, body: object | string): Promise<Answer> =>
     ask({ ...acme, secret }, '/v1/gated', {
@@ -31,7 +31,7 @@ describe('balance', () => {
     });
 
   before(async () => {
-    acme = await startAcme(
+    acme = await startOpenaiGateway(
       {
         yaml: `endpoints:
   chat: { at: "POST /v1/chat/completions", stages: [auth, validate: chat-completion, route: { capability: chat }, balance, transform: chat, meter] }

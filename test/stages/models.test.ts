@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, errorOf } from '../helpers/ask.js';
 import { expectShape } from '../helpers/schemas.js';
 
 describe('the list of models', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   before(async () => {
-    acme = await startAcme({
+    acme = await startOpenaiGateway({
       models: `
   google/dated: { owner: google, capabilities: [chat], upstreams: [{ provider: acme }], created: 2024-07-18, price: free }
 `,

@@ -6,7 +6,7 @@ import type { Services } from '../../src/pipeline/services.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { inOrder } from '../../src/pipeline/upstream-order.js';
 import { route } from '../../src/stages/route.js';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, errorOf } from '../helpers/ask.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import type { Capability, Upstream } from '../../src/core/model.js';
@@ -77,11 +77,11 @@ describe('the order of upstreams', () => {
 });
 
 describe('route', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   const messages = [{ role: 'user', content: 'Hello!' }];
 
   before(async () => {
-    acme = await startAcme({
+    acme = await startOpenaiGateway({
       models: `
   shared:
     owner: acme

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ConfigError } from '../../src/config/config-error.js';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
 const yaml = `endpoints:
@@ -21,7 +21,7 @@ const STRICT = JSON.stringify({
 });
 
 describe("validate with an operator's own schema", () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   const sound = {
     model: 'acme-chat',
     messages: [{ role: 'user', content: 'Hello!' }],
@@ -36,7 +36,7 @@ describe("validate with an operator's own schema", () => {
     });
 
   before(async () => {
-    acme = await startAcme({ yaml }, { files: { 'strict.json': STRICT } });
+    acme = await startOpenaiGateway({ yaml }, { files: { 'strict.json': STRICT } });
   });
   after(() => acme.close());
 
@@ -73,7 +73,7 @@ describe("validate with an operator's own schema", () => {
   ];
   for (const [what, files] of broken) {
     it(`is a fault at boot where the schema ${what}`, async () => {
-      const error: unknown = await startAcme({ yaml }, { files }).catch(
+      const error: unknown = await startOpenaiGateway({ yaml }, { files }).catch(
         (thrown: unknown) => thrown,
       );
       if (!(error instanceof ConfigError)) throw error;

@@ -1,22 +1,28 @@
 import { expect } from 'chai';
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { chatJson } from '../helpers/upstream.js';
-import { closeHouse, HELLO, openHouse, ready, type House } from '../money/helpers/house.js';
+import {
+  closeAndAudit,
+  HELLO,
+  startScriptedGateway,
+  ready,
+  type ScriptedGateway,
+} from '../money/helpers/scripted-gateway.js';
 import { pino } from 'pino';
 import { join } from 'node:path';
 
 describe('a SQLite file that is taken away from under a gateway', () => {
-  let house: House;
+  let house: ScriptedGateway;
   let file: string;
   const lines: string[] = [];
 
   beforeEach(async () => {
     lines.length = 0;
     const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
-    house = await openHouse({ up: chatJson('Hello') }, { log });
+    house = await startScriptedGateway({ up: chatJson('Hello') }, { log });
     file = join(house.folder, 'tollgate.db');
   });
-  afterEach(() => closeHouse(house));
+  afterEach(() => closeAndAudit(house));
 
   const ask = async (): Promise<number> => {
     const response = await house.post(HELLO);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, chat, errorOf } from '../helpers/ask.js';
 
 const REFUSED = [
@@ -31,9 +31,9 @@ const TAKEN = [
 ];
 
 describe('the address of an image that a client names', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   before(async () => {
-    acme = await startAcme({
+    acme = await startOpenaiGateway({
       models: `  acme-draw: { owner: acme, capabilities: [image], upstreams: [{ provider: acme }], passthrough: [reference], price: { per_image: 0.01 } }\n`,
     });
   });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { houses, HELLO, UPSTREAM_KEY } from '../money/helpers/house.js';
+import { scriptedGateways, HELLO, UPSTREAM_KEY } from '../money/helpers/scripted-gateway.js';
 import { classifyError, classifyErrorInside } from '../../src/upstream/classify-error.js';
-import { stalled } from '../helpers/stalled.js';
+import { stalled } from '../helpers/event-loop-stall.js';
 
 /** Far above what a sound reading takes, far below the half minute of one that is not linear. */
 const MOST_MS = 1_000;
@@ -24,7 +24,7 @@ const WORDS = [
 ];
 
 describe('a hostile error of an upstream', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   for (const word of ['api_key ', 'exceeds input token count ', 'invalid ']) {
     it(`freezes no other call: 256 kB of "${word.trim()}"`, async () => {

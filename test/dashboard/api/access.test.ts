@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { onEachHouse, PUBLIC_URL, type Client, type Reply } from './helpers/house.js';
+import { onEachApiGateway, PUBLIC_URL, type Client, type Reply } from './helpers/api-gateway.js';
 
 interface Described {
   method: string;
@@ -19,7 +19,7 @@ const CROSS_SITE: Record<string, string>[] = [
   { 'sec-fetch-site': 'none' },
 ];
 
-onEachHouse('every route of the management API', {}, (here) => {
+onEachApiGateway('every route of the management API', {}, (here) => {
   let all: Described[];
   beforeEach(async () => {
     const { json } = await here.house.stranger.get('/openapi.json');

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { KeyShape } from '../../../src/dashboard/views/shapes.js';
 import { chat } from '../../helpers/ask.js';
-import { onEachHouse, type Client } from './helpers/house.js';
+import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 
 type NewKey = KeyShape & { secret: string };
 
 const HELLO = { model: 'acme-chat', messages: [{ role: 'user', content: 'Hello' }] };
 
-onEachHouse('the API of keys', { yaml: 'limits: { keys: 3 }' }, (here) => {
+onEachApiGateway('the API of keys', { yaml: 'limits: { keys: 3 }' }, (here) => {
   const { ground } = here;
   let ann: Client;
 

@@ -4,7 +4,7 @@ import type { AccountShape, EntryShape, TaskShape } from '../../../src/dashboard
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { chat } from '../../helpers/ask.js';
 import { dollars } from '../../store/helpers/ground.js';
-import { onEachHouse, type Client } from './helpers/house.js';
+import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 
 interface Page<T> {
   data: T[];
@@ -13,7 +13,7 @@ interface Page<T> {
 
 const HELLO = { messages: [{ role: 'user', content: 'Hello' }] };
 
-onEachHouse('the API of operators', {}, (here) => {
+onEachApiGateway('the API of operators', {}, (here) => {
   let boss: Client;
   beforeEach(async () => {
     boss = await here.house.signIn('boss', { operator: true });

@@ -4,7 +4,7 @@ import type { EntryShape, OwnAccountShape } from '../../../src/dashboard/views/s
 import type { UsageShape } from '../../../src/dashboard/views/usage-shapes.js';
 import { chat } from '../../helpers/ask.js';
 import { chargeOf, dollars } from '../../store/helpers/ground.js';
-import { onEachHouse, type Client } from './helpers/house.js';
+import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 
 interface Page {
   data: EntryShape[];
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Some tests live through days. */
 const YAML = 'sign_in: { session: { idle: 30d, lifetime: 60d } }';
 
-onEachHouse('the API of the own account', { yaml: YAML }, (here) => {
+onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
   let ann: Client;
   beforeEach(async () => {
     here.ground.now_ms = Date.parse('2026-11-20T10:00:00Z');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serve, type Victim } from '../../money/helpers/victim.js';
+import { serve, type GatewayProcess } from '../../money/helpers/gateway-process.js';
 import { chatJson, play, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
 import { until } from '../../helpers/until.js';
 import { dollars, onEachStore } from '../../store/helpers/ground.js';
@@ -15,7 +15,7 @@ onEachStore('a key that is revoked under load', (ground) => {
     this.timeout(120_000);
     let folder: string;
     let upstream: FakeUpstream;
-    let serving: Victim[];
+    let serving: GatewayProcess[];
     let answerAll = (): void => undefined;
 
     beforeEach(async () => {
@@ -103,7 +103,7 @@ function yamlOf(store: string, upstream: string): string {
 store: ${store}
 log: { level: silent }
 limits: { connections: 2000, failed_keys: 100000 }
-owners: { acme: { name: Acme } }
+owners: { acme: { name: OpenaiGateway } }
 providers: { acme: { uses: openai, base_url: '${upstream}', api_key: sk-acme } }
 models: { paid: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme }], price: { input_per_million: 1, output_per_million: 2 } } }
 `;

@@ -5,12 +5,12 @@ import {
   expectNoSidewaysScroll,
   visit,
 } from '../../helpers/browser.js';
-import { startAcme, type Acme } from '../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
 
 describe('the reference page', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
   });
   after(() => acme.close());
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describeInBrowser, visit, type BrowserLook } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
-import { seedMonth } from '../../helpers/seed.js';
+import { seedMonth } from '../../helpers/seed-month.js';
 
 describeInBrowser('the overview and the usage of an account', (browser) => {
   const clock = { now_ms: Date.parse('2026-11-20T15:42:00Z') };

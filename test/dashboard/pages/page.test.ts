@@ -7,7 +7,7 @@ import {
   visit,
 } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
-import { seedMonth } from '../../helpers/seed.js';
+import { seedMonth } from '../../helpers/seed-month.js';
 
 const PATHS = [
   '/',

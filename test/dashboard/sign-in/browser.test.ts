@@ -4,17 +4,17 @@ import type { Page } from 'playwright-core';
 import { describeInBrowser, visit, type Visit } from '../../helpers/browser.js';
 import { dollarsShown } from '../../../src/dashboard/pages/words.js';
 import { freePort } from '../../helpers/dashboard.js';
-import { startGround, type Ground } from './ground.js';
+import { startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 describeInBrowser('two people, from sign-in to revoked key', (browser) => {
-  let ground: Ground;
+  let ground: SignInGateway;
   let url: string;
   const visits: Visit[] = [];
 
   before(async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    ground = await startGround({ public_url: url, port });
+    ground = await startSignInGateway({ public_url: url, port });
   });
   after(async () => {
     for (const { context } of visits) await context.close();
@@ -27,7 +27,7 @@ describeInBrowser('two people, from sign-in to revoked key', (browser) => {
     return person.page;
   };
   const signIn = async (page: Page, as: string): Promise<void> => {
-    await page.getByRole('link', { name: 'Continue with Acme ID' }).click();
+    await page.getByRole('link', { name: 'Continue with OpenaiGateway ID' }).click();
     await page.getByRole('link', { name: as, exact: true }).click();
     await page.waitForURL((address) => address.origin === url);
   };
@@ -124,7 +124,7 @@ describeInBrowser('two people, from sign-in to revoked key', (browser) => {
 });
 
 describeInBrowser('a sign-in that is not what it should be', (browser) => {
-  let ground: Ground;
+  let ground: SignInGateway;
   let url: string;
   let person: Visit;
   let page: Page;
@@ -132,7 +132,7 @@ describeInBrowser('a sign-in that is not what it should be', (browser) => {
   before(async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    ground = await startGround({ public_url: url, port });
+    ground = await startSignInGateway({ public_url: url, port });
   });
   after(() => ground.close());
   beforeEach(async () => {

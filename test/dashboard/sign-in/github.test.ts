@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { OCTOCAT } from '../../helpers/github.js';
-import type { Person, Seen } from '../../helpers/person.js';
-import { HERE, startGround, type Ground } from './ground.js';
+import type { CookieClient, Seen } from '../../helpers/cookie-client.js';
+import { HERE, startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 const START = '/sign-in/hub?return_to=/models';
 
 describe('a sign-in with GitHub', () => {
-  let ground: Ground;
-  let person: Person;
+  let ground: SignInGateway;
+  let person: CookieClient;
   before(async () => {
-    ground = await startGround();
+    ground = await startSignInGateway();
   });
   after(() => ground.close());
   beforeEach(() => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { HERE, startGround, type Ground } from './ground.js';
+import { HERE, startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 describe('the limit on sign-ins', () => {
-  let ground: Ground;
+  let ground: SignInGateway;
   before(async () => {
     const yaml = 'limits: { sign_ins: 5 }\ntrusted_proxies: [127.0.0.1]\n';
-    ground = await startGround({ yaml });
+    ground = await startSignInGateway({ yaml });
   });
   after(() => ground.close());
   beforeEach(() => {

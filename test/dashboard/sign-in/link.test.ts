@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { HERE, startGround, type Ground } from './ground.js';
+import { HERE, startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 describe('a sign-in link', () => {
-  let ground: Ground;
+  let ground: SignInGateway;
   before(async () => {
-    ground = await startGround();
+    ground = await startSignInGateway();
   });
   after(() => ground.close());
   beforeEach(() => {

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { Gateway, sound } from '../../../src/gateway/gateway.js';
 import { onEachStore } from '../../store/helpers/ground.js';
-import { startGround, type Ground } from './ground.js';
+import { startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 const START = '/sign-in/acme';
 
 onEachStore('sign-ins at two gateways with one store', (place) => {
   /** Closed within the test: the store is gone once it is over. */
-  const withTwo = (test: (ground: Ground, urls: string[]) => Promise<void>) => async () => {
-    const ground = await startGround({ store: place.place.url });
+  const withTwo = (test: (ground: SignInGateway, urls: string[]) => Promise<void>) => async () => {
+    const ground = await startSignInGateway({ store: place.place.url });
     const options = { log: pino({ level: 'silent' }), now: Date.now, random: Math.random };
     const other = await Gateway.open(await sound(ground.gateway.file, {}), options);
     const { port } = await other.listen();

@@ -1,26 +1,26 @@
 import { expect } from 'chai';
-import type { Person } from '../../helpers/person.js';
-import { HERE, startGround, type Ground } from './ground.js';
+import type { CookieClient } from '../../helpers/cookie-client.js';
+import { HERE, startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 const HOUR_MS = 3_600_000;
 const START = '/sign-in/acme';
 
 describe('a session', () => {
-  let ground: Ground;
-  let person: Person;
+  let ground: SignInGateway;
+  let person: CookieClient;
   beforeEach(async () => {
-    ground = await startGround();
+    ground = await startSignInGateway();
     person = ground.person();
   });
   afterEach(() => ground.close());
 
-  const isIn = async (who: Person = person): Promise<boolean> => {
+  const isIn = async (who: CookieClient = person): Promise<boolean> => {
     const { status } = await who.get('/api/account');
     expect(status).to.be.oneOf([200, 401]);
     return status === 200;
   };
   /** Somebody who holds the cookie that another has now. */
-  const thief = (from: Person = person): Person => {
+  const thief = (from: CookieClient = person): CookieClient => {
     const stolen = ground.person();
     stolen.put('session', from.cookie('session') ?? '');
     return stolen;
@@ -155,7 +155,7 @@ describe('a cookie of a session', () => {
       ['http://127.0.0.1:8080', false],
       ['https://ai.example.org', true],
     ] as const) {
-      const ground = await startGround({ public_url });
+      const ground = await startSignInGateway({ public_url });
       const person = ground.person();
       await person.signIn(START, 'ada');
       const cookies = person.set.filter((line) => /^(session|sign_in)=/u.test(line));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { hash } from 'node:crypto';
 import { onEachStore } from '../../store/helpers/ground.js';
-import { startGround, type Ground } from './ground.js';
+import { startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 const TABLES = {
   sqlite: "select name from sqlite_master where type = 'table'",
@@ -10,14 +10,14 @@ const TABLES = {
 };
 
 onEachStore('a stolen database', (stores) => {
-  let ground: Ground;
+  let ground: SignInGateway;
   /** Every value of every table, as one text. */
   let dump: string;
   const secrets = new Map<string, string>();
 
   beforeEach(async () => {
     const { place } = stores;
-    ground = await startGround({ store: place.url });
+    ground = await startSignInGateway({ store: place.url });
     const { gateway, account, secret } = ground.gateway;
     secrets.set('an API key', secret);
     const person = ground.person();

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { Person } from '../../helpers/person.js';
-import { HERE, startGround, type Ground } from './ground.js';
+import { CookieClient } from '../../helpers/cookie-client.js';
+import { HERE, startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 const START = '/sign-in/acme';
 
 describe('a sign-in with a third party', () => {
-  let ground: Ground;
-  let person: Person;
+  let ground: SignInGateway;
+  let person: CookieClient;
   before(async () => {
-    ground = await startGround();
+    ground = await startSignInGateway();
   });
   after(() => ground.close());
   beforeEach(() => {
@@ -57,7 +57,7 @@ describe('a sign-in with a third party', () => {
   });
 
   it('takes a plain address for what it is', async () => {
-    const plain = await startGround({ public_url: 'http://127.0.0.1:8080' });
+    const plain = await startSignInGateway({ public_url: 'http://127.0.0.1:8080' });
     const visitor = plain.person();
     const answer = await visitor.signIn(START, 'ada');
     expect(answer.location).to.equal('http://127.0.0.1:8080/');
@@ -95,7 +95,11 @@ describe('a sign-in with a third party', () => {
     expect(await person.get(callback)).to.include({ status: 303 });
   });
 
-  const refused = async (callback: string, by: Person = person, status = 400): Promise<void> => {
+  const refused = async (
+    callback: string,
+    by: CookieClient = person,
+    status = 400,
+  ): Promise<void> => {
     const answer = await by.get(callback);
     expect(answer.status, answer.text).to.equal(status);
     expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -256,9 +260,9 @@ describe('a sign-in with a third party', () => {
 });
 
 describe('a third party that does not do as it should', () => {
-  let ground: Ground;
+  let ground: SignInGateway;
   beforeEach(async () => {
-    ground = await startGround();
+    ground = await startSignInGateway();
   });
   afterEach(() => ground.close());
 
@@ -325,14 +329,14 @@ describe('a third party that does not do as it should', () => {
   });
 
   it('may tell the address apart from the ID token', async () => {
-    const other = await startGround({ openid: { userinfo: true } });
+    const other = await startSignInGateway({ openid: { userinfo: true } });
     expect((await other.person().signIn(START, 'ada')).status).to.equal(303);
     expect(other.openid.asked).to.include('/me');
     await other.close();
   });
 
   it('may be trusted with addresses, but not with those it calls unverified', async () => {
-    const other = await startGround({ acme: ', trust_email: true' });
+    const other = await startSignInGateway({ acme: ', trust_email: true' });
     other.openid.people['silent'] = { email: 'silent@example.org' };
     other.openid.people['false'] = { email: 'false@example.org', email_verified: false };
     expect((await other.person().signIn(START, 'silent')).status).to.equal(303);
@@ -341,7 +345,7 @@ describe('a third party that does not do as it should', () => {
   });
 
   it('may know the gateway without a secret', async () => {
-    const other = await startGround({ openid: { public: true } });
+    const other = await startSignInGateway({ openid: { public: true } });
     expect((await other.person().signIn(START, 'ada')).status).to.equal(303);
     await other.close();
   });

@@ -4,16 +4,16 @@ import { expectAnswer } from '../api/helpers/answers.js';
 import {
   POLL_MS,
   START_MS,
-  startStudio,
-  type Studio,
-} from '../../modalities/video/helpers/studio.js';
+  startVideoGateway,
+  type VideoGateway,
+} from '../../modalities/video/helpers/video-gateway.js';
 
 describe('the health of providers', () => {
-  let studio: Studio;
+  let studio: VideoGateway;
   let cookie: string;
 
   beforeEach(async () => {
-    studio = await startStudio();
+    studio = await startVideoGateway();
     const { store } = studio.gateway;
     const session = { account_id: studio.account.id, email: null, via: 'link', operator: true };
     cookie = `session=${await store.sign_in.createSession(session)}`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
 import { chat, errorOf } from '../../helpers/ask.js';
 
 type Fields = Record<string, unknown>;
@@ -137,11 +137,11 @@ const OUTSIDE: [string, Fields, string][] = [
 ];
 
 describe('the bounds of a chat request', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   const sound = { model: 'acme-all', messages: hello };
 
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
   });
   after(() => acme.close());
 

@@ -3,7 +3,13 @@ import { request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { chatSse, type Handler } from '../../helpers/upstream.js';
 import { until } from '../../helpers/until.js';
-import { dataOf, HELLO, houses, onlyCharge, type House } from '../../money/helpers/house.js';
+import {
+  dataOf,
+  HELLO,
+  scriptedGateways,
+  onlyCharge,
+  type ScriptedGateway,
+} from '../../money/helpers/scripted-gateway.js';
 
 const STREAM = { ...HELLO, stream: true };
 const CHUNK = 'x'.repeat(16 * 1024);
@@ -27,7 +33,7 @@ function flood(): { handler: Handler; progress: { sent: number } } {
 }
 
 /** Sends a call and answers its response with nothing read of it. */
-async function ask(house: House): Promise<IncomingMessage> {
+async function ask(house: ScriptedGateway): Promise<IncomingMessage> {
   const call = request(`${house.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${house.secret}`, 'content-type': 'application/json' },
@@ -50,7 +56,7 @@ async function standstill(progress: { sent: number }): Promise<void> {
 }
 
 describe('the pace of a stream', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
   it('is the pace of its reader, so that nothing piles up in the gateway', async () => {
     const { handler, progress } = flood();

@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { chatJson, type Step } from '../../helpers/upstream.js';
 import { splitAt } from '../../helpers/packets.js';
-import { dataOf, HELLO, houses, onlyCharge, type House } from '../../money/helpers/house.js';
+import {
+  dataOf,
+  HELLO,
+  scriptedGateways,
+  onlyCharge,
+  type ScriptedGateway,
+} from '../../money/helpers/scripted-gateway.js';
 
 interface Chunk {
   id: string;
@@ -83,10 +89,10 @@ function one(byte: number): Uint8Array {
 }
 
 describe('a chat stream', () => {
-  const open = houses();
+  const open = scriptedGateways();
 
-  async function textFrom(house: House): Promise<string> {
-    const response = await house.post(STREAM);
+  async function textFrom(gateway: ScriptedGateway): Promise<string> {
+    const response = await gateway.post(STREAM);
     expect(response.status).to.equal(200);
     expect(response.headers.get('content-type')).to.match(/^text\/event-stream/u);
     return response.text();
@@ -130,26 +136,26 @@ describe('a chat stream', () => {
 
   for (const [name, packets] of WAYS) {
     it(`says the same when it comes ${name}`, async () => {
-      const house = await open(sending(packets));
-      const chunks = chunksIn(await textFrom(house));
+      const gateway = await open(sending(packets));
+      const chunks = chunksIn(await textFrom(gateway));
       expect(chunks.map(said)).to.deep.equal(EXPECTED);
-      expect((await onlyCharge(house)).estimated).to.equal(false);
+      expect((await onlyCharge(gateway)).estimated).to.equal(false);
     });
   }
 
   it('says the same without usage, which is then estimated', async () => {
-    const house = await open(sending([PLAIN.replace(`${USAGE}\n\n`, '')]));
-    const chunks = chunksIn(await textFrom(house));
+    const gateway = await open(sending([PLAIN.replace(`${USAGE}\n\n`, '')]));
+    const chunks = chunksIn(await textFrom(gateway));
     expect(chunks.slice(0, -1).map(said)).to.deep.equal(EXPECTED.slice(0, -1));
     const last = chunks.at(-1);
-    const charge = await onlyCharge(house);
+    const charge = await onlyCharge(gateway);
     expect(charge.estimated).to.equal(true);
     expect(last?.usage).to.deep.include(JSON.parse(charge.usage ?? '') as object);
   });
 
   it('has one id, one time, the object and the public model on every chunk', async () => {
-    const house = await open(sending([PLAIN]));
-    const response = await house.post(STREAM);
+    const gateway = await open(sending([PLAIN]));
+    const response = await gateway.post(STREAM);
     const chunks = chunksIn(await response.text());
     const heads = chunks.map(({ id, object, model, created }) => ({ id, object, model, created }));
     const id = `chatcmpl-${response.headers.get('x-request-id')}`;
@@ -160,27 +166,27 @@ describe('a chat stream', () => {
   });
 
   it('asks the upstream for usage', async () => {
-    const house = await open(sending([PLAIN]));
-    await textFrom(house);
-    const sent = house.upstream.requests[0]?.json;
+    const gateway = await open(sending([PLAIN]));
+    await textFrom(gateway);
+    const sent = gateway.upstream.requests[0]?.json;
     expect(sent).to.deep.include({ stream: true, stream_options: { include_usage: true }, n: 2 });
   });
 
   it('maps a finish reason that the upstream has invented', async () => {
-    const house = await open(sending([PLAIN.replace('"length"', '"eos_token"')]));
-    const chunks = chunksIn(await textFrom(house));
+    const gateway = await open(sending([PLAIN.replace('"length"', '"eos_token"')]));
+    const chunks = chunksIn(await textFrom(gateway));
     expect(chunks.at(-2)?.choices[0]?.finish_reason).to.equal('stop');
   });
 
   it('is made of a JSON answer where the upstream does not stream', async () => {
-    const house = await open(chatJson('Grüße 🎈'));
-    const chunks = chunksIn(await textFrom(house));
+    const gateway = await open(chatJson('Grüße 🎈'));
+    const chunks = chunksIn(await textFrom(gateway));
     expect(chunks.map(said)).to.deep.equal([
       opening(0),
       saying(0, 'Grüße 🎈'),
       ending(0, 'stop'),
       { choices: [], usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 } },
     ]);
-    expect((await onlyCharge(house)).amount_nano).to.equal(-4350n);
+    expect((await onlyCharge(gateway)).amount_nano).to.equal(-4350n);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
 import { chat, errorOf } from '../../helpers/ask.js';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
@@ -63,9 +63,9 @@ const REFUSED: [string, object, string, string][] = [
 ];
 
 describe('a chat call that would be paid for, and not priced or not delivered', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   before(async () => {
-    acme = await startAcme({ models: MODELS });
+    acme = await startOpenaiGateway({ models: MODELS });
   });
   after(() => acme.close());
 

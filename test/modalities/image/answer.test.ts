@@ -1,24 +1,24 @@
 import { expect } from 'chai';
-import { imagesOf, startGallery, type Gallery, json } from './helpers/gallery.js';
-import { PNG } from './helpers/pictures.js';
+import { imagesOf, startImageGateway, type ImageGateway, json } from './helpers/image-gateway.js';
+import { PNG } from './helpers/image-bytes.js';
 
 describe('the answer with pictures', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   before(async () => {
-    gallery = await startGallery();
+    gateway = await startImageGateway();
   });
-  after(() => gallery.close());
-  afterEach(() => gallery.settled());
+  after(() => gateway.close());
+  afterEach(() => gateway.settled());
 
   it('has b64_json where that is asked for', async () => {
-    const { created, data, usage } = await gallery.images({ response_format: 'b64_json' });
+    const { created, data, usage } = await gateway.images({ response_format: 'b64_json' });
     expect(created).to.equal(1_800_000_000);
     expect(data).to.deep.equal([{ b64_json: PNG.toString('base64'), revised_prompt: 'A cat' }]);
     expect(usage).to.deep.equal({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
   });
 
   it('has a URL where nothing is asked for', async () => {
-    const { data } = await gallery.images({ n: 2 });
+    const { data } = await gateway.images({ n: 2 });
     expect(data).to.have.length(2);
     for (const { url } of data)
       expect(url).to.match(/^http:\/\/127\.0\.0\.1:0\/images\/[\w-]{32}$/u);
@@ -26,12 +26,12 @@ describe('the answer with pictures', () => {
   });
 
   it("has the upstream's own words for a prompt it has changed, and its usage", async () => {
-    gallery.paint = () =>
+    gateway.paint = () =>
       json(200, {
         data: [{ b64_json: PNG.toString('base64'), revised_prompt: 'A fat cat' }],
         usage: { input_tokens: 12, output_tokens: 1_056, total_tokens: 1_068 },
       });
-    const answer = await gallery.post({
+    const answer = await gateway.post({
       model: 'painter',
       prompt: 'A cat',
       response_format: 'b64_json',

@@ -5,28 +5,28 @@ import {
   painted,
   refusal,
   refused,
-  startGallery,
-  type Gallery,
-} from './helpers/gallery.js';
+  startImageGateway,
+  type ImageGateway,
+} from './helpers/image-gateway.js';
 
 const GOOD = { model: 'single', prompt: 'A cat' };
 const DOWN = json(500, { error: { message: 'Out of paint.' } });
 
 describe('more pictures than a call makes', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   beforeEach(async () => {
-    gallery = await startGallery();
+    gateway = await startImageGateway();
   });
   afterEach(async () => {
-    await gallery.settled();
-    await gallery.close();
+    await gateway.settled();
+    await gateway.close();
   });
 
   const counts = (): unknown[] =>
-    gallery.first.requests.map(({ json: body }) => (body as { n?: number }).n ?? 1);
+    gateway.first.requests.map(({ json: body }) => (body as { n?: number }).n ?? 1);
 
   const charged = async (): Promise<bigint[]> =>
-    (await gallery.charges()).map(({ amount_nano }) => amount_nano);
+    (await gateway.charges()).map(({ amount_nano }) => amount_nano);
 
   for (const [model, n, shares] of [
     ['painter', 10, [10]],
@@ -35,7 +35,7 @@ describe('more pictures than a call makes', () => {
     ['single', 4, [1, 1, 1, 1]],
   ] as const) {
     it(`are asked of ${model} as ${shares.join(', ')}`, async () => {
-      const { data } = imagesOf(await gallery.post({ ...GOOD, model, n }));
+      const { data } = imagesOf(await gateway.post({ ...GOOD, model, n }));
       expect(data).to.have.length(n);
       expect(counts()).to.have.members([...shares]);
     });
@@ -44,48 +44,48 @@ describe('more pictures than a call makes', () => {
   it('are asked for all at once', async () => {
     let open = (): void => undefined;
     const hold = new Promise<void>((resolve) => (open = resolve));
-    gallery.paint = (_received, nth) => {
+    gateway.paint = (_received, nth) => {
       if (nth === 3) open();
       return { ...painted(1), hold };
     };
-    expect(imagesOf(await gallery.post({ ...GOOD, n: 3 })).data).to.have.length(3);
+    expect(imagesOf(await gateway.post({ ...GOOD, n: 3 })).data).to.have.length(3);
   });
 
   it('are those that were made, and those are paid for', async () => {
-    gallery.paint = (_received, nth) => (nth === 2 ? DOWN : nth === 3 ? refused() : painted(1));
-    expect(imagesOf(await gallery.post({ ...GOOD, n: 5 })).data).to.have.length(3);
+    gateway.paint = (_received, nth) => (nth === 2 ? DOWN : nth === 3 ? refused() : painted(1));
+    expect(imagesOf(await gateway.post({ ...GOOD, n: 5 })).data).to.have.length(3);
     expect(await charged()).to.deep.equal([-120_000_000n]);
   });
 
   it('are fewer where one call gives fewer, and never more', async () => {
-    gallery.paint = () => painted(2);
-    expect(imagesOf(await gallery.post({ ...GOOD, model: 'painter', n: 4 })).data).to.have.length(
+    gateway.paint = () => painted(2);
+    expect(imagesOf(await gateway.post({ ...GOOD, model: 'painter', n: 4 })).data).to.have.length(
       2,
     );
-    expect(imagesOf(await gallery.post({ ...GOOD, model: 'painter', n: 1 })).data).to.have.length(
+    expect(imagesOf(await gateway.post({ ...GOOD, model: 'painter', n: 1 })).data).to.have.length(
       1,
     );
     expect(await charged()).to.deep.equal([-80_000_000n, -40_000_000n]);
   });
 
   it('have the usage of all calls', async () => {
-    gallery.paint = (_received, nth) =>
+    gateway.paint = (_received, nth) =>
       painted(1, { usage: { input_tokens: 10, output_tokens: nth } });
-    const { usage } = imagesOf(await gallery.post({ ...GOOD, n: 3 }));
+    const { usage } = imagesOf(await gateway.post({ ...GOOD, n: 3 }));
     expect(usage).to.deep.equal({ prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 });
   });
 
   it('are refused if all are, with the words of the upstream', async () => {
-    gallery.paint = () => refused('The prompt breaks the rules.');
-    const answer = await gallery.post({ ...GOOD, n: 3 });
+    gateway.paint = () => refused('The prompt breaks the rules.');
+    const answer = await gateway.post({ ...GOOD, n: 3 });
     expect(refusal(answer)).to.deep.equal([400, 'content_policy_violation', null]);
     expect(answer.text).to.include('The prompt breaks the rules.');
     expect(await charged()).to.deep.equal([]);
   });
 
   it('are 502 if all fail', async () => {
-    gallery.paint = () => DOWN;
-    const answer = await gallery.post({ ...GOOD, n: 3 });
+    gateway.paint = () => DOWN;
+    const answer = await gateway.post({ ...GOOD, n: 3 });
     expect(refusal(answer)).to.deep.equal([502, 'upstream_error', null]);
     expect(await charged()).to.deep.equal([]);
   });

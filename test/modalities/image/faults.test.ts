@@ -7,10 +7,10 @@ import {
   painted,
   refusal,
   refused,
-  startGallery,
+  startImageGateway,
   UPSTREAM_KEY,
-  type Gallery,
-} from './helpers/gallery.js';
+  type ImageGateway,
+} from './helpers/image-gateway.js';
 
 const GOOD = { model: 'painter', prompt: 'A cat' };
 const said = (message: string, code = 'oops') => ({ error: { message, code, type: code } });
@@ -35,98 +35,98 @@ const FAULTS: [string, Step, number, string][] = [
 ];
 
 describe('an image upstream that', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   before(async () => {
-    gallery = await startGallery();
+    gateway = await startImageGateway();
   });
-  after(() => gallery.close());
-  afterEach(() => gallery.settled());
+  after(() => gateway.close());
+  afterEach(() => gateway.settled());
 
   for (const [what, step, status, code] of FAULTS) {
     it(`${what} is answered with ${status} and costs nothing`, async () => {
-      gallery.paint = () => step;
-      const answer = await gallery.post(GOOD);
+      gateway.paint = () => step;
+      const answer = await gateway.post(GOOD);
       expect(refusal(answer)).to.deep.equal([status, code, null]);
       expect(answer.text).not.to.include(UPSTREAM_KEY);
-      expect(await gallery.charges()).to.deep.equal([]);
+      expect(await gateway.charges()).to.deep.equal([]);
     });
   }
 
   it('says when to come back is repeated', async () => {
-    gallery.paint = () => {
+    gateway.paint = () => {
       const { headers, ...rest } = json(429, said('slow'));
       return { ...rest, headers: { ...headers, 'retry-after': '7' } };
     };
-    const answer = await gallery.post(GOOD);
+    const answer = await gateway.post(GOOD);
     expect(answer.headers.get('retry-after')).to.equal('7');
   });
 });
 
 describe('an image model with two upstreams', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   beforeEach(async () => {
-    gallery = await startGallery();
+    gateway = await startImageGateway();
   });
   afterEach(async () => {
-    await gallery.settled();
-    await gallery.close();
+    await gateway.settled();
+    await gateway.close();
   });
 
   it('falls back from one that fails', async () => {
-    gallery.paintSecond = () => json(503, said('busy'));
-    imagesOf(await gallery.post({ ...GOOD, model: 'spare' }));
-    expect(gallery.first.requests).to.have.length(1);
-    const [charge] = await gallery.charges();
+    gateway.paintSecond = () => json(503, said('busy'));
+    imagesOf(await gateway.post({ ...GOOD, model: 'spare' }));
+    expect(gateway.first.requests).to.have.length(1);
+    const [charge] = await gateway.charges();
     expect(charge).to.include({ provider: 'first', amount_nano: -40_000_000n });
   });
 
   it('does not fall back from a refusal', async () => {
-    gallery.paintSecond = () => refused();
-    const answer = await gallery.post({ ...GOOD, model: 'spare' });
+    gateway.paintSecond = () => refused();
+    const answer = await gateway.post({ ...GOOD, model: 'spare' });
     expect(refusal(answer)).to.deep.equal([400, 'content_policy_violation', null]);
-    expect(gallery.first.requests).to.deep.equal([]);
+    expect(gateway.first.requests).to.deep.equal([]);
   });
 });
 
 describe('a client that leaves before its pictures come', () => {
-  const leave = async (gallery: Gallery, hold: Promise<void>): Promise<void> => {
-    gallery.paint = () => ({ ...painted(1), hold });
+  const leave = async (gateway: ImageGateway, hold: Promise<void>): Promise<void> => {
+    gateway.paint = () => ({ ...painted(1), hold });
     const abort = new AbortController();
-    const { url, secret } = gallery;
+    const { url, secret } = gateway;
     const asking = fetch(`${url}/v1/images/generations`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
       body: JSON.stringify(GOOD),
       signal: abort.signal,
     }).catch(() => undefined);
-    await until(() => gallery.first.requests.length === 1, 'the upstream was asked');
+    await until(() => gateway.first.requests.length === 1, 'the upstream was asked');
     abort.abort();
     await asking;
   };
 
   it('pays nothing where the upstream stops', async () => {
-    const gallery = await startGallery({ manifest: 'on_abort: abort' });
+    const gateway = await startImageGateway({ manifest: 'on_abort: abort' });
     try {
-      await leave(gallery, new Promise(() => undefined));
-      expect(await gallery.first.requests[0]?.closed).to.equal(false);
-      await gallery.settled();
-      expect(await gallery.charges()).to.deep.equal([]);
+      await leave(gateway, new Promise(() => undefined));
+      expect(await gateway.first.requests[0]?.closed).to.equal(false);
+      await gateway.settled();
+      expect(await gateway.charges()).to.deep.equal([]);
     } finally {
-      await gallery.close();
+      await gateway.close();
     }
   });
 
   it('pays for what the upstream went on to make', async () => {
-    const gallery = await startGallery({ manifest: 'on_abort: drain' });
+    const gateway = await startImageGateway({ manifest: 'on_abort: drain' });
     try {
       let open = (): void => undefined;
-      await leave(gallery, new Promise<void>((resolve) => (open = resolve)));
+      await leave(gateway, new Promise<void>((resolve) => (open = resolve)));
       open();
-      await gallery.settled();
-      const [charge] = await gallery.charges();
+      await gateway.settled();
+      const [charge] = await gateway.charges();
       expect(charge?.amount_nano).to.equal(-40_000_000n);
     } finally {
-      await gallery.close();
+      await gateway.close();
     }
   });
 });

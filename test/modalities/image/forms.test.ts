@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { startUpstream, type FakeUpstream, type Step } from '../../helpers/upstream.js';
-import { browse, imagesOf, json, refusal, startGallery, type Gallery } from './helpers/gallery.js';
-import { JPEG, PNG } from './helpers/pictures.js';
+import {
+  browse,
+  imagesOf,
+  json,
+  refusal,
+  startImageGateway,
+  type ImageGateway,
+} from './helpers/image-gateway.js';
+import { JPEG, PNG } from './helpers/image-bytes.js';
 
 const GOOD = { model: 'painter', prompt: 'A cat' };
 const B64 = PNG.toString('base64');
@@ -10,7 +17,7 @@ const B64 = PNG.toString('base64');
 const given = (...data: object[]): Step => json(200, { data });
 
 describe('a picture in the form that is asked for', () => {
-  let gallery: Gallery;
+  let gallery: ImageGateway;
   /** A store of files that the manifest knows, and one that it does not. */
   let files: FakeUpstream;
   let stranger: FakeUpstream;
@@ -24,7 +31,7 @@ describe('a picture in the form that is asked for', () => {
     });
     stranger = await startUpstream({ body: PNG });
     const host = new URL(files.url).host;
-    gallery = await startGallery({
+    gallery = await startImageGateway({
       manifest: `wire: { free_sizes: true, picture_hosts: ["${host}"] }`,
       settings: 'limits: { image_bytes: 2kb }',
     });

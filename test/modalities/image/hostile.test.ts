@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { errorOf } from '../../helpers/ask.js';
-import { imagesOf, json, startGallery, type Gallery } from './helpers/gallery.js';
-import { PNG } from './helpers/pictures.js';
+import { imagesOf, json, startImageGateway, type ImageGateway } from './helpers/image-gateway.js';
+import { PNG } from './helpers/image-bytes.js';
 
 const text = fc.oneof(
   fc.string(),
@@ -28,25 +28,25 @@ const body = fc.record(
 );
 
 describe('whatever an upstream answers', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   before(async () => {
     const price = '{ per_image: 0.000001, input_per_million: 0.01, output_per_million: 0.01 }';
-    gallery = await startGallery({
+    gateway = await startImageGateway({
       models: `  cheap: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: ${price} }`,
     });
   });
-  after(() => gallery.close());
+  after(() => gateway.close());
 
   it('the client gets pictures that keep the contract, or one error, and the books add up', async () => {
     let said: object = {};
-    gallery.paint = ({ path }) =>
+    gateway.paint = ({ path }) =>
       path === '/images/generations' ? json(200, said) : { body: PNG };
     // What is to be fetched from elsewhere is not: that would be a call to the real Internet.
     const response_format = 'url';
     await fc.assert(
       fc.asyncProperty(body, async (answer) => {
         said = answer;
-        const got = await gallery.post({ model: 'cheap', prompt: 'A cat', n: 2, response_format });
+        const got = await gateway.post({ model: 'cheap', prompt: 'A cat', n: 2, response_format });
         if (got.status === 200) expect(imagesOf(got).data.length).to.be.within(1, 2);
         else {
           expect(got.status, got.text).to.be.oneOf([400, 502]);
@@ -55,6 +55,6 @@ describe('whatever an upstream answers', () => {
       }),
       { numRuns: 150 },
     );
-    await gallery.settled();
+    await gateway.settled();
   });
 });

@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { errorOf } from '../../helpers/ask.js';
-import { browse, painted, startGallery, type Gallery } from './helpers/gallery.js';
-import { AVIF, GIF, JPEG, PAGE, PNG, WEBP } from './helpers/pictures.js';
+import { browse, painted, startImageGateway, type ImageGateway } from './helpers/image-gateway.js';
+import { AVIF, GIF, JPEG, PAGE, PNG, WEBP } from './helpers/image-bytes.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,9 +19,9 @@ const TYPES: [string, Buffer, string][] = [
 ];
 
 describe('a kept picture', () => {
-  let gallery: Gallery;
+  let gallery: ImageGateway;
   before(async () => {
-    gallery = await startGallery({ settings: 'limits: { images_total: 1kb }' });
+    gallery = await startImageGateway({ settings: 'limits: { images_total: 1kb }' });
   });
   after(() => gallery.close());
 
@@ -102,7 +102,7 @@ describe('the address of a kept picture', () => {
   it('begins with public_url and follows the endpoint of the file', async () => {
     const stages =
       'auth, validate: image-generation, route: { capability: image }, balance, transform: image, meter';
-    const gallery = await startGallery({
+    const gallery = await startImageGateway({
       settings: `public_url: https://ai.example.com/gate
 endpoints:
   images: { at: POST /v1/images/generations, stages: [${stages}] }
@@ -122,7 +122,7 @@ endpoints:
   it('is the usual one where the file has no endpoint for it', async () => {
     const stages =
       'auth, validate: image-generation, route: { capability: image }, balance, transform: image, meter';
-    const gallery = await startGallery({
+    const gallery = await startImageGateway({
       settings: `endpoints: { images: { at: POST /v1/images/generations, stages: [${stages}] } }`,
     });
     try {

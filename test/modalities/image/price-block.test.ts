@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { load } from '../../../src/config/load.js';
 import { MODALITIES } from '../../../src/modalities/index.js';
-import { ENV, FIXTURES } from '../../config/surroundings.js';
+import { ENV, FIXTURES } from '../../config/helpers/fixtures.js';
 
 describe('the price of a picture in the file', () => {
   it('is one number, one by quality, or one by size', async () => {

@@ -1,39 +1,46 @@
 import { expect } from 'chai';
 import { until } from '../../helpers/until.js';
-import { gate } from '../../money/helpers/leaving.js';
-import { expectSame, refused } from '../../money/helpers/repeating.js';
+import { gate } from '../../money/helpers/disconnecting.js';
+import { expectSame, refused } from '../../money/helpers/idempotent-request.js';
 import { onEachStore } from '../../store/helpers/ground.js';
-import { browse, imagesOf, json, painted, startGallery, type Gallery } from './helpers/gallery.js';
+import {
+  browse,
+  imagesOf,
+  json,
+  painted,
+  startImageGateway,
+  type ImageGateway,
+} from './helpers/image-gateway.js';
 
 const BODY = { model: 'painter', prompt: 'A cat' };
 const FREE =
   '  gift: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: free }';
 
 onEachStore('a picture that is asked for again', (ground) => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   beforeEach(async () => {
-    gallery = await startGallery({ models: FREE, store: ground.place.url });
+    gateway = await startImageGateway({ models: FREE, store: ground.place.url });
   });
   afterEach(async () => {
     try {
-      await gallery.settled();
+      await gateway.settled();
     } finally {
-      await gallery.close();
+      await gateway.close();
     }
   });
 
   const post = (more: object = {}, key = 'k') =>
-    gallery.post({ ...BODY, ...more }, { 'idempotency-key': key });
+    gateway.post({ ...BODY, ...more }, { 'idempotency-key': key });
 
   it('is at the same URL, where it still is', async () => {
     const first = await post({ n: 2 });
     const again = await post({ n: 2 });
     expectSame(again, first);
     for (const { url = '' } of imagesOf(again).data) {
-      expect((await browse(gallery, url)).status).to.equal(200);
+      expect((await browse(gateway, url)).status).to.equal(200);
     }
-    expect(gallery.first.requests).to.have.length(1);
-    expect((await gallery.charges()).map(({ amount_nano }) => amount_nano)).to.deep.equal([
+    expect(gateway.first.requests).to.have.length(1);
+    expect((await gateway.charges()).map(({ amount_nano }) => amount_nano)).to.deep.equal([
       -80_000_000n,
     ]);
   });
@@ -42,39 +49,39 @@ onEachStore('a picture that is asked for again', (ground) => {
     const first = await post({ response_format: 'b64_json' });
     expectSame(await post({ response_format: 'b64_json' }), first);
     expect(refused(await post())).to.deep.equal([400, 'idempotency_key_reused']);
-    expect(await gallery.charges()).to.have.length(1);
+    expect(await gateway.charges()).to.have.length(1);
   });
 
   it('is the same where it was free', async () => {
     const first = await post({ model: 'gift' });
     expectSame(await post({ model: 'gift' }), first);
-    expect(gallery.first.requests).to.have.length(1);
-    expect(await gallery.charges()).to.have.length(0);
+    expect(gateway.first.requests).to.have.length(1);
+    expect(await gateway.charges()).to.have.length(0);
   });
 
   it('is made anew where it failed', async () => {
-    gallery.paint = (_received, nth) => (nth === 1 ? json(500, {}) : painted(1));
+    gateway.paint = (_received, nth) => (nth === 1 ? json(500, {}) : painted(1));
     expect(refused(await post())).to.deep.equal([502, 'upstream_error']);
     const first = await post();
     expectSame(await post(), first);
-    expect(await gallery.charges()).to.have.length(1);
+    expect(await gateway.charges()).to.have.length(1);
   });
 
   it('is there for a client that had left', async () => {
     const { promise, open } = gate();
-    gallery.paint = () => ({ ...painted(1), hold: promise });
+    gateway.paint = () => ({ ...painted(1), hold: promise });
     const leaving = new AbortController();
-    const gone = fetch(`${gallery.url}/v1/images/generations`, {
+    const gone = fetch(`${gateway.url}/v1/images/generations`, {
       method: 'POST',
       signal: leaving.signal,
       headers: {
-        authorization: `Bearer ${gallery.secret}`,
+        authorization: `Bearer ${gateway.secret}`,
         'content-type': 'application/json',
         'idempotency-key': 'k',
       },
       body: JSON.stringify(BODY),
     }).catch(() => undefined);
-    await until(() => gallery.first.requests.length === 1, 'the upstream is asked');
+    await until(() => gateway.first.requests.length === 1, 'the upstream is asked');
     leaving.abort();
     await gone;
     // Whoever comes later is seen later, so that by then it is known that the first one has left.
@@ -82,11 +89,11 @@ onEachStore('a picture that is asked for again', (ground) => {
       expect(refused(await post())).to.deep.equal([409, 'idempotency_key_running']);
     }
     open();
-    await gallery.settled();
+    await gateway.settled();
     const back = await post();
     expect(back.headers.get('idempotent-replayed')).to.equal('true');
     const [{ url = '' } = {}] = imagesOf(back).data;
-    expect((await browse(gallery, url)).status).to.equal(200);
-    expect(await gallery.charges()).to.have.length(1);
+    expect((await browse(gateway, url)).status).to.equal(200);
+    expect(await gateway.charges()).to.have.length(1);
   });
 });

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { imagesOf, refusal, startGallery, type Gallery } from './helpers/gallery.js';
+import {
+  imagesOf,
+  refusal,
+  startImageGateway,
+  type ImageGateway,
+} from './helpers/image-gateway.js';
 
 const MODELS = `
   few: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: free, limits: { images: 2 } }
@@ -47,23 +52,23 @@ const WRONG: [string, unknown, string | null, string?][] = [
 ];
 
 describe('an image request', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   before(async () => {
-    gallery = await startGallery({ models: MODELS });
+    gateway = await startImageGateway({ models: MODELS });
   });
-  after(() => gallery.close());
-  afterEach(() => gallery.settled());
+  after(() => gateway.close());
+  afterEach(() => gateway.settled());
 
   const lastBody = (): Record<string, unknown> =>
-    gallery.first.requests.at(-1)?.json as Record<string, unknown>;
+    gateway.first.requests.at(-1)?.json as Record<string, unknown>;
 
   for (const [what, body, param, code = 'invalid_request'] of WRONG) {
     it(`is refused with ${what}, and goes nowhere`, async () => {
-      const before = gallery.first.requests.length;
+      const before = gateway.first.requests.length;
       const sent = typeof body === 'string' ? body : { ...GOOD, ...(body as object) };
-      expect(refusal(await gallery.post(sent))).to.deep.equal([400, code, param]);
-      expect(gallery.first.requests).to.have.length(before);
-      expect(await gallery.charges()).to.deep.equal([]);
+      expect(refusal(await gateway.post(sent))).to.deep.equal([400, code, param]);
+      expect(gateway.first.requests).to.have.length(before);
+      expect(await gateway.charges()).to.deep.equal([]);
     });
   }
 
@@ -75,19 +80,19 @@ describe('an image request', () => {
       quality: 'hd',
       output_format: 'webp',
     };
-    const answer = await gallery.post({ ...GOOD, model: 'few', ...asked, n: 2 });
+    const answer = await gateway.post({ ...GOOD, model: 'few', ...asked, n: 2 });
     imagesOf(answer);
     expect(answer.headers.has('tollgate-ignored')).to.equal(false);
-    const received = gallery.first.requests.at(-1);
+    const received = gateway.first.requests.at(-1);
     expect(received?.path).to.equal('/images/generations');
-    expect(received?.headers.authorization).to.equal('Bearer sk-gallery-0123456789abcdef');
+    expect(received?.headers.authorization).to.equal('Bearer sk-upstream-0123456789abcdef');
     expect(lastBody()).to.include({ model: 'few', prompt: 'Ein Hund', n: 2, size: '640x480' });
     expect(lastBody()).to.include({ quality: 'high', output_format: 'webp' });
   });
 
   it('has other fields left out and named', async () => {
     const others = { user: 'me', watermark: true, 'odd name\n': 1 };
-    const answer = await gallery.post({ ...GOOD, model: 'few', ...others });
+    const answer = await gateway.post({ ...GOOD, model: 'few', ...others });
     imagesOf(answer);
     expect(answer.headers.get('tollgate-ignored')).to.equal('user, watermark, odd?name?');
     expect(lastBody()).not.to.have.any.keys('user', 'watermark');
@@ -95,18 +100,18 @@ describe('an image request', () => {
 
   it('may ask for as many as the file allows, with the longest prompt', async () => {
     const prompt = '🐈'.repeat(16_000) + 'x'.repeat(16_000);
-    const { data } = imagesOf(await gallery.post({ model: 'many', prompt, n: 12 }));
+    const { data } = imagesOf(await gateway.post({ model: 'many', prompt, n: 12 }));
     expect(data).to.have.length(12);
-    const counts = gallery.first.requests.slice(-2).map(({ json }) => (json as { n: number }).n);
+    const counts = gateway.first.requests.slice(-2).map(({ json }) => (json as { n: number }).n);
     expect(counts).to.have.members([10, 2]);
   });
 
   it('says to the upstream what its price goes by', async () => {
-    imagesOf(await gallery.post({ ...GOOD, model: 'sizes' }));
+    imagesOf(await gateway.post({ ...GOOD, model: 'sizes' }));
     expect(lastBody()['size']).to.equal('512x512');
-    imagesOf(await gallery.post({ ...GOOD, model: 'sizes', size: '256x256' }));
+    imagesOf(await gateway.post({ ...GOOD, model: 'sizes', size: '256x256' }));
     expect(lastBody()['size']).to.equal('256x256');
-    const charges = await gallery.charges();
+    const charges = await gateway.charges();
     expect(charges.map(({ amount_nano }) => amount_nano)).to.deep.equal([
       -20_000_000n,
       -10_000_000n,
@@ -114,12 +119,12 @@ describe('an image request', () => {
   });
 
   it('is refused without a key before anything else', async () => {
-    const answer = await gallery.post('{', { authorization: 'Bearer tg-nobody' });
+    const answer = await gateway.post('{', { authorization: 'Bearer tg-nobody' });
     expect(refusal(answer)).to.deep.equal([401, 'invalid_api_key', null]);
   });
 
   it('is refused where the account has too little', async () => {
-    const poor = await startGallery({ credit: '0.07' });
+    const poor = await startImageGateway({ credit: '0.07' });
     try {
       expect(refusal(await poor.post({ ...GOOD, n: 2 }))).to.deep.equal([
         402,

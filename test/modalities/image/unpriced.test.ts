@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { imagesOf, refusal, startGallery, type Gallery } from './helpers/gallery.js';
+import {
+  imagesOf,
+  refusal,
+  startImageGateway,
+  type ImageGateway,
+} from './helpers/image-gateway.js';
 
 const MODEL = 'owner: acme, capabilities: [image], upstreams: [{ provider: first }]';
 
@@ -45,41 +50,41 @@ const SOUND: [string, object][] = [
 ];
 
 describe('an image call that would cost more than its price', () => {
-  let gallery: Gallery;
+  let gateway: ImageGateway;
   before(async () => {
-    gallery = await startGallery({ models: MODELS });
+    gateway = await startImageGateway({ models: MODELS });
   });
-  after(() => gallery.close());
-  afterEach(() => gallery.settled());
+  after(() => gateway.close());
+  afterEach(() => gateway.settled());
 
   for (const [what, body, param] of WRONG) {
     it(`is refused with ${what}, and goes nowhere`, async () => {
-      const before = gallery.first.requests.length;
-      const answer = await gallery.post({ ...GOOD, ...body });
+      const before = gateway.first.requests.length;
+      const answer = await gateway.post({ ...GOOD, ...body });
       expect(refusal(answer)).to.deep.equal([400, 'invalid_request', param]);
-      expect(gallery.first.requests).to.have.length(before);
-      expect(await gallery.charges()).to.deep.equal([]);
+      expect(gateway.first.requests).to.have.length(before);
+      expect(await gateway.charges()).to.deep.equal([]);
     });
   }
 
   it('says how many pixels the price covers', async () => {
-    const { text } = await gallery.post({ ...GOOD, model: 'small', size: '1024x1024' });
+    const { text } = await gateway.post({ ...GOOD, model: 'small', size: '1024x1024' });
     expect(text).to.include('262144 pixels for small, such as 512x512');
   });
 
   for (const [what, body] of SOUND) {
     it(`is none with ${what}`, async () => {
-      const answer = await gallery.post({ ...GOOD, ...body });
+      const answer = await gateway.post({ ...GOOD, ...body });
       imagesOf(answer);
       expect(answer.headers.has('tollgate-ignored')).to.equal(false);
-      expect(gallery.first.requests.at(-1)?.json).not.to.have.any.keys('stream', 'partial_images');
+      expect(gateway.first.requests.at(-1)?.json).not.to.have.any.keys('stream', 'partial_images');
     });
   }
 
   it('does not leave it to the upstream how dear a picture of one price is', async () => {
     const qualityOf = async (body: object): Promise<unknown> => {
-      imagesOf(await gallery.post({ ...GOOD, ...body }));
-      const { quality } = (gallery.first.requests.at(-1)?.json ?? {}) as { quality?: string };
+      imagesOf(await gateway.post({ ...GOOD, ...body }));
+      const { quality } = (gateway.first.requests.at(-1)?.json ?? {}) as { quality?: string };
       return quality;
     };
     expect(await qualityOf({})).to.equal('medium');
@@ -90,9 +95,9 @@ describe('an image call that would cost more than its price', () => {
   });
 
   it('goes to the upstream that has a price for its size', async () => {
-    imagesOf(await gallery.post({ ...GOOD, model: 'own', size: '4096x4096' }));
-    expect(gallery.second.requests).to.have.length(0);
-    const charges = await gallery.charges();
+    imagesOf(await gateway.post({ ...GOOD, model: 'own', size: '4096x4096' }));
+    expect(gateway.second.requests).to.have.length(0);
+    const charges = await gateway.charges();
     expect(charges.map(({ amount_nano }) => amount_nano)).to.include(-410_000_000n);
   });
 });

@@ -4,15 +4,20 @@ import { request, type IncomingMessage } from 'node:http';
 import { waitForDrain } from '../../../src/http/write.js';
 import { until } from '../../helpers/until.js';
 import { play, startUpstream, type FakeUpstream, type Step } from '../../helpers/upstream.js';
-import { REEL } from './helpers/lab.js';
-import { refused, startStudio, UPSTREAM_KEY, type Studio } from './helpers/studio.js';
+import { REEL } from './helpers/video-upstream.js';
+import {
+  refused,
+  startVideoGateway,
+  UPSTREAM_KEY,
+  type VideoGateway,
+} from './helpers/video-gateway.js';
 
 const HOUR_MS = 3_600_000;
 const MP4 = { 'content-type': 'video/mp4' };
 const WHOLE: Step = { headers: { ...MP4, 'content-length': '1000' }, body: REEL };
 
 describe('the content of a video', () => {
-  let studio: Studio;
+  let gateway: VideoGateway;
   let other: FakeUpstream;
   let far: Step | ((path: string) => Step);
   beforeEach(async () => {
@@ -20,28 +25,28 @@ describe('the content of a video', () => {
     other = await startUpstream(async ({ path }, response) => {
       await play(typeof far === 'function' ? far(path) : far, response);
     });
-    studio = await startStudio({ hosts: [new URL(other.url).host] });
+    gateway = await startVideoGateway({ hosts: [new URL(other.url).host] });
   });
   afterEach(async () => {
-    await studio.close();
+    await gateway.close();
     await other.close();
   });
 
   /** The URL of the only video of a task whose reel is at `place`, served as `step` says. */
   async function made(place: string, step?: Step): Promise<string> {
-    if (step) studio.lab.onReel = (_, response) => play(step, response);
-    studio.lab.onPoll = () => ({ state: 'done', reels: [place] });
-    const { data } = await studio.result(await studio.begin({ duration_seconds: 1 }));
+    if (step) gateway.lab.onReel = (_, response) => play(step, response);
+    gateway.lab.onPoll = () => ({ state: 'done', reels: [place] });
+    const { data } = await gateway.result(await gateway.begin({ duration_seconds: 1 }));
     return data?.[0]?.url ?? '';
   }
 
   async function fetched(url: string, headers: Record<string, string> = {}) {
-    const authorization = `Bearer ${studio.secret}`;
-    const response = await fetch(studio.url + url, { headers: { authorization, ...headers } });
+    const authorization = `Bearer ${gateway.secret}`;
+    const response = await fetch(gateway.url + url, { headers: { authorization, ...headers } });
     return { response, bytes: Buffer.from(await response.arrayBuffer()) };
   }
 
-  const last = () => studio.lab.requests.at(-1);
+  const last = () => gateway.lab.requests.at(-1);
 
   it('is the bytes of the upstream, with the headers of the contract', async () => {
     const url = await made('/reels/a');
@@ -64,15 +69,15 @@ describe('the content of a video', () => {
 
   it('may be fetched again, and costs nothing', async () => {
     const url = await made('/reels/a');
-    const before = await studio.books();
+    const before = await gateway.books();
     for (let turn = 0; turn < 3; turn += 1) expect((await fetched(url)).bytes).to.have.length(1000);
-    expect(await studio.books()).to.deep.equal(before);
+    expect(await gateway.books()).to.deep.equal(before);
   });
 
   it('is numbered like its index', async () => {
-    studio.lab.onPoll = () => ({ state: 'done', reels: ['/reels/a', '/reels/b'] });
-    const { data } = await studio.result(
-      await studio.begin({ sample_count: 2, duration_seconds: 1 }),
+    gateway.lab.onPoll = () => ({ state: 'done', reels: ['/reels/a', '/reels/b'] });
+    const { data } = await gateway.result(
+      await gateway.begin({ sample_count: 2, duration_seconds: 1 }),
     );
     const { response } = await fetched(data?.[1]?.url ?? '');
     expect(response.headers.get('content-disposition')).to.equal('inline; filename="video-1.mp4"');
@@ -81,7 +86,7 @@ describe('the content of a video', () => {
 
   it('is a head alone for HEAD', async () => {
     const url = await made('/reels/a');
-    const response = await studio.get(url, { method: 'HEAD' });
+    const response = await gateway.get(url, { method: 'HEAD' });
     expect([response.status, response.text]).to.deep.equal([200, '']);
     expect(response.headers.get('content-length')).to.equal('1000');
   });
@@ -117,9 +122,9 @@ describe('the content of a video', () => {
       }
 
       it(`is refused past the end of ${what}`, async () => {
-        const authorization = `Bearer ${studio.secret}`;
+        const authorization = `Bearer ${gateway.secret}`;
         const headers = { authorization, range: 'bytes=1000-' };
-        const response = await studio.get(await made(place), { headers });
+        const response = await gateway.get(await made(place), { headers });
         expect(refused(response).slice(0, 2)).to.deep.equal([416, 'range_not_satisfiable']);
         expect(response.headers.get('content-range')).to.equal('bytes */1000');
       });
@@ -146,8 +151,8 @@ describe('the content of a video', () => {
 
     it('passes on that there is nothing in a range', async () => {
       const step = { status: 416, headers: { 'content-range': 'bytes */77' } };
-      const headers = { authorization: `Bearer ${studio.secret}`, range: 'bytes=99-' };
-      const response = await studio.get(await made('/reels/a', step), { headers });
+      const headers = { authorization: `Bearer ${gateway.secret}`, range: 'bytes=99-' };
+      const response = await gateway.get(await made('/reels/a', step), { headers });
       expect(response.status).to.equal(416);
       expect(response.headers.get('content-range')).to.equal('bytes */77');
     });
@@ -183,7 +188,7 @@ describe('the content of a video', () => {
 
     it('keeps the credentials on a redirect to the same origin', async () => {
       const url = await made('/reels/a');
-      studio.lab.onReel = ({ path }, response) => {
+      gateway.lab.onReel = ({ path }, response) => {
         const moved: Step = { status: 302, headers: { location: '/reels/b' } };
         return play(path === '/reels/b' ? WHOLE : moved, response);
       };
@@ -194,9 +199,9 @@ describe('the content of a video', () => {
     for (const location of ['/reels/a', 'ftp://127.0.0.1/x', 'http://', undefined]) {
       it(`gives up on a redirect to ${location}`, async () => {
         const headers: Record<string, string> = location === undefined ? {} : { location };
-        const response = await studio.get(await made('/reels/a', { status: 302, headers }));
+        const response = await gateway.get(await made('/reels/a', { status: 302, headers }));
         expect(refused(response).slice(0, 2)).to.deep.equal([502, 'upstream_error']);
-        const asked = studio.lab.requests.filter(({ path }) => path.startsWith('/reels/'));
+        const asked = gateway.lab.requests.filter(({ path }) => path.startsWith('/reels/'));
         expect(asked.length).to.equal(location === '/reels/a' ? 6 : 1);
       });
     }
@@ -216,7 +221,7 @@ describe('the content of a video', () => {
   };
   for (const [what, step] of Object.entries(failures)) {
     it(`is 502 where the upstream ${what}`, async () => {
-      const response = await studio.get(await made('/reels/a', step));
+      const response = await gateway.get(await made('/reels/a', step));
       expect(refused(response).slice(0, 2)).to.deep.equal([502, 'upstream_error']);
       expect(response.text).to.not.contain(UPSTREAM_KEY);
       expect(response.headers.get('content-disposition')).to.equal(null);
@@ -226,8 +231,8 @@ describe('the content of a video', () => {
 
   /** The raw answer, to look at how a connection ends. */
   async function raw(url: string): Promise<IncomingMessage> {
-    const headers = { authorization: `Bearer ${studio.secret}` };
-    const call = request(studio.url + url, { headers, agent: false }).end();
+    const headers = { authorization: `Bearer ${gateway.secret}` };
+    const call = request(gateway.url + url, { headers, agent: false }).end();
     const [message] = (await once(call, 'response')) as [IncomingMessage];
     return message;
   }
@@ -275,7 +280,7 @@ describe('the content of a video', () => {
     const packet = Buffer.alloc(256 * 1024);
     let sent = 0;
     const url = await made('/reels/a');
-    studio.lab.onReel = async (_, response) => {
+    gateway.lab.onReel = async (_, response) => {
       response.writeHead(200, { ...MP4, 'content-length': TOTAL });
       while (sent < TOTAL && !response.destroyed) {
         sent += packet.length;
@@ -300,11 +305,11 @@ describe('the content of a video', () => {
   });
 
   it('is broken off for a client that takes nothing for as long as limits.client', async () => {
-    await studio.close();
-    studio = await startStudio({ settings: 'limits: { client: 100ms }' });
+    await gateway.close();
+    gateway = await startVideoGateway({ settings: 'limits: { client: 100ms }' });
     const url = await made('/reels/a');
     let closed = false;
-    studio.lab.onReel = async (_, response) => {
+    gateway.lab.onReel = async (_, response) => {
       response.on('close', () => (closed = true));
       response.writeHead(200, MP4);
       while (!response.destroyed) {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check } from '../../../src/gateway/check.js';
-import { startStudio } from './helpers/studio.js';
+import { startVideoGateway } from './helpers/video-gateway.js';
 
 const HEAD = `owners: { me: { name: Me } }
 providers: { simulator: {} }
@@ -83,9 +83,9 @@ describe('a video queue on other paths', () => {
   take: { at: 'GET /films/{model}/of/{requestID}', stages: [${RESULT.join(', ')}] }
   view: { at: 'GET /reels/{requestID}/{index}/of/{model}', stages: [auth, route: content, transform: video.content] }
 `;
-    const studio = await startStudio({ settings });
+    const gateway = await startVideoGateway({ settings });
     try {
-      const answer = await studio.get('/films/studio%2Ffilm-1', {
+      const answer = await gateway.get('/films/studio%2Ffilm-1', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{"prompt":"x"}',
@@ -96,14 +96,14 @@ describe('a video queue on other paths', () => {
         string
       >;
       expect(status_url).to.match(/^\/films\/studio%2Ffilm-1\/of\/[0-9a-f-]{36}\/now$/u);
-      expect((await studio.get(status_url)).status).to.equal(200);
-      const { data } = JSON.parse((await studio.get(response_url)).text) as {
+      expect((await gateway.get(status_url)).status).to.equal(200);
+      const { data } = JSON.parse((await gateway.get(response_url)).text) as {
         data: { url: string }[];
       };
       expect(data[0]?.url).to.match(/^\/reels\/vid_[\w-]{32}\/0\/of\/studio%2Ffilm-1$/u);
-      expect((await studio.get(data[0]?.url ?? '')).status).to.equal(200);
+      expect((await gateway.get(data[0]?.url ?? '')).status).to.equal(200);
     } finally {
-      await studio.close();
+      await gateway.close();
     }
   });
 });

@@ -1,6 +1,6 @@
 import { createFalClient, type FalClient } from '@fal-ai/client';
 import { expect } from 'chai';
-import { MODEL, startStudio, type Studio } from './helpers/studio.js';
+import { MODEL, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
 
 /** What the client's types say of a model that they do not know. */
 interface Result {
@@ -9,42 +9,42 @@ interface Result {
 }
 
 describe('the @fal-ai/client package', () => {
-  let studio: Studio;
+  let gateway: VideoGateway;
   let fal: FalClient;
   beforeEach(async () => {
-    studio = await startStudio();
+    gateway = await startVideoGateway();
     fal = createFalClient({
-      credentials: studio.secret,
+      credentials: gateway.secret,
       requestMiddleware: async (config) => {
         const { pathname, search } = new URL(config.url);
-        const headers = { ...config.headers, Authorization: `Bearer ${studio.secret}` };
-        return { ...config, url: `${studio.url}/v1/queue${pathname}${search}`, headers };
+        const headers = { ...config.headers, Authorization: `Bearer ${gateway.secret}` };
+        return { ...config, url: `${gateway.url}/v1/queue${pathname}${search}`, headers };
       },
     });
   });
-  afterEach(() => studio.close());
+  afterEach(() => gateway.close());
 
   const input = { prompt: 'a cat', parameters: { duration_seconds: 2 } };
 
   it('submits, asks for the status and fetches the result', async () => {
-    studio.lab.onPoll = (film, nth) =>
+    gateway.lab.onPoll = (film, nth) =>
       nth === 1 ? { state: 'shooting' } : { state: 'done', reels: [`/reels/${film}`] };
     const submitted = await fal.queue.submit(MODEL, { input });
     expect(submitted.status).to.equal('IN_QUEUE');
     const requestId = submitted.request_id;
     expect((await fal.queue.status(MODEL, { requestId })).status).to.equal('IN_PROGRESS');
-    studio.now_ms += 2_000;
+    gateway.now_ms += 2_000;
     expect((await fal.queue.status(MODEL, { requestId })).status).to.equal('COMPLETED');
     const { data: result } = await fal.queue.result(MODEL, { requestId });
     const { data, status } = result as unknown as Result;
     expect(status).to.equal('COMPLETED');
-    expect((await studio.get(data[0]?.url ?? '')).status).to.equal(200);
-    expect((await studio.books()).charges).to.have.length(1);
+    expect((await gateway.get(data[0]?.url ?? '')).status).to.equal(200);
+    expect((await gateway.books()).charges).to.have.length(1);
   });
 
   it('waits for a result by itself', async () => {
-    studio.lab.onPoll = (film, nth) => {
-      studio.now_ms += 2_000;
+    gateway.lab.onPoll = (film, nth) => {
+      gateway.now_ms += 2_000;
       return nth < 3 ? { state: 'shooting' } : { state: 'done', reels: [`/reels/${film}`] };
     };
     const seen: string[] = [];
@@ -52,7 +52,7 @@ describe('the @fal-ai/client package', () => {
       input,
       pollInterval: 10,
       onQueueUpdate: ({ status }) => {
-        studio.now_ms += 2_000;
+        gateway.now_ms += 2_000;
         seen.push(status);
       },
     });

@@ -3,7 +3,13 @@ import type { Store } from '../../../src/store/store-types.js';
 import type { TaskStore } from '../../../src/store/tasks/task-types.js';
 import { ask } from '../../helpers/ask.js';
 import { onEachStore } from '../../store/helpers/ground.js';
-import { dollars, MODEL, startStudio, submitTo, type Studio } from './helpers/studio.js';
+import {
+  dollars,
+  MODEL,
+  startVideoGateway,
+  submitTo,
+  type VideoGateway,
+} from './helpers/video-gateway.js';
 
 const STORE = ['hold', 'settle', 'release'] as const;
 const TASKS = [
@@ -86,12 +92,12 @@ async function life(at: { url: string; secret: string }, known?: string): Promis
 }
 
 onEachStore('a video task whose gateway dies', (ground) => {
-  let studio: Studio;
+  let studio: VideoGateway;
   for (const moment of ['before', 'after'] as const) {
     it(`is neither lost nor charged twice, ${moment} every act`, async function () {
       this.timeout(120_000);
       const deaths = new Set<string>();
-      studio = await startStudio({
+      studio = await startVideoGateway({
         credit: '1000',
         store: `"${ground.place.url}"`,
         // So that what the key holds and has spent must add up as well.

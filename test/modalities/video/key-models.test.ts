@@ -1,13 +1,19 @@
 import { expect } from 'chai';
 import { ask } from '../../helpers/ask.js';
-import { dollars, MODEL, refused, startStudio, type Studio } from './helpers/studio.js';
+import {
+  dollars,
+  MODEL,
+  refused,
+  startVideoGateway,
+  type VideoGateway,
+} from './helpers/video-gateway.js';
 
 describe('a video task and a key that may not use its model', () => {
-  let studio: Studio;
+  let studio: VideoGateway;
   let id: string;
   let narrow: string;
   before(async () => {
-    studio = await startStudio();
+    studio = await startVideoGateway();
     const { store } = studio.gateway;
     const terms = { models: ['sibling'] };
     narrow = (await store.createKey(studio.account.id, 'narrow', terms)).secret;

@@ -9,9 +9,21 @@ import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { ask } from '../../helpers/ask.js';
 import { until } from '../../helpers/until.js';
-import { run, serve, type Victim } from '../../money/helpers/victim.js';
-import { labFiles, startLab, type Lab, type Say } from './helpers/lab.js';
-import { bodyOf, dollars, MODEL, submitTo, yamlOf, type TaskBody } from './helpers/studio.js';
+import { run, serve, type GatewayProcess } from '../../money/helpers/gateway-process.js';
+import {
+  videoUpstreamFiles,
+  startVideoUpstream,
+  type VideoUpstream,
+  type Say,
+} from './helpers/video-upstream.js';
+import {
+  bodyOf,
+  dollars,
+  MODEL,
+  submitTo,
+  yamlOf,
+  type TaskBody,
+} from './helpers/video-gateway.js';
 
 const MB = 1024 * 1024;
 const VIDEO_BYTES = 200 * MB;
@@ -30,17 +42,17 @@ describe('gateways in processes of their own', function () {
   this.timeout(120_000);
   let folder: string;
   let config: string;
-  let lab: Lab;
+  let lab: VideoUpstream;
   let store: Store;
   let account_id: string;
   let secret: string;
-  const living = new Set<Victim>();
+  const living = new Set<GatewayProcess>();
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-video-'));
     config = join(folder, 'gateway.yaml');
-    lab = await startLab();
-    for (const [name, text] of Object.entries(await labFiles())) {
+    lab = await startVideoUpstream();
+    for (const [name, text] of Object.entries(await videoUpstreamFiles())) {
       await writeFile(join(folder, name), text.replace('poll_interval: 2s', 'poll_interval: 10ms'));
     }
     const yaml = yamlOf(lab, {}).replaceAll('poll_interval: 2s', 'poll_interval: 10ms');
@@ -62,7 +74,7 @@ describe('gateways in processes of their own', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function start(): Promise<Victim & { secret: string }> {
+  async function start(): Promise<GatewayProcess & { secret: string }> {
     const victim = await serve(config);
     living.add(victim);
     return { ...victim, secret };

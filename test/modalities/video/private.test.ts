@@ -3,17 +3,17 @@ import { hostname } from 'node:os';
 import { createPollClient } from '../../../src/upstream/poll-client.js';
 import { createNetwork } from '../../../src/upstream/network.js';
 import { play, providerAt, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
-import { REEL } from './helpers/lab.js';
-import { refused, startStudio, type Studio } from './helpers/studio.js';
+import { REEL } from './helpers/video-upstream.js';
+import { refused, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 
 /** What only the gateway can reach: nobody chose it in the file. */
 describe('an address that an upstream names, inside', () => {
   let inside: FakeUpstream;
-  let studio: Studio;
+  let studio: VideoGateway;
   beforeEach(async () => {
     inside = await startUpstream({ headers: { 'content-type': 'video/mp4' }, body: REEL });
-    studio = await startStudio();
+    studio = await startVideoGateway();
   });
   afterEach(async () => {
     await studio.close();

@@ -1,18 +1,23 @@
 import { expect } from 'chai';
 import type { Answer } from '../../helpers/ask.js';
 import { until } from '../../helpers/until.js';
-import { expectSame, refused } from '../../money/helpers/repeating.js';
+import { expectSame, refused } from '../../money/helpers/idempotent-request.js';
 import { onEachStore } from '../../store/helpers/ground.js';
-import { answer, type Say } from './helpers/lab.js';
-import { dollars, startStudio, type Studio, type TaskBody } from './helpers/studio.js';
+import { answer, type Say } from './helpers/video-upstream.js';
+import {
+  dollars,
+  startVideoGateway,
+  type VideoGateway,
+  type TaskBody,
+} from './helpers/video-gateway.js';
 
 const COST = dollars(0.2);
 const BODY = { prompt: 'a cat', parameters: { duration_seconds: 1 } };
 
 onEachStore('a video submission that is repeated', (ground) => {
-  let studio: Studio;
+  let studio: VideoGateway;
   beforeEach(async () => {
-    studio = await startStudio({ store: JSON.stringify(ground.place.url) });
+    studio = await startVideoGateway({ store: JSON.stringify(ground.place.url) });
   });
   afterEach(async () => {
     try {

@@ -1,14 +1,20 @@
 import { expect } from 'chai';
 import { errorOf } from '../../helpers/ask.js';
-import { answer, hangUp, startLab, type Lab, type Say } from './helpers/lab.js';
+import {
+  answer,
+  hangUp,
+  startVideoUpstream,
+  type VideoUpstream,
+  type Say,
+} from './helpers/video-upstream.js';
 import {
   dollars,
   MODEL,
   refused,
-  startStudio,
+  startVideoGateway,
   UPSTREAM_KEY,
-  type Studio,
-} from './helpers/studio.js';
+  type VideoGateway,
+} from './helpers/video-gateway.js';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
 const JPEG = Buffer.from('ffd8ffe000104a464946000101000001', 'hex').toString('base64');
@@ -25,16 +31,16 @@ const DEFAULTS = {
 };
 
 describe('submitting a video', () => {
-  let studio: Studio;
-  let spare: Lab;
+  let studio: VideoGateway;
+  let spare: VideoUpstream;
   beforeEach(async () => {
-    spare = await startLab();
+    spare = await startVideoUpstream();
     const providers = `  spare: { uses: ./lab.yaml, base_url: "${spare.url}", api_key: k }`;
     const price = '{ per_video_second: 0.30 }';
     const upstreams =
       `{ provider: lab, model: film-one }, ` +
       `{ provider: spare, model: film-two, price: ${price} }`;
-    studio = await startStudio({ credit: '20', providers, upstreams });
+    studio = await startVideoGateway({ credit: '20', providers, upstreams });
   });
   afterEach(async () => {
     expect((await studio.books()).faults).to.deep.equal([]);

@@ -2,17 +2,24 @@ import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { sound } from '../../../src/gateway/gateway.js';
 import { errorOf } from '../../helpers/ask.js';
-import { answer, hangUp, reelsOf, type Say } from './helpers/lab.js';
-import { dollars, MODEL, POLL_MS, refused, startStudio, type Studio } from './helpers/studio.js';
+import { answer, hangUp, reelsOf, type Say } from './helpers/video-upstream.js';
+import {
+  dollars,
+  MODEL,
+  POLL_MS,
+  refused,
+  startVideoGateway,
+  type VideoGateway,
+} from './helpers/video-gateway.js';
 
 const HOUR_MS = 3_600_000;
 const UNKNOWN = '2f1e5e0c-7f0e-4d5e-9b7c-0c8f4a1d2e3f';
 const TEN = dollars(10);
 
 describe('a video task', () => {
-  let studio: Studio;
+  let studio: VideoGateway;
   beforeEach(async () => {
-    studio = await startStudio();
+    studio = await startVideoGateway();
   });
   afterEach(async () => {
     expect((await studio.books()).faults).to.deep.equal([]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ChatDelta } from '../../../../src/modalities/chat/codec.js';
 import { ChunkWriter } from '../../../../src/modalities/chat/formats/openai-chunks.js';
-import { dataOf } from '../../../money/helpers/house.js';
+import { dataOf } from '../../../money/helpers/scripted-gateway.js';
 import type { Shown } from '../../../../src/modalities/chat/shown.js';
 
 const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };

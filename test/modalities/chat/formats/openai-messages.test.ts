@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, completionOf, errorOf } from '../../../helpers/ask.js';
 
 const text = { type: 'text', text: 'What is this?' };
@@ -9,12 +9,12 @@ const toolCalls = [{ id: 'a', type: 'function', function: { name: 'f', arguments
 const parts = (...content: object[]): object[] => [{ role: 'user', content }];
 
 describe('messages and what a model can take', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   before(async () => {
     const model = (words: string): string =>
       `{ owner: acme, capabilities: [${words}], upstreams: [{ provider: acme }], price: free }`;
-    acme = await startAcme({
+    acme = await startOpenaiGateway({
       models: `
   sees: ${model('chat, vision')}
   hears: ${model('chat, audio')}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, errorOf } from '../../../helpers/ask.js';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
@@ -21,10 +21,10 @@ const MODELS = `
 `;
 
 describe('a chat request as its upstream gets it', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
 
   before(async () => {
-    acme = await startAcme({ models: MODELS });
+    acme = await startOpenaiGateway({ models: MODELS });
   });
   after(() => acme.close());
 

@@ -18,7 +18,7 @@ interface Stored {
  * Somebody with a browser of their own: cookies by host and path, and no redirect followed unless
  * told to. `public_url` is where they believe the gateway to be, `url` where it listens.
  */
-export class Person {
+export class CookieClient {
   readonly #cookies = new Map<string, Stored>();
   /** All that the gateway has asked it to keep, as it wrote it. */
   readonly set: string[] = [];

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { errorOf, type Answer } from '../../helpers/ask.js';
-import { HELLO, type House } from './house.js';
+import { HELLO, type ScriptedGateway } from './scripted-gateway.js';
 
 /** Sends a request under an `Idempotency-Key`. */
 export async function repeat(
-  { url, secret }: Pick<House, 'url' | 'secret'>,
+  { url, secret }: Pick<ScriptedGateway, 'url' | 'secret'>,
   key: string,
   body: object = HELLO,
   init: RequestInit & { path?: string } = {},

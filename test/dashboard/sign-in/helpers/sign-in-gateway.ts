@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import { sound } from '../../../src/gateway/gateway.js';
-import { startGateway, type TestGateway } from '../../helpers/gateway.js';
-import { startGithub, type FakeGithub } from '../../helpers/github.js';
-import { startOpenId, type OpenIdOptions, type OpenIdServer } from '../../helpers/openid.js';
-import { Person } from '../../helpers/person.js';
+import { sound } from '../../../../src/gateway/gateway.js';
+import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
+import { startGithub, type FakeGithub } from '../../../helpers/github.js';
+import { startOpenId, type OpenIdOptions, type OpenIdServer } from '../../../helpers/openid.js';
+import { CookieClient } from '../../../helpers/cookie-client.js';
 
-export interface Ground {
+export interface SignInGateway {
   gateway: TestGateway;
   openid: OpenIdServer;
   github: FakeGithub;
@@ -14,13 +14,13 @@ export interface Ground {
   logged(): string;
   now_ms: number;
   /** Somebody with a browser of their own. */
-  person(): Person;
+  person(): CookieClient;
   /** Takes up another `sign_in` block, as an edited file does, and other providers. */
   signIn(block: string, providers?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface GroundOptions {
+export interface SignInGatewayOptions {
   public_url?: string;
   /** Where it listens, for a browser that goes to the real `public_url`. */
   port?: number;
@@ -39,7 +39,9 @@ export const HERE = 'https://ai.example.org';
 const ALLOW = `  allow: ['@example.org']\n  operators: [ada@example.org]\n  credit: 1.00\n`;
 
 /** A gateway that two third parties vouch at: `acme` by OpenID Connect, `hub` as GitHub does. */
-export async function startGround(options: GroundOptions = {}): Promise<Ground> {
+export async function startSignInGateway(
+  options: SignInGatewayOptions = {},
+): Promise<SignInGateway> {
   const { public_url = HERE, yaml = '', sign_in = ALLOW } = options;
   const callbacks = ['acme', 'other'].map((name) => `${public_url}/sign-in/${name}/callback`);
   const openid = await startOpenId({ redirect_uris: callbacks, ...options.openid });
@@ -49,7 +51,7 @@ export async function startGround(options: GroundOptions = {}): Promise<Ground> 
   const secret = options.openid?.public ? '' : `, client_secret: ${openid.client_secret}`;
   const client = `client_id: ${openid.client_id}${secret}`;
   const { acme: terms = '' } = options;
-  const acme = `{ name: Acme ID, issuer: '${openid.issuer}', ${client}${terms} }`;
+  const acme = `{ name: OpenaiGateway ID, issuer: '${openid.issuer}', ${client}${terms} }`;
   const hub = `{ kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }`;
   const both = `    acme: ${acme}\n    hub: ${hub}`;
   const file = (block: string, providers = both): string => `public_url: ${public_url}
@@ -72,7 +74,7 @@ ${block}${yaml}`;
     github,
     gateway,
     logged: () => lines.join(''),
-    person: () => new Person(public_url, gateway.url),
+    person: () => new CookieClient(public_url, gateway.url),
     signIn: async (block: string, named?: string) => {
       await writeFile(gateway.file, `store: sqlite:tollgate.db\n${file(block, named)}`);
       gateway.gateway.reload(await sound(gateway.file, {}));

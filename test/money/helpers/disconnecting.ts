@@ -1,6 +1,6 @@
 import { sse, type Step } from '../../helpers/upstream.js';
 import { until } from '../../helpers/until.js';
-import { HELLO, type House } from './house.js';
+import { HELLO, type ScriptedGateway } from './scripted-gateway.js';
 
 export const STREAM = { ...HELLO, stream: true };
 export const DRAIN = 'on_abort: drain';
@@ -32,9 +32,12 @@ export const DELIVERED_NANO = -1950n;
 export const TRUE_NANO = -25_350n;
 
 /** Asks, reads until " two" is here, and goes. */
-export async function readAndLeave(house: House, body: object = STREAM): Promise<void> {
+export async function readAndDisconnect(
+  gateway: ScriptedGateway,
+  body: object = STREAM,
+): Promise<void> {
   const leaving = new AbortController();
-  const response = await house.post(body, { signal: leaving.signal });
+  const response = await gateway.post(body, { signal: leaving.signal });
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString();
@@ -44,15 +47,15 @@ export async function readAndLeave(house: House, body: object = STREAM): Promise
 }
 
 /** Asks, and goes before there is any answer. */
-export async function askAndLeave(house: House, body: object): Promise<void> {
+export async function askAndDisconnect(gateway: ScriptedGateway, body: object): Promise<void> {
   const leaving = new AbortController();
-  const asking = house.post(body, { signal: leaving.signal });
+  const asking = gateway.post(body, { signal: leaving.signal });
   const gone = asking.catch(() => undefined);
-  await until(() => house.upstream.requests.length === 1, 'the call reaches the upstream');
+  await until(() => gateway.upstream.requests.length === 1, 'the call reaches the upstream');
   leaving.abort();
   await gone;
 }
 
-export async function closedWhole(house: House): Promise<boolean | undefined> {
-  return house.upstream.requests[0]?.closed;
+export async function closedWhole(gateway: ScriptedGateway): Promise<boolean | undefined> {
+  return gateway.upstream.requests[0]?.closed;
 }

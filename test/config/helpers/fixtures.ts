@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /** The folder of configuration files, with a closing slash. */
-export const FIXTURES = fileURLToPath(new URL('../fixtures/config/', import.meta.url));
+export const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.meta.url));
 
 /** The environment that those files are read in. */
 export const ENV = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startAcme, type Acme } from '../../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { onEachStore, type Ground } from '../../../store/helpers/ground.js';
 import { expectAnswer } from './answers.js';
 
@@ -25,33 +25,33 @@ export interface Reply {
   refusal(): [status: number, code: string, param: string | null];
 }
 
-export interface House extends Acme {
+export interface ApiGateway extends OpenaiGateway {
   /** Signs in the account of that name, which is made if it is not there. */
   signIn(name: string, options?: { operator?: boolean; credit_nano?: bigint }): Promise<Client>;
   stranger: Client;
 }
 
-interface HouseOptions {
+interface ScriptedGatewayOptions {
   yaml?: string;
   models?: string;
 }
 
 /** What a test has: a gateway of its own, whose time is the test's. */
 export interface Here {
-  readonly house: House;
+  readonly house: ApiGateway;
   readonly ground: Ground;
 }
 
 /** Defines the same tests for SQLite, and for PostgreSQL where it is there. */
-export function onEachHouse(
+export function onEachApiGateway(
   subject: string,
-  options: HouseOptions,
+  options: ScriptedGatewayOptions,
   define: (here: Here) => void,
 ): void {
   onEachStore(subject, (ground) => {
     // A suite of its own, so that the house is gone before its store is.
     describe('of a gateway', () => {
-      let house: House | undefined;
+      let house: ApiGateway | undefined;
       beforeEach(async () => {
         house = await startHouse(ground, options);
       });
@@ -69,9 +69,9 @@ export function onEachHouse(
 
 async function startHouse(
   ground: Ground,
-  { yaml = '', models = '' }: HouseOptions,
-): Promise<House> {
-  const acme = await startAcme(
+  { yaml = '', models = '' }: ScriptedGatewayOptions,
+): Promise<ApiGateway> {
+  const acme = await startOpenaiGateway(
     { yaml: `public_url: ${PUBLIC_URL}\n${yaml}`, models },
     { store: ground.place.url, now: () => ground.now_ms },
   );

@@ -11,7 +11,7 @@ import {
   type Step,
 } from './upstream.js';
 
-export interface Acme extends TestGateway {
+export interface OpenaiGateway extends TestGateway {
   upstream: FakeUpstream;
   /** The secret of a key whose account has no credit. */
   poor: string;
@@ -39,13 +39,13 @@ const MODELS = `
 `;
 
 /** A gateway with an upstream that speaks the OpenAI wire, streamed or not, with tools or not. */
-export async function startAcme(
+export async function startOpenaiGateway(
   { models = '', yaml = '' }: { models?: string; yaml?: string } = {},
   options: TestGatewayOptions = {},
-): Promise<Acme> {
+): Promise<OpenaiGateway> {
   const upstream = await startUpstream(answerAsAcme);
   const gateway = await startGateway(
-    `owners: { acme: { name: Acme }, google: { name: Google } }
+    `owners: { acme: { name: OpenaiGateway }, google: { name: Google } }
 providers: { acme: { uses: openai, base_url: '${upstream.url}', api_key: sk-acme-secret } }
 models:${MODELS}${models}
 ${yaml}`,

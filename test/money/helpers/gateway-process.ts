@@ -27,7 +27,7 @@ function command(args: readonly string[]): ChildProcess {
 }
 
 /** A `tollgate serve` of its own process, to be killed at any moment. */
-export interface Victim {
+export interface GatewayProcess {
   url: string;
   pid: number;
   /** Sends SIGKILL at once; resolves when the process is gone. */
@@ -35,7 +35,7 @@ export interface Victim {
 }
 
 /** Resolves when it takes requests. */
-export async function serve(config: string): Promise<Victim> {
+export async function serve(config: string): Promise<GatewayProcess> {
   const child = command(['serve', '--config', config]);
   const exited = once(child, 'exit');
   const kill = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { ask, errorOf, type Answer, type WireError } from '../../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { expectShape } from '../../../helpers/schemas.js';
-import { labFiles, startLab, type Lab } from './lab.js';
+import { videoUpstreamFiles, startVideoUpstream, type VideoUpstream } from './video-upstream.js';
 import type { KeyTerms } from '../../../../src/store/account-types.js';
 
 export const UPSTREAM_KEY = 'sk-lab-0123456789abcdef';
@@ -14,7 +14,7 @@ export const POLL_MS = 2_000;
 /** Nano-dollars of a second at 720p with sound. */
 export const SECOND_NANO = 200_000_000n;
 
-export interface StudioOptions {
+export interface VideoGatewayOptions {
   credit?: string;
   terms?: KeyTerms;
   store?: string;
@@ -31,8 +31,8 @@ export interface StudioOptions {
 }
 
 /** A gateway before a film lab, with a clock that only the test moves. */
-export interface Studio extends TestGateway {
-  lab: Lab;
+export interface VideoGateway extends TestGateway {
+  lab: VideoUpstream;
   now_ms: number;
   yaml: string;
   submit(body?: object, model?: string, headers?: Record<string, string>): Promise<Answer>;
@@ -58,13 +58,13 @@ export interface TaskBody {
 
 const PRICE = '{ per_video_second: { 720p: { silent: 0.10, audio: 0.20 }, 1080p: 0.30 } }';
 
-export function yamlOf(lab: Lab, options: StudioOptions): string {
+export function yamlOf(lab: VideoUpstream, options: VideoGatewayOptions): string {
   const at = `uses: ./lab.yaml, base_url: "${lab.url}", api_key: ${UPSTREAM_KEY}`;
   const video = 'owner: studio, capabilities: [video]';
   const upstreams = options.upstreams ?? '{ provider: lab, model: film-one }';
   return [
     options.settings ?? '',
-    'owners: { studio: { name: Studio } }',
+    'owners: { studio: { name: VideoGateway } }',
     'providers:',
     `  lab: { ${at}, poll_interval: 2s }`,
     `  elsewhere: { ${at} }`,
@@ -85,14 +85,14 @@ export function yamlOf(lab: Lab, options: StudioOptions): string {
   ].join('\n');
 }
 
-export async function startStudio(options: StudioOptions = {}): Promise<Studio> {
-  const lab = await startLab();
+export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
+  const lab = await startVideoUpstream();
   const yaml = yamlOf(lab, options);
-  const files = await labFiles(options.hosts);
+  const files = await videoUpstreamFiles(options.hosts);
   const now = (): number => (options.clock === 'real' ? Date.now() : studio.now_ms);
   const { credit, store, terms } = options;
   const clock = { now_ms: START_MS };
-  const studio = clock as Studio;
+  const studio = clock as VideoGateway;
   const gateway = await startGateway(yaml, {
     files,
     now,
@@ -108,7 +108,7 @@ export async function startStudio(options: StudioOptions = {}): Promise<Studio> 
   });
 }
 
-function acts(studio: Studio) {
+function acts(studio: VideoGateway) {
   return {
     submit: (body: object = { prompt: 'a cat' }, model = MODEL, headers = {}) =>
       submitTo(studio, body, model, headers),
@@ -156,7 +156,7 @@ export function refused(answer: Answer): [number, string, WireError['param']] {
   return [answer.status, code, param];
 }
 
-async function booksOf({ gateway, account }: Studio): ReturnType<Studio['books']> {
+async function booksOf({ gateway, account }: VideoGateway): ReturnType<VideoGateway['books']> {
   const { store } = gateway;
   const { faults } = await store.verify();
   const found = await store.account(account.id);
@@ -169,7 +169,7 @@ async function booksOf({ gateway, account }: Studio): ReturnType<Studio['books']
   };
 }
 
-async function anotherOn(studio: Studio): ReturnType<Studio['another']> {
+async function anotherOn(studio: VideoGateway): ReturnType<VideoGateway['another']> {
   const log = pino({ level: 'silent' });
   const options = { log, now: () => studio.now_ms, random: Math.random };
   const gateway = await Gateway.open(await sound(studio.file, {}), options);

@@ -14,13 +14,13 @@ import {
   type Received,
   type Step,
 } from '../../../helpers/upstream.js';
-import { PNG } from './pictures.js';
+import { PNG } from './image-bytes.js';
 import type { LedgerEntry } from '../../../../src/store/account-types.js';
 
-export const UPSTREAM_KEY = 'sk-gallery-0123456789abcdef';
+export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
 export const START_MS = 1_800_000_000_000;
 /** Nano-dollars of a picture of the model `painter`. */
-export const PICTURE_NANO = 40_000_000n;
+export const IMAGE_NANO = 40_000_000n;
 
 /** How an upstream answers its nth call, from 1: a step, or nothing for pictures of its own. */
 export type Paint = (
@@ -29,7 +29,7 @@ export type Paint = (
   response: ServerResponse,
 ) => Step | undefined | Promise<Step | undefined>;
 
-export interface GalleryOptions extends TestGatewayOptions {
+export interface ImageGatewayOptions extends TestGatewayOptions {
   /** Further entries of `models`, and top-level blocks, as YAML. */
   models?: string;
   settings?: string;
@@ -44,7 +44,7 @@ export interface Images {
 }
 
 /** A gateway before two upstreams that speak the images wire, with a clock that a test moves. */
-export interface Gallery extends TestGateway {
+export interface ImageGateway extends TestGateway {
   now_ms: number;
   first: FakeUpstream;
   second: FakeUpstream;
@@ -75,22 +75,22 @@ export function refused(message = 'Not that.'): Step {
 }
 
 const MANIFEST = (more: string, most: number): string =>
-  `name: Gallery
+  `name: ImageGateway
 auth: bearer
 operations: { image: { path: /images/generations, codec: openai-image, max: ${most} } }
 passthrough: [output_format]
 ${more}
 `;
 
-export async function startGallery(options: GalleryOptions = {}): Promise<Gallery> {
-  const gallery = { now_ms: START_MS, paint: plain, paintSecond: plain } as Gallery;
+export async function startImageGateway(options: ImageGatewayOptions = {}): Promise<ImageGateway> {
+  const gallery = { now_ms: START_MS, paint: plain, paintSecond: plain } as ImageGateway;
   const first = await startUpstream(painting(() => gallery.paint));
   const second = await startUpstream(painting(() => gallery.paintSecond));
   const { models = '', settings = '', manifest = 'wire: { free_sizes: true }', ...rest } = options;
   const at = (url: string) => `base_url: "${url}", api_key: ${UPSTREAM_KEY}`;
   const yaml = [
     settings,
-    'owners: { acme: { name: Acme } }',
+    'owners: { acme: { name: OpenaiGateway } }',
     'providers:',
     `  first: { uses: ./ten.yaml, ${at(first.url)} }`,
     `  single: { uses: ./one.yaml, ${at(first.url)} }`,
@@ -136,7 +136,7 @@ function painting(paint: () => Paint) {
   };
 }
 
-function acts(gallery: Gallery) {
+function acts(gallery: ImageGateway) {
   const post = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     ask(gallery, '/v1/images/generations', {
       method: 'POST',
@@ -169,7 +169,7 @@ export function refusal(answer: Answer): [number, string, WireError['param']] {
   return [answer.status, code, param];
 }
 
-async function settled({ gateway: { store }, account }: Gallery): Promise<void> {
+async function settled({ gateway: { store }, account }: ImageGateway): Promise<void> {
   const end = Date.now() + 5_000;
   let report = await store.verify();
   while (report.open_holds > 0 && Date.now() < end) {
@@ -183,7 +183,7 @@ async function settled({ gateway: { store }, account }: Gallery): Promise<void> 
 
 /** The bytes behind a URL, fetched as a browser does: with no key. */
 export function browse(
-  { url: at }: Gallery,
+  { url: at }: ImageGateway,
   url: string,
   init: RequestInit = {},
 ): Promise<Response> {

@@ -6,7 +6,7 @@ import { startUpstream, type FakeUpstream, type Received } from '../../../helper
 export type Say = object | ((response: ServerResponse, received: Received) => void | Promise<void>);
 
 /** A fake upstream that speaks the wire of `test/fixtures/video/codec.mjs`. */
-export interface Lab extends FakeUpstream {
+export interface VideoUpstream extends FakeUpstream {
   /** Bodies of submissions, in their order; `film` is the ID they were given. */
   films: { film: string; body: Record<string, unknown> }[];
   /** How often each film was asked about. */
@@ -23,7 +23,9 @@ export const REEL = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at % 25
 
 /** Its files, to be put beside gateway.yaml. */
 /** `hosts` are those of files that the lab's manifests list. */
-export async function labFiles(hosts: readonly string[] = []): Promise<Record<string, string>> {
+export async function videoUpstreamFiles(
+  hosts: readonly string[] = [],
+): Promise<Record<string, string>> {
   const read = (name: string) =>
     readFile(new URL(`../../../fixtures/video/${name}`, import.meta.url), 'utf8');
   const lab = `${await read('lab.yaml')}wire: { picture_hosts: ${JSON.stringify(hosts)} }\n`;
@@ -35,9 +37,9 @@ export async function labFiles(hosts: readonly string[] = []): Promise<Record<st
   };
 }
 
-export async function startLab(): Promise<Lab> {
+export async function startVideoUpstream(): Promise<VideoUpstream> {
   const upstream = await startUpstream((received, response) => handle(received, response));
-  const state: Omit<Lab, keyof FakeUpstream> = {
+  const state: Omit<VideoUpstream, keyof FakeUpstream> = {
     films: [],
     asked: new Map(),
     onSubmit: undefined,
@@ -47,7 +49,7 @@ export async function startLab(): Promise<Lab> {
       response.end(REEL);
     },
   };
-  const lab: Lab = Object.assign(upstream, state);
+  const lab: VideoUpstream = Object.assign(upstream, state);
 
   async function handle(received: Received, response: ServerResponse): Promise<void> {
     const { path } = received;
@@ -70,7 +72,7 @@ export async function startLab(): Promise<Lab> {
 }
 
 /** As many reels as the film was asked for. */
-export function reelsOf(lab: Lab, film: string): string[] {
+export function reelsOf(lab: VideoUpstream, film: string): string[] {
   const count = lab.films.find((one) => one.film === film)?.body['sample_count'];
   return Array.from({ length: Number(count) }, (_, at) => `/reels/${film}-${at}`);
 }

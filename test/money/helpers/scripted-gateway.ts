@@ -18,12 +18,12 @@ export const OUTPUT_NANO = 600n;
 const PRICE = '{ input_per_million: 0.15, output_per_million: 0.60 }';
 
 /** The bound of `HELLO`: 64 + 16 + 5 tokens for the prompt, 100 for the answer. */
-export const HELLO_BOUND_NANO = 85n * INPUT_NANO + 100n * OUTPUT_NANO;
+export const HELLO_MAX_NANO = 85n * INPUT_NANO + 100n * OUTPUT_NANO;
 export const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
 
 export type Script = Handler | Step | readonly Step[];
 
-export interface HouseOptions {
+export interface ScriptedGatewayOptions {
   /** Further keys of each provider entry, and top-level blocks, as YAML. */
   provider?: string;
   settings?: string;
@@ -41,7 +41,7 @@ export interface HouseOptions {
 }
 
 /** A gateway with the model `m` behind which fake upstreams stand, named as their scripts are. */
-export interface House extends TestGateway {
+export interface ScriptedGateway extends TestGateway {
   upstream: FakeUpstream;
   upstreams: Record<string, FakeUpstream>;
   post(body: object, init?: RequestInit): Promise<Response>;
@@ -50,22 +50,22 @@ export interface House extends TestGateway {
   settled(): Promise<void>;
 }
 
-/** Houses for the tests of one `describe`: after each test, all of them must add up. */
-export function houses() {
-  const open: House[] = [];
+/** ScriptedGateways for the tests of one `describe`: after each test, all of them must add up. */
+export function scriptedGateways() {
+  const open: ScriptedGateway[] = [];
   afterEach(async () => {
     const built = open.splice(0);
     try {
       for (const house of built) await house.settled();
     } finally {
-      for (const house of built) await closeHouse(house);
+      for (const house of built) await closeAndAudit(house);
     }
   });
   return async (
     scripts: Script | Record<string, Script>,
-    options: HouseOptions = {},
-  ): Promise<House> => {
-    const house = await openHouse(isNamed(scripts) ? scripts : { up: scripts }, options);
+    options: ScriptedGatewayOptions = {},
+  ): Promise<ScriptedGateway> => {
+    const house = await startScriptedGateway(isNamed(scripts) ? scripts : { up: scripts }, options);
     open.push(house);
     return house;
   };
@@ -77,10 +77,10 @@ function isNamed(scripts: Script | Record<string, Script>): scripts is Record<st
   return Object.keys(scripts).every((name) => !steps.includes(name));
 }
 
-export async function openHouse(
+export async function startScriptedGateway(
   scripts: Record<string, Script>,
-  options: HouseOptions,
-): Promise<House> {
+  options: ScriptedGatewayOptions,
+): Promise<ScriptedGateway> {
   const upstreams: Record<string, FakeUpstream> = {};
   for (const [name, script] of Object.entries(scripts)) {
     upstreams[name] = await startUpstream(script);
@@ -111,12 +111,12 @@ export async function openHouse(
   return { ...gateway, upstream, upstreams, post, charges, settled: () => settled(gateway) };
 }
 
-export async function closeHouse(house: House): Promise<void> {
+export async function closeAndAudit(house: ScriptedGateway): Promise<void> {
   for (const upstream of Object.values(house.upstreams)) await upstream.close();
   await house.close();
 }
 
-function yaml(upstreams: Record<string, FakeUpstream>, options: HouseOptions): string {
+function yaml(upstreams: Record<string, FakeUpstream>, options: ScriptedGatewayOptions): string {
   const { provider = '', price = PRICE, settings = '', model = '' } = options;
   const names = Object.keys(upstreams);
   const entries = options.upstreams ?? names.map((name) => `{ provider: ${name} }`).join(', ');
@@ -126,7 +126,7 @@ function yaml(upstreams: Record<string, FakeUpstream>, options: HouseOptions): s
   );
   return `drain: 1s
 ${settings}
-owners: { acme: { name: Acme } }
+owners: { acme: { name: OpenaiGateway } }
 providers:
 ${providers.join('\n')}
 models:
@@ -153,7 +153,7 @@ async function settled({ gateway: { store }, account }: TestGateway): Promise<vo
 }
 
 /** The charge of a house that has seen exactly one. */
-export async function onlyCharge(house: House): Promise<LedgerEntry> {
+export async function onlyCharge(house: ScriptedGateway): Promise<LedgerEntry> {
   await house.settled();
   const charges = await house.charges();
   expect(charges, 'charges').to.have.length(1);
