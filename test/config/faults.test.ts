@@ -7,12 +7,12 @@ import { ENV, FIXTURES } from './helpers/fixtures.js';
 import type { ConfigFault } from '../../src/core/config-fault.js';
 
 /**
- * Each file in the folder ends in lines that tell its faults, in order:
+ * Each file in the folder ends in lines that list its faults, in order:
  *
  *     #= 5:3 unknown_key | the wrong word | the right word
  *
  * The place may begin with the name of a manifest, and `warning` may stand behind the code. A file
- * without such lines is sound. To add a test, add a file.
+ * without such lines is valid. To add a test, add a file.
  */
 interface Expected {
   place: string;
@@ -41,7 +41,7 @@ describe('the faults of a configuration', () => {
   for (const name of names) {
     const file = FIXTURES + name;
 
-    it(`are told for ${name.replace('.yaml.txt', '')}`, async () => {
+    it(`are reported for ${name.replace('.yaml.txt', '')}`, async () => {
       const text = await readFile(file, 'utf8');
       const expected = expectedOf(text);
       const { faults, configuration } = await load(file, ENV, MODALITIES);

@@ -19,7 +19,7 @@ async function sound(name: string): Promise<Configuration> {
 const fields = <T extends object, K extends keyof T>(value: T, ...names: K[]) =>
   Object.fromEntries(names.map((name) => [name, value[name]]));
 
-describe('load', () => {
+describe('load of a valid configuration', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-load-'));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 
-describe('the probes', () => {
+describe('the health probes', () => {
   let acme: OpenaiGateway;
 
   const probe = async (path: string): Promise<{ status: number; body: unknown }> => {

@@ -8,7 +8,7 @@ import { expectShape } from '../helpers/schemas.js';
 const CHAT = '/v1/chat/completions';
 const sound = { model: 'acme-chat', messages: [{ role: 'user', content: 'Hello!' }] };
 
-describe('the address of the gateway', () => {
+describe('the router of the gateway', () => {
   let acme: OpenaiGateway;
 
   before(async () => {
@@ -64,7 +64,7 @@ describe('the address of the gateway', () => {
     expect((await ask(acme, '/nothing', { method: 'HEAD' })).status).to.equal(404);
   });
 
-  it('says so where no stage of an endpoint answers', async () => {
+  it('answers with an error where no stage of an endpoint answers', async () => {
     for (const path of ['/v1/mute', '/v1/mute?x=1', '/v1/a/muffled']) {
       const answer = await ask(acme, path);
       expect(answer.status).to.equal(404);

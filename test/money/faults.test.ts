@@ -93,7 +93,7 @@ describe('a store that fails once', () => {
     { mode, terms: { limit_nano: 1_000_000_000n }, whose: 'a key with a limit' },
   ]);
   for (const { mode, terms, whose } of cases) {
-    it(`loses no charge and keeps no hold of ${whose}, failing ${mode} any act`, async () => {
+    it(`loses no charge and keeps no hold of ${whose}, when any store call fails ${mode} it acts`, async () => {
       const answer = async ({ json }: Received, response: ServerResponse): Promise<void> => {
         const { messages } = json as { messages: { content: string }[] };
         await play(SCRIPTS[messages[0]?.content ?? ''] ?? {}, response);

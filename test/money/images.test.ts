@@ -46,7 +46,7 @@ const ROWS: [string, { n?: number; size?: string; quality?: string }, number, bi
   ['own', { size: '64x64' }, 1, 30_000_000n],
 ];
 
-describe('the charge for pictures', () => {
+describe('the charge for images', () => {
   let gallery: ImageGateway;
   beforeEach(async () => {
     gallery = await startImageGateway({ models: MODELS });
@@ -60,7 +60,7 @@ describe('the charge for pictures', () => {
     gallery.post({ model, prompt: 'A cat', response_format: 'b64_json', ...body });
 
   for (const [model, body, made, nano] of ROWS) {
-    it(`of ${model} is ${nano} for ${JSON.stringify(body)} where ${made} came`, async () => {
+    it(`of ${model} is ${nano} for ${JSON.stringify(body)} where the upstream made ${made}`, async () => {
       gallery.paint = () => painted(made, USAGE);
       imagesOf(await post(model, body));
       await gallery.settled();
@@ -82,7 +82,7 @@ describe('the charge for pictures', () => {
     expect(charge?.amount_nano).to.equal(-BigInt(usage.prompt_tokens * 5_000 + 2_112 * 30_000));
   });
 
-  it('is not there for a free model, even with no balance', async () => {
+  it('is absent for a free model, even with no balance', async () => {
     const poor = await startImageGateway({ models: MODELS, credit: '0' });
     try {
       imagesOf(await poor.post({ model: 'gift', prompt: 'A cat' }));
@@ -92,7 +92,7 @@ describe('the charge for pictures', () => {
     }
   });
 
-  it('is held at the most while the upstream paints, at the dearest price for it', async () => {
+  it('is held at its max cost, at the dearest upstream price, during the call', async () => {
     let open = (): void => undefined;
     const hold = new Promise<void>((resolve) => (open = resolve));
     gallery.paint = () => ({ ...painted(2), hold });
@@ -104,7 +104,7 @@ describe('the charge for pictures', () => {
     imagesOf(await asking);
   });
 
-  it('stands before the answer is given', async () => {
+  it('is in the ledger before the client gets the answer', async () => {
     imagesOf(await post('flat'));
     expect(await gallery.charges()).to.have.length(1);
   });
@@ -130,7 +130,7 @@ describe('the charge for pictures', () => {
     }
   });
 
-  it('is made later where the store fails, and the picture is given', async () => {
+  it('is made later where the store fails, and the client gets the image', async () => {
     const { store } = gallery.gateway;
     const settle = store.settle.bind(store);
     store.settle = () => Promise.reject(new Error('The disk is full.'));
@@ -141,7 +141,7 @@ describe('the charge for pictures', () => {
     expect(await gallery.charges()).to.have.length(1);
   });
 
-  it('is not made for pictures that could not be kept', async () => {
+  it('is not made for images that could not be stored', async () => {
     const { pictures } = gallery.gateway.store;
     const keep = pictures.keep.bind(pictures);
     pictures.keep = () => Promise.reject(new Error('The disk is full.'));

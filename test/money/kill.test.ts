@@ -16,7 +16,7 @@ const LATEST = 400;
 const given = process.env['TOLLGATE_TEST_SEED'];
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
-describe('a gateway that is killed', function () {
+describe('a killed gateway process', function () {
   this.timeout(180_000);
   const random = seeded(seed);
   let folder: string;

@@ -35,7 +35,7 @@ interface Whole {
  * Two gateways of their own process, and one in this process whose clock is 70 s ahead, share a
  * store that goes away. Meanwhile one is killed and started again, and the other one is paused.
  */
-onEachStore('gateways on a store that goes away', function (ground) {
+onEachStore('gateways killed during a store outage', function (ground) {
   const random = seeded(seed);
   let folder: string;
   let house: ScriptedGateway;

@@ -54,7 +54,7 @@ class Script {
 const isWhole = ({ status, text }: Answer): boolean =>
   status === 200 && (!text.startsWith('data:') || dataOf(text).at(-1) === '[DONE]');
 
-onEachStore('a store that goes away while answers run', function (ground) {
+onEachStore('a store outage while calls are in flight', function (ground) {
   let house: ScriptedGateway;
   let script: Script;
   let proxy: Proxy | undefined;

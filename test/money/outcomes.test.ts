@@ -15,7 +15,7 @@ const STREAM = { ...HELLO, stream: true };
 const WORDS = ['one', ' two', ' three'];
 const ESTIMATE = { usage: { prompt_tokens: 5, completion_tokens: 3 }, amount_nano: -2550n };
 
-describe('who pays for an answer', () => {
+describe('the charge of a chat answer', () => {
   const open = scriptedGateways();
 
   function streamWith(usage: unknown): Step {
@@ -153,7 +153,7 @@ describe('who pays for an answer', () => {
   });
 });
 
-describe('who pays for a failure', () => {
+describe('the charge of a failed chat call', () => {
   const open = scriptedGateways();
   const never = new Promise<void>(() => undefined);
   const delta = { choices: [{ index: 0, delta: { content: 'one' } }] };

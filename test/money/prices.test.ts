@@ -11,7 +11,7 @@ import {
 const CHEAP = '{ provider: cheap, price: { input_per_million: 0.01, output_per_million: 0.02 } }';
 const DEAR = '{ provider: dear, price: { input_per_million: 1, output_per_million: 2 } }';
 
-describe('the price of an answer', () => {
+describe('the price of a chat answer', () => {
   const gateway = scriptedGateways();
   const failing: Step = { status: 500 };
 

@@ -42,7 +42,7 @@ describe('a refusal by the upstream', () => {
 
   for (const [kind, body] of Object.entries(bodies)) {
     for (const status of [400, 413, 422]) {
-      it(`is told to the client who asked for ${kind} when it is ${status}`, async () => {
+      it(`reaches a client that asked for ${kind} when it is ${status}`, async () => {
         const gateway = await open(refusing(status, 'logit_bias goes from -100 to 100'));
         const [response, error] = await refused(gateway, body);
         expect(response.status).to.equal(400);
@@ -52,7 +52,7 @@ describe('a refusal by the upstream', () => {
     }
 
     for (const status of [401, 402, 403, 404, 408, 409, 429, 451, 500, 502, 503, 529]) {
-      it(`is a 502 in our words for ${kind} when it is ${status}`, async () => {
+      it(`is a 502 in the gateway's words for ${kind} when it is ${status}`, async () => {
         const words = `Incorrect key ${UPSTREAM_KEY} of org-77 at internal-host`;
         const gateway = await open(refusing(status, words, { 'retry-after': '17' }));
         const [response, error] = await refused(gateway, body);
@@ -98,13 +98,13 @@ describe('a refusal by the upstream', () => {
   });
 });
 
-describe('a refusal for want of balance', () => {
+describe('a 402 for a missing balance', () => {
   const open = scriptedGateways();
   /** Dollars for so many calls of `HELLO` at once. */
   const credit = (calls: number): string =>
     `0.${String(HELLO_MAX_NANO * BigInt(calls)).padStart(9, '0')}`;
 
-  it('says what there is and what is needed, and that waiting does not help', async () => {
+  it('states the balance and the max cost, and that waiting does not help', async () => {
     const gateway = await open(chatJson('Hello'), { credit: '0.00001' });
     const [response, error] = await refused(gateway);
     expect(response.status).to.equal(402);
@@ -115,7 +115,7 @@ describe('a refusal for want of balance', () => {
     expect(gateway.upstream.requests).to.deep.equal([]);
   });
 
-  it('says that waiting may help where others hold the balance', async () => {
+  it('says that waiting may help while other calls hold the balance', async () => {
     let goOn = (): void => undefined;
     const hold = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -132,7 +132,7 @@ describe('a refusal for want of balance', () => {
     expect((await first).status).to.equal(200);
   });
 
-  it('comes for one nano-dollar less than the bound, and not for the bound', async () => {
+  it('comes for one nano-dollar less than the max cost, and not for the max cost', async () => {
     const short = (HELLO_MAX_NANO - 1n).toString().padStart(9, '0');
     const poor = await open(chatJson('Hello'), { credit: `0.${short}` });
     const rich = await open(chatJson('Hello'), { credit: credit(1) });

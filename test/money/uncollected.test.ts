@@ -40,7 +40,7 @@ models:
     return (await fetch(dashboard.url + path, { headers })).text();
   };
 
-  it('is told in the log, in the ledger and on the pages, with what to raise', async () => {
+  it('is reported in the log, in the ledger and on the pages, with the setting to raise', async () => {
     const answer = await fetch(`${dashboard.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {

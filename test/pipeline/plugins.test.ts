@@ -131,7 +131,7 @@ describe("an operator's own stage", () => {
   });
 });
 
-describe('loading stages', () => {
+describe('the loading of plugins', () => {
   let folder: string;
 
   /** The faults of a gateway.yaml with this stage and these files beside it, as `line:column code message`. */

@@ -18,7 +18,7 @@ endpoints:
 const GIVES_WORK =
   'export default { name: "x", shape: { needs: [], gives: ["work:poem"] }, create() {} };';
 
-describe('inspecting endpoints', () => {
+describe('the pipeline type check', () => {
   let folder: string;
   let file: string;
 

@@ -12,7 +12,7 @@ const deliver = (): Promise<Bill> => Promise.resolve(BILL);
 const body = (): object => ({});
 
 /** The compiler reads this file with the tests: an error that is expected and missing fails it. */
-describe('a paid answer', () => {
+describe('the types of a paid answer', () => {
   it('compiles with a bill and a body', async () => {
     const answer: PaidAnswer = { ...head, deliver, body };
     expect(await answer.deliver((bill) => Promise.resolve(bill))).to.equal(BILL);

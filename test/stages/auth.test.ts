@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { errorOf } from '../helpers/ask.js';
 
-describe('auth', () => {
+describe('the stage auth', () => {
   let acme: OpenaiGateway;
   let ahead_ms = 0;
 

@@ -20,7 +20,7 @@ function slowly(body: object, meanwhile: () => Promise<void>): RequestInit & { d
   return { method: 'POST', headers, body: bytes, duplex: 'half' };
 }
 
-describe('balance', () => {
+describe('the stage balance', () => {
   let acme: OpenaiGateway;
 
   const gated = (secret: string, body: object | string): Promise<Answer> =>

@@ -76,7 +76,7 @@ describe('the order of upstreams', () => {
   });
 });
 
-describe('route', () => {
+describe('the stage route', () => {
   let acme: OpenaiGateway;
   const messages = [{ role: 'user', content: 'Hello!' }];
 

@@ -3,7 +3,7 @@ import { nameHint, nearestWord } from '../../src/yaml/did-you-mean.js';
 
 const WORDS = ['owner', 'capabilities', 'upstreams', 'limits', 'api_key', 'input_per_million'];
 
-describe('nearest', () => {
+describe('nearestWord', () => {
   const pairs: [string, string | undefined][] = [
     ['ownr', 'owner'],
     ['onwer', 'owner'],

@@ -23,7 +23,7 @@ function decoder(): StreamDecoder {
   };
 }
 
-describe('PieceReader', () => {
+describe('the delta reader of a chat stream', () => {
   let isClosed: boolean;
 
   async function* packets(...texts: string[]): AsyncGenerator<Buffer, undefined> {
@@ -104,7 +104,7 @@ describe('PieceReader', () => {
       expect(await all()).to.equal('Error: cut');
     });
 
-    it(`leaves ${name} when its taker does`, async () => {
+    it(`leaves ${name} when its consumer stops`, async () => {
       const reader = new DeltaReader(bodyOf('data: a\n\n', 'data: b\n\n'), LIMITS, decoder());
       let count = 0;
       await reader.each(() => {

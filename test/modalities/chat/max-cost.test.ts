@@ -77,7 +77,7 @@ function textOf(part: object): string {
   return 'text' in part && typeof part.text === 'string' ? part.text : '';
 }
 
-describe('the bound of a chat call', () => {
+describe('the max cost of a chat call', () => {
   it('is never below what it can cost, in any alphabet and at any of its upstreams', () => {
     const calls = fc.record({ messages, n: fc.integer({ min: 1, max: 128 }) });
     const all = fc.array(prices, { minLength: 1, maxLength: 3 });

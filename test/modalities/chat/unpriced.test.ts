@@ -62,7 +62,7 @@ const REFUSED: [string, object, string, string][] = [
   ],
 ];
 
-describe('a chat call that would be paid for, and not priced or not delivered', () => {
+describe('a chat request for a paid feature without a price', () => {
   let acme: OpenaiGateway;
   before(async () => {
     acme = await startOpenaiGateway({ models: MODELS });
@@ -93,7 +93,7 @@ describe('a chat call that would be paid for, and not priced or not delivered', 
       .and.have.length.below(200);
   });
 
-  it('is none with tools of a type that the model lists', async () => {
+  it('is accepted with tools of a type that the model lists', async () => {
     const tools = [weather, { type: 'browser_search', depth: 2 }];
     const answer = await chat(acme, { model: 'searching', messages, tools });
     expect(answer.status).to.equal(200);
@@ -111,7 +111,7 @@ describe('a chat call that would be paid for, and not priced or not delivered', 
     expect(errorOf(refused).param).to.equal('max_completion_tokens');
   });
 
-  it('is none with null for what it does not ask for', async () => {
+  it('is accepted with null in an unused field', async () => {
     const fields = { functions: null, function_call: null };
     const said = [...messages, { role: 'assistant', content: 'Hi.', function_call: null }];
     const answer = await chat(acme, { model: 'acme-all', messages: said, ...fields });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { imagesOf, startImageGateway, type ImageGateway, json } from './helpers/image-gateway.js';
 import { PNG } from './helpers/image-bytes.js';
 
-describe('the answer with pictures', () => {
+describe('an image answer', () => {
   let gateway: ImageGateway;
   before(async () => {
     gateway = await startImageGateway();
@@ -10,14 +10,14 @@ describe('the answer with pictures', () => {
   after(() => gateway.close());
   afterEach(() => gateway.settled());
 
-  it('has b64_json where that is asked for', async () => {
+  it('has b64_json where the request asks for it', async () => {
     const { created, data, usage } = await gateway.images({ response_format: 'b64_json' });
     expect(created).to.equal(1_800_000_000);
     expect(data).to.deep.equal([{ b64_json: PNG.toString('base64'), revised_prompt: 'A cat' }]);
     expect(usage).to.deep.equal({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
   });
 
-  it('has a URL where nothing is asked for', async () => {
+  it('has a URL where the request names no format', async () => {
     const { data } = await gateway.images({ n: 2 });
     expect(data).to.have.length(2);
     for (const { url } of data)

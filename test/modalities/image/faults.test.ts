@@ -34,7 +34,7 @@ const FAULTS: [string, Step, number, string][] = [
   ['hangs up', { destroyAfter: -1 }, 502, 'upstream_error'],
 ];
 
-describe('an image upstream that', () => {
+describe('an image upstream whose call', () => {
   let gateway: ImageGateway;
   before(async () => {
     gateway = await startImageGateway();
@@ -52,7 +52,7 @@ describe('an image upstream that', () => {
     });
   }
 
-  it('says when to come back is repeated', async () => {
+  it('is answered with Retry-After is retried', async () => {
     gateway.paint = () => {
       const { headers, ...rest } = json(429, said('slow'));
       return { ...rest, headers: { ...headers, 'retry-after': '7' } };
@@ -88,7 +88,7 @@ describe('an image model with two upstreams', () => {
   });
 });
 
-describe('a client that leaves before its pictures come', () => {
+describe('a client that disconnects before its images arrive', () => {
   const leave = async (gateway: ImageGateway, hold: Promise<void>): Promise<void> => {
     gateway.paint = () => ({ ...painted(1), hold });
     const abort = new AbortController();

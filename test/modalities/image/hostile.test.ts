@@ -27,7 +27,7 @@ const body = fc.record(
   { requiredKeys: [] },
 );
 
-describe('whatever an upstream answers', () => {
+describe('a hostile image upstream', () => {
   let gateway: ImageGateway;
   before(async () => {
     const price = '{ per_image: 0.000001, input_per_million: 0.01, output_per_million: 0.01 }';
@@ -37,7 +37,7 @@ describe('whatever an upstream answers', () => {
   });
   after(() => gateway.close());
 
-  it('the client gets pictures that keep the contract, or one error, and the books add up', async () => {
+  it('gives the client valid images or one error, and the ledger adds up', async () => {
     let said: object = {};
     gateway.paint = ({ path }) =>
       path === '/images/generations' ? json(200, said) : { body: PNG };

@@ -3,7 +3,7 @@ import { load } from '../../../src/config/load.js';
 import { MODALITIES } from '../../../src/modalities/index.js';
 import { ENV, FIXTURES } from '../../config/helpers/fixtures.js';
 
-describe('the price of a picture in the file', () => {
+describe('an image price in gateway.yaml', () => {
   it('is one number, one by quality, or one by size', async () => {
     const { configuration } = await load(`${FIXTURES}sound-media.yaml.txt`, ENV, MODALITIES);
     const prices = ['picture', 'poster', 'mural'].map((id) => [

@@ -59,7 +59,7 @@ function termsOf(price: Price, more: Partial<ImageTerms> = {}): ImageTerms {
   return { call: CALL, model: modelOf(), price, hold_nano, ...more };
 }
 
-describe('the price of a picture', () => {
+describe('the price of an image', () => {
   const small = { width: 512, height: 512 };
   const CASES: [string, Price, Pick<ImageCall, 'size' | 'quality'>, bigint | undefined][] = [
     ['one for all', ANY, { size: small, quality: 'hd' }, 40n],
@@ -81,7 +81,7 @@ describe('the price of a picture', () => {
   }
 });
 
-describe('the bound of an image request', () => {
+describe('the max cost of an image request', () => {
   const CASES: [string, Price[], bigint][] = [
     ['all pictures', [ANY], 80n],
     ['the dearest upstream', [ANY, { ...ANY, per_image: new Map([['any', 50n]]) }, FREE], 100n],
@@ -141,7 +141,7 @@ describe('the bill of an image request', () => {
     });
   }
 
-  it('does not believe that pictures sold by their tokens took none', async () => {
+  it('does not believe that images sold by their tokens took none', async () => {
     const bill = await imageBill([{ prompt_tokens: 9, completion_tokens: 0 }], 1, termsOf(TOKENS));
     expect(bill.estimated).to.equal(true);
     expect(bill.usage.completion_tokens).to.equal(1_056);

@@ -49,7 +49,7 @@ const SOUND: [string, object][] = [
   ['a large size that the file allows', { model: 'large', size: '4096x4096' }],
 ];
 
-describe('an image call that would cost more than its price', () => {
+describe('an image request beyond what its price covers', () => {
   let gateway: ImageGateway;
   before(async () => {
     gateway = await startImageGateway({ models: MODELS });
@@ -73,7 +73,7 @@ describe('an image call that would cost more than its price', () => {
   });
 
   for (const [what, body] of SOUND) {
-    it(`is none with ${what}`, async () => {
+    it(`is accepted with ${what}`, async () => {
       const answer = await gateway.post({ ...GOOD, ...body });
       imagesOf(answer);
       expect(answer.headers.has('tollgate-ignored')).to.equal(false);

@@ -42,7 +42,7 @@ describe('a video task and a key that may not use its model', () => {
     });
   }
 
-  it('says the same of a task that does not exist', async () => {
+  it('answers the same for a task that does not exist', async () => {
     const answer = await as(narrow, `/v1/queue/${MODEL}/requests/req_nobody`);
     expect(refused(answer)).to.deep.equal([400, 'model_not_allowed', 'model']);
   });

@@ -38,7 +38,7 @@ function hang(): { say: Say; reached: Promise<void> } {
   return { say: () => tell(), reached };
 }
 
-describe('gateways in processes of their own', function () {
+describe('video gateways in separate processes', function () {
   this.timeout(120_000);
   let folder: string;
   let config: string;
@@ -93,7 +93,7 @@ describe('gateways in processes of their own', function () {
     return rows.filter(({ kind }) => kind === 'charge').length;
   }
 
-  it('leave a trace of the task that they were killed over while submitting', async () => {
+  it('log the task whose submission a kill interrupted', async () => {
     const victim = await start();
     const { say, reached } = hang();
     lab.onSubmit = () => say;
@@ -117,7 +117,7 @@ describe('gateways in processes of their own', function () {
     expect(await store.account(account_id)).to.deep.include({ held_nano: 0n });
   });
 
-  it('go on with the tasks of those that were killed', async () => {
+  it('continue the tasks of killed gateways', async () => {
     const victim = await start();
     const id = await begin(victim);
     await victim.kill();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { onEachStore } from '../../store/helpers/ground.js';
 import { refused, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
 
-onEachStore('a character that PostgreSQL does not take', (ground) => {
+onEachStore('the NUL character, which PostgreSQL refuses,', (ground) => {
   let gateway: VideoGateway;
   beforeEach(async () => {
     gateway = await startVideoGateway({ store: ground.place.url });

@@ -8,7 +8,7 @@ import { refused, startVideoGateway, type VideoGateway } from './helpers/video-g
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 
 /** What only the gateway can reach: nobody chose it in the file. */
-describe('an address that an upstream names, inside', () => {
+describe('a private address named by a video upstream', () => {
   let inside: FakeUpstream;
   let studio: VideoGateway;
   beforeEach(async () => {

@@ -30,7 +30,7 @@ const DEFAULTS = {
   sample_count: 1,
 };
 
-describe('submitting a video', () => {
+describe('a video submission', () => {
   let studio: VideoGateway;
   let spare: VideoUpstream;
   beforeEach(async () => {

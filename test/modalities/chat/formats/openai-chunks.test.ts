@@ -30,7 +30,7 @@ function frame(framer: ChunkWriter, pieces: readonly ChatDelta[]): Choice[] {
 
 const role = { role: 'assistant' };
 
-describe('ChunkWriter', () => {
+describe('the OpenAI chunk writer', () => {
   const ROWS: [string, Shown, ChatDelta[], object[]][] = [
     ['a text', PLAIN, [{ index: 0, content: 'a\n"' }], [role, { content: 'a\n"' }]],
     ['an empty text', PLAIN, [{ index: 0, content: '' }], [role]],

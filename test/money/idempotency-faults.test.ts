@@ -85,7 +85,7 @@ async function insist(
   }
 }
 
-onEachStore('a client that repeats its request until it is answered', (ground) => {
+onEachStore('an idempotent request repeated until it is answered', (ground) => {
   let house: ScriptedGateway;
   let saboteur: Saboteur;
   let made: number;
@@ -115,7 +115,7 @@ onEachStore('a client that repeats its request until it is answered', (ground) =
     ['answered by a free model', 'free'],
   ] as const) {
     for (const mode of ['before', 'after'] as const) {
-      it(`is ${what} once, though any act fails ${mode} it is done`, async () => {
+      it(`is ${what} once, though any store call fails ${mode} it acts`, async () => {
         await open(price);
         const isPaid = price === undefined;
         let nth = 0;

@@ -12,7 +12,7 @@ import {
 const GOOD = { model: 'single', prompt: 'A cat' };
 const DOWN = json(500, { error: { message: 'Out of paint.' } });
 
-describe('more pictures than a call makes', () => {
+describe('a request for more images than one upstream call makes', () => {
   let gateway: ImageGateway;
   beforeEach(async () => {
     gateway = await startImageGateway();
@@ -34,14 +34,14 @@ describe('more pictures than a call makes', () => {
     ['triple', 3, [3]],
     ['single', 4, [1, 1, 1, 1]],
   ] as const) {
-    it(`are asked of ${model} as ${shares.join(', ')}`, async () => {
+    it(`is sent to ${model} as calls for ${shares.join(', ')}`, async () => {
       const { data } = imagesOf(await gateway.post({ ...GOOD, model, n }));
       expect(data).to.have.length(n);
       expect(counts()).to.have.members([...shares]);
     });
   }
 
-  it('are asked for all at once', async () => {
+  it('sends its calls at the same time', async () => {
     let open = (): void => undefined;
     const hold = new Promise<void>((resolve) => (open = resolve));
     gateway.paint = (_received, nth) => {
@@ -51,13 +51,13 @@ describe('more pictures than a call makes', () => {
     expect(imagesOf(await gateway.post({ ...GOOD, n: 3 })).data).to.have.length(3);
   });
 
-  it('are those that were made, and those are paid for', async () => {
+  it('delivers and charges the images that were made', async () => {
     gateway.paint = (_received, nth) => (nth === 2 ? DOWN : nth === 3 ? refused() : painted(1));
     expect(imagesOf(await gateway.post({ ...GOOD, n: 5 })).data).to.have.length(3);
     expect(await charged()).to.deep.equal([-120_000_000n]);
   });
 
-  it('are fewer where one call gives fewer, and never more', async () => {
+  it('delivers fewer where one call makes fewer, and never more', async () => {
     gateway.paint = () => painted(2);
     expect(imagesOf(await gateway.post({ ...GOOD, model: 'painter', n: 4 })).data).to.have.length(
       2,
@@ -68,14 +68,14 @@ describe('more pictures than a call makes', () => {
     expect(await charged()).to.deep.equal([-80_000_000n, -40_000_000n]);
   });
 
-  it('have the usage of all calls', async () => {
+  it('reports the usage of all calls', async () => {
     gateway.paint = (_received, nth) =>
       painted(1, { usage: { input_tokens: 10, output_tokens: nth } });
     const { usage } = imagesOf(await gateway.post({ ...GOOD, n: 3 }));
     expect(usage).to.deep.equal({ prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 });
   });
 
-  it('are refused if all are, with the words of the upstream', async () => {
+  it('is refused if all calls are, with the message of the upstream', async () => {
     gateway.paint = () => refused('The prompt breaks the rules.');
     const answer = await gateway.post({ ...GOOD, n: 3 });
     expect(refusal(answer)).to.deep.equal([400, 'content_policy_violation', null]);
@@ -83,7 +83,7 @@ describe('more pictures than a call makes', () => {
     expect(await charged()).to.deep.equal([]);
   });
 
-  it('are 502 if all fail', async () => {
+  it('is a 502 if all calls fail', async () => {
     gateway.paint = () => DOWN;
     const answer = await gateway.post({ ...GOOD, n: 3 });
     expect(refusal(answer)).to.deep.equal([502, 'upstream_error', null]);

@@ -18,7 +18,7 @@ const TYPES: [string, Buffer, string][] = [
   ['a page with a script, which no browser must run', PAGE, 'application/octet-stream'],
 ];
 
-describe('a kept picture', () => {
+describe('a hosted image', () => {
   let gallery: ImageGateway;
   before(async () => {
     gallery = await startImageGateway({ settings: 'limits: { images_total: 1kb }' });
@@ -62,7 +62,7 @@ describe('a kept picture', () => {
     expect(await response.text()).to.equal('');
   });
 
-  it('is gone when its time is up, and so are its bytes after the next sweep', async () => {
+  it('expires after image_ttl, and the next sweep deletes its bytes', async () => {
     const url = await make(PNG);
     gallery.now_ms += HOUR_MS - 1;
     expect((await browse(gallery, url)).headers.get('cache-control')).to.include('max-age=0,');
@@ -74,7 +74,7 @@ describe('a kept picture', () => {
     expect(readdirSync(join(gallery.folder, 'tollgate.db-pictures'))).to.deep.equal([]);
   });
 
-  it('makes room for newer ones when all together are too large', async () => {
+  it('is evicted for newer ones beyond limits.images_total', async () => {
     const part = Buffer.concat([PNG, Buffer.alloc(400)]);
     const urls: string[] = [];
     for (let made = 0; made < 3; made += 1) {
@@ -98,7 +98,7 @@ describe('a kept picture', () => {
   }
 });
 
-describe('the address of a kept picture', () => {
+describe('the URL of a hosted image', () => {
   it('begins with public_url and follows the endpoint of the file', async () => {
     const stages =
       'auth, validate: image-generation, route: { capability: image }, balance, transform: image, meter';

@@ -16,7 +16,7 @@ const B64 = PNG.toString('base64');
 /** What the upstream gives, as the wire says it. */
 const given = (...data: object[]): Step => json(200, { data });
 
-describe('a picture in the form that is asked for', () => {
+describe('an image in the format of the request', () => {
   let gallery: ImageGateway;
   /** A store of files that the manifest knows, and one that it does not. */
   let files: FakeUpstream;

@@ -27,7 +27,7 @@ interface Got {
   id: string;
 }
 
-onEachStore('a gateway that is killed while clients insist', (ground) => {
+onEachStore('a gateway killed while clients repeat idempotent requests', (ground) => {
   const random = seeded(seed);
   let folder: string;
   let config: string;

@@ -23,11 +23,11 @@ import {
   TRUE_NANO,
 } from './helpers/disconnecting.js';
 
-describe('who pays when the client leaves', () => {
+describe('the charge after a client disconnects', () => {
   const open = scriptedGateways();
 
-  describe('an upstream that bills on', () => {
-    it('is heard out, and its true usage charged', async () => {
+  describe('a drained upstream that bills after an abort', () => {
+    it('is drained, and its true usage is charged', async () => {
       const { promise, open: goOn } = gate();
       const house = await open(talking([promise, delta(' three'), ...ENDING]), { provider: DRAIN });
       await readAndDisconnect(house);
@@ -39,7 +39,7 @@ describe('who pays when the client leaves', () => {
       });
     });
 
-    it('is heard out when the client left before the first word', async () => {
+    it('is drained when the client disconnects before the first token', async () => {
       const { promise, open: goOn } = gate();
       const house = await open({ ...talking(ENDING), hold: promise }, { provider: DRAIN });
       await askAndDisconnect(house, STREAM);
@@ -47,7 +47,7 @@ describe('who pays when the client leaves', () => {
       expect((await onlyCharge(house)).amount_nano).to.equal(TRUE_NANO);
     });
 
-    it('is heard out when it works on a JSON answer', async () => {
+    it('is drained while it works on a JSON answer', async () => {
       const { promise, open: goOn } = gate();
       const house = await open({ ...chatJson('one'), hold: promise }, { provider: DRAIN });
       await askAndDisconnect(house, HELLO);
@@ -55,7 +55,7 @@ describe('who pays when the client leaves', () => {
       expect((await onlyCharge(house)).amount_nano).to.equal(-4350n);
     });
 
-    it('is heard out through a silence longer than the keep-alive', async () => {
+    it('is drained through a silence longer than the keep-alive', async () => {
       const { promise, open: goOn } = gate();
       const house = await open(talking([promise, ...ENDING]), {
         provider: DRAIN,
@@ -74,7 +74,7 @@ describe('who pays when the client leaves', () => {
       expect(amounts).to.deep.equal([TRUE_NANO, TRUE_NANO]);
     });
 
-    it('is left after the limit in time, and what was delivered is charged', async () => {
+    it('is aborted after the time limit, and the delivered tokens are charged', async () => {
       const settings = 'limits: { drain: 50ms }';
       const house = await open(talking([never]), { provider: DRAIN, settings });
       await readAndDisconnect(house);
@@ -96,7 +96,7 @@ describe('who pays when the client leaves', () => {
       ],
     ];
     for (const [name, flood] of FLOODS) {
-      it(`is left after the limit in bytes of ${name}`, async () => {
+      it(`is aborted after the byte limit of ${name}`, async () => {
         const { promise, open: goOn } = gate();
         const packet = `data: ${JSON.stringify(flood)}\n\n`;
         const house = await open(
@@ -120,7 +120,7 @@ describe('who pays when the client leaves', () => {
       });
     }
 
-    it('charges what was delivered if it breaks after the client left', async () => {
+    it('breaks after the client disconnects: the delivered tokens are charged', async () => {
       const { promise, open: goOn } = gate();
       const script = { ...talking([promise, delta(' three')]), destroyAfter: 3 };
       const house = await open(script, { provider: DRAIN });
@@ -131,7 +131,7 @@ describe('who pays when the client leaves', () => {
       expect([DELIVERED_NANO, DELIVERED_NANO - 600n]).to.include(amount_nano);
     });
 
-    it('is heard out before the gateway stops', async () => {
+    it('is drained before the gateway stops', async () => {
       const { promise, open: goOn } = gate();
       const house = await startScriptedGateway(
         { up: talking([promise, ...ENDING]) },

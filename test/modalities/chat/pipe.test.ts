@@ -76,7 +76,7 @@ describe('the pace of a stream', () => {
     expect(end).to.match(/data: \[DONE\]\n\n$/u);
   });
 
-  it('ends with its reader, when that one leaves without having read', async () => {
+  it('ends with its reader, when that one disconnects without having read', async () => {
     const { handler, progress } = flood();
     const house = await open(handler);
     const response = await ask(house);
@@ -87,7 +87,7 @@ describe('the pace of a stream', () => {
     expect(progress.sent).to.be.lessThan(CHUNKS);
   });
 
-  it('has comments in it while the upstream is silent, and no other difference', async () => {
+  it('carries keep-alive comments while the upstream is silent, and no other difference', async () => {
     let goOn = (): void => undefined;
     const silence = new Promise<void>((resolve) => {
       goOn = resolve;

@@ -15,13 +15,13 @@ import {
   TRUE_NANO,
 } from './helpers/disconnecting.js';
 
-describe('who pays when the client leaves', () => {
+describe('the charge after a client disconnects', () => {
   const open = scriptedGateways();
 
   describe('an upstream that stops billing on abort', () => {
     const MOMENT = 'limits: { linger: 50ms }';
 
-    it('is aborted after a moment, and what was delivered is charged', async () => {
+    it('is aborted after limits.linger, and the delivered tokens are charged', async () => {
       const gateway = await open(talking([never]), { settings: MOMENT });
       await readAndDisconnect(gateway);
       expect(await closedWhole(gateway)).to.equal(false);
@@ -32,7 +32,7 @@ describe('who pays when the client leaves', () => {
       });
     });
 
-    it('is read on for a moment, and its true usage charged', async () => {
+    it('is read until limits.linger, and its true usage is charged', async () => {
       const { promise, open: goOn } = gate();
       const gateway = await open(talking([promise, delta(' three'), ...ENDING]), {
         settings: 'limits: { linger: 30s }',
@@ -46,7 +46,7 @@ describe('who pays when the client leaves', () => {
       });
     });
 
-    it('is aborted after the limit in bytes', async () => {
+    it('is aborted after limits.linger_bytes', async () => {
       const { promise, open: goOn } = gate();
       const flood = Array.from({ length: 64 }, () => delta('x'.repeat(1_000)));
       const gateway = await open(talking([promise, ...flood, never]), {
@@ -58,7 +58,7 @@ describe('who pays when the client leaves', () => {
       expect((await onlyCharge(gateway)).estimated).to.equal(true);
     });
 
-    it('does not make a long prompt cheap, whatever its beginning is', async () => {
+    it('charges a long prompt in full, whatever its beginning is', async () => {
       const gateway = await open(talking([never]), { settings: MOMENT });
       const content = 'a'.repeat(20_000) + 'The fox jumps. '.repeat(20_000);
       const messages = [{ role: 'user', content }];

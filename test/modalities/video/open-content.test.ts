@@ -99,7 +99,7 @@ describe('the content of a video', () => {
     expect(bytes.equals(REEL)).to.equal(true);
   });
 
-  describe('in parts', () => {
+  describe('of which a range is requested', () => {
     const inline = `data:video/mp4;base64,${REEL.toString('base64')}`;
     const places = { 'an upstream that knows none': '/reels/a', 'the task itself': inline };
     const ranges: { range: string; start: number; end: number }[] = [
@@ -158,7 +158,7 @@ describe('the content of a video', () => {
     });
   });
 
-  describe('elsewhere', () => {
+  describe('on another host than the provider', () => {
     it('is fetched without credentials', async () => {
       const { bytes } = await fetched(await made(`${other.url}/open`));
       expect(bytes.equals(REEL)).to.equal(true);

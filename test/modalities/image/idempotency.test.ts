@@ -16,7 +16,7 @@ const BODY = { model: 'painter', prompt: 'A cat' };
 const FREE =
   '  gift: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: free }';
 
-onEachStore('a picture that is asked for again', (ground) => {
+onEachStore('an idempotent image request', (ground) => {
   let gateway: ImageGateway;
   beforeEach(async () => {
     gateway = await startImageGateway({ models: FREE, store: ground.place.url });
@@ -32,7 +32,7 @@ onEachStore('a picture that is asked for again', (ground) => {
   const post = (more: object = {}, key = 'k') =>
     gateway.post({ ...BODY, ...more }, { 'idempotency-key': key });
 
-  it('is at the same URL, where it still is', async () => {
+  it('returns the same URL while the image is hosted', async () => {
     const first = await post({ n: 2 });
     const again = await post({ n: 2 });
     expectSame(again, first);
@@ -45,21 +45,21 @@ onEachStore('a picture that is asked for again', (ground) => {
     ]);
   });
 
-  it('is in the same bytes', async () => {
+  it('returns the same bytes', async () => {
     const first = await post({ response_format: 'b64_json' });
     expectSame(await post({ response_format: 'b64_json' }), first);
     expect(refused(await post())).to.deep.equal([400, 'idempotency_key_reused']);
     expect(await gateway.charges()).to.have.length(1);
   });
 
-  it('is the same where it was free', async () => {
+  it('returns the same answer where it was free', async () => {
     const first = await post({ model: 'gift' });
     expectSame(await post({ model: 'gift' }), first);
     expect(gateway.first.requests).to.have.length(1);
     expect(await gateway.charges()).to.have.length(0);
   });
 
-  it('is made anew where it failed', async () => {
+  it('calls the upstream again where it failed', async () => {
     gateway.paint = (_received, nth) => (nth === 1 ? json(500, {}) : painted(1));
     expect(refused(await post())).to.deep.equal([502, 'upstream_error']);
     const first = await post();
@@ -67,7 +67,7 @@ onEachStore('a picture that is asked for again', (ground) => {
     expect(await gateway.charges()).to.have.length(1);
   });
 
-  it('is there for a client that had left', async () => {
+  it('returns the answer to a client that had disconnected', async () => {
     const { promise, open } = gate();
     gateway.paint = () => ({ ...painted(1), hold: promise });
     const leaving = new AbortController();

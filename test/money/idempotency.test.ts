@@ -13,7 +13,7 @@ import {
 import { gate } from './helpers/disconnecting.js';
 import { expectSame, refused, repeat } from './helpers/idempotent-request.js';
 
-describe('a repeated request whose answer had to make room', () => {
+describe('an idempotent request whose stored answer was evicted', () => {
   const open = scriptedGateways();
 
   it('is not made again, nor charged, while those that came later are repeated', async () => {
@@ -32,7 +32,7 @@ describe('a repeated request whose answer had to make room', () => {
   });
 });
 
-describe('a repeated request that cost nothing', () => {
+describe('an idempotent request that cost nothing', () => {
   const open = scriptedGateways();
 
   it('is answered as the first time by a free model', async () => {
@@ -65,7 +65,7 @@ const OWN = `export default {
   },
 };`;
 
-describe("a repeated request to an operator's own stage", () => {
+describe("an idempotent request to an operator's own stage", () => {
   it('is not charged again, though its answer is not known', async () => {
     const yaml = `owners: { acme: { name: OpenaiGateway } }
 providers: { simulator: {} }
@@ -88,7 +88,7 @@ endpoints:
   });
 });
 
-onEachStore('a request that is repeated at two gateways at once', (ground) => {
+onEachStore('an idempotent request sent to two gateways at once', (ground) => {
   it('is made by one of them, and known to both', async () => {
     const { promise: hold, open } = gate();
     const store = JSON.stringify(ground.place.url);

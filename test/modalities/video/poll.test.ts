@@ -64,7 +64,7 @@ describe('a video task', () => {
     expect(data[0]?.url).to.not.contain(id);
   });
 
-  it('asks a second question at once where the upstream wants one', async () => {
+  it('fetches the result with a second call where the upstream wants one', async () => {
     says({ state: 'developed' }, done());
     const id = await studio.begin();
     expect((await studio.status(id)).status).to.equal('COMPLETED');
@@ -133,7 +133,7 @@ describe('a video task', () => {
     expect(await studio.books()).to.deep.include({ balance: TEN, held: dollars(1.6), charges: [] });
   });
 
-  it('is asked about once by callers that come together', async () => {
+  it('is polled once for callers that come together', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     studio.lab.onPoll = () => async (response) => {
@@ -303,7 +303,7 @@ describe('a video task', () => {
     });
   }
 
-  it("looks to others' accounts like one that does not exist", async () => {
+  it('is a 404 for other accounts, like a task that does not exist', async () => {
     const id = await studio.begin();
     const { data } = await studio.result(id);
     const { store } = studio.gateway;
@@ -353,7 +353,7 @@ describe('a video task', () => {
     expect(await studio.books()).to.deep.include({ balance: TEN, held: 0n, charges: [] });
   });
 
-  it('stays with the price and the provider that it began with', async () => {
+  it('keeps the price and the provider of its submission', async () => {
     const first = await studio.begin();
     const second = await studio.begin();
     await studio.status(second);

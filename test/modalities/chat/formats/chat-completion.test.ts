@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
-import { chat, errorOf } from '../../helpers/ask.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
+import { chat, errorOf } from '../../../helpers/ask.js';
 
 type Fields = Record<string, unknown>;
 
@@ -136,7 +136,7 @@ const OUTSIDE: [string, Fields, string][] = [
   ['stream as text', { stream: 'true' }, 'stream'],
 ];
 
-describe('the bounds of a chat request', () => {
+describe('validation of a chat request', () => {
   let acme: OpenaiGateway;
   const sound = { model: 'acme-all', messages: hello };
 

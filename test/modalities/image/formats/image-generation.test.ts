@@ -4,7 +4,7 @@ import {
   refusal,
   startImageGateway,
   type ImageGateway,
-} from './helpers/image-gateway.js';
+} from '../helpers/image-gateway.js';
 
 const MODELS = `
   few: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: free, limits: { images: 2 } }

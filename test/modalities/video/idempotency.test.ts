@@ -14,7 +14,7 @@ import {
 const COST = dollars(0.2);
 const BODY = { prompt: 'a cat', parameters: { duration_seconds: 1 } };
 
-onEachStore('a video submission that is repeated', (ground) => {
+onEachStore('an idempotent video submission', (ground) => {
   let studio: VideoGateway;
   beforeEach(async () => {
     studio = await startVideoGateway({ store: JSON.stringify(ground.place.url) });
@@ -35,7 +35,7 @@ onEachStore('a video submission that is repeated', (ground) => {
   };
   const tasks = () => studio.gateway.store.tasks.list({ limit: 10 });
 
-  it('is the task that it was at first, whatever has become of that one', async () => {
+  it('returns its first task, whatever has become of that task', async () => {
     const first = await submit();
     expectSame(await submit(), first);
     const id = idOf(first);
@@ -56,7 +56,7 @@ onEachStore('a video submission that is repeated', (ground) => {
     expect(studio.lab.films).to.have.length(1);
   });
 
-  it('is one of many at once', async () => {
+  it('makes one task of many requests at once', async () => {
     let take = (): void => undefined;
     const taken = new Promise<void>((resolve) => (take = resolve));
     const say: Say = async (response) => {
@@ -87,7 +87,7 @@ onEachStore('a video submission that is repeated', (ground) => {
     expect((await tasks()).map(({ status }) => status)).to.have.members(['FAILED', 'IN_QUEUE']);
   });
 
-  it('is the free task that it was', async () => {
+  it('returns its first task where the model is free', async () => {
     const first = await submit('k', BODY, 'gift');
     expectSame(await submit('k', BODY, 'gift'), first);
     expect(await tasks()).to.have.length(1);
