@@ -24,7 +24,7 @@ export type IdentityProvider = OpenIdProvider | GithubProvider;
 interface IdentityClient {
   /** Its entry's name in the file, which stands in paths. */
   name: string;
-  /** What people know it by. */
+  /** Its display name. */
   title: string;
   client_id: string;
   /** A public client has none. */
@@ -47,13 +47,13 @@ export interface GithubProvider extends IdentityClient {
   api_url: string;
 }
 
-/** Who may come in, and as what. Addresses are in lower case. */
+/** The sign-in allow list and the operators, as addresses in lower case. */
 export interface SignIn {
   providers: ReadonlyMap<string, IdentityProvider>;
   /** Addresses, domains with an `@` before them, or `*`. */
   allow: readonly string[];
   operators: readonly string[];
-  /** What a newcomer's account begins with. */
+  /** The credit of a new account. */
   credit_nano: bigint;
   session: SessionLimits;
 }

@@ -1,4 +1,4 @@
-/** What each code means on the wire: the HTTP status and the `type` that OpenAI clients parse. */
+/** Each error code's HTTP status, and the `type` that OpenAI clients parse. */
 export const ERRORS = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
   model_not_found: { status: 400, type: 'invalid_request_error' },

@@ -41,7 +41,7 @@ export interface ModelLimits {
   images?: number;
   /** The most pixels of a picture whose price does not go by its size; 2^21 where left out. */
   image_pixels?: number;
-  /** What the file narrows of the bounds of specification 2.8. */
+  /** The bounds of specification 2.8 that the file narrows. */
   video?: VideoLimits;
 }
 

@@ -19,7 +19,7 @@ export interface ProviderOperation {
   max: number;
 }
 
-/** What signs requests for access tokens, from the key file that a cloud gives out. */
+/** The account that signs requests for access tokens, from the key file that a cloud gives out. */
 export interface ServiceAccount {
   client_email: string;
   /** PEM. */
@@ -56,7 +56,7 @@ export interface Provider {
   wire: Readonly<Record<string, unknown>>;
 }
 
-/** What goes to an upstream over the wire. */
+/** A request to an upstream. */
 export interface WireRequest {
   method: 'GET' | 'POST';
   /**
@@ -70,7 +70,7 @@ export interface WireRequest {
   credentials?: boolean;
 }
 
-/** What comes back: headers in lower case; the body may be read once, as bytes. */
+/** An upstream's answer: headers in lower case; the body may be read once, as bytes. */
 export interface WireAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;

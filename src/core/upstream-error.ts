@@ -1,4 +1,4 @@
-/** What went wrong at an upstream, in the classes that lead to different answers. */
+/** The classes of upstream errors, which lead to different answers. */
 export type Fault =
   | 'rejected'
   | 'context'

@@ -72,7 +72,7 @@ export class Gateway {
   readonly #settler: Settler;
   #timer: NodeJS.Timeout | undefined;
   #isSweeping = false;
-  /** What the last beat has failed with; told once, and not at every beat. */
+  /** The error of the last heartbeat, logged once and not at every beat. */
   #beatFault = '';
 
   private constructor(
@@ -132,7 +132,7 @@ export class Gateway {
     return this.#inflight.size;
   }
 
-  /** What their bodies and answers weigh in memory. */
+  /** The memory that their bodies and answers use. */
   get in_flight_bytes(): number {
     return this.#memory.bytes;
   }

@@ -2,7 +2,7 @@ import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
 import { FileGone } from '../store/open-file.js';
 
-/** What the process knows of its own health; changed by the gateway, read by the probes. */
+/** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {
   draining: boolean;
   /** Why an edited configuration was not taken up; the older one then serves on. */
@@ -48,7 +48,7 @@ async function readiness(
 /** A probe is answered by then, whatever the store does. */
 const PING_MS = 1_500;
 
-/** What keeps the store from answering. Probes that come together share one question. */
+/** The reason why the store does not answer. Concurrent probes share one query. */
 function sharedPing(store: Services['store']): () => Promise<string | undefined> {
   let asked: Promise<string | undefined> | undefined;
   const ping = async (): Promise<string | undefined> => {

@@ -5,7 +5,7 @@ import type { Services } from './services.js';
 /** The stages of an endpoint in a row; no stage follows them. */
 export type Handle = (ctx: Context) => Promise<void>;
 
-/** What an endpoint does with a request: its stages in a row, made once for a configuration. */
+/** An endpoint's stages in order, composed once for each configuration. */
 export function compose(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,

@@ -17,7 +17,7 @@ export interface Polled {
   fault?: UpstreamError;
 }
 
-/** What stages may use. One value for each configuration; the store and network outlive reloads. */
+/** The services that stages use. One value for each configuration; the store and network outlive reloads. */
 export interface Services {
   configuration: Configuration;
   store: Store;
@@ -32,7 +32,7 @@ export interface Services {
   /** How the calls to each provider end. */
   health: ProviderHealth;
   rate_limiters: RateLimiters;
-  /** What the bodies and answers of all requests weigh. */
+  /** The memory that all bodies and answers use. */
   memory: Memory;
   /** Requests in flight, each with the means to end it. */
   inflight: InFlightSet<InFlightRequest>;

@@ -38,7 +38,7 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   endpoint?: string;
   /** Whose session it is, at the dashboard. */
   account_id?: string;
-  /** What it has in memory; see `roomOf`. */
+  /** The memory it uses; see `roomOf`. */
   room?: Room;
 }
 
@@ -75,7 +75,7 @@ export function fact<F extends Fact>(state: State, name: F): Facts[F] {
   return value as Facts[F];
 }
 
-/** What the request has in memory, counted for its account. It is closed with the answer. */
+/** The memory that the request uses, counted for its account. It is closed with the answer. */
 export function roomOf(state: State, { memory, configuration }: Services): Room {
   state.room ??= memory.room(state.caller?.account_id, configuration.limits.in_flight_bytes);
   return state.room;

@@ -33,7 +33,7 @@ export interface FreeAnswer {
 
 export type Answer = PaidAnswer | FreeAnswer;
 
-/** What a call to an upstream is made with. */
+/** The services that a call to an upstream uses. */
 export interface Sending {
   request_id: string;
   /** The name of the endpoint. */
