@@ -20,13 +20,13 @@ import type { Upstream } from '../src/core/model.js';
 /** Width to height, of the shapes that every image model makes. */
 const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '21:9'] as const;
 
-/** Ends that mean the rules were broken, by the prompt or by the picture. */
+/** Ends that mean the rules were broken, by the prompt or by the image. */
 const AGAINST_THE_RULES =
   /^((IMAGE_)?(SAFETY|PROHIBITED_CONTENT|RECITATION)|LANGUAGE|BLOCKLIST|SPII)$/u;
 
 const SAID_CHARACTERS = 300;
 
-/** Pictures from Gemini's image models, whose calls go to `pathOf` of the model: one at a time. */
+/** Images from Gemini's image models, whose calls go to `pathOf` of the model: one at a time. */
 export function imageCodec(pathOf: (model: string) => string): ImageCodec {
   return {
     encode: (call, upstream) => encode(call, upstream, pathOf(modelOf(upstream.model))),
@@ -51,10 +51,10 @@ function encode(call: ImageCall, { model, set }: Upstream, path: string): Encode
 }
 
 function imageConfig({ width, height }: { width: number; height: number }, model: string): Fields {
-  // By area, as a price is bounded: a long and narrow picture is no reason to make a dearer one.
+  // By area, as a price is bounded: a long and narrow image is no reason to make a dearer one.
   const pixels = width * height;
   const larger = pixels <= 2_048 ** 2 ? '2K' : '4K';
-  // The older family makes pictures of one size, and refuses to be told which.
+  // The older family makes images of one size, and refuses to be told which.
   const isSized = pixels > 1_024 ** 2 && !/gemini-2/u.test(model);
   return { aspectRatio: nearestRatio(width / height), ...(isSized && { imageSize: larger }) };
 }
@@ -74,19 +74,19 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   const parts = candidates
     .flatMap((candidate) => listIn(objectIn(candidate, 'content'), 'parts'))
     .filter((part) => part['thought'] !== true);
-  const pictures = parts.flatMap(pictureIn);
-  if (pictures.length === 0) throw noPicture(answer, candidates, parts);
-  return { pictures, usage: usageIn(answer) };
+  const images = parts.flatMap(imageIn);
+  if (images.length === 0) throw noImage(answer, candidates, parts);
+  return { images, usage: usageIn(answer) };
 }
 
-function pictureIn(part: Fields): GeneratedImage[] {
+function imageIn(part: Fields): GeneratedImage[] {
   const data = objectIn(part, 'inlineData');
   const b64_json = textIn(data, 'data');
   const isImage = (textIn(data, 'mimeType') ?? 'image/png').startsWith('image/');
   return b64_json !== undefined && isImage ? [{ b64_json }] : [];
 }
 
-function noPicture(answer: Fields, candidates: Fields[], parts: Fields[]): UpstreamError {
+function noImage(answer: Fields, candidates: Fields[], parts: Fields[]): UpstreamError {
   const feedback = objectIn(answer, 'promptFeedback');
   const reasons = candidates.map((candidate) => textIn(candidate, 'finishReason') ?? '');
   const said = [
@@ -100,7 +100,7 @@ function noPicture(answer: Fields, candidates: Fields[], parts: Fields[]): Upstr
   if (reason !== undefined) {
     return new UpstreamError('policy', `The upstream refused the prompt (${reason}).${words}`);
   }
-  const message = `The upstream gave no picture.${words}`;
+  const message = `The upstream gave no image.${words}`;
   return new UpstreamError('broken', message, undefined, { isQuoted: words !== '' });
 }
 

@@ -15,7 +15,7 @@ import {
 } from './veo.js';
 import type { ContentSource } from '../src/core/task.js';
 
-/** Pictures of the Gemini API, made by its image models. */
+/** Images of the Gemini API, made by its image models. */
 export const image = imageCodec((model) => `/models/${model}`);
 
 /**

@@ -61,7 +61,7 @@ function olderFields({ quality, style }: ImageCall): Record<string, unknown> {
   };
 }
 
-/** Where each picture has a price, the upstream must not choose a dearer quality by itself. */
+/** Where each image has a price, the upstream must not choose a dearer quality by itself. */
 function newerFields({ quality }: ImageCall, { per_image }: Price): Record<string, unknown> {
   if (!quality && !per_image) return {};
   return { quality: quality === 'hd' ? 'high' : 'medium' };
@@ -78,17 +78,17 @@ function sizeOf(
 
 function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply {
   const answer = checked(body, provider);
-  const pictures = recordsIn(answer['data']).flatMap(pictureIn);
-  if (pictures.length === 0) throw broken('The upstream gave no picture.');
-  return { pictures, usage: usageIn(answer['usage']) };
+  const images = recordsIn(answer['data']).flatMap(imageIn);
+  if (images.length === 0) throw broken('The upstream gave no image.');
+  return { images, usage: usageIn(answer['usage']) };
 }
 
-function pictureIn({ b64_json, url, revised_prompt }: Record<string, unknown>): GeneratedImage[] {
+function imageIn({ b64_json, url, revised_prompt }: Record<string, unknown>): GeneratedImage[] {
   const revised = isText(revised_prompt) ? { revised_prompt } : {};
   if (isText(b64_json)) return [{ b64_json, ...revised }];
   if (!isText(url)) return [];
   if (!/^https?:\/\//iu.test(url)) {
-    throw new UpstreamError('broken', 'The upstream says of a picture where no picture can be.');
+    throw new UpstreamError('broken', 'The upstream says of an image where no image can be.');
   }
   return [{ url, ...revised }];
 }

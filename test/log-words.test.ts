@@ -12,7 +12,7 @@ const PROMPT = 'My dearest aunt has a secret.\n    at home (it.ts:1:1)';
 
 describe('a prompt that an upstream repeats in its error', () => {
   it('stays out of the log where a fault of its own holds it, and of the report', () => {
-    const fault = new UpstreamError('broken', `No picture. ${PROMPT}`, undefined, {
+    const fault = new UpstreamError('broken', `No image. ${PROMPT}`, undefined, {
       isQuoted: true,
     });
     const shown = new GatewayError('upstream_error', fault.message, { cause: fault });

@@ -28,7 +28,7 @@ export function complete(body: Fields): Completion[] {
   });
 }
 
-/** A believable count: text by its length, pictures and sounds at a flat rate. */
+/** A believable count: text by its length, images and sounds at a flat rate. */
 export function promptTokens(body: Fields): number {
   const messages = records(body['messages']);
   const { images, sounds } = listen(messages);

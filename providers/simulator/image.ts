@@ -7,7 +7,7 @@ const STANDARD_SIZE = '1024x1024';
 const LONGEST_SIDE = 4_096;
 const MOST = 10;
 const CHARACTERS_PER_TOKEN = 4;
-/** What a picture of 1024 x 1024 is taken to cost. */
+/** What an image of 1024 x 1024 is taken to cost. */
 const TOKENS = { standard: 1_056, high: 4_160 };
 const HIGH_QUALITIES: readonly unknown[] = ['high', 'hd'];
 
@@ -33,9 +33,9 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireAn
   const seed = hash(prompt);
   const data: Fields[] = [];
   for (let at = 0; at < n; at += 1) {
-    // A step that is odd and large, so that the pictures of one answer look unlike each other.
-    const picture = await png((seed + at * 0x9e3779b1) >>> 0, size.width, size.height);
-    data.push({ b64_json: picture.toString('base64') });
+    // A step that is odd and large, so that the images of one answer look unlike each other.
+    const image = await png((seed + at * 0x9e3779b1) >>> 0, size.width, size.height);
+    data.push({ b64_json: image.toString('base64') });
   }
   const created = Math.floor(Date.now() / 1_000);
   const quality = HIGH_QUALITIES.includes(body['quality']) ? 'high' : 'standard';

@@ -38,7 +38,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, named, check]);
 }
 
-/** Off the event loop: a large picture takes a while. */
+/** Off the event loop: a large image takes a while. */
 function squeeze(rows: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     deflate(rows, { level: constants.Z_BEST_SPEED }, (error, data) => {

@@ -72,7 +72,7 @@ export function checkUnits(
   }
 }
 
-/** Pictures are paid for one by one, or by their tokens, or by both. */
+/** Images are paid for one by one, or by their tokens, or by both. */
 function isWanted(unit: string, given: readonly string[]): boolean {
   return TOKEN_UNITS.includes(unit) === TOKEN_UNITS.some((one) => given.includes(one));
 }

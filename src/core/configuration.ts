@@ -97,9 +97,9 @@ export interface Configuration {
     idempotency_total_bytes: number;
     /** The most that the charges which wait for the store may weigh on disk. */
     journal_bytes: number;
-    /** The most that one picture may weigh. */
+    /** The most that one image may weigh. */
     image_bytes: number;
-    /** The most that all pictures kept for their clients may weigh together, and for how long. */
+    /** The most that all images kept for their clients may weigh together, and for how long. */
     images_total_bytes: number;
     image_ttl_ms: number;
     /** How many active keys an account may make for itself. */

@@ -37,9 +37,9 @@ export interface ModelLimits {
   context: number | undefined;
   /** Prompt tokens that one image part is taken to cost; else its provider's manifest says it. */
   image_tokens: number | undefined;
-  /** The most pictures that one request may ask for; 10 where the file leaves it out. */
+  /** The most images that one request may ask for; 10 where the file leaves it out. */
   images?: number;
-  /** The most pixels of a picture whose price does not go by its size; 2^21 where left out. */
+  /** The most pixels of an image whose price does not go by its size; 2^21 where left out. */
   image_pixels?: number;
   /** The bounds of specification 2.8 that the file narrows. */
   video?: VideoLimits;

@@ -8,7 +8,7 @@ const MARKS: readonly { type: string; at: number; mark: string }[] = [
   { type: 'image/avif', at: 4, mark: 'ftypavis' },
 ];
 
-/** What kind of picture the bytes are. What is none goes as bytes that no browser shows or runs. */
+/** What kind of image the bytes are. What is none goes as bytes that no browser shows or runs. */
 export function sniffImageType(bytes: Buffer): string {
   const found = MARKS.find(
     ({ at, mark }) => bytes.toString('latin1', at, at + mark.length) === mark,

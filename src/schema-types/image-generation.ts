@@ -13,9 +13,9 @@ export interface ImageGenerationBody {
   quality?: 'standard' | 'hd';
   response_format?: 'url' | 'b64_json';
   style?: 'natural' | 'vivid';
-  /** false: pictures are not streamed */
+  /** false: images are not streamed */
   stream?: boolean | null;
-  /** 0: pictures are not streamed */
+  /** 0: images are not streamed */
   partial_images?: number | null;
   [k: string]: unknown;
 }

@@ -43,6 +43,6 @@ export const hostedImage: Stage = {
 };
 
 function gone(): GatewayError {
-  const message = 'There is no such picture here, or not any more: pictures are kept for a while.';
+  const message = 'There is no such image here, or not any more: images are kept for a while.';
   return new GatewayError('not_found', message);
 }

@@ -129,8 +129,8 @@ describe('a provider that is one new YAML file', () => {
       'indecent',
     ],
     ['a failure in a 200', 200, { mood: 'sulking', because: 'tired' }, 'upstream_error', 'failed'],
-    ['an answer without pictures', 200, { paintings: 'none' }, 'upstream_error', 'no picture'],
-    ['an answer of another kind', 200, [1, [2]], 'upstream_error', 'no picture'],
+    ['an answer without images', 200, { paintings: 'none' }, 'upstream_error', 'no image'],
+    ['an answer of another kind', 200, [1, [2]], 'upstream_error', 'no image'],
   ] as const) {
     it(`tells ${what}`, async () => {
       house.script = () => ({ status, json });

@@ -142,11 +142,11 @@ describe('the charge for images', () => {
   });
 
   it('is not made for images that could not be stored', async () => {
-    const { pictures } = gallery.gateway.store;
-    const keep = pictures.keep.bind(pictures);
-    pictures.keep = () => Promise.reject(new Error('The disk is full.'));
+    const { pictures: images } = gallery.gateway.store;
+    const keep = images.keep.bind(images);
+    images.keep = () => Promise.reject(new Error('The disk is full.'));
     const answer = await post('flat', { response_format: 'url' });
-    pictures.keep = keep;
+    images.keep = keep;
     expect(refusal(answer)).to.deep.equal([500, 'internal_error', null]);
     await gallery.settled();
     expect(await gallery.charges()).to.deep.equal([]);

@@ -72,7 +72,7 @@ describe('the manifest of fal, its queue', () => {
     });
   });
 
-  it('asks the model for pictures where there is one', async () => {
+  it('asks the model for images where there is one', async () => {
     await house.begin({ image: PNG });
     expect(posts()[0]?.path).to.equal('/fal-ai/veo3.1/fast/image-to-video');
     expect(posts()[0]?.json).to.include({ image_url: `data:image/png;base64,${PNG}` });
@@ -173,7 +173,7 @@ describe('the manifest of fal, its queue', () => {
   });
 });
 
-describe('the manifest of fal, its pictures', () => {
+describe('the manifest of fal, its images', () => {
   let house: MediaHouse;
   const drawn = (more: object = {}): Say => ({
     json: {
@@ -194,7 +194,7 @@ describe('the manifest of fal, its pictures', () => {
   });
   afterEach(() => house.close());
 
-  it('asks for all pictures at once, up to four', async () => {
+  it('asks for all images at once, up to four', async () => {
     const { status, text } = await draw({ n: 2, size: '512x256', seed: 7 });
     expect(status, text).to.equal(200);
     const { data } = JSON.parse(text) as { data: { b64_json: string }[] };
@@ -208,7 +208,7 @@ describe('the manifest of fal, its pictures', () => {
     expect(json).to.deep.equal({ seed: 7, prompt: 'a cat', num_images: 2, image_size });
   });
 
-  it('leaves out the black pictures of what was unsafe', async () => {
+  it('leaves out the black images of what was unsafe', async () => {
     house.script = () => drawn({ has_nsfw_concepts: [true, false] });
     const { text } = await draw({ n: 2 });
     expect((JSON.parse(text) as { data: object[] }).data).to.have.length(1);

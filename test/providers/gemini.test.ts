@@ -152,7 +152,7 @@ const THREE = upstreamAt(providerAt('https://upstream.example.com'), {
   model: 'gemini-3-pro-image',
 });
 
-describe("pictures of Gemini's image models", () => {
+describe("images of Gemini's image models", () => {
   function faultOf(body: unknown): [string, string] {
     try {
       image.decode(body, CALL, THREE);
@@ -211,7 +211,7 @@ describe("pictures of Gemini's image models", () => {
     };
     const body = { candidates: [{ content: { parts }, finishReason: 'STOP' }], usageMetadata };
     expect(image.decode(body, CALL, THREE)).to.deep.equal({
-      pictures: [{ b64_json: 'QUJD' }],
+      images: [{ b64_json: 'QUJD' }],
       usage: { prompt_tokens: 9, completion_tokens: 1_300 },
     });
   });
@@ -225,7 +225,7 @@ describe("pictures of Gemini's image models", () => {
     ],
     [{ candidates: [{ finishReason: 'IMAGE_SAFETY', content: {} }] }, 'policy', 'IMAGE_SAFETY'],
     [{ candidates: [{ finishReason: 'IMAGE_PROHIBITED_CONTENT' }] }, 'policy', 'PROHIBITED'],
-    [{ candidates: [{ finishReason: 'NO_IMAGE' }] }, 'broken', 'no picture'],
+    [{ candidates: [{ finishReason: 'NO_IMAGE' }] }, 'broken', 'no image'],
     [
       { candidates: [{ finishReason: 'STOP', content: { parts: [{ text: 'A kite is…' }] } }] },
       'broken',
@@ -243,7 +243,7 @@ describe("pictures of Gemini's image models", () => {
     });
   }
 
-  it('are made by as many calls as there are pictures', async () => {
+  it('are made by as many calls as there are images', async () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: PNG } }];
     const usageMetadata = { promptTokenCount: 4, candidatesTokenCount: 1_290 };
     const body = JSON.stringify({ candidates: [{ content: { parts } }], usageMetadata });

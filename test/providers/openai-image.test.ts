@@ -58,7 +58,7 @@ const sized = (size: string): { width: number; height: number } => {
   return { width, height };
 };
 
-describe('a picture asked for over the images wire', () => {
+describe('an image asked for over the images wire', () => {
   it('is asked for by model, prompt and count alone, without response_format or style', () => {
     const body = encoded({ style: 'vivid', response_format: 'b64_json' });
     expect(body).to.deep.equal({ model: 'gpt-image-2', prompt: 'a kite', n: 2 });
@@ -124,13 +124,13 @@ describe('a picture asked for over the images wire', () => {
   });
 });
 
-describe('a picture that comes over the images wire', () => {
+describe('an image that comes over the images wire', () => {
   it('is base64 or an address, with a revised prompt where there is one', () => {
     const data = [
       { b64_json: 'QUJD', revised_prompt: 'a red kite' },
       { url: 'https://pictures.example.com/1.png', b64_json: null },
     ];
-    expect(decoded({ created: 1, data }).pictures).to.deep.equal([
+    expect(decoded({ created: 1, data }).images).to.deep.equal([
       { b64_json: 'QUJD', revised_prompt: 'a red kite' },
       { url: 'https://pictures.example.com/1.png' },
     ]);
@@ -192,7 +192,7 @@ function gptImages(received: Received, response: ServerResponse): Promise<void> 
   return play({ headers, body: JSON.stringify({ created: 1, data, usage }) }, response);
 }
 
-describe('pictures of a GPT image model', () => {
+describe('images of a GPT image model', () => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
   beforeEach(async () => {

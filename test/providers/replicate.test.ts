@@ -27,7 +27,7 @@ const OUTPUTS: readonly [string, (file: string) => unknown, number][] = [
   ['a number', () => 7, 0],
 ];
 
-describe('the manifest of Replicate, its pictures', () => {
+describe('the manifest of Replicate, its images', () => {
   let house: MediaHouse;
   const draw = (body: object = {}) => house.draw({ response_format: 'b64_json', ...body });
 
@@ -42,7 +42,7 @@ describe('the manifest of Replicate, its pictures', () => {
   });
   afterEach(() => house.close());
 
-  it('waits for the picture, and says the size as the nearest ratio', async () => {
+  it('waits for the image, and says the size as the nearest ratio', async () => {
     const { status, text } = await draw({ size: '1920x1088', seed: 7 });
     expect(status, text).to.equal(200);
     const [{ path, headers, json } = { path: '', headers: {}, json: {} }] = house.upstream.requests;
@@ -53,14 +53,14 @@ describe('the manifest of Replicate, its pictures', () => {
     });
   });
 
-  it('asks once for each picture', async () => {
+  it('asks once for each image', async () => {
     const { text } = await draw({ n: 3 });
     expect((JSON.parse(text) as { data: object[] }).data).to.have.length(3);
     expect(house.upstream.requests).to.have.length(3);
   });
 
   for (const [shape, output, files] of OUTPUTS) {
-    it(`finds the pictures in ${shape}`, async () => {
+    it(`finds the images in ${shape}`, async () => {
       // In wait mode the status may lag behind the output.
       house.script = () => prediction('processing', { output: output(DATA) });
       const answer = await draw();
@@ -80,7 +80,7 @@ describe('the manifest of Replicate, its pictures', () => {
       prediction('failed', { error: 'The output was flagged as sensitive. (E005)' }),
       'content_policy_violation',
     ],
-    ['a cancelled picture', prediction('canceled'), 'upstream_error'],
+    ['a cancelled image', prediction('canceled'), 'upstream_error'],
     [
       'input that is invalid',
       { status: 422, json: { title: 'Invalid', detail: '- input.seed: odd', status: 422 } },
@@ -118,7 +118,7 @@ describe('the manifest of Replicate, its videos', () => {
   });
   afterEach(() => house.close());
 
-  it('says a request with numbers for seconds, and a picture as a data URL', async () => {
+  it('says a request with numbers for seconds, and an image as a data URL', async () => {
     await house.begin({ image: PNG, resolution: '1080p' });
     const [{ path, json } = { path: '', json: {} }] = house.upstream.requests;
     expect(path).to.equal('/models/google/veo-3.1/predictions');

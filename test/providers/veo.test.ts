@@ -46,7 +46,7 @@ describe('what Veo does not make', () => {
     });
   }
 
-  it('is told for a picture of more than 20 MB', () => {
+  it('is told for an image of more than 20 MB', () => {
     const base64 = 'A'.repeat(28 * 1024 ** 2);
     const image = { ...PICTURE, base64 };
     expect(refused(vertex, { image })).to.equal('parameters.image');

@@ -148,7 +148,7 @@ models:
   }
 });
 
-describe('pictures of Vertex AI', () => {
+describe('images of Vertex AI', () => {
   it("are asked for at Google's publisher path", () => {
     const upstream = upstreamAt(providerAt('https://x.example.com'), {
       model: 'gemini-3-pro-image',

@@ -22,7 +22,7 @@ interface Result {
   usage?: { video_seconds: number };
 }
 
-/** Asks for a picture. Its bytes come in the answer, so that no other site is asked for it. */
+/** Asks for an image. Its bytes come in the answer, so that no other site is asked for it. */
 export async function image(
   turn: Turn,
   body: { model: string; prompt: string; quality: string },
@@ -34,10 +34,10 @@ export async function image(
   const { data } = (await answer.json()) as Images;
   turn.words.textContent = '';
   for (const { b64_json = '', revised_prompt } of data) {
-    const picture = document.createElement('img');
-    picture.alt = revised_prompt;
-    picture.src = PNG + b64_json;
-    turn.root.append(picture);
+    const image = document.createElement('img');
+    image.alt = revised_prompt;
+    image.src = PNG + b64_json;
+    turn.root.append(image);
   }
   await charged(turn, answer.headers.get('x-request-id') ?? '', '');
 }

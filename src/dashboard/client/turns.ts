@@ -2,7 +2,7 @@
 export interface Turn {
   /** Where its text goes. */
   words: HTMLElement;
-  /** Where pictures and the like go. */
+  /** Where images and the like go. */
   root: HTMLElement;
   bill(text: string): void;
   fail(message: string): void;

@@ -57,8 +57,8 @@ const WORKS: Readonly<Record<string, Work>> = {
     refusals: [416],
   },
   models: { summary: 'List the models', status: 200, content: json(schemaOf('model-list')) },
-  picture: {
-    summary: 'Fetch a picture',
+  'hosted-image': {
+    summary: 'Fetch an image',
     status: 200,
     content: { 'image/*': BYTES },
     refusals: [404],

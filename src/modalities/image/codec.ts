@@ -15,7 +15,7 @@ export interface ImageCall {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** One picture as the upstream gave it: its bytes, or where they are. */
+/** One image as the upstream gave it: its bytes, or where they are. */
 export interface GeneratedImage {
   b64_json?: string;
   url?: string;
@@ -24,7 +24,7 @@ export interface GeneratedImage {
 
 export interface ImageReply {
   /** Those that were made; fewer than asked where some were refused. */
-  pictures: GeneratedImage[];
+  images: GeneratedImage[];
   /** Token usage as the upstream says it, already in `prompt_tokens` and `completion_tokens`. */
   usage: unknown;
 }

@@ -10,11 +10,11 @@ const REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
 /** As much of a redirect's body as is read to keep its socket. */
 const UNREAD_BYTES = 1_024;
-/** A picture is a file that is ready: nobody waits longer for it. */
+/** An image is a file that is ready: nobody waits longer for it. */
 const DOWNLOAD_MS = 60_000;
 
 /**
- * The bytes of a picture where an upstream says it is. An upstream must not make the gateway open
+ * The bytes of an image where an upstream says it is. An upstream must not make the gateway open
  * what only the gateway can reach, so the rule is: the provider's own origin, which the operator
  * chose, is asked with its credentials; so are, without, the hosts that its manifest lists as
  * `wire.picture_hosts`; everything else must be on the public Internet, also after a redirect.
@@ -36,10 +36,10 @@ export async function fetchImage(
     await readText(answer, UNREAD_BYTES);
     url = urlOf(answer.headers['location'] ?? '', url);
   }
-  throw new UpstreamError('broken', 'The upstream redirected the picture too often.');
+  throw new UpstreamError('broken', 'The upstream redirected the image too often.');
 }
 
-/** Whether a picture is where only the gateway may have access, so that no client is sent there. */
+/** Whether an image is where only the gateway may have access, so that no client is sent there. */
 export function isInside(address: string, provider: Provider): boolean {
   const url = urlOf(address);
   return isOwn(provider, url) || isListed(provider, url);
@@ -52,7 +52,7 @@ function urlOf(address: string, base?: URL): URL {
     const isPlain = url.username === '' && url.password === '';
     if (/^https?:$/u.test(url.protocol) && isPlain) return url;
   }
-  throw new UpstreamError('broken', 'The upstream gave a picture without an address.');
+  throw new UpstreamError('broken', 'The upstream gave an image without an address.');
 }
 
 function requestTo(url: URL, provider: Provider): WireRequest {
@@ -74,6 +74,6 @@ async function bytesOf(
   if (status === 200) return readBytes(answer, limit_bytes);
   const fault = classifyError(status, headers, await readError(answer), provider);
   // Whatever a store of files says, it is not the client's to mend.
-  const message = 'The picture could not be downloaded from the upstream.';
+  const message = 'The image could not be downloaded from the upstream.';
   throw new UpstreamError('broken', message, fault.retry_after, { cause: fault });
 }

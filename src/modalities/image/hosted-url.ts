@@ -9,8 +9,8 @@ type PictureOwner = Pick<HostingTerms, 'account_id' | 'free'>;
 const NAME_BYTES = 24;
 
 /**
- * Keeps a picture for its client and answers the URL that gives it, without a key, until its time
- * is up. Where the file has no endpoint for it, the picture itself is the URL.
+ * Keeps an image for its client and answers the URL that gives it, without a key, until its time
+ * is up. Where the file has no endpoint for it, the image itself is the URL.
  */
 export async function hostedImageUrl(
   bytes: Buffer,

@@ -7,7 +7,7 @@ import { readDollars } from '../../yaml/dollars.js';
 const QUALITIES = ['standard', 'hd'];
 
 /**
- * Nano-dollars of a picture: `any` where one number stands for all, or by quality, or by size. What
+ * Nano-dollars of an image: `any` where one number stands for all, or by quality, or by size. What
  * the file leaves out is not for sale.
  */
 export function readImagePrices(

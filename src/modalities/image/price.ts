@@ -6,17 +6,17 @@ import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import { readUsage, type Bill } from '../../billing/bill.js';
 
-/** Output tokens of one picture at the most, where the model's limits do not say. */
+/** Output tokens of one image at the most, where the model's limits do not say. */
 const MOST_TOKENS = 8_192;
 /** What an upstream may add around a prompt, and more than that. */
 const TEMPLATE_TOKENS = 64;
-/** Output tokens of a picture of 1024 x 1024, for an estimate. */
+/** Output tokens of an image of 1024 x 1024, for an estimate. */
 const USUAL_TOKENS = { standard: 1_056, hd: 4_160 };
 const USUAL_PIXELS = 1_024 ** 2;
 
 type Kind = Pick<ImageCall, 'size' | 'quality'>;
 
-/** Who bills for pictures: the call, at whose price, under which hold (null where it is free). */
+/** Who bills for images: the call, at whose price, under which hold (null where it is free). */
 export interface ImageTerms {
   call: ImageCall;
   model: Model;
@@ -25,8 +25,8 @@ export interface ImageTerms {
 }
 
 /**
- * Nano-dollars of one such picture, its tokens aside; undefined where the price does not cover it.
- * A price in tokens alone covers all pictures.
+ * Nano-dollars of one such image, its tokens aside; undefined where the price does not cover it.
+ * A price in tokens alone covers all images.
  */
 export function imagePrice(price: Price, { size, quality }: Kind): bigint | undefined {
   const { free, per_image } = price;
@@ -35,7 +35,7 @@ export function imagePrice(price: Price, { size, quality }: Kind): bigint | unde
   return per_image.get('any') ?? bySize ?? (quality && per_image.get(quality));
 }
 
-/** What must be held before the call leaves: at the dearest upstream that may make the pictures. */
+/** What must be held before the call leaves: at the dearest upstream that may make the images. */
 export function imageMaxCost(
   call: ImageCall,
   model: Model,
@@ -47,7 +47,7 @@ export function imageMaxCost(
 }
 
 /**
- * What the delivered pictures cost. Tokens count by the upstream's own usage where it makes sense,
+ * What the delivered images cost. Tokens count by the upstream's own usage where it makes sense,
  * whatever it costs, else by an estimate where they cost anything, which never passes the hold.
  */
 export async function imageBill(
@@ -72,7 +72,7 @@ const NO_TOKENS: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
  * The sum over all calls, if all of them make sense: nothing absurdly large, and not nothing where
- * tokens are what pictures are sold by.
+ * tokens are what images are sold by.
  */
 function believed(
   usages: readonly unknown[],
@@ -89,7 +89,7 @@ function believed(
   return isPlausible(sum, model.limits, call.n) ? sum : undefined;
 }
 
-/** Every picture may have a call of its own, and so its own prompt. */
+/** Every image may have a call of its own, and so its own prompt. */
 function mostTokens({ prompt, n, fields }: ImageCall, { limits }: Model): TokenUsage {
   const prompt_bytes = Buffer.byteLength(prompt) + Buffer.byteLength(JSON.stringify(fields));
   return {
@@ -109,8 +109,8 @@ async function estimate(call: ImageCall, delivered: number, model: Model): Promi
   };
 }
 
-function costOf(call: ImageCall, pictures: number, tokens: TokenUsage, price: Price): bigint {
-  return BigInt(pictures) * (imagePrice(price, call) ?? 0n) + tokenCost(tokens, price);
+function costOf(call: ImageCall, images: number, tokens: TokenUsage, price: Price): bigint {
+  return BigInt(images) * (imagePrice(price, call) ?? 0n) + tokenCost(tokens, price);
 }
 
 function hasTokenPrice({ input_nano_per_million, output_nano_per_million }: Price): boolean {

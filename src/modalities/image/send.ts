@@ -8,7 +8,7 @@ import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
-/** The pictures of one request, ready for the client. `created` is in Unix seconds. */
+/** The images of one request, ready for the client. `created` is in Unix seconds. */
 export interface ImageAnswer {
   upstream: Upstream;
   created: number;
@@ -20,7 +20,7 @@ export interface ImageAnswer {
 }
 
 /**
- * Asks one upstream, at once by as many calls as it needs for `n` pictures. What some calls made is
+ * Asks one upstream, at once by as many calls as it needs for `n` images. What some calls made is
  * kept where others failed; if all failed, throws the first one's `UpstreamError`.
  */
 export async function images(
@@ -35,17 +35,17 @@ export async function images(
       ask({ ...call, n }, upstream, operation, client, services),
     ),
   );
-  const pictures = replies.flatMap((reply) => reply.pictures);
+  const images = replies.flatMap((reply) => reply.images);
   const answer = { upstream, usages: replies.map(({ usage }) => usage) };
   const created = Math.floor(services.now() / 1_000);
   // The upstream was heard out only to learn what it made: nobody is there to take it.
   if (client.disconnected && !client.may_retry) {
-    return { ...answer, created, data: [], delivered: pictures.length };
+    return { ...answer, created, data: [], delivered: images.length };
   }
   // What is made is paid for, also by a client that leaves now.
   client.on_disconnect = 'drain';
   const data = await good(
-    pictures.map((picture) => toClientFormat(picture, call, upstream, client, services)),
+    images.map((image) => toClientFormat(image, call, upstream, client, services)),
   );
   return { ...answer, created, data, delivered: data.length };
 }
@@ -99,8 +99,8 @@ async function ask(
     throw classifyError(status, headers, await readError(answer), provider);
   }
   const body = await readJson(answer, limits.answer_bytes, room);
-  const { pictures, usage } = codec.decode(body, call, upstream);
-  if (pictures.length === 0) throw new UpstreamError('broken', 'The upstream gave no picture.');
+  const { images, usage } = codec.decode(body, call, upstream);
+  if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
   // An upstream that makes more than was asked for gives the rest away.
-  return { pictures: pictures.slice(0, call.n), usage };
+  return { images: images.slice(0, call.n), usage };
 }

@@ -17,7 +17,7 @@ const AT = `/operations${join('image')}`;
 const DATA_URL = /^data:[^,]{0,200};base64,/u;
 
 /**
- * The codec that a manifest's templates for pictures make: `request` gives the body from the call,
+ * The codec that a manifest's templates for images make: `request` gives the body from the call,
  * `response.images` a list of `{ b64_json or url, revised_prompt }`. A text in `response.error`
  * tells that a 2xx is none.
  */
@@ -46,11 +46,11 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
       if (typeof said === 'string' && said !== '')
         throw classifyErrorInside({ error: said }, provider);
       const made = evaluate(images, body, names);
-      const found = (Array.isArray(made) ? made : []).flatMap(pictureIn);
+      const found = (Array.isArray(made) ? made : []).flatMap(imageIn);
       if (found.length === 0) {
-        throw new UpstreamError('broken', 'The upstream gave no picture.');
+        throw new UpstreamError('broken', 'The upstream gave no image.');
       }
-      return { pictures: found.slice(0, call.n), usage: evaluate(usage, body, names) };
+      return { images: found.slice(0, call.n), usage: evaluate(usage, body, names) };
     },
   };
 }
@@ -62,7 +62,7 @@ function checkAccepted(call: ImageCall, { accepts }: PartialLoad<ImageBlock>): v
   if (refusal) throw new UpstreamError('rejected', refusal.message);
 }
 
-function pictureIn(value: unknown): GeneratedImage[] {
+function imageIn(value: unknown): GeneratedImage[] {
   if (!isRecord(value)) return [];
   const { b64_json, url, revised_prompt } = value;
   const revised = isText(revised_prompt) ? { revised_prompt } : {};

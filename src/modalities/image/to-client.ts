@@ -18,23 +18,23 @@ const DATA_URL = /^data:[^,]{0,200};base64,/u;
 const URL_CHARACTERS = 8_192;
 
 /**
- * A picture in the form that was asked for, whatever form the upstream gave it in. A URL that every
- * client can open is passed on as it is. Throws `UpstreamError` for a picture that is none.
+ * An image in the form that was asked for, whatever form the upstream gave it in. A URL that every
+ * client can open is passed on as it is. Throws `UpstreamError` for an image that is none.
  */
 export async function toClientFormat(
-  picture: GeneratedImage,
+  image: GeneratedImage,
   call: ImageCall,
   upstream: Upstream,
   { signal, room, account_id }: ClientConnection,
   services: Services,
 ): Promise<ImageDatum> {
   const { provider } = upstream;
-  const revised_prompt = picture.revised_prompt || call.prompt;
+  const revised_prompt = image.revised_prompt || call.prompt;
   const { image_bytes } = services.configuration.limits;
-  const inline = picture.b64_json ?? (isData(picture.url) ? picture.url : undefined);
-  const { url = '' } = picture;
+  const inline = image.b64_json ?? (isData(image.url) ? image.url : undefined);
+  const { url = '' } = image;
   if (inline === undefined && url.length > URL_CHARACTERS) {
-    throw new UpstreamError('broken', 'The upstream gave a picture without an address.');
+    throw new UpstreamError('broken', 'The upstream gave an image without an address.');
   }
   const isUrl = call.response_format === 'url';
   if (inline === undefined && isUrl && !isInside(url, provider)) {
@@ -63,7 +63,7 @@ function decode(text: string): Buffer {
 }
 
 function check({ length }: Buffer, limit_bytes: number): void {
-  if (length === 0) throw new UpstreamError('broken', 'The upstream gave an empty picture.');
+  if (length === 0) throw new UpstreamError('broken', 'The upstream gave an empty image.');
   if (length <= limit_bytes) return;
-  throw new UpstreamError('broken', `The upstream's picture is larger than ${limit_bytes} bytes.`);
+  throw new UpstreamError('broken', `The upstream's image is larger than ${limit_bytes} bytes.`);
 }

@@ -10,7 +10,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/u;
 const HEAD_CHARACTERS = 24;
 
 /**
- * A picture from base64, or from a data: URL of it. Its first bytes say what it is, whatever the
+ * An image from base64, or from a data: URL of it. Its first bytes say what it is, whatever the
  * URL says. Throws `GatewayError` (400) for what is not a PNG, JPEG or WebP.
  */
 export function readImage(text: string): Image {
@@ -19,7 +19,7 @@ export function readImage(text: string): Image {
   if (mime_type) return { base64: padded(base64), mime_type };
   throw new GatewayError(
     'invalid_request',
-    'parameters.image must be base64 of a PNG, JPEG or WebP picture.',
+    'parameters.image must be base64 of a PNG, JPEG or WebP image.',
     { param: 'parameters.image' },
   );
 }

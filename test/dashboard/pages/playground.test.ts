@@ -55,14 +55,14 @@ describeInBrowser('the playground', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows a picture, and tells what it cost', async () => {
+  it('shows an image, and tells what it cost', async () => {
     const { page, id, faults } = await open();
     await page.getByLabel('Model').selectOption('gpt-image-1');
     await page.getByLabel('Quality').selectOption('hd');
     await say(page, 'A toll gate');
     await page.locator('.turn .bill').waitFor();
-    const picture = page.locator('.turn img');
-    expect(await picture.evaluate(widthOf)).to.be.greaterThan(0);
+    const image = page.locator('.turn img');
+    expect(await image.evaluate(widthOf)).to.be.greaterThan(0);
     expect(await charge(id)).to.equal('$0.08');
     expect(await page.textContent('.turn .bill')).to.equal('$0.08');
     expect(faults).to.deep.equal([]);

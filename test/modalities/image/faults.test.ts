@@ -27,9 +27,9 @@ const FAULTS: [string, Step, number, string][] = [
   ['says nothing', { status: 200 }, 502, 'upstream_error'],
   ['says a list', json(200, []), 502, 'upstream_error'],
   ['says an error with 200', json(200, said('oops')), 502, 'upstream_error'],
-  ['makes no picture', json(200, { data: [] }), 502, 'upstream_error'],
-  ['makes a picture of nothing', json(200, { data: [{ b64_json: '' }] }), 502, 'upstream_error'],
-  ['makes a picture of junk', json(200, { data: [{ b64_json: '!!!' }] }), 502, 'upstream_error'],
+  ['makes no image', json(200, { data: [] }), 502, 'upstream_error'],
+  ['makes an image of nothing', json(200, { data: [{ b64_json: '' }] }), 502, 'upstream_error'],
+  ['makes an image of junk', json(200, { data: [{ b64_json: '!!!' }] }), 502, 'upstream_error'],
   ['breaks off', { body: '{"data":[', destroyAfter: 0 }, 502, 'upstream_error'],
   ['hangs up', { destroyAfter: -1 }, 502, 'upstream_error'],
 ];

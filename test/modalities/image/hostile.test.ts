@@ -17,13 +17,13 @@ const text = fc.oneof(
   ),
 );
 const value = fc.oneof(text, fc.jsonValue({ maxDepth: 2 }));
-const picture = fc.dictionary(fc.constantFrom('url', 'b64_json', 'revised_prompt'), value);
+const image = fc.dictionary(fc.constantFrom('url', 'b64_json', 'revised_prompt'), value);
 const usage = fc.dictionary(
   fc.constantFrom('input_tokens', 'output_tokens', 'total_tokens', 'prompt_tokens'),
   fc.oneof(fc.integer(), fc.double(), fc.string()),
 );
 const body = fc.record(
-  { data: fc.oneof(fc.array(picture, { maxLength: 4 }), value), usage: fc.oneof(usage, value) },
+  { data: fc.oneof(fc.array(image, { maxLength: 4 }), value), usage: fc.oneof(usage, value) },
   { requiredKeys: [] },
 );
 

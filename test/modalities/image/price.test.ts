@@ -83,10 +83,10 @@ describe('the price of an image', () => {
 
 describe('the max cost of an image request', () => {
   const CASES: [string, Price[], bigint][] = [
-    ['all pictures', [ANY], 80n],
+    ['all images', [ANY], 80n],
     ['the dearest upstream', [ANY, { ...ANY, per_image: new Map([['any', 50n]]) }, FREE], 100n],
     ['all tokens', [TOKENS], BigInt(2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
-    ['pictures and tokens', [BOTH], BigInt(80 + 2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
+    ['images and tokens', [BOTH], BigInt(80 + 2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
     ['nothing', [FREE], 0n],
   ];
   for (const [what, prices, nano] of CASES) {

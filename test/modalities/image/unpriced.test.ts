@@ -81,7 +81,7 @@ describe('an image request beyond what its price covers', () => {
     });
   }
 
-  it('does not leave it to the upstream how dear a picture of one price is', async () => {
+  it('does not leave it to the upstream how dear an image of one price is', async () => {
     const qualityOf = async (body: object): Promise<unknown> => {
       imagesOf(await gateway.post({ ...GOOD, ...body }));
       const { quality } = (gateway.first.requests.at(-1)?.json ?? {}) as { quality?: string };

@@ -9,7 +9,7 @@ onEachStore('the NUL character, which PostgreSQL refuses,', (ground) => {
   });
   afterEach(() => gateway.close());
 
-  it('is a 400 in the path of a task, and a 404 in that of a picture', async () => {
+  it('is a 400 in the path of a task, and a 404 in that of an image', async () => {
     const request = '/v1/queue/studio/film-1/requests';
     for (const path of ['%00/status', '%00', 'a%00b', '%00/content/0']) {
       const answer = refused(await gateway.get(`${request}/${path}`));

@@ -11,7 +11,7 @@ async function generate(body: Record<string, unknown>): Promise<Record<string, u
   return json;
 }
 
-function picturesIn(json: Record<string, unknown>): Buffer[] {
+function imagesIn(json: Record<string, unknown>): Buffer[] {
   const data = Array.isArray(json['data']) ? json['data'] : [];
   return data.map((item: unknown) => {
     const base64 = isRecord(item) ? item['b64_json'] : undefined;
@@ -23,16 +23,16 @@ function picturesIn(json: Record<string, unknown>): Buffer[] {
 }
 
 async function one(body: Record<string, unknown>): Promise<Buffer> {
-  const [picture, ...more] = picturesIn(await generate(body));
+  const [image, ...more] = imagesIn(await generate(body));
   expect(more).to.deep.equal([]);
-  return picture ?? Buffer.alloc(0);
+  return image ?? Buffer.alloc(0);
 }
 
 describe("the simulator's images", () => {
   it('are PNGs of 1024x1024 where nothing is said, and small', async () => {
-    const picture = await one({});
-    expect(picture.length).to.be.below(60_000);
-    expect(readPng(picture)).to.include({ width: 1024, height: 1024 });
+    const image = await one({});
+    expect(image.length).to.be.below(60_000);
+    expect(readPng(image)).to.include({ width: 1024, height: 1024 });
   });
 
   for (const [width, height] of [
@@ -44,8 +44,8 @@ describe("the simulator's images", () => {
     it(`are exactly ${width}x${height} where that is asked for`, async () => {
       const json = await generate({ size: `${width}x${height}` });
       expect(json).to.include({ size: `${width}x${height}`, output_format: 'png' });
-      const [picture] = picturesIn(json).map(readPng);
-      expect(picture).to.include({ width, height });
+      const [image] = imagesIn(json).map(readPng);
+      expect(image).to.include({ width, height });
     });
   }
 
@@ -57,14 +57,14 @@ describe("the simulator's images", () => {
   });
 
   it('are the same for the same prompt, and others for others', async () => {
-    const picture = await one({});
-    expect((await one({})).equals(picture)).to.equal(true);
-    expect((await one({ prompt: 'a dog' })).equals(picture)).to.equal(false);
+    const image = await one({});
+    expect((await one({})).equals(image)).to.equal(true);
+    expect((await one({ prompt: 'a dog' })).equals(image)).to.equal(false);
   });
 
   it('are as many as asked for, each another one', async () => {
-    const pictures = picturesIn(await generate({ n: 10, size: '64x64' }));
-    expect(new Set(pictures.map((picture) => picture.toString('hex'))).size).to.equal(10);
+    const images = imagesIn(await generate({ n: 10, size: '64x64' }));
+    expect(new Set(images.map((image) => image.toString('hex'))).size).to.equal(10);
   });
 
   it('are billed in tokens by their number, size and quality', async () => {

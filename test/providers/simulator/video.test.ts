@@ -123,7 +123,7 @@ describe("the simulator's videos", () => {
     });
   }
 
-  it('differ by prompt and by picture, and not from one call to the next', async () => {
+  it('differ by prompt and by image, and not from one call to the next', async () => {
     const image = { base64: 'iVBORw0KGgo=', mime_type: 'image/png' as const };
     const bytes: string[] = [];
     for (const change of [{}, { prompt: 'another' }, { image }, {}]) {

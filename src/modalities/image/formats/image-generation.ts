@@ -56,15 +56,15 @@ const OWN = new Set([
 ]);
 
 /**
- * Fits a valid body to a model (specification 2.6). What a picture's price goes by is always said
+ * Fits a valid body to a model (specification 2.6). What an image's price goes by is always said
  * to the upstream, so that it does not choose something dearer. Throws `GatewayError`.
  */
 export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   const { prompt, n = 1, quality, response_format = 'url', style } = body;
   checkCount(n, model);
   if (prompt.trim() === '') refuse('prompt', 'must not be empty');
-  if (body.stream) refuse('stream', 'must be false: pictures are not streamed here');
-  if (body.partial_images) refuse('partial_images', 'must be 0: pictures are not streamed here');
+  if (body.stream) refuse('stream', 'must be false: images are not streamed here');
+  if (body.partial_images) refuse('partial_images', 'must be 0: images are not streamed here');
   const { fields, ignored } = travelling(body, model);
   const { price } = model;
   const call: ImageCall = {
@@ -98,7 +98,7 @@ export function priced(call: ImageCall, { id, upstreams, limits }: Model): reado
   return refuse(param, `must be one of ${keys.join(', ')}`);
 }
 
-/** True where a larger picture has a price of its own, by its size or by its tokens, or is free. */
+/** True where a larger image has a price of its own, by its size or by its tokens, or is free. */
 function goesBySize({ free, per_image }: Price): boolean {
   if (free || !per_image) return true;
   return [...per_image.keys()].some((key) => key.includes('x'));

@@ -19,10 +19,10 @@ import type { LedgerEntry } from '../../../../src/store/account-types.js';
 
 export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
 export const START_MS = 1_800_000_000_000;
-/** Nano-dollars of a picture of the model `painter`. */
+/** Nano-dollars of an image of the model `painter`. */
 export const IMAGE_NANO = 40_000_000n;
 
-/** How an upstream answers its nth call, from 1: a step, or nothing for pictures of its own. */
+/** How an upstream answers its nth call, from 1: a step, or nothing for images of its own. */
 export type Paint = (
   received: Received,
   nth: number,
@@ -52,14 +52,14 @@ export interface ImageGateway extends TestGateway {
   paint: Paint;
   paintSecond: Paint;
   post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** The pictures of an answer that must be good. */
+  /** The images of an answer that must be good. */
   images(body: object): Promise<Images>;
   charges(): Promise<LedgerEntry[]>;
   /** Waits until no hold is open, and fails if anything does not add up. */
   settled(): Promise<void>;
 }
 
-/** What an upstream of the images wire answers: as many pictures as were asked for. */
+/** What an upstream of the images wire answers: as many images as were asked for. */
 export function painted(count: number, more: object = {}, bytes: Buffer = PNG): Step {
   const data = Array.from({ length: count }, () => ({ b64_json: bytes.toString('base64') }));
   return json(200, { created: 1, data, ...more });
@@ -155,7 +155,7 @@ function acts(gallery: ImageGateway) {
   };
 }
 
-/** The pictures of an answer, held against its schema. */
+/** The images of an answer, held against its schema. */
 export function imagesOf({ status, text }: Answer): Images {
   expect(status, text).to.equal(200);
   const body = JSON.parse(text) as Images;
