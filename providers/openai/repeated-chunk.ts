@@ -13,7 +13,7 @@ export interface Echo {
 }
 
 /** Some upstreams never send two chunks alike; they are not studied for ever. */
-const MOST_LEARNT = 8;
+const MAX_LEARNT = 8;
 
 /** What a JSON string says by itself, without an escape. */
 const PLAIN = /^[^"\\\p{Cc}]+$/u;
@@ -49,7 +49,7 @@ export function learn(
   { index, text }: { index: number; text: string },
   read: (data: string) => string | undefined,
 ): void {
-  if (echo.learnt >= MOST_LEARNT || !PLAIN.test(text)) return;
+  if (echo.learnt >= MAX_LEARNT || !PLAIN.test(text)) return;
   echo.learnt += 1;
   const said = `"content":"${text}"`;
   const at = data.indexOf(said);

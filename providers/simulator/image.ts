@@ -3,9 +3,9 @@ import { png } from './png.js';
 import { hash } from './fake-text.js';
 import { document, isCount, refuse, reject, textIn, type Fields } from './wire.js';
 
-const STANDARD_SIZE = '1024x1024';
+const DEFAULT_SIZE = '1024x1024';
 const LONGEST_SIDE = 4_096;
-const MOST = 10;
+const MAX = 10;
 const CHARACTERS_PER_TOKEN = 4;
 /** What an image of 1024 x 1024 is taken to cost. */
 const TOKENS = { standard: 1_056, high: 4_160 };
@@ -27,7 +27,7 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireAn
   if (prompt === '') return reject('prompt', 'A prompt is needed.');
   if (prompt.includes('[fail]')) return refuse(AGAINST_THE_RULES);
   const n = body['n'] ?? 1;
-  if (!isCount(n, MOST)) return reject('n', `n is a whole number from 1 to ${MOST}.`);
+  if (!isCount(n, MAX)) return reject('n', `n is a whole number from 1 to ${MAX}.`);
   const size = sizeOf(body['size']);
   if (!size) return reject('size', `size is WIDTHxHEIGHT, each from 1 to ${LONGEST_SIDE}.`);
   const seed = hash(prompt);
@@ -56,7 +56,7 @@ function usageOf(prompt: string, output_tokens: number): Fields {
 }
 
 function sizeOf(size: unknown): { width: number; height: number } | undefined {
-  const wanted = size === undefined || size === 'auto' ? STANDARD_SIZE : size;
+  const wanted = size === undefined || size === 'auto' ? DEFAULT_SIZE : size;
   if (typeof wanted !== 'string') return undefined;
   const [, width, height] = (/^(\d{1,4})x(\d{1,4})$/u.exec(wanted) ?? []).map(Number);
   if (!width || !height || Math.max(width, height) > LONGEST_SIDE) return undefined;

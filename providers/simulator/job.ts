@@ -31,8 +31,8 @@ const SIZES: ReadonlyMap<unknown, readonly [number, number]> = new Map([
   ['1080p', [1_920, 1_080]],
   ['4k', [3_840, 2_160]],
 ]);
-const MOST_SECONDS = 8;
-const MOST_VIDEOS = 4;
+const MAX_SECONDS = 8;
+const MAX_VIDEOS = 4;
 const QUEUED_PERCENT = 10;
 
 /** The first field of a submission that cannot be met, with the reason; undefined for none. */
@@ -42,9 +42,9 @@ export function faultIn(body: Fields): [field: string, message: string] | undefi
   if (!SIZES.has(resolution)) return ['resolution', 'resolution is 720p, 1080p or 4k.'];
   if (ratio !== '16:9' && ratio !== '9:16')
     return ['aspect_ratio', 'aspect_ratio is 16:9 or 9:16.'];
-  if (!isCount(seconds, MOST_SECONDS)) return ['seconds', `seconds is 1 to ${MOST_SECONDS}.`];
+  if (!isCount(seconds, MAX_SECONDS)) return ['seconds', `seconds is 1 to ${MAX_SECONDS}.`];
   if (typeof audio !== 'boolean') return ['audio', 'audio is true or false.'];
-  if (!isCount(count, MOST_VIDEOS)) return ['count', `count is 1 to ${MOST_VIDEOS}.`];
+  if (!isCount(count, MAX_VIDEOS)) return ['count', `count is 1 to ${MAX_VIDEOS}.`];
   return undefined;
 }
 

@@ -4,7 +4,7 @@ import { NOT_JSON, document, parse, refuse, reject, respond, textIn, type Fields
 
 type Settings = LocalUpstream['settings'];
 
-const STANDARD_TAKES_MS = 3_000;
+const DEFAULT_TAKES_MS = 3_000;
 const MS_BY_UNIT: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
   ['s', 1_000],
@@ -59,7 +59,7 @@ function describe(id: string, job: Job): Fields {
 function takes(settings: Settings): number {
   const said = textIn(settings, 'video_takes') ?? '';
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/u.exec(said) ?? [];
-  return number === undefined ? STANDARD_TAKES_MS : Number(number) * (MS_BY_UNIT.get(unit) ?? 1);
+  return number === undefined ? DEFAULT_TAKES_MS : Number(number) * (MS_BY_UNIT.get(unit) ?? 1);
 }
 
 function rangeOf({ headers }: WireRequest): string {

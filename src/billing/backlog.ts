@@ -11,7 +11,7 @@ const LONGEST_WAIT_MS = 5_000;
 /** Entered at once; the store commits them together. */
 const BATCH = 64;
 /** Releases that may wait. Those beyond are left to the recovery after a restart. */
-const MOST_ACTS = 10_000;
+const MAX_ACTS = 10_000;
 
 interface Waiting extends JournalEntry {
   /** The adopted file that holds it; undefined for this process's own. */
@@ -71,7 +71,7 @@ export class Backlog {
 
   insist(request_id: string, act: () => Promise<void>): void {
     const { log } = this.options;
-    if (this.#acts.size < MOST_ACTS) this.#acts.set(request_id, act);
+    if (this.#acts.size < MAX_ACTS) this.#acts.set(request_id, act);
     else log.error({ request_id }, 'a hold stays until a restart: too many wait to be released');
     this.#schedule();
   }

@@ -7,7 +7,7 @@ import type {
 import type { Store } from '../store/store-types.js';
 
 /** A larger answer would stop all others while it is committed. */
-const MOST_BYTES = 8 * 1024 ** 2;
+const MAX_BYTES = 8 * 1024 ** 2;
 
 /**
  * A call under an `Idempotency-Key`. Once begun it ends with an answer that is kept, or is
@@ -32,7 +32,7 @@ export class IdempotentRequest {
 
   /** What is written down with whatever ends the call; `end` is to be called after that. */
   answered(answer?: StoredResponse): EndedCall {
-    const isKept = answer !== undefined && Buffer.byteLength(answer.text) <= MOST_BYTES;
+    const isKept = answer !== undefined && Buffer.byteLength(answer.text) <= MAX_BYTES;
     return Object.assign({ answer: isKept ? answer : null }, this.call);
   }
 

@@ -48,6 +48,6 @@ function overLimit(
 }
 
 function waiting(helps: boolean, remedy: string): string {
-  if (helps) return 'Requests under way hold the rest: waiting for them to end may help.';
+  if (helps) return 'In-flight requests hold the rest: waiting for them to end may help.';
   return `Waiting does not help: ${remedy}.`;
 }

@@ -16,7 +16,7 @@ export function checkCommand(): Command {
   return withConfig(
     command(
       'check',
-      'find every fault of a configuration; exit 0 sound, 1 faults, 2 cannot read',
+      'find every fault of a configuration; exit 0 valid, 1 faults, 2 cannot read',
       'tollgate check gateway.yaml --format github',
     )
       .argument('[file]', 'the configuration to check (else --config)')
@@ -32,5 +32,5 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   if (!configuration) process.exitCode = 1;
   const report = format(faults, options.format);
   if (report !== '') printLine(report);
-  if (configuration && options.format === 'text') printLine(`${path} is sound.`);
+  if (configuration && options.format === 'text') printLine(`${path} is valid.`);
 }

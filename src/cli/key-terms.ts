@@ -14,7 +14,7 @@ export interface TypedTerms {
 }
 
 const LEAST_MS = 1_000;
-const MOST_MS = 10 * 365 * 86_400_000;
+const MAX_MS = 10 * 365 * 86_400_000;
 
 /** Throws `UsageError` for a time or an amount that is none, and for a model the file lacks. */
 export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTerms> {
@@ -35,7 +35,7 @@ export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTer
 
 function lifetime(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= LEAST_MS && ms <= MOST_MS) return ms;
+  if (ms !== undefined && ms >= LEAST_MS && ms <= MAX_MS) return ms;
   throw new UsageError(`"${text}" is not a time from 1s to 3650d, such as 12h or 30d`);
 }
 

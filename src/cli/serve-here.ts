@@ -61,6 +61,6 @@ async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Pro
     // The probe has no key, so it shows where the fault stands and never the text of the file.
     gateway.refuseReload(fault ? `line ${fault.line}: ${fault.code}` : 'the file cannot be read');
     const reason = fault ? `line ${fault.line}: ${fault.message}` : sentence(error);
-    log.error({ reason }, 'kept the older configuration: the changed one is not sound');
+    log.error({ reason }, 'kept the older configuration: the changed one is not valid');
   }
 }

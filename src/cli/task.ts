@@ -12,7 +12,7 @@ interface ListOptions {
   json?: boolean;
 }
 
-const MOST_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 
 /** `tollgate task list [--account NAME] [--limit N] | show ID` */
 export function taskCommand(): Command {
@@ -30,8 +30,8 @@ export function taskCommand(): Command {
 
 async function listTasks({ config, account, limit, json }: ListOptions): Promise<void> {
   const most = Number(limit);
-  if (!Number.isInteger(most) || most < 1 || most > MOST_ROWS) {
-    throw new UsageError(`"${limit}" is not a number of rows from 1 to ${MOST_ROWS}`);
+  if (!Number.isInteger(most) || most < 1 || most > MAX_ROWS) {
+    throw new UsageError(`"${limit}" is not a number of rows from 1 to ${MAX_ROWS}`);
   }
   await withStore(config, async (store) => {
     const account_id = account === undefined ? {} : { account_id: await idOf(store, account) };

@@ -11,7 +11,7 @@ interface Standard {
 }
 
 /** The endpoints that stand where the file has no `endpoints`. */
-export const STANDARD_ENDPOINTS: readonly Standard[] = [
+export const DEFAULT_ENDPOINTS: readonly Standard[] = [
   {
     name: 'chat',
     at: 'POST /v1/chat/completions',
@@ -75,8 +75,7 @@ export function readEndpoints(
   entries: Readonly<Record<string, PartialLoad<EndpointBlock> | undefined>> | undefined,
 ): EndpointEntry[] {
   if (!source.readable) return [];
-  if (!source.marks.has('/endpoints'))
-    return STANDARD_ENDPOINTS.map((one) => standard(source, one));
+  if (!source.marks.has('/endpoints')) return DEFAULT_ENDPOINTS.map((one) => standard(source, one));
   const read: EndpointEntry[] = [];
   for (const [name, entry] of Object.entries(entries ?? {})) {
     const endpoint = entry && readEndpoint(source, name, entry);
@@ -93,7 +92,7 @@ function withHostedImages(source: Source, read: EndpointEntry[]): EndpointEntry[
     read.some(({ stages }) =>
       stages.some((stage) => stage.name === name && (!option || stage.option === option)),
     );
-  const hosted = STANDARD_ENDPOINTS.find(({ name }) => name === 'hosted-images');
+  const hosted = DEFAULT_ENDPOINTS.find(({ name }) => name === 'hosted-images');
   const taken = read.some(({ name }) => name === 'hosted-images');
   if (!hosted || taken || has('hosted-image') || !has('transform', 'image')) return read;
   return [...read, standard(source, hosted)];

@@ -58,7 +58,7 @@ function credentials(
     return {};
   }
   if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
-    const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "api_key"`;
+    const message = `${quote(segments(pointer).at(-1) ?? '')} is missing the key "api_key"`;
     const hint = 'write api_key: "${NAME}" with the name of an environment variable';
     source.fault(pointer, { code: 'missing_api_key', message, hint });
   }

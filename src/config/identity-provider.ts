@@ -83,7 +83,7 @@ function readSafeUrl(source: Source, place: string, text: string): string | unde
 
 function require(source: Source, place: string, key: Key): void {
   if (source.marks.has(`${place}/${key}`) || source.misspells(place, key)) return;
-  const message = `${quote(place.split('/').at(-1) ?? '')} lacks the key ${quote(key)}`;
+  const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
   source.fault(place, { code: 'missing_key', message });
 }
 

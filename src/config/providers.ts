@@ -17,8 +17,8 @@ export interface ReadProvider {
 
 type Entry = PartialLoad<ProviderEntry>;
 
-const STANDARD_MS = { connect: 5000, first_byte: 120_000, idle: 60_000, total: 600_000 };
-const STANDARD_POLL_MS = 2000;
+const DEFAULT_MS = { connect: 5000, first_byte: 120_000, idle: 60_000, total: 600_000 };
+const DEFAULT_POLL_MS = 2000;
 
 /**
  * The entries of `providers` whose manifests could be read. The others have faults of their own,
@@ -97,7 +97,7 @@ function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Ma
   if (data.base_url !== undefined) return readUrl(own, '/base_url', data.base_url) ?? '';
   const faulty = source.marks.has(place) || own.marks.has('/base_url');
   if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {
-    const message = `${quote(segments(pointer).at(-1) ?? '')} lacks the key "base_url"`;
+    const message = `${quote(segments(pointer).at(-1) ?? '')} is missing the key "base_url"`;
     const hint = `${own.file} has none, so say where the provider is`;
     source.fault(pointer, { code: 'missing_key', message, hint });
   }
@@ -105,12 +105,12 @@ function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Ma
 }
 
 function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {
-  const read = (phase: keyof typeof STANDARD_MS) => {
+  const read = (phase: keyof typeof DEFAULT_MS) => {
     const standard = readDuration(
       manifest.source,
       `/timeout/${phase}`,
       manifest.data.timeout?.[phase],
-      { standard: STANDARD_MS[phase], least: 1 },
+      { standard: DEFAULT_MS[phase], least: 1 },
     );
     const place = `${pointer}/timeout/${phase}`;
     return readDuration(source, place, entry.timeout?.[phase], { standard, least: 1 });
@@ -129,7 +129,7 @@ function readPollInterval(
   entry: Entry,
   { source: own, data }: Manifest,
 ): number {
-  const bounds = { standard: STANDARD_POLL_MS, least: 10 };
+  const bounds = { standard: DEFAULT_POLL_MS, least: 10 };
   const standard = readDuration(own, '/poll_interval', data.poll_interval, bounds);
   const place = `${pointer}/poll_interval`;
   return readDuration(source, place, entry.poll_interval, { standard, least: 10 });

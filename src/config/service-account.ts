@@ -7,7 +7,7 @@ import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
 /** Where tokens are given out, for key files that do not say. */
-const STANDARD_TOKEN_URL = 'https://oauth2.googleapis.com/token';
+const DEFAULT_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
 /**
  * The service account of a provider entry, from the text of its key file. A key file may come from
@@ -32,7 +32,7 @@ export function readServiceAccount(
   if (api_key !== undefined) return fault('stands beside api_key', 'remove one of them');
   const key = keyIn(text);
   if (!key) return fault('is not the JSON of a key file');
-  const { client_email, private_key, token_uri = STANDARD_TOKEN_URL } = key;
+  const { client_email, private_key, token_uri = DEFAULT_TOKEN_URL } = key;
   if (typeof client_email !== 'string' || client_email === '') return fault('lacks client_email');
   if (!isPrivateKey(private_key)) return fault('has no private_key that can be read');
   if (token_url !== undefined) {

@@ -35,9 +35,9 @@ const IDLE = { standard: 30_000, least: 100, most: 10 * 60_000 };
 const STALL = { standard: 10_000, least: 100, most: 5 * 60_000 };
 const CLIENT = { standard: 60_000, least: 100 };
 const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
-const STANDARD_LISTEN = '127.0.0.1:8080';
-export const STANDARD_STORE = 'sqlite:data/tollgate.db';
-const STANDARD_JOURNAL = 'data/journal';
+const DEFAULT_LISTEN = '127.0.0.1:8080';
+export const DEFAULT_STORE = 'sqlite:data/tollgate.db';
+const DEFAULT_JOURNAL = 'data/journal';
 
 /** Everything of the file that is about this process and not about what it serves. */
 export function readSettings(
@@ -45,13 +45,13 @@ export function readSettings(
   gateway: PartialLoad<GatewayFile>,
   directory: string,
 ): Settings {
-  const { listen: address = STANDARD_LISTEN, public_url: url } = gateway;
+  const { listen: address = DEFAULT_LISTEN, public_url: url } = gateway;
   const duration = (key: 'drain' | 'keep_alive', standard: number, least: number) =>
     readDuration(source, `/${key}`, gateway[key], { standard, least });
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
   if (dashboard && url !== undefined) checkPath(source, public_url);
-  const store = readStoreUrl(source, gateway.store ?? STANDARD_STORE, directory);
+  const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
     listen: readListen(source, address),
     public_url,
@@ -72,14 +72,14 @@ export function readSettings(
 function standardJournal(store: string): string {
   return store.startsWith('sqlite:')
     ? join(dirname(store.slice('sqlite:'.length)), 'journal')
-    : STANDARD_JOURNAL;
+    : DEFAULT_JOURNAL;
 }
 
 /** What the file says, or where it listens. */
 export function readPublicUrl(
   source: Source,
   url: string | undefined,
-  address = STANDARD_LISTEN,
+  address = DEFAULT_LISTEN,
 ): string {
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
@@ -153,7 +153,7 @@ function readListen(source: Source, address: string | number): Configuration['li
   if (host !== undefined && port <= 65_535) return { host, port };
   const message = `listen: ${source.word('/listen')} is not an address and port`;
   const known = host === undefined && !source.hides('/listen') ? completed(text) : undefined;
-  let hint = known === undefined ? `such as ${STANDARD_LISTEN}` : `did you mean "${known}"?`;
+  let hint = known === undefined ? `such as ${DEFAULT_LISTEN}` : `did you mean "${known}"?`;
   if (host !== undefined) hint = 'a port is a number from 0 to 65535';
   source.fault('/listen', { code: 'bad_listen', message, hint });
   return { host: '127.0.0.1', port: 8080 };

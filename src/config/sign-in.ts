@@ -57,7 +57,7 @@ function checkAllow(
   const declared = (source.keys('/sign_in/providers') ?? []).length > 0;
   const written = source.marks.has('/sign_in/allow') || source.misspells('/sign_in', 'allow');
   if (declared && !written) {
-    const message = '"sign_in" lacks the key "allow": who may come in';
+    const message = '"sign_in" is missing the key "allow": who may come in';
     const hint = "addresses, domains such as '@example.org', or '*' for everybody";
     source.fault('/sign_in', { code: 'missing_key', message, hint, at: 'key' });
   }

@@ -4,7 +4,7 @@ import { ConfigError } from './config-error.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
-import { readPublicUrl, STANDARD_STORE } from './settings.js';
+import { readPublicUrl, DEFAULT_STORE } from './settings.js';
 import type { Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
 import { unreadable } from '../yaml/unreadable.js';
@@ -15,7 +15,7 @@ import { unreadable } from '../yaml/unreadable.js';
  */
 export function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
   return part(file, env, 'store', (source, written) =>
-    readStoreUrl(source, written ?? STANDARD_STORE, dirname(resolve(file))),
+    readStoreUrl(source, written ?? DEFAULT_STORE, dirname(resolve(file))),
   );
 }
 

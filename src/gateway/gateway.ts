@@ -47,7 +47,7 @@ export interface GatewayOptions {
   store_wait_ms?: number;
 }
 
-/** Checks the file and throws `FaultyConfiguration` unless it is sound. */
+/** Checks the file and throws `FaultyConfiguration` unless it is valid. */
 export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
   const checked = await check(file, env);
   const { configuration } = checked;
@@ -150,7 +150,7 @@ export class Gateway {
   }
 
   /**
-   * Takes up another configuration: requests under way finish on the one they began with. The
+   * Takes up another configuration: in-flight requests finish on the one they began with. The
    * address and the store stay as they are until a restart.
    */
   reload(checked: Sound): void {

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** What is under way knows its place among the others, so that it is found at once. */
+/** An in-flight item knows its index in the set, so that the set removes it in one step. */
 export interface Indexed {
   /** -1 while it is not among them. */
   index: number;
@@ -14,9 +14,9 @@ export interface InFlightRequest extends Indexed {
 }
 
 /**
- * All that is under way. Not a `Set`: V8 links each table that a set has outgrown to the one after
+ * All in-flight items. Not a `Set`: V8 links each table that a set has outgrown to the one after
  * it, so that once a dead table is old, every later one is kept until the next full collection, and
- * with them whatever was under way whenever the set grew.
+ * with them the items that were in flight whenever the set grew.
  */
 export class InFlightSet<T extends Indexed> implements Iterable<T> {
   readonly #all: T[] = [];

@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000;
 /** Remembered at once. Beyond it, those that were counted longest ago are forgotten. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 /** Counts what addresses do too often. Each process counts for itself, and beyond reloads. */
 export interface RateLimiters {
@@ -22,7 +22,7 @@ export class RateLimiter {
 
   constructor(
     private readonly now: () => number,
-    private readonly most_addresses = MOST_ADDRESSES,
+    private readonly most_addresses = MAX_ADDRESSES,
   ) {}
 
   get size(): number {

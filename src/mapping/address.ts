@@ -4,7 +4,7 @@ import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
-const MOST_CHARACTERS = 8_192;
+const MAX_CHARACTERS = 8_192;
 const PLACEHOLDER = /\{([^{}]*)\}/u;
 const HINT = 'write {model} or {$name.key}';
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -55,7 +55,7 @@ function encoded(value: unknown, keepsSlashes: boolean): string | undefined {
 
 /** The address that a template makes. Throws `UpstreamError` where it makes none. */
 export function addressFrom(value: unknown): string {
-  const isShort = typeof value === 'string' && value.length <= MOST_CHARACTERS;
+  const isShort = typeof value === 'string' && value.length <= MAX_CHARACTERS;
   if (isShort && /^(\/(?!\/)|https?:\/\/)[^\s\\]*$/iu.test(value)) return value;
   throw new UpstreamError('broken', 'The upstream gave no address to go on with.');
 }

@@ -18,7 +18,7 @@ export interface Surroundings {
   depth?: number;
 }
 
-const MOST_DEPTH = 32;
+const MAX_DEPTH = 32;
 const ABSENT: Template = () => undefined;
 const WORDS = new Map(
   [...OPERATORS].flatMap(([name, { may }]) => may.map((word) => [word, name] as const)),
@@ -31,8 +31,8 @@ const WORDS = new Map(
  */
 export function compile(value: unknown, pointer: string, around: Surroundings): Template {
   const { source, depth = 0 } = around;
-  if (depth > MOST_DEPTH) {
-    return fault(source, pointer, `a template is at most ${MOST_DEPTH} levels deep`);
+  if (depth > MAX_DEPTH) {
+    return fault(source, pointer, `a template is at most ${MAX_DEPTH} levels deep`);
   }
   const deeper = { ...around, depth: depth + 1 };
   if (typeof value === 'string') return compileString(value, pointer, around);

@@ -6,9 +6,9 @@ import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 /** How many times over an expression may repeat what it is given. */
-const MOST_COPIES = 500;
+const MAX_COPIES = 500;
 
 /** None of them makes more than it is given. */
 const FUNCTIONS = [
@@ -45,8 +45,8 @@ const FUNCTIONS = [
  */
 export function compileJmespath(text: unknown): Template | PathFault {
   if (typeof text !== 'string') return { message: '"jmespath" is not text', hint: '' };
-  if (text.length > MOST_CHARACTERS) {
-    return { message: `a JMESPath has at most ${MOST_CHARACTERS} characters`, hint: '' };
+  if (text.length > MAX_CHARACTERS) {
+    return { message: `a JMESPath has at most ${MAX_CHARACTERS} characters`, hint: '' };
   }
   let tree: ReturnType<typeof compile>;
   try {
@@ -54,7 +54,7 @@ export function compileJmespath(text: unknown): Template | PathFault {
   } catch {
     return { message: `${quote(text)} is not JMESPath`, hint: '' };
   }
-  const fault = faultIn(tree) ?? (copies(tree) > MOST_COPIES ? tooMany() : undefined);
+  const fault = faultIn(tree) ?? (copies(tree) > MAX_COPIES ? tooMany() : undefined);
   return fault ?? ((scope) => search(tree, scope.at));
 }
 

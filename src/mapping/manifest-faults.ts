@@ -2,7 +2,7 @@ import { pointer as join, quote, segments, type Source } from '../yaml/source.js
 
 /** Tells that the block at `place` lacks a key. */
 export function missingKey(source: Source, place: string, name: string, hint: string): void {
-  const message = `${segments(place).join('.')} lacks the key ${quote(name)}`;
+  const message = `${segments(place).join('.')} is missing the key ${quote(name)}`;
   source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
 }
 

@@ -12,14 +12,14 @@ export interface Scope {
 /** A compiled template: undefined is an absent value, whose key or place is left out. */
 export type Template = (scope: Scope) => unknown;
 
-const MOST_VALUES = 100_000;
-const MOST_CHARACTERS = 80 * 1024 * 1024;
-const MOST_DEPTH = 64;
+const MAX_VALUES = 100_000;
+const MAX_CHARACTERS = 80 * 1024 * 1024;
+const MAX_DEPTH = 64;
 
 /** What one evaluation may make, so that no answer of an upstream costs more than its size. */
 export class Budget {
-  #values = MOST_VALUES;
-  #characters = MOST_CHARACTERS;
+  #values = MAX_VALUES;
+  #characters = MAX_CHARACTERS;
 
   /** Throws `UpstreamError` where too many values, or too much text, have been made. */
   take(values: number, characters = 0): void {
@@ -44,7 +44,7 @@ export function evaluate(
 }
 
 function measure(value: unknown, budget: Budget, depth: number): void {
-  if (depth > MOST_DEPTH) throw tooLarge();
+  if (depth > MAX_DEPTH) throw tooLarge();
   if (typeof value === 'string') budget.take(1, value.length);
   else if (Array.isArray(value)) {
     budget.take(1);

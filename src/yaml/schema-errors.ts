@@ -72,7 +72,10 @@ function unknownKey(error: ErrorObject, key: string, schema: unknown): Explained
 function missingKey({ instancePath: pointer, params }: ErrorObject): Explained {
   const missing = quote(String(params['missingProperty']));
   const where = pointer === '' ? 'the file' : label(pointer);
-  return { pointer, wrong: { code: 'missing_key', message: `${where} lacks the key ${missing}` } };
+  return {
+    pointer,
+    wrong: { code: 'missing_key', message: `${where} is missing the key ${missing}` },
+  };
 }
 
 function badName(error: ErrorObject, schema: unknown): Explained {

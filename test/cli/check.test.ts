@@ -32,7 +32,7 @@ describe('tollgate check', () => {
 
   it('finds a sound file sound, in each format', async () => {
     const text = await check(SIMULATED);
-    expect(text).to.include({ status: 0, stdout: 'gateway.yaml is sound.\n', stderr: '' });
+    expect(text).to.include({ status: 0, stdout: 'gateway.yaml is valid.\n', stderr: '' });
     const json = await check(SIMULATED, '--format', 'json');
     expect(json).to.include({ status: 0, stderr: '' });
     expect(JSON.parse(json.stdout)).to.deep.equal({ faults: [] });
@@ -45,7 +45,7 @@ describe('tollgate check', () => {
     const { status, stdout, stderr } = await place.tollgate('check', shipped);
     expect({ status, stdout, stderr }).to.deep.equal({
       status: 0,
-      stdout: `${shipped} is sound.\n`,
+      stdout: `${shipped} is valid.\n`,
       stderr: '',
     });
   });
@@ -57,7 +57,7 @@ describe('tollgate check', () => {
     expect(lines.length).to.be.at.least(2);
     for (const line of lines) expect(line).to.match(/^gateway\.yaml:6:\d+: (error|warning): /u);
     expect(stdout).to.include('"capabilites"').and.include('"capabilities"');
-    expect(stdout).to.include('"you"').and.not.include('is sound');
+    expect(stdout).to.include('"you"').and.not.include('is valid');
   });
 
   it('tells them as one JSON document', async () => {
@@ -84,7 +84,7 @@ describe('tollgate check', () => {
     const { status, stdout } = await check(DOUBTFUL);
     expect(status).to.equal(0);
     expect(stdout).to.match(
-      /^gateway\.yaml:3:\d+: warning: .*"you".*\ngateway\.yaml is sound\.\n$/u,
+      /^gateway\.yaml:3:\d+: warning: .*"you".*\ngateway\.yaml is valid\.\n$/u,
     );
   });
 

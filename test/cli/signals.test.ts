@@ -122,7 +122,7 @@ models:
     expect(await place.json('verify')).to.deep.include({ faults: [], open_holds: 0 });
   });
 
-  it('stops at once when nothing is under way', async () => {
+  it('stops at once when nothing is in flight', async () => {
     const serving = await serve('30s');
     expect((await ask({ url, secret }, '/v1/models')).status).to.equal(200);
     expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });

@@ -8,7 +8,7 @@ import { accountShape, entryShape } from '../views/shapes.js';
 import { bodyReader, queryReader } from './input.js';
 import { apiRoute, type ApiRoute } from './route.js';
 
-const STANDARD_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 
 const readQuery = queryReader<AccountQuery>('account-query');
 const readCreation = bodyReader<AccountCreation>('account-creation');
@@ -61,7 +61,7 @@ export function accountRoutes(services: DashboardServices): ApiRoute[] {
 }
 
 async function list(ctx: DashboardContext, { store }: DashboardServices): Promise<void> {
-  const { cursor, limit = STANDARD_LIMIT } = readQuery(ctx);
+  const { cursor, limit = DEFAULT_LIMIT } = readQuery(ctx);
   const after = cursor === undefined ? {} : { after: readCursor(cursor, isName) };
   const accounts = await store.accounts({ limit: limit + 1, ...after });
   const { rows, next_cursor } = pageOf(accounts, limit, ({ name }) => name);

@@ -7,7 +7,7 @@ import { taskShape } from '../views/shapes.js';
 import { queryReader } from './input.js';
 import { apiRoute, type ApiRoute } from './route.js';
 
-const STANDARD_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 
 const readTaskQuery = queryReader<TaskQuery>('task-query');
 
@@ -60,7 +60,7 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
 }
 
 async function listTasks(ctx: DashboardContext, { store }: DashboardServices): Promise<void> {
-  const { cursor, limit = STANDARD_LIMIT, status } = readTaskQuery(ctx);
+  const { cursor, limit = DEFAULT_LIMIT, status } = readTaskQuery(ctx);
   const tasks = await store.tasks.list({
     limit: limit + 1,
     ...(status && { status }),

@@ -8,7 +8,7 @@ import { usageCsv, usageShape } from '../views/usage-shapes.js';
 import { queryReader } from './input.js';
 import { apiRoute, type ApiRoute } from './route.js';
 
-const STANDARD_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 
 const readUsageQuery = queryReader<UsageQuery>('usage-query');
 const readLedgerQuery = queryReader<LedgerQuery>('ledger-query');
@@ -89,7 +89,7 @@ async function answerLedger(
   { session: { account_id } }: Visitor,
   { store }: DashboardServices,
 ): Promise<void> {
-  const { cursor, limit = STANDARD_LIMIT, reference } = readLedgerQuery(ctx);
+  const { cursor, limit = DEFAULT_LIMIT, reference } = readLedgerQuery(ctx);
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : readCursor(cursor, isNumber);
   const only = reference === undefined ? {} : { reference };
   const entries = await store.ledger(account_id, { before, limit: limit + 1, ...only });

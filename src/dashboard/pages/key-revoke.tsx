@@ -64,7 +64,7 @@ function ask(
         <div class="stack">
           <p>
             Every program that calls with <code>{prefix}…</code> is refused from that moment on.
-            Calls under way are finished. This cannot be undone.
+            In-flight calls are finished. This cannot be undone.
           </p>
           <p class="soft">
             {last_used_ms === null ? (

@@ -77,7 +77,7 @@ function Balance({ account, spend }: { account: Account; spend: Spend }): JSX.El
           value: <Money nano={balance_nano} />,
           note: 'what is held is part of it',
         },
-        { name: 'Held', value: <Money nano={held_nano} />, note: 'for calls under way' },
+        { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
         {
           name: 'Spend, 30 days',
           value: <Money nano={spend.nano} />,

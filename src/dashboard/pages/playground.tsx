@@ -15,7 +15,7 @@ const IDEAS: Record<SnippetKind, string[]> = {
   video: ['Waves under a full moon', 'A train crossing a bridge'],
 };
 const RESOLUTIONS = ['720p', '1080p', '4k'];
-const MOST_SECONDS = 8;
+const MAX_SECONDS = 8;
 
 /** A place to try each model by hand; the only page that needs scripts. */
 export function playgroundRoute({ configuration }: DashboardServices): Route {
@@ -188,7 +188,7 @@ function VideoOptions(): JSX.Element {
       <Field
         label="Seconds"
         name="duration_seconds"
-        input={{ type: 'number', min: 1, max: MOST_SECONDS, value: 4 }}
+        input={{ type: 'number', min: 1, max: MAX_SECONDS, value: 4 }}
       />
       <label class="choice">
         <input type="checkbox" name="generate_audio" checked />

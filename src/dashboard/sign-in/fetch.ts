@@ -3,7 +3,7 @@ import type { CustomFetch } from 'openid-client';
 /** How long an identity provider may take for one answer, in seconds. */
 export const TIMEOUT_S = 10;
 /** Far more than any of them answers. */
-const MOST_BYTES = 1024 ** 2;
+const MAX_BYTES = 1024 ** 2;
 
 type RequestBody = NonNullable<RequestInit['body']> | null;
 
@@ -16,7 +16,7 @@ export const fetchIdentity: CustomFetch = async (url, { body, ...options }) => {
   let bytes = 0;
   for await (const chunk of response.body) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error('An identity provider answered too much.');
+    if (bytes > MAX_BYTES) throw new Error('An identity provider answered too much.');
     chunks.push(chunk);
   }
   return new Response(Buffer.concat(chunks), { status, statusText, headers });

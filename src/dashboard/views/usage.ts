@@ -29,8 +29,8 @@ export interface UsageRange {
   to_ms: number;
 }
 
-const STANDARD_DAYS = 30;
-export const MOST_DAYS = 366;
+const DEFAULT_DAYS = 30;
+export const MAX_DAYS = 366;
 
 /**
  * The days that are asked for; without words the last 30, today among them. Throws `GatewayError`
@@ -42,12 +42,11 @@ export function usageRange(
   now_ms: number,
 ): UsageRange {
   const last_ms = asked.to === undefined ? startOfDay(now_ms) : dayOf('to', asked.to);
-  const standard_ms = last_ms - (STANDARD_DAYS - 1) * DAY_MS;
+  const standard_ms = last_ms - (DEFAULT_DAYS - 1) * DAY_MS;
   const from_ms = asked.from === undefined ? standard_ms : dayOf('from', asked.from);
   const days = (last_ms - from_ms) / DAY_MS + 1;
   if (days < 1) throw invalid('from', 'from must not be after to.');
-  if (days > MOST_DAYS)
-    throw invalid('from', `At most ${MOST_DAYS} days can be asked for at once.`);
+  if (days > MAX_DAYS) throw invalid('from', `At most ${MAX_DAYS} days can be asked for at once.`);
   return { from: dayName(from_ms), to: dayName(last_ms), from_ms, to_ms: last_ms + DAY_MS };
 }
 

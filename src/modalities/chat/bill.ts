@@ -16,7 +16,7 @@ export interface Terms {
 }
 
 /** Tokens of one figure at the most, where the model's context is not known. */
-const MOST_TOKENS = 10_000_000;
+const MAX_TOKENS = 10_000_000;
 /**
  * How many times the context may be used: providers count differently, and tools of their own may
  * read a prompt several times over.
@@ -25,7 +25,7 @@ const CONTEXTS = 4;
 
 /** Whether no more tokens were used than can have been, whatever they cost. */
 export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers: number): boolean {
-  const most = context === undefined ? MOST_TOKENS : CONTEXTS * context * answers;
+  const most = context === undefined ? MAX_TOKENS : CONTEXTS * context * answers;
   return usage.prompt_tokens <= most && usage.completion_tokens <= most;
 }
 

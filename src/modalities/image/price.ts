@@ -7,7 +7,7 @@ import type { Model, Price, Upstream } from '../../core/model.js';
 import { readUsage, type Bill } from '../../billing/bill.js';
 
 /** Output tokens of one image at the most, where the model's limits do not say. */
-const MOST_TOKENS = 8_192;
+const MAX_TOKENS = 8_192;
 /** What an upstream may add around a prompt, and more than that. */
 const TEMPLATE_TOKENS = 64;
 /** Output tokens of an image of 1024 x 1024, for an estimate. */
@@ -94,7 +94,7 @@ function mostTokens({ prompt, n, fields }: ImageCall, { limits }: Model): TokenU
   const prompt_bytes = Buffer.byteLength(prompt) + Buffer.byteLength(JSON.stringify(fields));
   return {
     prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes),
-    completion_tokens: n * (limits.max_tokens ?? MOST_TOKENS),
+    completion_tokens: n * (limits.max_tokens ?? MAX_TOKENS),
   };
 }
 
@@ -102,7 +102,7 @@ async function estimate(call: ImageCall, delivered: number, model: Model): Promi
   const { width, height } = call.size ?? { width: 1_024, height: 1_024 };
   const usual = USUAL_TOKENS[call.quality ?? 'standard'];
   const one = Math.ceil((usual * width * height) / USUAL_PIXELS);
-  const most = model.limits.max_tokens ?? MOST_TOKENS;
+  const most = model.limits.max_tokens ?? MAX_TOKENS;
   return {
     prompt_tokens: await countTokens(call.prompt),
     completion_tokens: delivered * Math.min(one, most),

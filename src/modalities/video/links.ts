@@ -2,7 +2,7 @@ import type { EndpointEntry } from '../../core/configuration.js';
 import type { Services } from '../../pipeline/services.js';
 
 /** Where the operations are that one answer points to, if the file has no endpoint for them. */
-const STANDARD = {
+const DEFAULT = {
   'video.status': '/v1/queue/{model}/requests/{requestID}/status',
   'video.result': '/v1/queue/{model}/requests/{requestID}',
   'video.content': '/v1/queue/{model}/requests/{requestID}/content/{index}',
@@ -18,7 +18,7 @@ export interface LinkBase {
   model: string;
 }
 
-export type TaskOperation = keyof typeof STANDARD;
+export type TaskOperation = keyof typeof DEFAULT;
 
 /**
  * The relative URL of an operation on a task, with the model's ID as the client wrote it in this
@@ -40,7 +40,7 @@ export function linkTo(
     requestID: names.requestID,
     index: String(names.index ?? 0),
   };
-  const path = found[0]?.path ?? STANDARD[operation];
+  const path = found[0]?.path ?? DEFAULT[operation];
   return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) => values[name] ?? '');
 }
 

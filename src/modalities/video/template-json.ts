@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../core/json.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 /** A state is kept with its task, so it is no place for files. */
-const MOST_CHARACTERS = 64 * 1024;
+const MAX_CHARACTERS = 64 * 1024;
 
 /** A value that templates made, as JSON: what JSON cannot say is null, as it would be written. */
 export function asJson(value: unknown): Json {
@@ -22,6 +22,6 @@ export function asState(value: unknown): JsonObject {
   }
   const entries = Object.entries(value).map(([key, one]) => [key, asJson(one)] as const);
   const state = Object.fromEntries(entries);
-  if (JSON.stringify(state).length <= MOST_CHARACTERS) return state;
+  if (JSON.stringify(state).length <= MAX_CHARACTERS) return state;
   throw new UpstreamError('broken', 'The upstream says too much of a video that it begins.');
 }

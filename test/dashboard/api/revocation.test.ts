@@ -46,7 +46,7 @@ onEachStore('a key that is revoked under load', (ground) => {
       return answer.status;
     }
 
-    it('admits no call of either any more, and ends those under way well', async () => {
+    it('admits no call of either any more, and ends in-flight calls well', async () => {
       ground.now_ms = Date.now();
       const store = await ground.open();
       const { id: account_id } = await store.createAccount('ann', dollars(100));
@@ -58,7 +58,7 @@ onEachStore('a key that is revoked under load', (ground) => {
         operator: false,
       });
       const underWay = Array.from({ length: CALLS }, (_, nth) => call(secret, nth));
-      await until(() => upstream.requests.length === CALLS, 'all calls are under way', 60_000);
+      await until(() => upstream.requests.length === CALLS, 'all calls are in flight', 60_000);
 
       let revoked = false;
       const late: number[] = [];

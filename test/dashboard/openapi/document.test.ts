@@ -86,7 +86,7 @@ describe('the OpenAPI document', () => {
     expect(valid(body), `${path}: ${ajv.errorsText(valid.errors)}`).to.equal(true);
   }
 
-  it('is sound OpenAPI 3.1', async () => {
+  it('is valid OpenAPI 3.1', async () => {
     expect(document.openapi).to.equal('3.1.0');
     expect(document.servers).to.deep.equal([{ url: 'https://ai.example.org' }]);
     await expectValid(document);
@@ -114,6 +114,10 @@ describe('the OpenAPI document', () => {
     expect(described).to.include.members(endpoints.map(({ method, path }) => `${method} ${path}`));
     const ids = operations().map(([, , { operationId }]) => operationId);
     expect(new Set(ids).size).to.equal(ids.length);
+  });
+
+  it('describes the endpoint of hosted images as such, not as an own one', () => {
+    expect(document.paths['/images/{id}']?.['get']?.responses).to.include.keys('200', '404');
   });
 
   it('names the parameters of each path', () => {

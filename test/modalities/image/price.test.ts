@@ -21,7 +21,7 @@ const CALL: ImageCall = {
 };
 /** 64 for what surrounds it, 5 for the prompt, 2 for the braces of no further fields. */
 const PROMPT_TOKENS = 71;
-const MOST_TOKENS = 8_192;
+const MAX_TOKENS = 8_192;
 
 const NONE: Price = { free: false, input_nano_per_million: 0n, output_nano_per_million: 0n };
 const ANY: Price = { ...NONE, per_image: new Map([['any', 40n]]) };
@@ -85,8 +85,8 @@ describe('the max cost of an image request', () => {
   const CASES: [string, Price[], bigint][] = [
     ['all images', [ANY], 80n],
     ['the dearest upstream', [ANY, { ...ANY, per_image: new Map([['any', 50n]]) }, FREE], 100n],
-    ['all tokens', [TOKENS], BigInt(2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
-    ['images and tokens', [BOTH], BigInt(80 + 2 * PROMPT_TOKENS * 5 + 2 * MOST_TOKENS * 30)],
+    ['all tokens', [TOKENS], BigInt(2 * PROMPT_TOKENS * 5 + 2 * MAX_TOKENS * 30)],
+    ['images and tokens', [BOTH], BigInt(80 + 2 * PROMPT_TOKENS * 5 + 2 * MAX_TOKENS * 30)],
     ['nothing', [FREE], 0n],
   ];
   for (const [what, prices, nano] of CASES) {
@@ -148,7 +148,7 @@ describe('the bill of an image request', () => {
   });
 
   it('is the true cost of believable usage beyond the hold', async () => {
-    const dear = { prompt_tokens: 2 * PROMPT_TOKENS + 1, completion_tokens: 2 * MOST_TOKENS + 1 };
+    const dear = { prompt_tokens: 2 * PROMPT_TOKENS + 1, completion_tokens: 2 * MAX_TOKENS + 1 };
     const terms = termsOf(TOKENS);
     const bill = await imageBill([dear], 2, terms);
     expect(bill).to.deep.equal({

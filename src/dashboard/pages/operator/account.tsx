@@ -101,7 +101,7 @@ async function body(
         figures={[
           { name: 'Available', value: <Money nano={balance_nano - held_nano} /> },
           { name: 'Balance', value: <Money nano={balance_nano} /> },
-          { name: 'Held', value: <Money nano={held_nano} />, note: 'for calls under way' },
+          { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
           { name: 'Spend, 30 days', value: <Money nano={spent} /> },
         ]}
       />

@@ -10,7 +10,7 @@ import { counted } from '../words.js';
 const MOST_OPEN_LINES = 20;
 
 /** What has more values than these takes a line for each. */
-const MOST_FLOWING = 6;
+const MAX_FLOWING = 6;
 
 interface Section {
   title: string;
@@ -74,7 +74,7 @@ function written(entries: readonly [string, unknown][]): string {
   visit(document, {
     Collection: (_key, node) => {
       const values = node.items.map((item) => (isPair(item) ? item.value : item));
-      const isShort = values.length > 0 && values.length <= MOST_FLOWING;
+      const isShort = values.length > 0 && values.length <= MAX_FLOWING;
       if (isShort && !values.some(isCollection)) node.flow = node !== document.contents;
     },
   });

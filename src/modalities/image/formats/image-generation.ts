@@ -34,10 +34,10 @@ export const imageGeneration: ImageFormat = {
 };
 
 /** Of a model for which the file says nothing else. */
-const STANDARD_IMAGES = 10;
-const STANDARD_SIZE = '1024x1024';
+const DEFAULT_IMAGES = 10;
+const DEFAULT_SIZE = '1024x1024';
 /** The most pixels that a price covers which does not go by size: above it, upstreams take more. */
-const STANDARD_PIXELS = 2 ** 21;
+const DEFAULT_PIXELS = 2 ** 21;
 /** Pixels of a side: what is outside is a mistake at every known provider. */
 const LEAST_SIDE = 16;
 const LONGEST_SIDE = 8_192;
@@ -84,7 +84,7 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
  * there is none, before any money is held.
  */
 export function priced(call: ImageCall, { id, upstreams, limits }: Model): readonly Upstream[] {
-  const most = limits.image_pixels ?? STANDARD_PIXELS;
+  const most = limits.image_pixels ?? DEFAULT_PIXELS;
   const sold = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
   const able = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
   const [first] = upstreams;
@@ -109,14 +109,14 @@ function pixelsOf({ size }: ImageCall): number {
 }
 
 function checkCount(n: number, { id, limits }: Model): void {
-  const most = limits.images ?? STANDARD_IMAGES;
+  const most = limits.images ?? DEFAULT_IMAGES;
   if (n > most) refuse('n', `must be at most ${most} for ${id}`);
 }
 
 /** Where the price goes by size, a request that names none gets the usual one, or the first. */
 function pricedSize({ per_image }: Price): string | undefined {
   const sizes = [...(per_image?.keys() ?? [])].filter((key) => key.includes('x'));
-  return sizes.includes(STANDARD_SIZE) ? STANDARD_SIZE : sizes[0];
+  return sizes.includes(DEFAULT_SIZE) ? DEFAULT_SIZE : sizes[0];
 }
 
 function sizeOf(text: string | undefined): ImageCall['size'] {
