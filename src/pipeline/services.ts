@@ -17,7 +17,7 @@ export interface Polled {
   fault?: UpstreamError;
 }
 
-/** The services that stages use. One value for each configuration; the store and network outlive reloads. */
+/** The services of stages, one value for each configuration. Store and network outlive reloads. */
 export interface Services {
   configuration: Configuration;
   store: Store;
