@@ -10,7 +10,7 @@ export function priceShape(price: Price): PriceShape {
   const shape: PriceShape = {};
   if (input > 0n || output > 0n) {
     shape['input_per_million'] = formatDollars(input);
-    shape['output_per_million'] = formatDollars(output);
+    if (!price.input_only) shape['output_per_million'] = formatDollars(output);
   }
   if (price.per_image) shape['per_image'] = inDollars(price.per_image);
   if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);

@@ -5,6 +5,7 @@ import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
 import { isRecord } from '../lib/is-record.js';
+import type { Modality } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/option.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
@@ -35,9 +36,9 @@ async function explain(
     const hint = nameHint(id, [...configuration.models.keys()]);
     throw new UsageError(`there is no model "${id}"; ${hint}`);
   }
-  const endpoints = endpointsOf(model, configuration);
   const { MODALITIES } = await import('../modalities/index.js');
   const able = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
+  const endpoints = endpointsOf(able, configuration);
   const bills = await Promise.all(able.map(({ example }) => example(model)));
   if (json) return printJson(shapeOf(model, endpoints, bills));
   printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
@@ -46,16 +47,16 @@ async function explain(
   bills.forEach(printBill);
 }
 
-/** Those that route to what the model does; a video is also asked after and fetched. */
+/** Those that route to what the model does, or to its tasks. */
 function endpointsOf(
-  { capabilities }: Model,
+  able: readonly Modality[],
   { endpoints }: Configuration,
 ): readonly EndpointEntry[] {
   return endpoints.filter(({ stages }) =>
     stages.some(({ name, option }) => {
       if (name !== 'route') return false;
-      if (isRecord(option)) return [...capabilities].some((one) => one === option['capability']);
-      return capabilities.has('video');
+      if (isRecord(option)) return able.some((one) => one.name === option['capability']);
+      return able.some(({ tasks }) => Object.hasOwn(tasks, String(option)));
     }),
   );
 }

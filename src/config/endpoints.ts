@@ -2,80 +2,36 @@ import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-interface Standard {
-  name: string;
-  at: string;
-  stages: readonly (string | Readonly<Record<string, unknown>>)[];
-}
+const MODELS: DefaultEndpoint = {
+  name: 'models',
+  at: 'GET /v1/models',
+  stages: ['auth', 'models'],
+};
 
 /** The endpoints that stand where the file has no `endpoints`. */
-export const DEFAULT_ENDPOINTS: readonly Standard[] = [
-  {
-    name: 'chat',
-    at: 'POST /v1/chat/completions',
-    stages: [
-      'auth',
-      { validate: 'chat-completion' },
-      { route: { capability: 'chat' } },
-      'balance',
-      { transform: 'chat' },
-      'meter',
-    ],
-  },
-  {
-    name: 'images',
-    at: 'POST /v1/images/generations',
-    stages: [
-      'auth',
-      { validate: 'image-generation' },
-      { route: { capability: 'image' } },
-      'balance',
-      { transform: 'image' },
-      'meter',
-    ],
-  },
-  { name: 'hosted-images', at: 'GET /images/{id}', stages: ['hosted-image'] },
-  {
-    name: 'submit',
-    at: 'POST /v1/queue/{model}',
-    stages: [
-      'auth',
-      { validate: 'video-submission' },
-      { route: { capability: 'video' } },
-      'balance',
-      { transform: 'video.submit' },
-    ],
-  },
-  {
-    name: 'status',
-    at: 'GET /v1/queue/{model}/requests/{requestID}/status',
-    stages: ['auth', { route: 'task' }, { transform: 'video.status' }],
-  },
-  {
-    name: 'result',
-    at: 'GET /v1/queue/{model}/requests/{requestID}',
-    stages: ['auth', { route: 'task' }, { transform: 'video.result' }, { meter: 'once' }],
-  },
-  {
-    name: 'content',
-    at: 'GET /v1/queue/{model}/requests/{requestID}/content/{index}',
-    stages: ['auth', { route: 'content' }, { transform: 'video.content' }],
-  },
-  { name: 'models', at: 'GET /v1/models', stages: ['auth', 'models'] },
-];
+export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
+  const brought = [...modalities.values()].flatMap(({ formats, endpoints }) => [
+    ...formats.map(({ endpoint }) => endpoint),
+    ...endpoints,
+  ]);
+  return [...brought, MODELS];
+}
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const PATH = /^\/(?:(?:[A-Za-z0-9._~-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 
-/** The endpoints of the file as far as they can be read, or the standard ones. */
+/** The endpoints of the file as far as they can be read, or the default ones. */
 export function readEndpoints(
   source: Source,
   entries: Readonly<Record<string, PartialLoad<EndpointBlock> | undefined>> | undefined,
+  modalities: Modalities,
 ): EndpointEntry[] {
   if (!source.readable) return [];
-  if (!source.marks.has('/endpoints')) return DEFAULT_ENDPOINTS.map((one) => standard(source, one));
+  const defaults = defaultEndpoints(modalities);
+  if (!source.marks.has('/endpoints')) return defaults.map((one) => standard(source, one));
   const read: EndpointEntry[] = [];
   for (const [name, entry] of Object.entries(entries ?? {})) {
     const endpoint = entry && readEndpoint(source, name, entry);
@@ -83,19 +39,19 @@ export function readEndpoints(
     checkTaken(source, endpoint, read);
     read.push(endpoint);
   }
-  return withHostedImages(source, read);
+  const missing = defaults.filter((one) => isMissing(one, read));
+  return [...read, ...missing.map((one) => standard(source, one))];
 }
 
-/** Images that are asked for by URL need a place to be had from, also where the file has none. */
-function withHostedImages(source: Source, read: EndpointEntry[]): EndpointEntry[] {
-  const has = (name: string, option?: string): boolean =>
-    read.some(({ stages }) =>
-      stages.some((stage) => stage.name === name && (!option || stage.option === option)),
+/** Whether the file's own endpoints need this one beside them and do without it. */
+function isMissing({ name, stages, beside }: DefaultEndpoint, read: readonly EndpointEntry[]) {
+  const has = (wanted: string | undefined, option?: string): boolean =>
+    read.some((endpoint) =>
+      endpoint.stages.some((one) => one.name === wanted && (!option || one.option === option)),
     );
-  const hosted = DEFAULT_ENDPOINTS.find(({ name }) => name === 'hosted-images');
-  const taken = read.some(({ name }) => name === 'hosted-images');
-  if (!hosted || taken || has('hosted-image') || !has('transform', 'image')) return read;
-  return [...read, standard(source, hosted)];
+  if (beside === undefined || !has('transform', beside)) return false;
+  const [stage] = stages;
+  return !(typeof stage === 'string' && has(stage)) && !read.some((one) => one.name === name);
 }
 
 function readEndpoint(
@@ -152,7 +108,7 @@ function shapeOf({ method, path }: EndpointEntry): string {
   return `${method} ${path.replaceAll(/\{\w+\}/g, '{}').replace(/(?<=.)\/$/, '')}`;
 }
 
-function standard(source: Source, { name, at, stages }: Standard): EndpointEntry {
+function standard(source: Source, { name, at, stages }: DefaultEndpoint): EndpointEntry {
   const [method = '', path = ''] = at.split(' ');
   const place = source.placeOf(0);
   return { name, method, path, stages: stages.map((stage) => readStage(stage, place)), place };

@@ -45,7 +45,7 @@ export async function load(
     return { faults: report.sorted(file), configuration: undefined, endpoints: [] };
   }
   const gateway = validate(source, 'gateway');
-  const endpoints = readEndpoints(source, gateway.endpoints);
+  const endpoints = readEndpoints(source, gateway.endpoints, modalities);
   const settings = readSettings(source, gateway, directory);
   const manifests = new Manifests(source, env, modalities);
   const read_providers = await readProviders(source, gateway.providers ?? {}, manifests);

@@ -6,6 +6,8 @@ import type { PartialLoad } from '../yaml/validate.js';
 import type { Capability, Price } from '../core/model.js';
 import { readDollars } from '../yaml/dollars.js';
 
+type PriceAmounts = Exclude<PartialLoad<PriceEntry>, string>;
+
 const TOKEN_UNITS = ['input_per_million', 'output_per_million'];
 
 /** A price in nano-dollars, from the file's own digits. */
@@ -23,6 +25,7 @@ export function readPrice(
     free: entry === 'free',
     input_nano_per_million: nano('input_per_million'),
     output_nano_per_million: nano('output_per_million'),
+    ...(isInputOnly(amounts) && { input_only: true }),
   };
   for (const { units } of modalities.values()) {
     for (const [unit, { read }] of Object.entries(units)) {
@@ -30,6 +33,10 @@ export function readPrice(
     }
   }
   return price;
+}
+
+function isInputOnly({ input_per_million: input, output_per_million: output }: PriceAmounts) {
+  return input !== undefined && output === undefined;
 }
 
 /** The capabilities that each unit pays for. A unit that is wanted must be there. */

@@ -11,10 +11,33 @@ import type { Services } from './services.js';
 import type { Request, Shape, State } from './stage.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 
+/** An endpoint that stands where the file has no `endpoints`. */
+export interface DefaultEndpoint {
+  readonly name: string;
+  /** Its method and path. */
+  readonly at: string;
+  readonly stages: readonly (string | Readonly<Record<string, unknown>>)[];
+  /** It also stands beside endpoints of the file's own that transform by this operation. */
+  readonly beside?: string;
+}
+
+/** What the description of the API says of an endpoint. */
+export interface Description {
+  readonly summary: string;
+  readonly details?: string;
+  /** The status of success. */
+  readonly status: 200 | 202;
+  /** What the answer is, by media type: the name of a schema, or `bytes`. */
+  readonly content: Readonly<Record<string, string>>;
+  readonly refusals?: readonly number[];
+}
+
 /** How clients speak to a modality: a request body, named by `validate: NAME`. */
 export interface RequestFormat {
   /** `schemas/NAME.schema.json` says what a body may be. */
   readonly name: string;
+  readonly endpoint: DefaultEndpoint;
+  readonly description: Description;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
 }
@@ -25,6 +48,8 @@ export interface Operation {
   readonly shape: Shape;
   /** The format of the request body, where there is one; an operator's own schema refines it. */
   readonly format?: string;
+  /** Left out where its format has one. */
+  readonly description?: Description;
   run(state: State, client: ClientConnection, services: Services): Promise<Answer>;
 }
 
@@ -63,6 +88,17 @@ export interface ManifestSide {
   read(manifest: ManifestReader): Promise<ProviderOperation | undefined>;
 }
 
+/** A call that a newcomer can paste. */
+export interface SampleCall {
+  path: string;
+  body: Readonly<Record<string, unknown>>;
+  /**
+   * The method of OpenAI's client libraries, and the part of the answer that is printed. Left out
+   * for a task, whose `status_url` is asked until it has ended.
+   */
+  client?: { method: string; python: string; node: string };
+}
+
 /** One kind of work: how a request becomes work, and how providers, prices and bills are read. */
 export interface Modality {
   /** The capability, and the word in `route:`. */
@@ -70,6 +106,8 @@ export interface Modality {
   /** Capabilities that refine it and are of no use without it. */
   readonly refinements: readonly Capability[];
   readonly formats: readonly RequestFormat[];
+  /** Beside those of its formats. */
+  readonly endpoints: readonly DefaultEndpoint[];
   readonly operations: readonly Operation[];
   /** Words of `route:` that find a task instead of a model. */
   readonly tasks: Readonly<Record<string, FindTask>>;
@@ -83,6 +121,9 @@ export interface Modality {
   /** Fits a checked request to a model. Throws `GatewayError` for what the model cannot take. */
   plan(request: Request, model: Model): Work;
   example: (model: Model) => Promise<SampleBill>;
+  sampleCall(model_id: string): SampleCall;
+  /** Its title and first prompts in the playground; left out where that cannot call it. */
+  readonly playground?: { title: string; ideas: readonly string[] };
 }
 
 /** All modalities, by name. */

@@ -1,5 +1,5 @@
 import { withFallback } from './fallback.js';
-import type { Operation } from './modality.js';
+import type { DefaultEndpoint, Operation } from './modality.js';
 import { fact, type Money, type Need } from './stage.js';
 import type { Answer, Sending, Work } from './work.js';
 
@@ -12,6 +12,23 @@ export interface Spending {
   gives: Need;
   /** `spends` where the request charges its answer, `hands-over` where a task does it later. */
   money: Money;
+}
+
+/** The endpoint at `at` that holds money, spends it on the work of a modality, and settles it. */
+export function spendingEndpoint(
+  name: string,
+  at: string,
+  { modality, format }: { modality: string; format: string },
+): DefaultEndpoint {
+  const stages = [
+    'auth',
+    { validate: format },
+    { route: { capability: modality } },
+    'balance',
+    { transform: modality },
+    'meter',
+  ];
+  return { name, at, stages };
 }
 
 export function spending({ name, modality, format, gives, money }: Spending): Operation {

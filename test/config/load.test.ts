@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { format } from '../../src/yaml/format.js';
-import { DEFAULT_ENDPOINTS } from '../../src/config/endpoints.js';
+import { defaultEndpoints } from '../../src/config/endpoints.js';
 import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import type { Configuration } from '../../src/core/configuration.js';
@@ -66,7 +66,7 @@ describe('load of a valid configuration', () => {
       sign_ins: 30,
     });
     const addresses = configuration.endpoints.map(({ method, path }) => `${method} ${path}`);
-    expect(addresses).to.deep.equal(DEFAULT_ENDPOINTS.map(({ at }) => at));
+    expect(addresses).to.deep.equal(defaultEndpoints(MODALITIES).map(({ at }) => at));
     expect(addresses).to.include.members(['POST /v1/chat/completions', 'GET /v1/models']);
   });
 
@@ -271,7 +271,7 @@ describe('load of a valid configuration', () => {
     expect([endpoints.length, configuration]).to.deep.equal([0, undefined]);
     const broken = await load(`${FIXTURES}name-owner.yaml.txt`, ENV, MODALITIES);
     expect([broken.endpoints.length, broken.configuration]).to.deep.equal([
-      DEFAULT_ENDPOINTS.length,
+      defaultEndpoints(MODALITIES).length,
       undefined,
     ]);
   });

@@ -1,34 +1,31 @@
 import { isRecord } from '../../lib/is-record.js';
 import { ERRORS } from '../../core/errors.js';
 import { readShippedSchema } from '../../lib/schemas.js';
+import { MODALITIES } from '../../modalities/index.js';
 
 export type Json = Record<string, unknown>;
 
 const ANSWERS = 'management-answers';
 
-/** What each file in `schemas/` is called in the document: its title. */
-const FILES = [
-  'account-creation',
-  'account-credit',
-  'chat-completion',
-  'chat-completion-chunk',
-  'chat-completion-response',
-  'error',
-  'image-generation',
-  'image-generation-response',
-  'key-creation',
-  'model-list',
-  'video-result',
-  'video-status',
-  'video-submission',
-  'video-submission-response',
-] as const;
-export type SchemaFile = (typeof FILES)[number];
+/** Files in `schemas/` beside those of the modalities. */
+const FILES = ['account-creation', 'account-credit', 'error', 'key-creation', 'model-list'];
+
+/** The file of each schema in the document. There, a schema is called by its title. */
+function schemaFiles(): string[] {
+  const modalities = [...MODALITIES.values()];
+  const formats = modalities.flatMap((modality) => modality.formats);
+  const operations = modalities.flatMap((modality) => modality.operations);
+  const answers = [...formats, ...operations].flatMap(({ description }) =>
+    Object.values(description?.content ?? {}),
+  );
+  const named = answers.filter((name) => name !== 'bytes');
+  return [...new Set([...FILES, ...formats.map(({ name }) => name), ...named])].sort();
+}
 
 /** All schemas by name: of each file its own, of the answers each for itself. */
 export function componentSchemas(): Json {
   const schemas: Json = {};
-  for (const file of FILES) {
+  for (const file of schemaFiles()) {
     const { $schema: _version, $id: _id, ...schema } = readShippedSchema(file);
     const name = String(schema['title']);
     schemas[name] = pointingTo(`#/components/schemas/${name}/$defs/`, schema);
@@ -39,7 +36,7 @@ export function componentSchemas(): Json {
 }
 
 /** A reference to the schema of a file. */
-export function schemaOf(file: SchemaFile): Json {
+export function schemaOf(file: string): Json {
   return { $ref: `#/components/schemas/${String(readShippedSchema(file)['title'])}` };
 }
 

@@ -1,66 +1,21 @@
 import type { EndpointEntry } from '../../core/configuration.js';
-import { errorsOf, json, schemaOf, type Json, type SchemaFile } from './components.js';
-
-interface Work {
-  summary: string;
-  description?: string;
-  body?: SchemaFile;
-  /** The status of success. */
-  status: 200 | 202;
-  content?: Json;
-  refusals?: readonly number[];
-}
+import { MODALITIES } from '../../modalities/index.js';
+import type { Description } from '../../pipeline/modality.js';
+import { errorsOf, json, schemaOf, type Json } from './components.js';
 
 const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
 
-/** What an endpoint does, by what its stage `transform` names, or else by the stage itself. */
-const WORKS: Readonly<Record<string, Work>> = {
-  chat: {
-    summary: 'Create a chat completion',
-    description: 'With `stream: true` the answer is a stream of events that ends with `[DONE]`.',
-    body: 'chat-completion',
+/** What an endpoint does, by a stage that does it. */
+const STAGES: Readonly<Record<string, Description>> = {
+  models: {
+    summary: 'List the models',
     status: 200,
-    content: {
-      ...json(schemaOf('chat-completion-response')),
-      'text/event-stream': { schema: schemaOf('chat-completion-chunk') },
-    },
+    content: { 'application/json': 'model-list' },
   },
-  image: {
-    summary: 'Make images',
-    body: 'image-generation',
-    status: 200,
-    content: json(schemaOf('image-generation-response')),
-  },
-  'video.submit': {
-    summary: 'Submit a video task',
-    description: 'Answers at once; ask `status_url` how far it is, and `response_url` when done.',
-    body: 'video-submission',
-    status: 202,
-    content: json(schemaOf('video-submission-response')),
-  },
-  'video.status': {
-    summary: 'Ask how far a video task is',
-    description: 'Costs nothing.',
-    status: 200,
-    content: json(schemaOf('video-status')),
-  },
-  'video.result': {
-    summary: 'Fetch the result of a video task',
-    description: 'The first fetch of a `COMPLETED` task is charged, and no other.',
-    status: 200,
-    content: json(schemaOf('video-result')),
-  },
-  'video.content': {
-    summary: 'Download a video',
-    status: 200,
-    content: { 'video/mp4': BYTES },
-    refusals: [416],
-  },
-  models: { summary: 'List the models', status: 200, content: json(schemaOf('model-list')) },
   'hosted-image': {
     summary: 'Fetch an image',
     status: 200,
-    content: { 'image/*': BYTES },
+    content: { 'image/*': 'bytes' },
     refusals: [404],
   },
 };
@@ -75,7 +30,11 @@ const IDEMPOTENCY: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
 };
 
-const UNKNOWN: Work = { summary: 'An endpoint of the operator’s own', status: 200 };
+const UNKNOWN: Work = {
+  summary: 'An endpoint of the operator’s own',
+  status: 200,
+  content: {},
+};
 
 /** What a request may be refused with, by the stages that it walks through. */
 const REFUSALS: Readonly<Record<string, readonly number[]>> = {
@@ -89,30 +48,63 @@ const REFUSALS: Readonly<Record<string, readonly number[]>> = {
 /** An endpoint as gateway.yaml mounts it, whatever its path and its stages. */
 export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   const { stages } = endpoint;
-  const { summary, description, body, status, content, refusals = [] } = workOf(endpoint);
+  const { summary, details, body, status, content, refusals = [] } = workOf(endpoint);
   const known = stages.flatMap(({ name }) => REFUSALS[name] ?? []);
   if (isRepeatable(endpoint)) known.push(409);
   return {
     operationId: id,
     tags: ['Models'],
     summary,
-    ...(description && { description }),
+    ...(details && { description: details }),
     security: stages.some(({ name }) => name === 'auth') ? [{ key: [] }] : [],
     parameters: [...parametersOf(endpoint), ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
     ...(body && { requestBody: { required: true, content: json(schemaOf(body)) } }),
     responses: {
-      [status]: { description: summary, ...(content && { content }) },
+      [status]: { description: summary, ...contentOf(content) },
       ...errorsOf([...known, ...refusals, 500, 503]),
     },
   };
 }
 
+/** What an endpoint does, and the format of its body. */
+interface Work extends Description {
+  body?: string;
+}
+
+const MODALITY_LIST = [...MODALITIES.values()];
+const FORMATS = new Map(
+  MODALITY_LIST.flatMap(({ formats }) =>
+    formats.map(({ name, description }) => [name, { ...description, body: name }] as const),
+  ),
+);
+const OPERATIONS = new Map(
+  MODALITY_LIST.flatMap(({ operations }) =>
+    operations.map(({ name, format, description }) => [
+      name,
+      description ?? FORMATS.get(format ?? ''),
+    ]),
+  ),
+);
+
+/** By the format that it reads, or by the operation, or else by the stage itself. */
 function workOf({ stages }: EndpointEntry): Work {
   for (const { name, option } of stages) {
-    const work = WORKS[name === 'transform' ? String(option) : name];
+    const word = String(option);
+    if (name === 'validate' && FORMATS.has(word)) return FORMATS.get(word) ?? UNKNOWN;
+    const work = name === 'transform' ? OPERATIONS.get(word) : STAGES[name];
     if (work) return work;
   }
   return UNKNOWN;
+}
+
+function contentOf(content: Description['content']): Json {
+  const types = Object.entries(content);
+  if (types.length === 0) return {};
+  const each = types.map(([type, name]) => [
+    type,
+    name === 'bytes' ? BYTES : { schema: schemaOf(name) },
+  ]);
+  return { content: Object.fromEntries(each) as Json };
 }
 
 /** The stage that holds the money is also the one that knows a request again. */

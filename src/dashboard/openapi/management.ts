@@ -1,6 +1,6 @@
 import { readShippedSchema } from '../../lib/schemas.js';
 import type { ApiRoute } from '../api/route.js';
-import { answerOf, errorsOf, json, schemaOf, type Json, type SchemaFile } from './components.js';
+import { answerOf, errorsOf, json, schemaOf, type Json } from './components.js';
 
 /** The path of a route as the document writes it: `/api/keys/{keyID}`. */
 export function pathOf({ path }: ApiRoute): string {
@@ -17,7 +17,7 @@ export function managementOperation(route: ApiRoute): Json {
     summary: about.summary,
     security: [{ session: [] }],
     parameters: [...pathParameters(route), ...queryParameters(about.query)],
-    ...(body && { requestBody: { required: true, content: json(schemaOf(body as SchemaFile)) } }),
+    ...(body && { requestBody: { required: true, content: json(schemaOf(body)) } }),
     responses: { [about.status]: successOf(route), ...errorsOf(refusalsOf(route)) },
   };
 }

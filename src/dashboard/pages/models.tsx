@@ -4,7 +4,7 @@ import type { DashboardServices, Route } from '../types.js';
 import { sendPage } from './page.js';
 import { Badge, Card, Code, CopyButton, Empty } from './parts.js';
 import { limitsOf, pricesOf, priceInShort } from './prices.js';
-import { kindOf, LANGUAGES, snippet, type Language } from './snippet.js';
+import { LANGUAGES, snippet, type Language } from './snippet.js';
 import type { Model } from '../../core/model.js';
 
 const NAMES: Record<Language, string> = { curl: 'curl', python: 'Python', node: 'Node' };
@@ -126,7 +126,7 @@ function Snippets(props: { model: Model; at: number; public_url: string }): JSX.
         <div class={`tab ${language}`}>
           <Code
             label={`${NAMES[language]} for ${model.id}`}
-            text={snippet(language, kindOf(model), model, public_url)}
+            text={snippet(language, model, public_url)}
           />
         </div>
       ))}

@@ -137,7 +137,7 @@ function FirstCall(props: { services: DashboardServices; keys: readonly Key[] })
             your shell: <code>export TOLLGATE_API_KEY=tg-…</code>
           </p>
           <p class="soft">2. Paste this, or try the same in the playground:</p>
-          <Code label="curl" text={snippet('curl', 'chat', model, configuration.public_url)} />
+          <Code label="curl" text={snippet('curl', model, configuration.public_url)} />
         </div>
       )}
     </Card>

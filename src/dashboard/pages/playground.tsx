@@ -4,22 +4,20 @@ import { sendPage } from './page.js';
 import { Choice, Field } from './fields.js';
 import { Card, Empty, Notice } from './parts.js';
 import { priceInShort } from './prices.js';
-import { kindOf, type SnippetKind } from './snippet.js';
+import { modalityOf } from './snippet.js';
+import { MODALITIES } from '../../modalities/index.js';
 import type { Model } from '../../core/model.js';
 
-const KINDS: Record<SnippetKind, string> = { chat: 'Chat', image: 'Images', video: 'Video' };
-/** To begin with, by one click. */
-const IDEAS: Record<SnippetKind, string[]> = {
-  chat: ['Explain a hash to a child', 'Write a haiku about a toll road'],
-  image: ['A lighthouse at dawn', 'A toll gate in the rain'],
-  video: ['Waves under a full moon', 'A train crossing a bridge'],
-};
+/** The modalities that the page can call, each with how it is shown. */
+const PLAYABLE = [...MODALITIES.values()].flatMap(({ name, playground }) =>
+  playground ? [{ kind: name, ...playground }] : [],
+);
 const RESOLUTIONS = ['720p', '1080p', '4k'];
 const MAX_SECONDS = 8;
 
 /** A place to try each model by hand; the only page that needs scripts. */
 export function playgroundRoute({ configuration }: DashboardServices): Route {
-  const models = [...configuration.models.values()];
+  const models = [...configuration.models.values()].filter((model) => modalityOf(model).playground);
   return {
     method: 'GET',
     path: '/playground',
@@ -50,9 +48,6 @@ function NoModel(): JSX.Element {
 
 function Playground(props: { models: readonly Model[]; wanted: Model }): JSX.Element {
   const { models, wanted } = props;
-  const kinds = (Object.keys(KINDS) as SnippetKind[]).filter((kind) =>
-    models.some((model) => kindOf(model) === kind),
-  );
   return (
     <>
       <noscript>
@@ -65,7 +60,7 @@ function Playground(props: { models: readonly Model[]; wanted: Model }): JSX.Ele
         <Conversation />
         <aside class="card">
           <div class="body stack">
-            <ModelChoice kinds={kinds} models={models} wanted={wanted} />
+            <ModelChoice models={models} wanted={wanted} />
             <details class="quiet" id="options" open>
               <summary>Options</summary>
               <ChatOptions />
@@ -92,7 +87,7 @@ function Conversation(): JSX.Element {
         <div class="empty" id="start">
           <h2>Say something</h2>
           <p>What a model answers appears here, with what it cost.</p>
-          {Object.entries(IDEAS).map(([kind, ideas]) => (
+          {PLAYABLE.map(({ kind, ideas }) => (
             <div class="row ideas" data-for={kind}>
               {ideas.map((idea) => (
                 <button type="button" data-idea={idea}>
@@ -124,20 +119,20 @@ function Conversation(): JSX.Element {
   );
 }
 
-function ModelChoice(props: {
-  kinds: readonly SnippetKind[];
-  models: readonly Model[];
-  wanted: Model;
-}): JSX.Element {
+function ModelChoice(props: { models: readonly Model[]; wanted: Model }): JSX.Element {
+  const groups = PLAYABLE.map(({ kind, title }) => {
+    const models = props.models.filter((model) => modalityOf(model).name === kind);
+    return { kind, title, models };
+  });
   return (
     <div class="field">
       <label for="model">Model</label>
       <select id="model" name="model">
-        {props.kinds.map((kind) => (
-          <optgroup label={KINDS[kind]}>
-            {props.models
-              .filter((model) => kindOf(model) === kind)
-              .map((model) => (
+        {groups
+          .filter(({ models }) => models.length > 0)
+          .map(({ kind, title, models }) => (
+            <optgroup label={title}>
+              {models.map((model) => (
                 <option
                   value={model.id}
                   data-kind={kind}
@@ -147,8 +142,8 @@ function ModelChoice(props: {
                   {model.id}
                 </option>
               ))}
-          </optgroup>
-        ))}
+            </optgroup>
+          ))}
       </select>
       <span class="hint" id="price" />
     </div>

@@ -7,10 +7,9 @@ type Fact = [name: string, value: string];
 export function pricesOf({ price }: Model): Fact[] {
   if (price.free) return [['Any call', 'free']];
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
-  const tokens: Fact[] = [
-    ['Input', `${dollarsShown(input)} per million tokens`],
-    ['Output', `${dollarsShown(output)} per million tokens`],
-  ];
+  const inputs: Fact = ['Input', `${dollarsShown(input)} per million tokens`];
+  const outputs: Fact = ['Output', `${dollarsShown(output)} per million tokens`];
+  const tokens = price.input_only ? [inputs] : [inputs, outputs];
   const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
     kind === 'any' ? 'Image' : `Image, ${kind}`,
     dollarsShown(nano),
@@ -27,6 +26,7 @@ export function priceInShort({ price }: Model): string {
   if (price.free) return 'Free';
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   if (input > 0n || output > 0n) {
+    if (price.input_only) return `${dollarsShown(input)} in, per 1M tokens`;
     return `${dollarsShown(input)} in · ${dollarsShown(output)} out, per 1M tokens`;
   }
   const images = [...(price.per_image?.values() ?? [])];

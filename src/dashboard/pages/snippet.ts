@@ -1,58 +1,54 @@
 import type { Model } from '../../core/model.js';
+import { MODALITIES } from '../../modalities/index.js';
+import type { Modality, SampleCall } from '../../pipeline/modality.js';
 
 export const LANGUAGES = ['curl', 'python', 'node'] as const;
 export type Language = (typeof LANGUAGES)[number];
-export type SnippetKind = 'chat' | 'image' | 'video';
 
 /** What a model is first of all called for. */
-export function kindOf({ capabilities }: Model): SnippetKind {
-  if (capabilities.has('chat')) return 'chat';
-  return capabilities.has('image') ? 'image' : 'video';
+export function modalityOf({ id, capabilities }: Model): Modality {
+  const found = [...MODALITIES.values()].find(({ name }) => capabilities.has(name));
+  if (!found) throw new Error(`${id} has no capability that it can be called for.`);
+  return found;
 }
 
 /** A call that works when it is pasted, once `TOLLGATE_API_KEY` is set. */
-export function snippet(
-  language: Language,
-  kind: SnippetKind,
-  { id }: Model,
-  public_url: string,
-): string {
-  return SNIPPETS[language][kind](id, public_url);
+export function snippet(language: Language, model: Model, public_url: string): string {
+  const call = modalityOf(model).sampleCall(model.id);
+  const { client } = call;
+  return client
+    ? CLIENTS[language]({ ...call, client }, public_url)
+    : TASKS[language](call, public_url);
 }
 
-type Snippet = (model: string, url: string) => string;
+type Snippet<Call> = (call: Call, url: string) => string;
+type ClientCall = SampleCall & Required<Pick<SampleCall, 'client'>>;
 
-const PROMPT = 'A lighthouse at dawn';
-
-const SNIPPETS: Record<Language, Record<SnippetKind, Snippet>> = {
-  curl: {
-    chat: (model, url) =>
-      curl(`${url}/v1/chat/completions`, {
-        model,
-        messages: [{ role: 'user', content: 'Hello!' }],
-      }),
-    image: (model, url) => curl(`${url}/v1/images/generations`, { model, prompt: PROMPT }),
-    video: (model, url) => `# answers with a status_url to ask until it is COMPLETED
-${curl(`${url}/v1/queue/${model}`, { prompt: PROMPT, parameters: { duration_seconds: 4 } })}`,
-  },
-  python: {
-    chat: (model, url) => `${pythonClient(url)}
-answer = client.chat.completions.create(
-    model=${quoted(model)},
-    messages=[{"role": "user", "content": "Hello!"}],
+const CLIENTS: Record<Language, Snippet<ClientCall>> = {
+  curl: ({ path, body }, url) => curl(`${url}${path}`, body),
+  python: ({ client, body }, url) => `${pythonClient(url)}
+answer = client.${client.method}(
+${lines(body, (name, value) => `    ${name}=${value},`)}
 )
-print(answer.choices[0].message.content)`,
-    image: (model, url) => `${pythonClient(url)}
-answer = client.images.generate(model=${quoted(model)}, prompt="${PROMPT}")
-print(answer.data[0].url)`,
-    video: (model, url) => `import os, time, requests
+print(${client.python})`,
+  node: ({ client, body }, url) => `${nodeClient(url)}
+const answer = await client.${client.method}({
+${lines(body, (name, value) => `  ${name}: ${value},`)}
+});
+console.log(${client.node});`,
+};
+
+const TASKS: Record<Language, Snippet<SampleCall>> = {
+  curl: ({ path, body }, url) => `# answers with a status_url to ask until it is COMPLETED
+${curl(`${url}${path}`, body)}`,
+  python: ({ path, body }, url) => `import os, time, requests
 
 base = ${quoted(url)}
 auth = {"Authorization": f"Bearer {os.environ['TOLLGATE_API_KEY']}"}
 task = requests.post(
-    f"{base}/v1/queue/${model}",
+    f"{base}${path}",
     headers=auth,
-    json={"prompt": "${PROMPT}", "parameters": {"duration_seconds": 4}},
+    json=${spaced(body)},
 ).json()
 while True:
     state = requests.get(base + task["status_url"], headers=auth).json()
@@ -60,36 +56,38 @@ while True:
         break
     time.sleep(2)
 print(requests.get(base + task["response_url"], headers=auth).json())`,
-  },
-  node: {
-    chat: (model, url) => `${nodeClient(url)}
-const answer = await client.chat.completions.create({
-  model: ${quoted(model)},
-  messages: [{ role: 'user', content: 'Hello!' }],
-});
-console.log(answer.choices[0].message.content);`,
-    image: (model, url) => `${nodeClient(url)}
-const answer = await client.images.generate({ model: ${quoted(model)}, prompt: '${PROMPT}' });
-console.log(answer.data[0].url);`,
-    video: (model, url) => `const base = ${quoted(url)};
+  node: ({ path, body }, url) => `const base = ${quoted(url)};
 const headers = {
   authorization: \`Bearer \${process.env.TOLLGATE_API_KEY}\`,
   'content-type': 'application/json',
 };
 const ask = async (path, more) => (await fetch(base + path, { headers, ...more })).json();
 
-const body = JSON.stringify({ prompt: '${PROMPT}', parameters: { duration_seconds: 4 } });
-const task = await ask('/v1/queue/${model}', { method: 'POST', body });
+const body = JSON.stringify(${spaced(body)});
+const task = await ask('${path}', { method: 'POST', body });
 let state = task;
 while (!['COMPLETED', 'FAILED'].includes(state.status)) {
   await new Promise((resolve) => setTimeout(resolve, 2000));
   state = await ask(task.status_url);
 }
 console.log(await ask(task.response_url));`,
-  },
 };
 
-function curl(url: string, body: object): string {
+function lines(body: SampleCall['body'], line: (name: string, value: string) => string): string {
+  return Object.entries(body)
+    .map(([name, value]) => line(name, spaced(value)))
+    .join('\n');
+}
+
+/** JSON on one line as people write it. Texts and numbers are alike in Python and JavaScript. */
+function spaced(value: unknown): string {
+  return JSON.stringify(value, null, 1)
+    .replaceAll(/([[{])\n\s*/gu, '$1')
+    .replaceAll(/\n\s*([\]}])/gu, '$1')
+    .replaceAll(/\n\s*/gu, ' ');
+}
+
+function curl(url: string, body: SampleCall['body']): string {
   const lines = Object.entries(body).map(
     ([name, value]) => `\n    ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
   );

@@ -99,6 +99,7 @@ export const chat: Modality = {
   name: 'chat',
   refinements: ['vision', 'audio', 'tools'],
   formats: FORMATS,
+  endpoints: [],
   operations: [
     spending({
       name: 'chat',
@@ -122,4 +123,17 @@ export const chat: Modality = {
     return new PlannedChat(format, format.read(body, model), model);
   },
   example: sampleBill,
+  sampleCall: (model) => ({
+    path: '/v1/chat/completions',
+    body: { model, messages: [{ role: 'user', content: 'Hello!' }] },
+    client: {
+      method: 'chat.completions.create',
+      python: 'answer.choices[0].message.content',
+      node: 'answer.choices[0].message.content',
+    },
+  }),
+  playground: {
+    title: 'Chat',
+    ideas: ['Explain a hash to a child', 'Write a haiku about a toll road'],
+  },
 };

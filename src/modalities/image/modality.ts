@@ -60,6 +60,15 @@ export const image: Modality = {
   name: 'image',
   refinements: [],
   formats: FORMATS,
+  endpoints: [
+    {
+      name: 'hosted-images',
+      at: 'GET /images/{id}',
+      stages: ['hosted-image'],
+      // Images that are asked for by URL need a place to be had from.
+      beside: 'image',
+    },
+  ],
   operations: [
     spending({
       name: 'image',
@@ -84,4 +93,14 @@ export const image: Modality = {
     return new PlannedImages(format, call, ignored, model);
   },
   example: sampleBill,
+  sampleCall: (model) => ({
+    path: '/v1/images/generations',
+    body: { model, prompt: 'A lighthouse at dawn' },
+    client: {
+      method: 'images.generate',
+      python: 'answer.data[0].url',
+      node: 'answer.data[0].url',
+    },
+  }),
+  playground: { title: 'Images', ideas: ['A lighthouse at dawn', 'A toll gate in the rain'] },
 };

@@ -1,4 +1,4 @@
-import type { Modality, Operation } from '../../pipeline/modality.js';
+import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/spending.js';
 import { fact } from '../../pipeline/stage.js';
 import { content } from './content.js';
@@ -22,11 +22,23 @@ const OPERATIONS: readonly Operation[] = [
   }),
   {
     name: 'video.status',
+    description: {
+      summary: 'Ask how far a video task is',
+      details: 'Costs nothing.',
+      status: 200,
+      content: { 'application/json': 'video-status' },
+    },
     shape: { needs: ['caller', 'task:task'], gives: ['answer:status'] },
     run: (state, _client, services) => status(fact(state, 'task'), services),
   },
   {
     name: 'video.result',
+    description: {
+      summary: 'Fetch the result of a video task',
+      details: 'The first fetch of a `COMPLETED` task is charged, and no other.',
+      status: 200,
+      content: { 'application/json': 'video-result' },
+    },
     shape: { needs: ['caller', 'task:task'], gives: ['answer:task'], money: 'completes' },
     run: (state, { path }, services) => {
       const routed = fact(state, 'task');
@@ -36,9 +48,34 @@ const OPERATIONS: readonly Operation[] = [
   },
   {
     name: 'video.content',
+    description: {
+      summary: 'Download a video',
+      status: 200,
+      content: { 'video/mp4': 'bytes' },
+      refusals: [416],
+    },
     shape: { needs: ['caller', 'task:content'], gives: ['answer:content'] },
     run: (state, client, services) =>
       content(fact(state, 'task'), state.request_id, client, services),
+  },
+];
+
+/** They follow a task to its end. */
+const ENDPOINTS: readonly DefaultEndpoint[] = [
+  {
+    name: 'status',
+    at: 'GET /v1/queue/{model}/requests/{requestID}/status',
+    stages: ['auth', { route: 'task' }, { transform: 'video.status' }],
+  },
+  {
+    name: 'result',
+    at: 'GET /v1/queue/{model}/requests/{requestID}',
+    stages: ['auth', { route: 'task' }, { transform: 'video.result' }, { meter: 'once' }],
+  },
+  {
+    name: 'content',
+    at: 'GET /v1/queue/{model}/requests/{requestID}/content/{index}',
+    stages: ['auth', { route: 'content' }, { transform: 'video.content' }],
   },
 ];
 
@@ -47,6 +84,7 @@ export const video: Modality = {
   name: 'video',
   refinements: [],
   formats: FORMATS,
+  endpoints: ENDPOINTS,
   operations: OPERATIONS,
   tasks: {
     task: (params, state, services) => findTask('task', params, state, services),
@@ -62,4 +100,9 @@ export const video: Modality = {
     return new PlannedVideo(call, ignored, model);
   },
   example: sampleBill,
+  sampleCall: (model) => ({
+    path: `/v1/queue/${model}`,
+    body: { prompt: 'A lighthouse at dawn', parameters: { duration_seconds: 4 } },
+  }),
+  playground: { title: 'Video', ideas: ['Waves under a full moon', 'A train crossing a bridge'] },
 };

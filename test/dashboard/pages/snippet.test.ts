@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { kindOf, snippet, type Language } from '../../../src/dashboard/pages/snippet.js';
+import { snippet, type Language } from '../../../src/dashboard/pages/snippet.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 const run = promisify(execFile);
@@ -40,7 +40,7 @@ describe('a snippet', () => {
     const { models, public_url } = dashboard.gateway.configuration;
     const model = models.get(id);
     if (!model) throw new Error(`There is no model ${id}.`);
-    return snippet(language, kindOf(model), model, public_url);
+    return snippet(language, model, public_url);
   }
 
   for (const { language, model, answer } of CASES) {

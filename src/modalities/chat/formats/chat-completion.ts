@@ -1,4 +1,5 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ChatFormat } from './format.js';
 import { completion } from './openai-answer.js';
 import { ChunkWriter } from './openai-chunks.js';
@@ -7,6 +8,19 @@ import { chatWork } from './openai-request.js';
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
   name: 'chat-completion',
+  endpoint: spendingEndpoint('chat', 'POST /v1/chat/completions', {
+    modality: 'chat',
+    format: 'chat-completion',
+  }),
+  description: {
+    summary: 'Create a chat completion',
+    details: 'With `stream: true` the answer is a stream of events that ends with `[DONE]`.',
+    status: 200,
+    content: {
+      'application/json': 'chat-completion-response',
+      'text/event-stream': 'chat-completion-chunk',
+    },
+  },
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => chatWork(body as ChatCompletionBody, model),

@@ -1,6 +1,7 @@
 import type { Bill } from '../../../billing/bill.js';
 import { usageBody } from '../../../core/usage.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ImageAnswer } from '../send.js';
 import { imagePrice } from '../price.js';
 import { headerSafe } from '../../../lib/ignored-header.js';
@@ -27,6 +28,15 @@ export interface ImageFormat extends RequestFormat {
 /** The image format of the service specification (2.6 and 2.7); unknown usage is zeros. */
 export const imageGeneration: ImageFormat = {
   name: 'image-generation',
+  endpoint: spendingEndpoint('images', 'POST /v1/images/generations', {
+    modality: 'image',
+    format: 'image-generation',
+  }),
+  description: {
+    summary: 'Make images',
+    status: 200,
+    content: { 'application/json': 'image-generation-response' },
+  },
   modelOf: (body) => (body as ImageGenerationBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => imageWork(body as ImageGenerationBody, model),

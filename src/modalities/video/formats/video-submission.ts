@@ -27,6 +27,23 @@ export interface VideoFormat extends RequestFormat {
 /** The submission of the service specification (2.8): its path names the model. */
 export const videoSubmission: VideoFormat = {
   name: 'video-submission',
+  endpoint: {
+    name: 'submit',
+    at: 'POST /v1/queue/{model}',
+    stages: [
+      'auth',
+      { validate: 'video-submission' },
+      { route: { capability: 'video' } },
+      'balance',
+      { transform: 'video.submit' },
+    ],
+  },
+  description: {
+    summary: 'Submit a video task',
+    details: 'Answers at once; ask `status_url` how far it is, and `response_url` when done.',
+    status: 202,
+    content: { 'application/json': 'video-submission-response' },
+  },
   modelOf: (_body, params) => params['model'] ?? '',
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => videoWork(body as VideoSubmissionBody, model),
