@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../src/lib/is-record.js';
 import type { LocalUpstream, WireAnswer, WireRequest } from '../src/core/provider.js';
 import { complete, promptTokens, type Completion } from './simulator/chat.js';
+import { answerEmbeddings } from './simulator/embedding.js';
 import { answerImages } from './simulator/image.js';
 import { hash } from './simulator/fake-text.js';
 import { answerVideos } from './simulator/video.js';
@@ -32,11 +33,11 @@ const DRILLS: ReadonlyMap<number, Refusal> = new Map([
 ]);
 
 /**
- * A model that costs nothing and needs no network: it speaks the chat wire, the images wire and one
- * for video jobs, and answers the same to the same request. Settings: `first_token_ms` and
- * `tokens_per_second` set its pace (0, the default, is at once), `video_takes` that of a video;
- * `fail` (400, 429, 500, timeout or cut) lets an operator practise. Rejects when `signal` is
- * aborted.
+ * A model that costs nothing and needs no network: it speaks the wires of chat, images and
+ * embeddings, and one for video jobs, and answers the same to the same request. Settings:
+ * `first_token_ms` and `tokens_per_second` set its pace (0, the default, is at once), `video_takes`
+ * that of a video; `fail` (400, 429, 500, timeout or cut) lets an operator practise. Rejects when
+ * `signal` is aborted.
  */
 export async function answer(
   request: WireRequest,
@@ -52,6 +53,7 @@ export async function answer(
   const body = parse(request.body);
   if (!body) return refuse(NOT_JSON);
   if (url.pathname === '/images/generations') return answerImages(body, fail === 'cut');
+  if (url.pathname === '/embeddings') return answerEmbeddings(body, fail === 'cut');
   const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
   if (delay_ms > 0) await wait(delay_ms, undefined, { signal });
   const talk: Talk = { body, completions: complete(body), settings, signal, isCut: fail === 'cut' };

@@ -67,6 +67,14 @@ export interface Model {
   price: Price;
 }
 
-export const CAPABILITIES = ['chat', 'vision', 'audio', 'tools', 'image', 'video'] as const;
+export const CAPABILITIES = [
+  'chat',
+  'vision',
+  'audio',
+  'tools',
+  'image',
+  'video',
+  'embedding',
+] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];

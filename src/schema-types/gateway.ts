@@ -192,7 +192,7 @@ export interface TimeoutBlock {
 export interface ModelEntry {
   /** an owner's name */
   owner: string;
-  capabilities: ('chat' | 'vision' | 'audio' | 'tools' | 'image' | 'video')[];
+  capabilities: ('chat' | 'vision' | 'audio' | 'tools' | 'image' | 'video' | 'embedding')[];
   upstreams: UpstreamEntry[];
   limits?: ModelLimitsBlock;
   passthrough?: Fields;

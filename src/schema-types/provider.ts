@@ -40,6 +40,7 @@ export interface ProviderManifest {
   };
   operations: {
     chat?: OperationBlock;
+    embedding?: OperationBlock;
     image?: ImageBlock;
     video?: VideoBlock;
     'video.submit'?: SubmitBlock;

@@ -1,0 +1,71 @@
+import type {
+  EmbeddingCall,
+  EmbeddingCodec,
+  EmbeddingReply,
+  Vector,
+} from '../src/modalities/embedding/codec.js';
+import type { Encoded } from '../src/core/provider.js';
+import { broken, checked, isIndex, recordsIn } from './openai/answer.js';
+import type { Upstream } from '../src/core/model.js';
+
+/** What the gateway decides, because it is priced or because an answer would be unreadable. */
+const FIXED = ['model', 'input', 'encoding_format'];
+const FLOAT_BYTES = 4;
+
+/**
+ * The embeddings wire. A manifest's `wire: { embedding_base64: true }` says that the upstream gives
+ * base64, which is smaller by far; what comes is read either way.
+ */
+export const embedding: EmbeddingCodec = { encode, decode };
+
+function encode(call: EmbeddingCall, upstream: Upstream): Encoded {
+  const { inputs, dimensions, fields } = call;
+  const body: Record<string, unknown> = { ...fields, ...(dimensions && { dimensions }) };
+  for (const name of upstream.drop) delete body[name];
+  for (const [from, to] of Object.entries(upstream.rename)) {
+    if (!Object.hasOwn(body, from)) continue;
+    body[to] = body[from];
+    delete body[from];
+  }
+  for (const [name, value] of Object.entries(upstream.set)) {
+    if (!FIXED.includes(name)) body[name] = value;
+  }
+  const asksBase64 = upstream.provider.wire['embedding_base64'] === true;
+  Object.assign(body, {
+    model: upstream.model,
+    // One input stands by itself: some upstreams take no list of token lists.
+    input: inputs.length === 1 ? inputs[0] : inputs,
+    ...(asksBase64 && { encoding_format: 'base64' }),
+  });
+  return { path: '', body };
+}
+
+function decode(body: unknown, { inputs }: EmbeddingCall, { provider }: Upstream): EmbeddingReply {
+  const answer = checked(body, provider);
+  const data = recordsIn(answer['data']);
+  if (data.length !== inputs.length) {
+    throw broken(`The upstream gave ${data.length} embeddings for ${inputs.length} inputs.`);
+  }
+  const [usage = {}] = recordsIn([answer['usage']]);
+  return {
+    vectors: inOrder(data).map((one) => vectorIn(one['embedding'])),
+    usage: { prompt_tokens: usage['prompt_tokens'], completion_tokens: 0 },
+  };
+}
+
+/** By their indexes, where each has one of its own. */
+function inOrder(data: Record<string, unknown>[]): Record<string, unknown>[] {
+  const indexes = data.map(({ index }) => index);
+  if (!indexes.every(isIndex) || new Set(indexes).size < indexes.length) return data;
+  return data.toSorted((a, b) => Number(a['index']) - Number(b['index']));
+}
+
+function vectorIn(said: unknown): Vector {
+  if (typeof said === 'string') {
+    const bytes = /^[A-Za-z0-9+/]+={0,2}$/u.test(said) ? Buffer.byteLength(said, 'base64') : 0;
+    if (bytes > 0 && bytes % FLOAT_BYTES === 0) return said;
+  } else if (Array.isArray(said) && said.length > 0 && said.every(Number.isFinite)) {
+    return said as number[];
+  }
+  throw broken('The upstream gave an embedding that is none.');
+}

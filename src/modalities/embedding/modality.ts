@@ -1,0 +1,84 @@
+import type { Model, Upstream } from '../../core/model.js';
+import type { Modality } from '../../pipeline/modality.js';
+import { spending } from '../../pipeline/spending.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { EmbeddingCall } from './codec.js';
+import { embedding as openAiFormat, type EmbeddingFormat } from './formats/embedding.js';
+import { readEmbedding } from './manifest.js';
+import { embeddingBill, embeddingMaxCost } from './price.js';
+import { sampleBill } from './sample-bill.js';
+import { embed } from './send.js';
+
+const FORMATS: readonly EmbeddingFormat[] = [openAiFormat];
+
+/** An embedding request fitted to its model. */
+class PlannedEmbeddings implements Work {
+  upstreams: readonly Upstream[];
+  readonly repeatable = true;
+
+  constructor(
+    private readonly format: EmbeddingFormat,
+    private readonly call: EmbeddingCall,
+    readonly ignored: readonly string[],
+    private readonly model: Model,
+  ) {
+    this.upstreams = model.upstreams;
+  }
+
+  maxCost(): bigint {
+    return embeddingMaxCost(this.call, this.upstreams);
+  }
+
+  async send(upstream: Upstream, { hold, client, services }: Sending): Promise<PaidAnswer> {
+    const { call, format, model } = this;
+    const { vectors, usage } = await embed(call, upstream, client, services);
+    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    return {
+      provider: upstream.provider.name,
+      streams: false,
+      deliver: async (settle) => settle(await embeddingBill(usage, terms)),
+      body: (bill) => format.write(model, call, vectors, bill),
+    };
+  }
+}
+
+/** Embeddings: vectors of texts. */
+export const embedding: Modality = {
+  name: 'embedding',
+  refinements: [],
+  formats: FORMATS,
+  endpoints: [],
+  operations: [
+    spending({
+      name: 'embedding',
+      modality: 'embedding',
+      format: openAiFormat.name,
+      gives: 'answer',
+      money: 'spends',
+    }),
+  ],
+  tasks: {},
+  units: { input_per_million: { pays: ['embedding'] } },
+  manifest: { served_by: [['embedding']], read: readEmbedding },
+  fields: {
+    own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],
+    held: ['model', 'input'],
+    refused: [],
+  },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No embedding format is called ${name}.`);
+    const { call, ignored } = format.read(body, model);
+    return new PlannedEmbeddings(format, call, ignored, model);
+  },
+  example: sampleBill,
+  sampleCall: (model) => ({
+    path: '/v1/embeddings',
+    body: { model, input: 'A lighthouse at dawn' },
+    client: {
+      method: 'embeddings.create',
+      python: 'answer.data[0].embedding[:4]',
+      node: 'answer.data[0].embedding.slice(0, 4)',
+    },
+  }),
+};

@@ -1,0 +1,49 @@
+import type { Upstream } from '../../core/model.js';
+import type { WireRequest } from '../../core/provider.js';
+import type { ClientConnection } from '../../http/client-connection.js';
+import type { Services } from '../../pipeline/services.js';
+import { classifyError } from '../../upstream/classify-error.js';
+import { readError, readJson } from '../../upstream/read-answer.js';
+import {
+  isEmbeddingCodec,
+  type EmbeddingCall,
+  type EmbeddingCodec,
+  type EmbeddingReply,
+} from './codec.js';
+import { vectorBytes } from './vector.js';
+
+/** Asks one upstream, once. Throws `UpstreamError` where it does not answer. */
+export async function embed(
+  call: EmbeddingCall,
+  upstream: Upstream,
+  { signal, room }: ClientConnection,
+  { network, configuration }: Services,
+): Promise<EmbeddingReply> {
+  const { provider } = upstream;
+  const { codec, path } = operationOf(upstream);
+  const encoded = codec.encode(call, upstream);
+  const wire: WireRequest = {
+    method: 'POST',
+    path: encoded.path || path,
+    headers: { 'content-type': 'application/json', ...encoded.headers },
+    body: JSON.stringify(encoded.body),
+  };
+  const answer = await network.send(provider, wire, signal);
+  const { status, headers } = answer;
+  if (status < 200 || status > 299) {
+    throw classifyError(status, headers, await readError(answer), provider);
+  }
+  const body = await readJson(answer, configuration.limits.answer_bytes, room);
+  const reply = codec.decode(body, call, upstream);
+  const { encoding_format: format } = call;
+  room?.grow(reply.vectors.reduce((sum, vector) => sum + vectorBytes(vector, format), 0));
+  return reply;
+}
+
+function operationOf({ provider }: Upstream): { path: string; codec: EmbeddingCodec } {
+  const operation = provider.operations.get('embedding');
+  if (operation && isEmbeddingCodec(operation.codec)) {
+    return { path: operation.path, codec: operation.codec };
+  }
+  throw new Error(`${provider.name} does not make embeddings.`);
+}
