@@ -13,11 +13,14 @@ export type Check = (body: unknown) => void;
 const ajv = compilerOfShipped({ discriminator: true, allowUnionTypes: true });
 const shipped = new Map<string, Check>();
 
-/** The check of a format's schema, `schemas/NAME.schema.json`. */
+/** The check of a format's schema, `schemas/NAME.schema.json`, which may refine another one. */
 export function compileShippedSchema(name: string): Check {
   let check = shipped.get(name);
   if (!check) {
-    check = checking(ajv.compile(readShippedSchema(name)));
+    const schema = readShippedSchema(name);
+    const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
+    for (const { $ref } of refined) compileShippedSchema($ref);
+    check = checking(ajv.compile(schema));
     shipped.set(name, check);
   }
   return check;

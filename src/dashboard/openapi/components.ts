@@ -18,7 +18,7 @@ function schemaFiles(): string[] {
   const answers = [...formats, ...operations].flatMap(({ description }) =>
     Object.values(description?.content ?? {}),
   );
-  const named = answers.filter((name) => name !== 'bytes');
+  const named = answers.filter((name) => name !== 'bytes').map((name) => name.split('#')[0] ?? '');
   return [...new Set([...FILES, ...formats.map(({ name }) => name), ...named])].sort();
 }
 
@@ -35,9 +35,10 @@ export function componentSchemas(): Json {
   return schemas;
 }
 
-/** A reference to the schema of a file. */
+/** A reference to the schema of a file, `NAME`, or to one inside it, `NAME#/$defs/INNER`. */
 export function schemaOf(file: string): Json {
-  return { $ref: `#/components/schemas/${String(readShippedSchema(file)['title'])}` };
+  const [name = '', inner = ''] = file.split('#');
+  return { $ref: `#/components/schemas/${String(readShippedSchema(name)['title'])}${inner}` };
 }
 
 /** A reference to an answer of the management API. */
@@ -80,13 +81,17 @@ export function json(schema: Json): Json {
 function pointingTo<T>(base: string, value: T): T {
   return walk(value) as T;
 
+  function target(ref: string): unknown {
+    return ref.startsWith('#') ? ref.replace('#/$defs/', base) : schemaOf(ref)['$ref'];
+  }
+
   function walk(part: unknown): unknown {
     if (Array.isArray(part)) return part.map(walk);
     if (!isRecord(part)) return part;
     return Object.fromEntries(
       Object.entries(part).map(([key, inner]) => [
         key,
-        key === '$ref' ? String(inner).replace('#/$defs/', base) : walk(inner),
+        key === '$ref' ? target(String(inner)) : walk(inner),
       ]),
     );
   }

@@ -13,6 +13,8 @@ export interface ChatWork {
   kind: 'chat';
   call: ChatCall;
   size: PromptSize;
+  /** Set where a client asked for the usage of its stream. */
+  include_usage?: boolean;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }

@@ -83,7 +83,7 @@ function streamedAnswer(
   terms: Terms,
   sending: Sending,
 ): PaidAnswer {
-  const writer = format.stream(made.heading, made.shown);
+  const writer = format.stream(made.heading, made.shown, terms.work);
   return {
     provider: made.upstream.provider.name,
     streams: true,

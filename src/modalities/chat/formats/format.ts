@@ -29,5 +29,5 @@ export interface ChatFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): ChatWork;
   write(heading: Heading, reply: ChatReply, bill: Bill): object;
-  stream(heading: Heading, shown: Shown): ChatStreamWriter;
+  stream(heading: Heading, shown: Shown, work: ChatWork): ChatStreamWriter;
 }

@@ -24,6 +24,12 @@ export interface ChunkWords {
   object: string;
   /** Further fields of every chunk. */
   extra?: Readonly<Record<string, unknown>>;
+  /** Further fields of the first delta of a choice. */
+  opening?: Readonly<Record<string, unknown>>;
+  /** Each choice says `logprobs: null` where it has none. */
+  null_logprobs?: boolean;
+  /** Left out: on the last chunk alone. `asked`: null on the others. `never`: nowhere. */
+  usage?: 'asked' | 'never';
 }
 
 /**
@@ -37,10 +43,18 @@ export class ChunkWriter implements ChatStreamWriter {
   hasSpoken = false;
   readonly #head: string;
   readonly #shown: Shown;
+  readonly #opening: string;
+  readonly #no_logprobs: string;
+  readonly #tail: string;
+  readonly #hasUsage: boolean;
   readonly #choices = new Map<number, ChoiceState>();
 
   constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
     this.#shown = shown;
+    this.#opening = JSON.stringify({ role: 'assistant', ...words.opening });
+    this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
+    this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
+    this.#hasUsage = words.usage !== 'never';
     const heading = { id, object: words.object, created, model, ...words.extra };
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
   }
@@ -66,6 +80,7 @@ export class ChunkWriter implements ChatStreamWriter {
 
   /** The final chunk and the end of the stream. They go out only after the charge is committed. */
   end({ usage }: Bill): string {
+    if (!this.#hasUsage) return DONE;
     return event(`${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}`) + DONE;
   }
 
@@ -84,7 +99,7 @@ export class ChunkWriter implements ChatStreamWriter {
     if (!choice) {
       choice = { text: '', hasToolCalls: false, finish: undefined };
       this.#choices.set(index, choice);
-      events += this.#chunk(index, '{"role":"assistant"}', null);
+      events += this.#chunk(index, this.#opening, null);
     }
     if (choice.finish !== undefined) return events;
     const delta = deltaOf(piece, choice, this.#shown);
@@ -101,10 +116,12 @@ export class ChunkWriter implements ChatStreamWriter {
   }
 
   #chunk(index: number, delta: string, finish: string | null, logprobs?: unknown): string {
-    const extra = logprobs === undefined ? '' : `"logprobs":${JSON.stringify(logprobs)},`;
+    const extra =
+      logprobs === undefined ? this.#no_logprobs : `"logprobs":${JSON.stringify(logprobs)},`;
     const reason = finish === null ? 'null' : `"${finish}"`;
     return event(
-      `${this.#head}{"index":${index},"delta":${delta},${extra}"finish_reason":${reason}}]}`,
+      `${this.#head}{"index":${index},"delta":${delta},${extra}` +
+        `"finish_reason":${reason}}]${this.#tail}}`,
     );
   }
 }

@@ -33,7 +33,9 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
     max_tokens: maxTokens(body, model),
     fields: travelling(body, model, size, ignored),
   };
-  return { kind: 'chat', call, size, ignored: [...ignored] };
+  const { include_usage } = (body.stream_options ?? {}) as { include_usage?: unknown };
+  const asked = include_usage === true ? { include_usage } : {};
+  return { kind: 'chat', call, size, ...asked, ignored: [...ignored] };
 }
 
 function travelling(
