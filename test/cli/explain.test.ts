@@ -41,7 +41,10 @@ describe('tollgate explain', () => {
   it('shows the stages, the upstreams and a bill at the price of each', async function () {
     this.timeout(60_000);
     const { endpoints, upstreams, bills } = await place.json<Explained>('explain', 'talk');
-    expect(endpoints.map(({ at }) => at)).to.deep.equal(['POST /v1/chat/completions']);
+    expect(endpoints.map(({ at }) => at)).to.deep.equal([
+      'POST /v1/chat/completions',
+      'POST /openai/v1/chat/completions',
+    ]);
     expect(endpoints[0]?.stages).to.include('route: { capability: chat }');
     expect(upstreams.map(({ provider, model, weight }) => [provider, model, weight])).to.deep.equal(
       [

@@ -13,13 +13,14 @@ import {
   SAMPLING_FIELDS,
   TOOL_FIELDS,
 } from './formats/openai-fields.js';
+import { openAiChat } from './formats/openai-chat.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
 import { sampleBill } from './sample-bill.js';
 import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
 import { shownOf } from './shown.js';
 
-const FORMATS: readonly ChatFormat[] = [chatCompletion];
+const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat];
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {

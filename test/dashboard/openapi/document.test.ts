@@ -137,6 +137,7 @@ describe('the OpenAPI document', () => {
     });
     expect(repeatable).to.have.members([
       'post /v1/chat/completions',
+      'post /openai/v1/chat/completions',
       'post /v1/images/generations',
       'post /v1/embeddings',
       'post /v1/queue/{model}',

@@ -1,0 +1,55 @@
+import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
+import type { ChatFormat } from './format.js';
+import { completion } from './openai-answer.js';
+import { ChunkWriter } from './openai-chunks.js';
+import { chatWork } from './openai-request.js';
+
+interface Contract {
+  choices: { message: object; logprobs?: unknown }[];
+}
+
+/** OpenAI's own words: its clients find every field that they know, null where there is nothing. */
+export const openAiChat: ChatFormat = {
+  name: 'openai-chat',
+  endpoint: spendingEndpoint('openai-chat', 'POST /openai/v1/chat/completions', {
+    modality: 'chat',
+    format: 'openai-chat',
+  }),
+  description: {
+    summary: "Create a chat completion, in OpenAI's own words",
+    details:
+      'A stream ends with `[DONE]`, and before it has its usage where `stream_options` says ' +
+      '`include_usage`.',
+    status: 200,
+    content: {
+      'application/json': 'openai-chat#/$defs/answer',
+      'text/event-stream': 'openai-chat#/$defs/chunk',
+    },
+  },
+  modelOf: (body) => (body as ChatCompletionBody).model,
+  // The schema vouches for the body: it refines the one that its type is made from.
+  read: (body, model) => chatWork(body as ChatCompletionBody, model),
+  write: (heading, reply, { usage }) => {
+    const answer = completion(heading, reply, usage);
+    const { choices } = answer as Contract;
+    return {
+      ...answer,
+      object: 'chat.completion',
+      system_fingerprint: null,
+      choices: choices.map((choice) => choiceBody(choice)),
+    };
+  },
+  stream: (heading, shown, { include_usage }) =>
+    new ChunkWriter(heading, shown, {
+      object: 'chat.completion.chunk',
+      extra: { system_fingerprint: null },
+      opening: { content: '', refusal: null },
+      null_logprobs: true,
+      usage: include_usage ? 'asked' : 'never',
+    }),
+};
+
+function choiceBody({ message, logprobs = null, ...rest }: Contract['choices'][number]): object {
+  return { ...rest, message: { ...message, refusal: null }, logprobs };
+}
