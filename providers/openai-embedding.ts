@@ -12,6 +12,9 @@ import type { Upstream } from '../src/core/model.js';
 const FIXED = ['model', 'input', 'encoding_format'];
 const FLOAT_BYTES = 4;
 
+/** The wire flags that this codec reads. */
+export const wire_flags = ['embedding_base64'] as const;
+
 /**
  * The embeddings wire. A manifest's `wire: { embedding_base64: true }` says that the upstream gives
  * base64, which is smaller by far; what comes is read either way.

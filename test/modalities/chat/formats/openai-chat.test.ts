@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { readShippedSchema } from '../../../../src/lib/schemas.js';
-import { startAcme, type Acme } from '../../../helpers/acme.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { ask, errorOf, type Answer } from '../../../helpers/ask.js';
 
 const HELLO = { model: 'acme-chat', messages: [{ role: 'user' as const, content: 'Hello!' }] };
@@ -30,9 +30,9 @@ function chunksOf({ text }: Answer): Chunk[] {
 }
 
 describe('POST /openai/v1/chat/completions', () => {
-  let acme: Acme;
+  let acme: OpenaiGateway;
   before(async () => {
-    acme = await startAcme();
+    acme = await startOpenaiGateway();
   });
   after(() => acme.close());
 
