@@ -3,7 +3,7 @@ import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import type { Settled, Store } from '../store/store-types.js';
 import type { IdempotentRequest } from './idempotent-request.js';
 import type { Settler } from './settler.js';
-import type { Charge } from '../store/account-types.js';
+import type { Charge } from '../store/ledger/ledger-columns.js';
 
 /** What a hold knows of the charge that ends it. */
 type Held = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;

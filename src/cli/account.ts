@@ -4,7 +4,7 @@ import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine, printRows, time } from './print.js';
 import { withStore } from './store.js';
-import type { Account } from '../store/account-types.js';
+import type { Account } from '../store/accounts/accounts.js';
 
 interface CreateOptions {
   config: string;

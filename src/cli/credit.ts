@@ -5,7 +5,7 @@ import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine } from './print.js';
 import { accountCalled, withStore } from './store.js';
-import type { LedgerEntry } from '../store/account-types.js';
+import type { LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 interface Options {
   config: string;

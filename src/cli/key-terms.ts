@@ -4,7 +4,7 @@ import { parseDuration } from '../yaml/units.js';
 import { UsageError } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, time } from './print.js';
-import type { Key, KeyTerms } from '../store/account-types.js';
+import type { Key, KeyTerms } from '../store/keys/keys.js';
 
 /** The terms of a key as they are typed. */
 export interface TypedTerms {

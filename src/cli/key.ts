@@ -4,7 +4,7 @@ import { acting, command, group, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { printJson, printLine, printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
-import type { Key } from '../store/account-types.js';
+import type { Key } from '../store/keys/keys.js';
 
 interface Options {
   config: string;

@@ -4,7 +4,7 @@ import type { Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
-import type { LedgerEntry } from '../store/account-types.js';
+import type { LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 const PAGE = 1_000;
 

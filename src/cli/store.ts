@@ -1,6 +1,6 @@
 import type { Store } from '../store/store-types.js';
 import { UsageError } from './command.js';
-import type { Account } from '../store/account-types.js';
+import type { Account } from '../store/accounts/accounts.js';
 
 /**
  * Opens the store that a configuration names, beside a `serve` that may be running on it. Reads no

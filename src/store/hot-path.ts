@@ -3,7 +3,7 @@ import type { HoldRefusal } from './hold-types.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import { type Settled, type Store } from './store-types.js';
 import { StoreError } from './store-error.js';
-import type { Charge } from './account-types.js';
+import type { Charge } from './ledger/ledger-columns.js';
 
 /** The part of a store that every request walks through, written once for each database. */
 export interface HotPath extends Pick<
@@ -78,8 +78,4 @@ export function refusalOf(
 /** The models of a key, from their column. */
 export function modelsIn(column: string | null): readonly string[] | undefined {
   return column === null ? undefined : Object.freeze(JSON.parse(column) as string[]);
-}
-
-export function noAccount(account_id: string): StoreError {
-  return new StoreError(`There is no account ${account_id}.`);
 }

@@ -7,3 +7,7 @@ export class StoreError extends Error {
 export class TooManyKeys extends StoreError {
   override name = 'TooManyKeys';
 }
+
+export function noAccount(account_id: string): StoreError {
+  return new StoreError(`There is no account ${account_id}.`);
+}

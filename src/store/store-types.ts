@@ -3,15 +3,11 @@ import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-type
 import type { SignInStore } from './sign-in/sign-in-types.js';
 import type { TaskStore } from './tasks/task-types.js';
 import type { Caller } from '../core/model.js';
-import type {
-  Account,
-  Key,
-  KeyTerms,
-  Charge,
-  LedgerEntry,
-  LedgerPage,
-  UsageRow,
-} from './account-types.js';
+import type { Account } from './accounts/accounts.js';
+import type { Key, KeyTerms } from './keys/keys.js';
+import type { Charge, LedgerEntry } from './ledger/ledger-columns.js';
+import type { LedgerPage } from './ledger/ledger.js';
+import type { UsageRow } from './ledger/usage.js';
 import type { HostedImageStore } from './images/image-types.js';
 import type { VerifyReport } from './verify/verify-types.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Gateway, sound } from '../../src/gateway/gateway.js';
 import { parseDollars } from '../../src/lib/money.js';
-import type { KeyTerms } from '../../src/store/account-types.js';
+import type { KeyTerms } from '../../src/store/keys/keys.js';
 
 export interface TestGateway {
   gateway: Gateway;

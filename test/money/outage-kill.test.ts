@@ -15,7 +15,7 @@ import {
   type ScriptedGateway,
 } from './helpers/scripted-gateway.js';
 import { seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
-import type { LedgerEntry } from '../../src/store/account-types.js';
+import type { LedgerEntry } from '../../src/store/ledger/ledger-columns.js';
 
 const CLIENTS = 4;
 /** Longer than an answer waits for the store; set it to a minute or more for a longer look. */

@@ -4,7 +4,7 @@ import { signedIn } from './guard.js';
 import { sendPage } from './page.js';
 import { Ago, Card } from './parts.js';
 import { seeOther } from '../redirect.js';
-import type { Key } from '../../store/account-types.js';
+import type { Key } from '../../store/keys/keys.js';
 
 const PATH = '/settings/keys/:keyID/revoke';
 

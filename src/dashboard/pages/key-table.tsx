@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { isActive } from '../views/keys.js';
 import { Ago, Badge, Money } from './parts.js';
 import { counted, dollarsShown } from './words.js';
-import type { Key, UsageRow } from '../../store/account-types.js';
+import type { Key } from '../../store/keys/keys.js';
+import type { UsageRow } from '../../store/ledger/usage.js';
 
 /** What each key has spent in all of these rows, in nano-dollars. */
 export function spentByKey(rows: readonly UsageRow[]): ReadonlyMap<string, bigint> {

@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { isRecord } from '../../lib/is-record.js';
 import { Badge, Money, Time } from './parts.js';
 import { counted, grouped } from './words.js';
-import type { Key, LedgerEntry } from '../../store/account-types.js';
+import type { Key } from '../../store/keys/keys.js';
+import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 /** Entries of the ledger, as they come. */
 export function LedgerTable(props: {

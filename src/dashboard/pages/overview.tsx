@@ -10,7 +10,9 @@ import { Card, Code, Empty, Figures, Money } from './parts.js';
 import { snippet } from './snippet.js';
 import { spendOf, type Spend } from './spend.js';
 import { counted } from './words.js';
-import type { Account, Key, LedgerEntry } from '../../store/account-types.js';
+import type { Account } from '../../store/accounts/accounts.js';
+import type { Key } from '../../store/keys/keys.js';
+import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 const RECENT = 10;
 

@@ -1,5 +1,5 @@
 import type { UsageRange } from '../views/usage.js';
-import type { UsageRow } from '../../store/account-types.js';
+import type { UsageRow } from '../../store/ledger/usage.js';
 
 /** How many models have a colour of their own; the others share the last one. */
 const COLOURS = 6;

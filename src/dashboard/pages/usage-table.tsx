@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Grouping, Usage, UsageFigures, UsageGroup } from '../views/usage.js';
 import { Money } from './parts.js';
 import { dayShown, grouped } from './words.js';
-import type { Key } from '../../store/account-types.js';
+import type { Key } from '../../store/keys/keys.js';
 
 const HEADS: Record<Grouping, string> = { day: 'Day', model: 'Model', key: 'Key' };
 

@@ -10,7 +10,7 @@ import { Card, Empty } from './parts.js';
 import { spendOf } from './spend.js';
 import { UsageTable } from './usage-table.js';
 import { readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
-import type { Key } from '../../store/account-types.js';
+import type { Key } from '../../store/keys/keys.js';
 
 const DAY_MS = 86_400_000;
 const GROUPINGS: Record<Grouping, string> = { day: 'By day', model: 'By model', key: 'By key' };

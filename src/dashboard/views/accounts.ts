@@ -4,7 +4,8 @@ import type { AccountCreation } from '../../schema-types/account-creation.js';
 import type { AccountCredit } from '../../schema-types/account-credit.js';
 import type { DashboardServices } from '../types.js';
 import { StoreError } from '../../store/store-error.js';
-import type { Account, LedgerEntry } from '../../store/account-types.js';
+import type { Account } from '../../store/accounts/accounts.js';
+import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 const NAME_CHARACTERS = 100;
 

@@ -4,7 +4,7 @@ import type { KeyCreation } from '../../schema-types/key-creation.js';
 import type { DashboardServices } from '../types.js';
 import { startOf } from './days.js';
 import { TooManyKeys } from '../../store/store-error.js';
-import type { Key, KeyTerms } from '../../store/account-types.js';
+import type { Key, KeyTerms } from '../../store/keys/keys.js';
 
 const NAME_CHARACTERS = 100;
 const SHOWN_REVOKED = 100;

@@ -1,7 +1,9 @@
 import { formatDollars } from '../../lib/money.js';
 import type { Task } from '../../store/tasks/task-types.js';
 import type { Visitor } from '../types.js';
-import type { Account, Key, LedgerEntry } from '../../store/account-types.js';
+import type { Account } from '../../store/accounts/accounts.js';
+import type { Key } from '../../store/keys/keys.js';
+import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 /** Milliseconds since 1970 as ISO 8601; null stays null. */
 export function isoTime(ms: number): string;

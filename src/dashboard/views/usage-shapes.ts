@@ -1,7 +1,7 @@
 import { formatDollars } from '../../lib/money.js';
 import { csv } from './csv.js';
 import type { Grouping, Usage, UsageFigures, UsageGroup, UsageRange } from './usage.js';
-import type { Key } from '../../store/account-types.js';
+import type { Key } from '../../store/keys/keys.js';
 
 type Names = readonly Pick<Key, 'id' | 'name'>[];
 

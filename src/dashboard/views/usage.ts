@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 import { DAY_MS, dayName, startOf } from './days.js';
-import type { UsageRow } from '../../store/account-types.js';
+import type { UsageRow } from '../../store/ledger/usage.js';
 
 export const GROUPINGS = ['day', 'model', 'key'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

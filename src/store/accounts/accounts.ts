@@ -5,7 +5,14 @@ import { checkName } from '../names.js';
 import { toBinding, fitsColumn } from '../int64.js';
 import { randomText } from '../keys/secret.js';
 import { StoreError } from '../store-error.js';
-import type { Account } from '../account-types.js';
+
+export interface Account {
+  id: string;
+  name: string;
+  balance_nano: bigint;
+  held_nano: bigint;
+  created_ms: number;
+}
 
 export interface AccountRow {
   id: string;

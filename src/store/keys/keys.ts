@@ -1,11 +1,37 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
-import { noAccount } from '../hot-path.js';
+import { noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName } from '../names.js';
 import { toBinding, fitsColumn } from '../int64.js';
-import { StoreError, TooManyKeys } from '../store-error.js';
-import type { Key, KeyTerms } from '../account-types.js';
+
+export interface Key {
+  id: string;
+  account_id: string;
+  name: string;
+  /** The first characters of the secret, enough to recognise it by. */
+  prefix: string;
+  created_ms: number;
+  last_used_ms: number | null;
+  revoked_ms: number | null;
+  /** From when on it is refused; null for one that does not expire. */
+  expires_ms: number | null;
+  /** The only models that it may use; null for all. */
+  models: string[] | null;
+  /** What it may spend in all its life; null for no limit of its own. */
+  limit_nano: bigint | null;
+  /** What it has spent, if it has a limit; those without one are not counted. */
+  spent_nano: bigint;
+}
+
+/** What a key may do, beside what its account may. Whatever is left out is not limited. */
+export interface KeyTerms {
+  expires_ms?: number;
+  models?: readonly string[];
+  limit_nano?: bigint;
+  /** Throws `TooManyKeys` where the account has as many active keys already. */
+  most_active?: number;
+}
 
 type Column<T> = T extends number ? bigint : T;
 type Plain = 'id' | 'account_id' | 'name' | 'prefix' | 'limit_nano' | 'spent_nano';

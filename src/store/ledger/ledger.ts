@@ -1,24 +1,20 @@
 import type { Knex } from 'knex';
 import { formatDollars } from '../../lib/money.js';
 import type { Database } from '../database.js';
-import { noAccount } from '../hot-path.js';
+import { noAccount, StoreError } from '../store-error.js';
 import { toBinding, fitsColumn } from '../int64.js';
-import { StoreError } from '../store-error.js';
-import type { LedgerEntry, LedgerPage } from '../account-types.js';
+import { ledgerRow, toEntry, type LedgerEntry, type LedgerRow } from './ledger-columns.js';
 
-interface LedgerRow {
-  id: bigint;
-  account_id: string;
-  kind: LedgerEntry['kind'];
-  reference: string;
-  amount_nano: bigint;
-  key_id: string | null;
-  model: string | null;
-  provider: string | null;
-  usage: string | null;
-  estimated: bigint | boolean;
-  uncollected_nano: bigint;
-  created_ms: bigint;
+/**
+ * A page of the ledger: the oldest entries after the one of that ID, oldest first, or the newest
+ * before it, newest first (`before: Number.MAX_SAFE_INTEGER` begins with the newest of all).
+ */
+export interface LedgerPage {
+  after?: number;
+  before?: number;
+  limit: number;
+  /** Only what was entered under it. */
+  reference?: string;
 }
 
 interface Figures {
@@ -64,14 +60,15 @@ export async function enterCredit(
   reference: string,
 ): Promise<LedgerEntry> {
   const rows: LedgerRow[] = await trx('ledger')
-    .insert({
-      account_id,
-      kind: 'credit',
-      reference,
-      amount_nano: toBinding(amount_nano),
-      estimated: false,
-      created_ms: now_ms,
-    })
+    .insert(
+      ledgerRow({
+        account_id,
+        kind: 'credit',
+        reference,
+        amount_nano: toBinding(amount_nano),
+        created_ms: now_ms,
+      }),
+    )
     .returning('*');
   const entry = rows[0];
   if (!entry) throw new StoreError('The credit was not written.');
@@ -127,21 +124,4 @@ function checkRoom({ balance_nano, held_nano }: Figures, amount_nano: bigint): v
   if (!fitsColumn(balance_nano + amount_nano)) {
     throw new StoreError(`The account has ${balance} dollars: so much more it cannot hold.`);
   }
-}
-
-function toEntry(row: LedgerRow): LedgerEntry {
-  return {
-    id: Number(row.id),
-    account_id: row.account_id,
-    kind: row.kind,
-    reference: row.reference,
-    amount_nano: row.amount_nano,
-    key_id: row.key_id,
-    model: row.model,
-    provider: row.provider,
-    usage: row.usage,
-    estimated: Boolean(row.estimated),
-    uncollected_nano: row.uncollected_nano,
-    created_ms: Number(row.created_ms),
-  };
 }

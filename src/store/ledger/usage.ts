@@ -2,7 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
-import type { UsageRow } from '../account-types.js';
+
+/** What was used and charged on a day, by model and key. */
+export interface UsageRow {
+  /** `YYYY-MM-DD`, of UTC. */
+  day: string;
+  model: string;
+  key_id: string | null;
+  calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  images: number;
+  video_seconds: number;
+  cost_nano: bigint;
+}
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 366;

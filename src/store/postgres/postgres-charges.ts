@@ -1,5 +1,6 @@
 import { COLLECTED, type ChargeCommand } from '../hot-path.js';
 import { lostOwnership } from '../idempotency/idempotency-keys.js';
+import { CHARGE_COLUMNS, chargeValues, type Charge } from '../ledger/ledger-columns.js';
 import type { KeyedBatch } from './keyed-batcher.js';
 import { valuesOf } from './postgres-idempotency.js';
 import { isDataError, type PostgresSession } from './postgres-session.js';
@@ -20,10 +21,11 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
   constructor(private readonly lent: PostgresSession) {}
 
   async runOne({ charge, answered }: ChargeCommand): Promise<Settled | false> {
-    const { account_id, request_id, cost_nano, key_id, model, provider, usage } = charge;
-    const values: unknown[] = [account_id, request_id, cost_nano, key_id, model, provider, usage];
-    values.push(charge.estimated, this.lent.now(), charge.not_owed_nano ?? 0n);
+    const { account_id, request_id, cost_nano, key_id, not_owed_nano = 0n } = charge;
+    const values: unknown[] = [account_id, request_id, cost_nano, key_id, this.lent.now()];
+    values.push(not_owed_nano);
     if (answered) values.push(...valuesOf(answered).slice(2));
+    values.push(...chargeValues(charge));
     const name = answered ? 'settleKept' : 'settle';
     const { rows } = await this.lent.runIdempotent<Entered>(name, values);
     const [row] = rows;
@@ -39,11 +41,8 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
       charges.map(({ request_id }) => request_id),
       charges.map(({ cost_nano }) => cost_nano),
       key_id,
-      charges.map(({ model }) => model),
-      charges.map(({ provider }) => provider),
-      charges.map(({ usage }) => usage),
-      charges.map(({ estimated }) => estimated),
       this.lent.now(),
+      ...columnsOf(charges),
     ];
     try {
       const { rows } = await this.lent.runIdempotent<Entered & { reference: string }>(
@@ -62,6 +61,12 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
       throw error;
     }
   }
+}
+
+/** The values of each charge column, as the lists that `settleAll` takes. */
+function columnsOf(charges: readonly Charge[]): unknown[][] {
+  const rows = charges.map(chargeValues);
+  return CHARGE_COLUMNS.map((_, at) => rows.map((row) => row[at]));
 }
 
 function settledOf(uncollected_nano: string | null | undefined): Settled | false {

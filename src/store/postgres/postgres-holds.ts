@@ -1,4 +1,5 @@
-import { noAccount, type HoldCommand } from '../hot-path.js';
+import { noAccount } from '../store-error.js';
+import { type HoldCommand } from '../hot-path.js';
 import type { HoldResult } from '../hold-types.js';
 import type { KeyedBatch } from './keyed-batcher.js';
 import { MAX_NANO } from '../int64.js';

@@ -1,8 +1,16 @@
 import pg from 'pg';
 import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
 import { isConflict, isPassing } from '../database.js';
-import { checkCharge, checkHold, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
-import type { ChargeCommand, HoldCommand, HotPath } from '../hot-path.js';
+import {
+  checkCharge,
+  checkHold,
+  isBeyondHold,
+  modelsIn,
+  TOUCH_EVERY_MS,
+  type ChargeCommand,
+  type HoldCommand,
+  type HotPath,
+} from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { KeyedBatcher } from './keyed-batcher.js';
 import { codeOf, withRetry } from '../retry.js';
@@ -15,7 +23,7 @@ import type { Process } from '../leases.js';
 import type { HoldResult } from '../hold-types.js';
 import type { Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
-import type { Charge } from '../account-types.js';
+import type { Charge } from '../ledger/ledger-columns.js';
 
 const CONNECTIONS = 10;
 const QUERY_MS = 10_000;

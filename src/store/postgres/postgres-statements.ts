@@ -1,4 +1,14 @@
 import { POSTGRES_CLOCK_MS } from '../database.js';
+import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
+
+/** A list of parameters of these types; the first has the number `from`. */
+const parameters = (from: number, types: readonly string[]): string =>
+  types.map((type, at) => `$${from + at}::${type}`).join(', ');
+
+const TYPES = CHARGE_COLUMNS.map(({ type }) => type);
+/** The charge columns are the last parameters of a charge, so that their number can grow. */
+const COLUMNS_FROM = { settle: 7, settleKept: 12, settleAll: 6 };
+const KEPT = parameters(7, ['text', 'text', 'bigint', 'integer', 'text']);
 
 /**
  * Holds $3 for the account $2 under the key $6, as the rows that are given. The key stays locked
@@ -23,6 +33,7 @@ const holding = (row: string, from: string) => `
 
 /** What stands before the charge, and on what condition it is made and the hold is ended. */
 interface Settling {
+  columns_from: number;
   first: string;
   condition: string;
 }
@@ -30,9 +41,9 @@ interface Settling {
 /**
  * Collects of $3 what the account and the key bear, once the hold is ended: `least` passes over the
  * null of a key without a limit. An account that is missing fails by the ledger's foreign key. What
- * is not collected is written beside the charge, with the $10 that nobody owes.
+ * is not collected is written beside the charge, with the $6 that nobody owes.
  */
-const settling = ({ first, condition }: Settling) => `
+const settling = ({ columns_from, first, condition }: Settling) => `
     with ${first} ended as (
       delete from holds where request_id = $2 and account_id = $1 ${condition}
       returning amount_nano, key_id
@@ -52,10 +63,10 @@ const settling = ({ first, condition }: Settling) => `
           + coalesce((select amount_nano from ended where key_id is not null), 0)
       ))::bigint as nano
     ), entry as (
-      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-        usage, estimated, created_ms, uncollected_nano)
-      select $1, 'charge', $2, -nano, $4, $5, $6, $7, $8::boolean, $9::bigint,
-        $3::bigint - nano + $10::bigint
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, created_ms,
+        uncollected_nano, ${CHARGE_NAMES})
+      select $1, 'charge', $2, -nano, $4, $5::bigint, $3::bigint - nano + $6::bigint,
+        ${parameters(columns_from, TYPES)}
       from due where true ${condition}
       on conflict (account_id, kind, reference) do nothing
       returning amount_nano, uncollected_nano
@@ -111,18 +122,22 @@ export const SQL = {
   ended: `
     select id from keys
     where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
-  settle: settling({ first: '', condition: '' }),
+  settle: settling({ columns_from: COLUMNS_FROM.settle, first: '', condition: '' }),
   settleKept: `${settling({
-    first: `kept as (${keeping('$1, $2, $11, $12, $13::bigint, $14::integer, $15', false)}),`,
+    columns_from: COLUMNS_FROM.settleKept,
+    first: `kept as (${keeping(`$1, $2, ${KEPT}`, false)}),`,
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
   // All are of the account $1 and the key $4; answers those that were the first of their request.
   // Charges whose holds are there come first, so that no other takes what was set aside for them.
   settleAll: `
     with asked as materialized (
-      select * from unnest($2::text[], $3::bigint[], $5::text[], $6::text[], $7::text[],
-        $8::boolean[]) with ordinality
-        as asked (request_id, cost_nano, model, provider, usage, estimated, place)
+      select * from unnest($2::text[], $3::bigint[],
+        ${parameters(
+          COLUMNS_FROM.settleAll,
+          TYPES.map((type) => `${type}[]`),
+        )})
+        with ordinality as asked (request_id, cost_nano, ${CHARGE_NAMES}, place)
       where not exists (select from ledger
         where account_id = $1 and kind = 'charge' and reference = asked.request_id)
     ), ended as (
@@ -150,10 +165,9 @@ export const SQL = {
           rows between unbounded preceding and 1 preceding), 0)))::bigint as nano
       from asked left join ended on ended.request_id = asked.request_id
     ), entry as (
-      insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-        usage, estimated, created_ms, uncollected_nano)
-      select $1, 'charge', request_id, -nano, $4, model, provider, usage, estimated, $9::bigint,
-        cost_nano - nano
+      insert into ledger (account_id, kind, reference, amount_nano, key_id, created_ms,
+        uncollected_nano, ${CHARGE_NAMES})
+      select $1, 'charge', request_id, -nano, $4, $5::bigint, cost_nano - nano, ${CHARGE_NAMES}
       from due
       on conflict (account_id, kind, reference) do nothing
       returning reference, amount_nano, uncollected_nano

@@ -1,12 +1,11 @@
 import type { Knex } from 'knex';
-import { insertAccount, toAccount, type AccountRow } from '../accounts/accounts.js';
+import { insertAccount, toAccount, type AccountRow, type Account } from '../accounts/accounts.js';
 import type { Database } from '../database.js';
 import type { Identity, SignInStore } from './sign-in-types.js';
 import { createSession, readSession, sweepSessions } from './sessions.js';
 import { sha256 } from '../keys/secret.js';
 import { beginSignIn, createLink, finishSignIn, sweepTickets, useLink } from './one-time-tokens.js';
 import { StoreError } from '../store-error.js';
-import type { Account } from '../account-types.js';
 
 /** What a newcomer's credit is entered under: with the account it is unique, so it comes once. */
 const REFERENCE = 'sign-in credit';

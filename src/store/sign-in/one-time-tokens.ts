@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { noAccount } from '../hot-path.js';
+import { noAccount } from '../store-error.js';
 import type { PendingSignIn } from './sign-in-types.js';
 import { makeTicket, sha256 } from '../keys/secret.js';
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
-import { noAccount } from '../hot-path.js';
+import { noAccount } from '../store-error.js';
 import type { NewSession, Session } from './sign-in-types.js';
 import { makeTicket, sha256 } from '../keys/secret.js';
 import type { SessionLimits } from '../../core/configuration.js';

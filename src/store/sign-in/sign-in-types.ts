@@ -1,5 +1,5 @@
 import type { SessionLimits } from '../../core/configuration.js';
-import type { Account } from '../account-types.js';
+import type { Account } from '../accounts/accounts.js';
 
 /** Who a third party says somebody is. `subject` never changes; the address may. */
 export interface Identity {

@@ -1,12 +1,12 @@
 import type Sqlite from 'better-sqlite3';
 import type { Batch } from './batch.js';
-import { COLLECTED, isBeyondHold, noAccount, type ChargeCommand } from '../hot-path.js';
+import { COLLECTED, isBeyondHold, type ChargeCommand } from '../hot-path.js';
+import { noAccount, StoreError } from '../store-error.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { prepareBulk } from './bulk-insert.js';
 import { CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
 import { type Settled } from '../store-types.js';
-import { StoreError } from '../store-error.js';
-import type { Charge } from '../account-types.js';
+import { chargeValues, type Charge } from '../ledger/ledger-columns.js';
 
 interface Paid {
   spent_nano: bigint;
@@ -108,11 +108,13 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   }
 
   #row(charge: Charge, collected_nano: bigint): unknown[] {
-    const { account_id, request_id, key_id, model, provider, usage } = charge;
-    const estimated = charge.estimated ? 1 : 0;
-    const values = [account_id, request_id, -collected_nano, key_id, model, provider, usage];
-    const { cost_nano, not_owed_nano = 0n } = charge;
-    return [...values, estimated, cost_nano - collected_nano + not_owed_nano, this.now()];
+    const { account_id, request_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
+    const uncollected_nano = cost_nano - collected_nano + not_owed_nano;
+    const row: unknown[] = [account_id, request_id, -collected_nano, key_id, uncollected_nano];
+    row.push(this.now());
+    // The driver binds no booleans.
+    for (const value of chargeValues(charge)) row.push(typeof value === 'boolean' ? +value : value);
+    return row;
   }
 
   release(request_id: string, account_id: string): void {

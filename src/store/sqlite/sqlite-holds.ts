@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Batch } from './batch.js';
-import { noAccount, refusalOf, type HoldCommand } from '../hot-path.js';
+import { noAccount } from '../store-error.js';
+import { refusalOf, type HoldCommand } from '../hot-path.js';
 import type { HoldResult } from '../hold-types.js';
 import { MAX_NANO } from '../int64.js';
 import { prepareBulk } from './bulk-insert.js';

@@ -1,8 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { isBusy, prepareSqlite } from '../database.js';
 import { GroupCommit } from './group-commit.js';
-import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
-import type { HotPath } from '../hot-path.js';
+import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { BatchedReads } from './batched-reads.js';
 import { withRetry } from '../retry.js';
@@ -14,7 +13,7 @@ import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult } from '../hold-types.js';
 import type { Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
-import type { Charge } from '../account-types.js';
+import type { Charge } from '../ledger/ledger-columns.js';
 
 /** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
 export class SqliteHot implements HotPath {

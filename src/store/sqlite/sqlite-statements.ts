@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import { SQLITE_CLOCK_MS } from '../database.js';
 import type { KeyTerms } from '../hot-path.js';
+import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
 import { times } from './bulk-insert.js';
 
 /** Rows of the hottest statements come as lists: making objects of them costs as much again. */
@@ -27,9 +28,9 @@ export const HOLD = (rows: number): string =>
 
 /** How a charge is entered, unless its request has one. */
 export const CHARGE = (rows: number): string =>
-  `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider,
-     usage, estimated, uncollected_nano, created_ms)
-   values ${times(rows, "(?, 'charge', ?, ?, ?, ?, ?, ?, ?, ?, ?)")}
+  `insert into ledger (account_id, kind, reference, amount_nano, key_id, uncollected_nano,
+     created_ms, ${CHARGE_NAMES})
+   values ${times(rows, `(?, 'charge', ?, ?, ?, ?, ?${', ?'.repeat(CHARGE_COLUMNS.length)})`)}
    on conflict (account_id, kind, reference) do nothing`;
 
 /** How a hold is ended of which everything is known already. */

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { ledgerRow } from '../ledger/ledger-columns.js';
 import { toBinding } from '../int64.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
@@ -66,9 +67,16 @@ async function enterCharge(
   { id, account_id, key_id, model, provider }: Task,
   { cost_nano, usage, now_ms }: { cost_nano: bigint; usage: string; now_ms: number },
 ): Promise<boolean> {
-  const row = { account_id, kind: 'charge', reference: id, amount_nano: toBinding(-cost_nano) };
+  const amount_nano = toBinding(-cost_nano);
+  const head = {
+    account_id,
+    kind: 'charge',
+    reference: id,
+    amount_nano,
+    created_ms: now_ms,
+  } as const;
   const made: unknown[] = await trx('ledger')
-    .insert({ ...row, key_id, model, provider, usage, estimated: false, created_ms: now_ms })
+    .insert(ledgerRow(head, { key_id, model, provider, usage, estimated: false }))
     .onConflict(['account_id', 'kind', 'reference'])
     .ignore()
     .returning('id');

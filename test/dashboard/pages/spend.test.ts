@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ceiling, spendOf } from '../../../src/dashboard/pages/spend.js';
 import { usageRange } from '../../../src/dashboard/views/usage.js';
-import type { UsageRow } from '../../../src/store/account-types.js';
+import type { UsageRow } from '../../../src/store/ledger/usage.js';
 
 const RANGE = usageRange({ from: '2026-11-01', to: '2026-11-03' }, 0);
 

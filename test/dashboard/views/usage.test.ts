@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { everyDay, groupUsage, usageRange } from '../../../src/dashboard/views/usage.js';
 import { GatewayError } from '../../../src/core/errors.js';
-import type { UsageRow } from '../../../src/store/account-types.js';
+import type { UsageRow } from '../../../src/store/ledger/usage.js';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 

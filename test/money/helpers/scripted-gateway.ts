@@ -7,7 +7,8 @@ import {
   type Handler,
   type Step,
 } from '../../helpers/upstream.js';
-import type { KeyTerms, LedgerEntry } from '../../../src/store/account-types.js';
+import type { KeyTerms } from '../../../src/store/keys/keys.js';
+import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 
 /** What the gateway shows its upstreams; no client may ever see it. */
 export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';

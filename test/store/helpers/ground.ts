@@ -7,7 +7,7 @@ import pg from 'pg';
 import { MACHINE } from '../../../src/store/liveness.js';
 import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
-import type { Charge } from '../../../src/store/account-types.js';
+import type { Charge } from '../../../src/store/ledger/ledger-columns.js';
 
 type Row = Record<string, unknown>;
 

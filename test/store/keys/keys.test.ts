@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isWellFormed, sha256 } from '../../../src/store/keys/secret.js';
 import { onEachStore, refusal } from '../helpers/ground.js';
 import { TooManyKeys } from '../../../src/store/store-error.js';
-import type { KeyTerms } from '../../../src/store/account-types.js';
+import type { KeyTerms } from '../../../src/store/keys/keys.js';
 
 onEachStore('keys', (ground) => {
   it('shows the secret once and stores its hash alone', async () => {

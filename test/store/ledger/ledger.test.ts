@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
-import type { LedgerEntry } from '../../../src/store/account-types.js';
+import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 
 const MOST = 2n ** 63n - 1n;
 

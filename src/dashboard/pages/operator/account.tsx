@@ -22,7 +22,7 @@ import {
 import { Card, Code, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
-import type { Account } from '../../../store/account-types.js';
+import type { Account } from '../../../store/accounts/accounts.js';
 
 const PATH = '/operator/accounts/:id';
 const ENTRIES = 50;

@@ -16,7 +16,7 @@ import {
 } from '../form.js';
 import { Ago, Card, Empty, Money } from '../parts.js';
 import { seeOther } from '../../redirect.js';
-import type { Account } from '../../../store/account-types.js';
+import type { Account } from '../../../store/accounts/accounts.js';
 
 const PATH = '/operator/accounts';
 const PAGE = 50;

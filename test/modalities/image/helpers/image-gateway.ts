@@ -15,7 +15,7 @@ import {
   type Step,
 } from '../../../helpers/upstream.js';
 import { PNG } from './image-bytes.js';
-import type { LedgerEntry } from '../../../../src/store/account-types.js';
+import type { LedgerEntry } from '../../../../src/store/ledger/ledger-columns.js';
 
 export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
 export const START_MS = 1_800_000_000_000;

@@ -5,7 +5,7 @@ import { ask, errorOf, type Answer, type WireError } from '../../../helpers/ask.
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { expectShape } from '../../../helpers/schemas.js';
 import { videoUpstreamFiles, startVideoUpstream, type VideoUpstream } from './video-upstream.js';
-import type { KeyTerms } from '../../../../src/store/account-types.js';
+import type { KeyTerms } from '../../../../src/store/keys/keys.js';
 
 export const UPSTREAM_KEY = 'sk-lab-0123456789abcdef';
 export const MODEL = 'studio/film-1';

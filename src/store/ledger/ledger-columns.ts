@@ -1,0 +1,104 @@
+/** A charge of one paid answer, as it goes into the ledger. */
+export interface Charge {
+  request_id: string;
+  account_id: string;
+  /** The key under which the request took its hold. */
+  key_id: string;
+  /** The amount of the hold. A store that knows it can make many charges at once. */
+  hold_nano?: bigint;
+  model: string;
+  provider: string;
+  /** The amount due, never negative. The ledger row negates the part that the store collects. */
+  cost_nano: bigint;
+  /** The cost beyond the amount due, which the client never owes: it counts as uncollected. */
+  not_owed_nano?: bigint;
+  /** True where the gateway counted the tokens: the upstream's counts were missing or absurd. */
+  estimated: boolean;
+  /** JSON object of the units used, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
+  usage: string;
+}
+
+/**
+ * The ledger columns that repeat a field of the charge. SQLite, PostgreSQL and knex build their
+ * inserts from this table, and every reader its row and its entry. A new column needs a migration,
+ * a line here and a field of `Charge`; a charge without that field leaves it null, or false.
+ */
+export const CHARGE_COLUMNS = [
+  { name: 'model', type: 'text' },
+  { name: 'provider', type: 'text' },
+  { name: 'usage', type: 'text' },
+  { name: 'estimated', type: 'boolean' },
+] as const satisfies readonly ChargeColumn[];
+
+interface ChargeColumn {
+  name: keyof Charge;
+  type: 'text' | 'bigint' | 'boolean';
+}
+
+type Columns = (typeof CHARGE_COLUMNS)[number];
+
+/** A credit has no charge: its columns are null, or false for a flag. */
+type ChargeFields = {
+  [C in Columns as C['name']]: C['type'] extends 'boolean'
+    ? boolean
+    : NonNullable<Charge[C['name']]> | null;
+};
+
+export interface LedgerEntry extends ChargeFields {
+  id: number;
+  account_id: string;
+  kind: 'credit' | 'charge' | 'refund';
+  /** The request that was charged, or the reference of a credit. Unique with account and kind. */
+  reference: string;
+  /** Signed: credits above zero, charges below. */
+  amount_nano: bigint;
+  key_id: string | null;
+  /** The part of a charge that the store could not collect. */
+  uncollected_nano: bigint;
+  created_ms: number;
+}
+
+/** A row of the ledger, as either driver reads it. */
+export type LedgerRow = Omit<LedgerEntry, 'id' | 'created_ms' | Columns['name']> & {
+  id: bigint;
+  created_ms: bigint;
+} & Record<Columns['name'], unknown>;
+
+/** The names of the charge columns, for the column list of an insert. */
+export const CHARGE_NAMES = CHARGE_COLUMNS.map(({ name }) => name).join(', ');
+
+/** The values of the charge columns, in the order of `CHARGE_COLUMNS`. */
+export function chargeValues(charge: Partial<Charge>): (string | bigint | boolean | null)[] {
+  return CHARGE_COLUMNS.map(
+    ({ name, type }) => charge[name] ?? (type === 'boolean' ? false : null),
+  );
+}
+
+type Head = Pick<LedgerEntry, 'account_id' | 'kind' | 'reference' | 'created_ms'>;
+
+/** A row for knex; `amount_nano` is its binding. An entry without a charge is a credit. */
+export function ledgerRow(
+  head: Head & { amount_nano: string },
+  charge: Partial<Charge> = {},
+): Record<string, unknown> {
+  const values = chargeValues(charge);
+  const fields = CHARGE_COLUMNS.map(({ name }, at) => [name, values[at]] as const);
+  return { ...head, key_id: charge.key_id ?? null, ...Object.fromEntries(fields) };
+}
+
+export function toEntry(row: LedgerRow): LedgerEntry {
+  const fields = CHARGE_COLUMNS.map(({ name, type }) => {
+    return [name, type === 'boolean' ? Boolean(row[name]) : row[name]] as const;
+  });
+  return {
+    id: Number(row.id),
+    account_id: row.account_id,
+    kind: row.kind,
+    reference: row.reference,
+    amount_nano: row.amount_nano,
+    key_id: row.key_id,
+    uncollected_nano: row.uncollected_nano,
+    created_ms: Number(row.created_ms),
+    ...(Object.fromEntries(fields) as ChargeFields),
+  };
+}

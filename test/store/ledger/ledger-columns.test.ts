@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { CHARGE_COLUMNS } from '../../../src/store/ledger/ledger-columns.js';
+import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
+import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
+
+onEachStore('the table of ledger columns', (ground) => {
+  const charge = (account_id: string, request_id: string) =>
+    chargeOf(request_id, account_id, 1n, { hold_nano: 1n, estimated: true });
+
+  function expectFields(entries: readonly LedgerEntry[], requests: readonly string[]): void {
+    expect(entries.map(({ reference }) => reference)).to.have.members(requests);
+    const written = charge('', '');
+    for (const { name } of CHARGE_COLUMNS) {
+      for (const entry of entries) expect(entry[name], name).to.equal(written[name]);
+    }
+  }
+
+  async function open() {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const charges = async () => (await store.ledger(id, { limit: 9 })).slice(1);
+    return { store, id, charges };
+  }
+
+  it('fills every column of a single charge with the field of its name', async () => {
+    const { store, id, charges } = await open();
+    await store.settle(charge(id, 'one'));
+    expectFields(await charges(), ['one']);
+  });
+
+  it('fills every column of charges that the store makes together', async () => {
+    const { store, id, charges } = await open();
+    const requests = ['one', 'two', 'three', 'four'];
+    for (const request of requests) await store.hold(request, id, 1n);
+    await Promise.all(requests.map((request) => store.settle(charge(id, request))));
+    expectFields(await charges(), requests);
+  });
+
+  it('fills every column of a charge that keeps its answer', async () => {
+    const { store, id, charges } = await open();
+    const call = { account_id: id, request_id: 'one', key_sha256: 'key', asked_sha256: 'body' };
+    const answer = { status: 200, text: '{}' };
+    await store.settle(charge(id, 'one'), { ...call, due_ms: ground.now_ms + 1, answer });
+    expectFields(await charges(), ['one']);
+  });
+
+  it('leaves every column of a credit null, or false where it is a flag', async () => {
+    const { store, id, charges } = await open();
+    await store.credit(id, 1n, 'gift');
+    const [entry] = await charges();
+    for (const { name, type } of CHARGE_COLUMNS) {
+      expect(entry?.[name], name).to.equal(type === 'boolean' ? false : null);
+    }
+  });
+});
