@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isRefused } from '../store/open-error.js';
-import type { Adopted, Journal } from '../store/journal.js';
-import type { JournalEntry } from '../store/journal-format.js';
+import { isRefused } from '../store/store-error.js';
+import type { Adopted, Journal } from '../store/journal/journal.js';
+import type { JournalEntry } from '../store/journal/journal-format.js';
 import type { Settled, Store } from '../store/store-types.js';
 import { formatDollars } from '../lib/money.js';
 

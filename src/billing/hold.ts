@@ -1,6 +1,5 @@
-import type { HoldResult } from '../store/hold-types.js';
+import type { HoldResult, Settled, Store } from '../store/store-types.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
-import type { Settled, Store } from '../store/store-types.js';
 import type { IdempotentRequest } from './idempotent-request.js';
 import type { Settler } from './settler.js';
 import type { Charge } from '../store/ledger/ledger-columns.js';

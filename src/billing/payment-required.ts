@@ -1,5 +1,5 @@
 import { GatewayError, unauthorized } from '../core/errors.js';
-import type { HoldRefusal } from '../store/hold-types.js';
+import type { HoldRefusal } from '../store/store-types.js';
 import { formatDollars } from '../lib/money.js';
 
 /** Any kind of refusal without `admitted`. */

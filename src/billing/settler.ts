@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { isRefused } from '../store/open-error.js';
+import { isRefused } from '../store/store-error.js';
 import type { EndedCall } from '../store/idempotency/idempotency-types.js';
-import type { JournalEntry } from '../store/journal-format.js';
-import type { Journal } from '../store/journal.js';
+import type { JournalEntry } from '../store/journal/journal-format.js';
+import type { Journal } from '../store/journal/journal.js';
 import type { Settled, Store } from '../store/store-types.js';
 import { InFlightSet, type Indexed } from '../lib/in-flight.js';
 import { Backlog } from './backlog.js';

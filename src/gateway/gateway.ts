@@ -14,7 +14,7 @@ import { Memory } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
 import type { Services } from '../pipeline/services.js';
 import { createRateLimiters } from '../lib/rate-limiter.js';
-import { Journal } from '../store/journal.js';
+import { Journal } from '../store/journal/journal.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store-types.js';
 import { createPollClient, type PollClient } from '../upstream/poll-client.js';

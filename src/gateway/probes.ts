@@ -1,6 +1,6 @@
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
-import { FileGone } from '../store/open-file.js';
+import { FileGone } from '../store/sqlite/sqlite-file.js';
 
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {

@@ -1,7 +1,6 @@
-import { MAX_NANO } from './int64.js';
-import type { HoldRefusal } from './hold-types.js';
+import { MAX_NANO } from './column-values.js';
+import { type HoldRefusal, type Settled, type Store } from './store-types.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
-import { type Settled, type Store } from './store-types.js';
 import { StoreError } from './store-error.js';
 import type { Charge } from './ledger/ledger-columns.js';
 

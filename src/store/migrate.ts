@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
 import { openDatabase, type Database } from './database.js';
-import { explainOpenError } from './open-error.js';
+import { explainOpenError, StoreError } from './store-error.js';
 import { MIGRATIONS } from './migrations.js';
-import { StoreError } from './store-error.js';
 
 const TABLE = 'migrations';
 

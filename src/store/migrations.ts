@@ -1,10 +1,4 @@
 import type { Knex } from 'knex';
-import {
-  createIdempotencyKeys,
-  shareAnswers,
-  weighAnswers,
-} from './idempotency/idempotency-keys.js';
-import { createPeople } from './sign-in/tables.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -144,6 +138,97 @@ async function letOperatorsSee(trx: Knex): Promise<void> {
   await trx.schema.alterTable('tasks', (table) => {
     table.index(['created_ms', 'id']);
   });
+}
+
+/** Whatever is known by a secret is found by its SHA-256 (hex), and holds the secret nowhere. */
+async function createPeople(trx: Knex): Promise<void> {
+  await addKeyTerms(trx);
+  await trx.schema.createTable('identities', (table) => {
+    table.text('provider').notNullable();
+    table.text('subject').notNullable();
+    table.text('account_id').notNullable().references('accounts.id').index();
+    table.text('email').notNullable();
+    table.bigInteger('created_ms').notNullable();
+    table.primary(['provider', 'subject']);
+  });
+  await trx.schema.createTable('sessions', (table) => {
+    table.text('secret_sha256').notNullable().primary();
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('email');
+    table.text('via').notNullable();
+    table.boolean('operator').notNullable();
+    table.bigInteger('created_ms').notNullable();
+    table.bigInteger('seen_ms').notNullable();
+    table.index(['account_id', 'seen_ms']);
+  });
+  await trx.schema.createTable('sign_in_links', (table) => {
+    table.text('secret_sha256').notNullable().primary();
+    table.text('account_id').notNullable().references('accounts.id');
+    table.boolean('operator').notNullable();
+    table.bigInteger('due_ms').notNullable();
+  });
+  await trx.schema.createTable('pending_sign_ins', (table) => {
+    table.text('secret_sha256').notNullable().primary();
+    table.text('provider').notNullable();
+    table.text('return_to').notNullable();
+    table.bigInteger('due_ms').notNullable().index();
+  });
+}
+
+/** What is held and spent is counted for keys with a limit only; a hold says then whose it is. */
+async function addKeyTerms(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('keys', (table) => {
+    table.bigInteger('expires_ms');
+    table.text('models');
+    table.bigInteger('limit_nano');
+    table.bigInteger('held_nano').notNullable().defaultTo(0);
+    table.bigInteger('spent_nano').notNullable().defaultTo(0);
+    table.index(['account_id']);
+  });
+  await trx.schema.alterTable('holds', (table) => {
+    table.text('key_id');
+  });
+  await trx.schema.alterTable('ledger', (table) => {
+    table.index(['account_id', 'created_ms', 'id']);
+  });
+}
+
+/** For as long as a process has it, the row lives and dies with that one. */
+async function createIdempotencyKeys(trx: Knex): Promise<void> {
+  await trx.schema.createTable('idempotency_keys', (table) => {
+    table.text('account_id').notNullable().references('accounts.id');
+    table.text('key_sha256').notNullable();
+    table.text('asked_sha256').notNullable();
+    table.text('request_id').notNullable();
+    table.text('process_id').references('processes.id').onDelete('CASCADE').index();
+    table.integer('status');
+    table.text('answer');
+    table.bigInteger('due_ms').notNullable().index();
+    table.primary(['account_id', 'key_sha256']);
+  });
+}
+
+/** Lets the index alone say what the answers weigh, and which of them are the oldest. */
+async function weighAnswers(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('idempotency_keys', (table) => {
+    table.dropIndex('due_ms');
+  });
+  await trx.raw(
+    'create index idempotency_keys_weight on idempotency_keys (due_ms, octet_length(answer))',
+  );
+}
+
+/** Lets the index alone say what each account's answers weigh, and which of them are the oldest. */
+async function shareAnswers(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('idempotency_keys', (table) => {
+    table.boolean('free').notNullable().defaultTo(false);
+  });
+  await trx.raw('drop index idempotency_keys_weight');
+  await trx.raw('create index idempotency_keys_due on idempotency_keys (due_ms)');
+  await trx.raw(
+    `create index idempotency_keys_share
+       on idempotency_keys (account_id, free, due_ms, octet_length(answer))`,
+  );
 }
 
 /** What a charge was due beyond what its account and key could bear. */

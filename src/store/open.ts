@@ -1,19 +1,18 @@
 import { account, accounts, createAccount } from './accounts/accounts.js';
 import { openDatabase, type Database } from './database.js';
-import { explainOpenError } from './open-error.js';
+import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
 import { createKey, isKey, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
 import { applyMigrations } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
-import { enter, leave, LEASE_MS, notes, recover, type Process } from './leases.js';
+import { enter, leave, LEASE_MS, notes, recover, type Process, Watch } from './leases/leases.js';
 import { openPeople } from './sign-in/identities.js';
 import { openPictures } from './images/hosted-images.js';
 import { openTasks } from './tasks/tasks.js';
 import type { Store } from './store-types.js';
 import { usage } from './ledger/usage.js';
 import { verify } from './verify/verify.js';
-import { Watch } from './watch.js';
 
 export interface StoreOptions {
   /** Milliseconds since 1970. */

@@ -1,3 +1,5 @@
+import { codeOf } from './retry.js';
+
 /** A refusal in words fit for the person at the command line. */
 export class StoreError extends Error {
   override name = 'StoreError';
@@ -10,4 +12,27 @@ export class TooManyKeys extends StoreError {
 
 export function noAccount(account_id: string): StoreError {
   return new StoreError(`There is no account ${account_id}.`);
+}
+
+/** Runs what opens a store, and says in one sentence why it could not be opened. */
+export async function explainOpenError<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(`The store cannot be opened: ${reason(error)}`, { cause: error });
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reason).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The store was asked for what it does not do, and would refuse again. Any other failure is one of
+ * the store itself, after which the same may succeed.
+ */
+export function isRefused(error: unknown): boolean {
+  return error instanceof StoreError || /^(SQLITE_CONSTRAINT|2[23])/u.test(codeOf(error));
 }

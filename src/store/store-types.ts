@@ -1,4 +1,3 @@
-import type { HoldResult } from './hold-types.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import type { SignInStore } from './sign-in/sign-in-types.js';
 import type { TaskStore } from './tasks/task-types.js';
@@ -8,8 +7,23 @@ import type { Key, KeyTerms } from './keys/keys.js';
 import type { Charge, LedgerEntry } from './ledger/ledger-columns.js';
 import type { LedgerPage } from './ledger/ledger.js';
 import type { UsageRow } from './ledger/usage.js';
-import type { HostedImageStore } from './images/image-types.js';
-import type { VerifyReport } from './verify/verify-types.js';
+import type { HostedImageStore } from './images/hosted-images.js';
+import type { VerifyReport } from './verify/verify.js';
+
+/** What `hold` answers: admitted, or what refuses it. */
+export type HoldResult = { admitted: true } | HoldRefusal;
+
+/** With the figures that explain a 402. A key that has `ended` was revoked, or has expired. */
+export type HoldRefusal =
+  | { admitted: false; because: 'balance'; balance_nano: bigint; held_nano: bigint }
+  | {
+      admitted: false;
+      because: 'limit';
+      limit_nano: bigint;
+      spent_nano: bigint;
+      held_nano: bigint;
+    }
+  | { admitted: false; because: 'ended' };
 
 /** What became of a charge. */
 export interface Settled {

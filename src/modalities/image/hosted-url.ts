@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Services } from '../../pipeline/services.js';
 import { sniffImageType } from '../../lib/image-type.js';
-import type { HostingTerms } from '../../store/images/image-types.js';
+import type { HostingTerms } from '../../store/images/hosted-images.js';
 
 type PictureOwner = Pick<HostingTerms, 'account_id' | 'free'>;
 

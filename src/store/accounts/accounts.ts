@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { enterCredit } from '../ledger/ledger.js';
-import { checkName } from '../names.js';
-import { toBinding, fitsColumn } from '../int64.js';
+import { checkName, toBinding, fitsColumn } from '../column-values.js';
 import { randomText } from '../keys/secret.js';
 import { StoreError } from '../store-error.js';
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import type { EndedCall, KeyState, IdempotentCall } from './idempotency-types.js';
-import { excessOf, type Weight } from '../shares.js';
+import { excessOf, type Weight } from '../eviction.js';
 import { StoreError } from '../store-error.js';
 
 /** A row of `idempotency_keys`: a call runs as long as a process has it. */
@@ -20,44 +20,6 @@ interface Weighed {
 
 /** So many in one transaction, so that others need not wait for all of them. */
 const GIVEN_UP_AT_ONCE = 500;
-
-/** For as long as a process has it, the row lives and dies with that one. */
-export async function createIdempotencyKeys(trx: Knex): Promise<void> {
-  await trx.schema.createTable('idempotency_keys', (table) => {
-    table.text('account_id').notNullable().references('accounts.id');
-    table.text('key_sha256').notNullable();
-    table.text('asked_sha256').notNullable();
-    table.text('request_id').notNullable();
-    table.text('process_id').references('processes.id').onDelete('CASCADE').index();
-    table.integer('status');
-    table.text('answer');
-    table.bigInteger('due_ms').notNullable().index();
-    table.primary(['account_id', 'key_sha256']);
-  });
-}
-
-/** Lets the index alone say what the answers weigh, and which of them are the oldest. */
-export async function weighAnswers(trx: Knex): Promise<void> {
-  await trx.schema.alterTable('idempotency_keys', (table) => {
-    table.dropIndex('due_ms');
-  });
-  await trx.raw(
-    'create index idempotency_keys_weight on idempotency_keys (due_ms, octet_length(answer))',
-  );
-}
-
-/** Lets the index alone say what each account's answers weigh, and which of them are the oldest. */
-export async function shareAnswers(trx: Knex): Promise<void> {
-  await trx.schema.alterTable('idempotency_keys', (table) => {
-    table.boolean('free').notNullable().defaultTo(false);
-  });
-  await trx.raw('drop index idempotency_keys_weight');
-  await trx.raw('create index idempotency_keys_due on idempotency_keys (due_ms)');
-  await trx.raw(
-    `create index idempotency_keys_share
-       on idempotency_keys (account_id, free, due_ms, octet_length(answer))`,
-  );
-}
 
 /** What a key that is in use means for a call that brings it again. */
 export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyState {

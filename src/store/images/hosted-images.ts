@@ -3,9 +3,33 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../owner-only.js';
-import { isPossible } from '../text.js';
-import { excessOf, type Excess, type Weight } from '../shares.js';
-import type { HostingTerms, HostedImageStore } from './image-types.js';
+import { isPossible } from '../column-values.js';
+import { excessOf, type Excess, type Weight } from '../eviction.js';
+
+/** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
+export interface HostingTerms {
+  due_ms: number;
+  total_bytes: number;
+  /** Whose it is; null where that is not known. */
+  account_id: string | null;
+  /** It has cost nothing, so it has a small part of the room. */
+  free: boolean;
+}
+
+export interface HostedImage {
+  bytes: Buffer;
+  due_ms: number;
+}
+
+/** Pictures that are kept for a while, so that their clients can fetch them by a URL. */
+export interface HostedImageStore {
+  /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
+  keep(id: string, bytes: Uint8Array, terms: HostingTerms): Promise<void>;
+  /** Undefined for one that is not kept, or not any more. */
+  picture(id: string): Promise<HostedImage | undefined>;
+  /** Removes those whose time is up; answers how many. */
+  sweep(): Promise<number>;
+}
 
 /** Where the bytes are; the rest is in the table, whichever database it is. */
 interface Shelf {

@@ -2,8 +2,7 @@ import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
-import { checkName } from '../names.js';
-import { toBinding, fitsColumn } from '../int64.js';
+import { checkName, toBinding, fitsColumn } from '../column-values.js';
 
 export interface Key {
   id: string;

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { formatDollars } from '../../lib/money.js';
 import type { Database } from '../database.js';
 import { noAccount, StoreError } from '../store-error.js';
-import { toBinding, fitsColumn } from '../int64.js';
+import { toBinding, fitsColumn } from '../column-values.js';
 import { ledgerRow, toEntry, type LedgerEntry, type LedgerRow } from './ledger-columns.js';
 
 /**

@@ -1,10 +1,9 @@
 import { noAccount } from '../store-error.js';
-import { type HoldCommand } from '../hot-path.js';
-import type { HoldResult } from '../hold-types.js';
+import { refusalOf, type HoldCommand } from '../hot-path.js';
+import type { HoldRefusal, HoldResult } from '../store-types.js';
 import type { KeyedBatch } from './keyed-batcher.js';
-import { MAX_NANO } from '../int64.js';
+import { MAX_NANO } from '../column-values.js';
 import { isDataError, type PostgresSession } from './postgres-session.js';
-import { refusalIn, type Figures } from './postgres-refusal.js';
 
 /** Takes holds on PostgreSQL: one statement for one, or for many of one account under one key. */
 export class PostgresHolds implements KeyedBatch<HoldCommand, HoldResult> {
@@ -44,4 +43,37 @@ export class PostgresHolds implements KeyedBatch<HoldCommand, HoldResult> {
     const { rowCount } = await lent.ensureRegistered(() => lent.run(name, values));
     return rowCount !== null && rowCount > 0;
   }
+}
+
+/** Of the account and, where it is known, of the key. */
+interface Figures {
+  balance_nano: string;
+  held_nano: string;
+  key_id: string | null;
+  limit_nano: string | null;
+  spent_nano: string | null;
+  key_held_nano: string | null;
+  revoked_ms: string | null;
+  expires_ms: string | null;
+}
+
+/** Where the key is no obstacle, the account is; both may have changed since they refused. */
+function refusalIn(figures: Figures, amount_nano: bigint, now_ms: number): HoldRefusal {
+  const { key_id, limit_nano, revoked_ms, expires_ms } = figures;
+  const terms = {
+    limit_nano: limit_nano === null ? null : BigInt(limit_nano),
+    spent_nano: BigInt(figures.spent_nano ?? 0),
+    held_nano: BigInt(figures.key_held_nano ?? 0),
+    revoked_ms: revoked_ms === null ? null : BigInt(revoked_ms),
+    expires_ms: expires_ms === null ? null : BigInt(expires_ms),
+  };
+  const refusal = key_id === null ? undefined : refusalOf(terms, amount_nano, now_ms);
+  if (refusal) return refusal;
+  const { balance_nano, held_nano } = figures;
+  return {
+    admitted: false,
+    because: 'balance',
+    balance_nano: BigInt(balance_nano),
+    held_nano: BigInt(held_nano),
+  };
 }

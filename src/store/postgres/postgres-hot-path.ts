@@ -19,9 +19,8 @@ import { PostgresHolds } from './postgres-holds.js';
 import { PostgresIdempotency } from './postgres-idempotency.js';
 import type { PostgresSession } from './postgres-session.js';
 import { SQL } from './postgres-statements.js';
-import type { Process } from '../leases.js';
-import type { HoldResult } from '../hold-types.js';
-import type { Settled } from '../store-types.js';
+import type { Process } from '../leases/leases.js';
+import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 

@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import { isBusy } from '../database.js';
-import { collectBatch } from './batch-window.js';
+import { collectBatch } from './group-commit.js';
 import { withRetry } from '../retry.js';
 
 interface Question<Found> {

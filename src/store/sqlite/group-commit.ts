@@ -1,10 +1,42 @@
 import type Sqlite from 'better-sqlite3';
-import { INDEPENDENT, byBatch, type Batch, type Member } from './batch.js';
 import { isBusy } from '../database.js';
-import { WalSync } from './wal-sync.js';
-import { collectBatch, MAX_BATCH } from './batch-window.js';
-import { OpenFile } from '../open-file.js';
+import { OpenFile, WalSync } from './sqlite-file.js';
 import { ATTEMPTS, wait_ms } from '../retry.js';
+
+/** Nobody waits longer than this for others. */
+const MOST_MS = 5;
+
+/** Enough to be served at once: more would keep the event loop for too long. */
+export const MAX_BATCH = 256;
+
+/** Work of one kind, which a transaction does for all that ask for it at once. */
+export interface Batch<Item, Value> {
+  /** It takes what others may give back, and goes last. */
+  readonly runsLast?: true;
+  /** Answers in the order of the items. If it throws, all is undone, and each is done alone. */
+  runBatch(items: readonly Item[]): readonly Value[];
+  /** Throws where this one cannot be done. */
+  runOne(item: Item): Value;
+}
+
+/** Work that has nothing to do with that of others. */
+const INDEPENDENT: Batch<() => unknown, unknown> = {
+  runBatch: (works) => works.map((work) => work()),
+  runOne: (work) => work(),
+};
+
+/** One who asked a group for work, and waits. */
+interface Member {
+  batch: Batch<unknown, unknown>;
+  item: unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  /** Whether its caller must hear only when the disk has it. */
+  durable: boolean;
+  /** What its caller hears after the commit: what the work answered, or threw. */
+  value: unknown;
+  failed: boolean;
+}
 
 /**
  * Group commit: what is asked for together is written in one transaction. Callers are answered
@@ -192,4 +224,41 @@ export class GroupCommit {
   #rollback(): void {
     if (this.#database.inTransaction) this.#sql.rollback();
   }
+}
+
+/** The members by what is done together, in the order of the first of each, but takers last. */
+function byBatch(members: readonly Member[]): [Batch<unknown, unknown>, Member[]][] {
+  const all = new Map<Batch<unknown, unknown>, Member[]>();
+  for (const member of members) {
+    const some = all.get(member.batch);
+    if (some) some.push(member);
+    else all.set(member.batch, [member]);
+  }
+  return [...all].toSorted(([one], [other]) => rank(one) - rank(other));
+}
+
+function rank({ runsLast }: Batch<unknown, unknown>): number {
+  return runsLast ? 1 : 0;
+}
+
+/**
+ * Acts for all who wait as soon as a turn of the event loop has brought nobody more. Who comes
+ * alone is served in the next turn, and nobody waits while the loop has nothing to do. A busy loop
+ * comes to do each thing for many at once, which costs far less than all things for each few.
+ */
+export function collectBatch(
+  waiting: { readonly length: number },
+  act: () => void,
+  now_ms: () => number = () => performance.now(),
+): void {
+  const began_ms = now_ms();
+  const turn = (before: number): void => {
+    setImmediate(() => {
+      const { length } = waiting;
+      const isOver = length <= before || length >= MAX_BATCH || now_ms() - began_ms >= MOST_MS;
+      if (isOver) act();
+      else turn(length);
+    });
+  };
+  turn(waiting.length);
 }

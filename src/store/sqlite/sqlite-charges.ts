@@ -1,10 +1,9 @@
 import type Sqlite from 'better-sqlite3';
-import type { Batch } from './batch.js';
+import type { Batch } from './group-commit.js';
 import { COLLECTED, isBeyondHold, type ChargeCommand } from '../hot-path.js';
 import { noAccount, StoreError } from '../store-error.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { prepareBulk } from './bulk-insert.js';
-import { CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
+import { prepareBulk, CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
 import { type Settled } from '../store-types.js';
 import { chargeValues, type Charge } from '../ledger/ledger-columns.js';
 

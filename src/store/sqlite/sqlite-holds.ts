@@ -1,11 +1,10 @@
 import type Sqlite from 'better-sqlite3';
-import type { Batch } from './batch.js';
+import type { Batch } from './group-commit.js';
 import { noAccount } from '../store-error.js';
 import { refusalOf, type HoldCommand } from '../hot-path.js';
-import type { HoldResult } from '../hold-types.js';
-import { MAX_NANO } from '../int64.js';
-import { prepareBulk } from './bulk-insert.js';
-import { HOLD, prepareHolds } from './sqlite-statements.js';
+import type { HoldResult } from '../store-types.js';
+import { MAX_NANO } from '../column-values.js';
+import { prepareBulk, HOLD, prepareHolds } from './sqlite-statements.js';
 
 const ADMITTED: HoldResult = { admitted: true };
 

@@ -5,13 +5,12 @@ import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS, type HotPath } from '
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { BatchedReads } from './batched-reads.js';
 import { withRetry } from '../retry.js';
-import type { Process } from '../leases.js';
+import type { Process } from '../leases/leases.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteCharges } from './sqlite-charges.js';
 import { SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
-import type { HoldResult } from '../hold-types.js';
-import type { Settled } from '../store-types.js';
+import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 

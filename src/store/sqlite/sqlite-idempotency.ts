@@ -1,12 +1,13 @@
 import type Sqlite from 'better-sqlite3';
 import type { GroupCommit } from './group-commit.js';
 import type { HotIdempotency } from '../hot-path.js';
-import { keyStateOf, lostOwnership, type CallRow } from '../idempotency/idempotency-keys.js';
+import { prepareIdempotency } from './sqlite-statements.js';
+import { keyStateOf, lostOwnership } from '../idempotency/idempotency-keys.js';
 import type { EndedCall, KeyState, IdempotentCall } from '../idempotency/idempotency-types.js';
 
 /** The idempotency keys on a SQLite file, in the transactions of the hot path's group. */
 export class SqliteIdempotency implements HotIdempotency {
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #statements: ReturnType<typeof prepareIdempotency>;
 
   constructor(
     database: Sqlite.Database,
@@ -14,7 +15,7 @@ export class SqliteIdempotency implements HotIdempotency {
     private readonly process_id: string,
     private readonly now: () => number,
   ) {
-    this.#statements = prepare(database);
+    this.#statements = prepareIdempotency(database);
   }
 
   begin(call: IdempotentCall): Promise<KeyState> {
@@ -47,35 +48,4 @@ export class SqliteIdempotency implements HotIdempotency {
   async forget({ account_id, key_sha256, request_id }: IdempotentCall): Promise<void> {
     await this.group.add(() => this.#statements.forget.run(account_id, key_sha256, request_id));
   }
-}
-
-function prepare(database: Sqlite.Database) {
-  return {
-    begin: database.prepare(
-      `insert into idempotency_keys
-         (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
-       values (?, ?, ?, ?, ?, ?)
-       on conflict (account_id, key_sha256) do update set
-         asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
-         process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
-       where idempotency_keys.process_id is null and idempotency_keys.due_ms <= ?`,
-    ),
-    find: database.prepare<[account_id: string, key_sha256: string], CallRow>(
-      `select asked_sha256, process_id, status, answer from idempotency_keys
-       where account_id = ? and key_sha256 = ?`,
-    ),
-    keep: database.prepare(
-      `insert into idempotency_keys
-         (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer, free)
-       values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (account_id, key_sha256) do update set
-         process_id = null, status = excluded.status, answer = excluded.answer,
-         free = excluded.free
-       where idempotency_keys.request_id = excluded.request_id`,
-    ),
-    forget: database.prepare(
-      `delete from idempotency_keys
-       where account_id = ? and key_sha256 = ? and request_id = ? and process_id is not null`,
-    ),
-  };
 }

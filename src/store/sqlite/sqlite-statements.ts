@@ -1,8 +1,8 @@
 import type Sqlite from 'better-sqlite3';
 import { SQLITE_CLOCK_MS } from '../database.js';
+import type { CallRow } from '../idempotency/idempotency-keys.js';
 import type { KeyTerms } from '../hot-path.js';
 import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
-import { times } from './bulk-insert.js';
 
 /** Rows of the hottest statements come as lists: making objects of them costs as much again. */
 type KeyRow = [
@@ -134,4 +134,69 @@ export function prepareProcesses(database: Sqlite.Database) {
     ),
     ping: database.prepare('select 1 from accounts limit 1'),
   };
+}
+
+export function prepareIdempotency(database: Sqlite.Database) {
+  return {
+    begin: database.prepare(
+      `insert into idempotency_keys
+         (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+       values (?, ?, ?, ?, ?, ?)
+       on conflict (account_id, key_sha256) do update set
+         asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
+         process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
+       where idempotency_keys.process_id is null and idempotency_keys.due_ms <= ?`,
+    ),
+    find: database.prepare<[account_id: string, key_sha256: string], CallRow>(
+      `select asked_sha256, process_id, status, answer from idempotency_keys
+       where account_id = ? and key_sha256 = ?`,
+    ),
+    keep: database.prepare(
+      `insert into idempotency_keys
+         (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer, free)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (account_id, key_sha256) do update set
+         process_id = null, status = excluded.status, answer = excluded.answer,
+         free = excluded.free
+       where idempotency_keys.request_id = excluded.request_id`,
+    ),
+    forget: database.prepare(
+      `delete from idempotency_keys
+       where account_id = ? and key_sha256 = ? and request_id = ? and process_id is not null`,
+    ),
+  };
+}
+
+/** So many rows one statement takes. More would gain little, and each size is prepared. */
+const SIZES = [16, 8, 4, 2, 1] as const;
+
+/** A list of values for each row. */
+export type Rows = readonly (readonly unknown[])[];
+
+/**
+ * A statement over many rows, prepared for several numbers of them: row by row it would cost
+ * twice as much. `sql` writes it down for so many. Runs within a transaction, and answers how many
+ * rows were changed.
+ */
+export function prepareBulk(
+  database: Sqlite.Database,
+  sql: (rows: number) => string,
+): (rows: Rows) => number {
+  const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
+  return (rows) => {
+    let [changes, from] = [0, 0];
+    for (const { size, statement } of statements) {
+      for (; rows.length - from >= size; from += size) {
+        const values: unknown[] = [];
+        for (const row of rows.slice(from, from + size)) values.push(...row);
+        changes += statement.run(values).changes;
+      }
+    }
+    return changes;
+  };
+}
+
+/** The same words for each of so many rows. */
+function times(rows: number, words: string, between = ', '): string {
+  return Array.from({ length: rows }, () => words).join(between);
 }

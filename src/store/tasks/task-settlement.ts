@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
 import { ledgerRow } from '../ledger/ledger-columns.js';
-import { toBinding } from '../int64.js';
+import { toBinding, storable } from '../column-values.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
-import { storable } from '../text.js';
 import { StoreError } from '../store-error.js';
 
 /** Gives back what a task holds. */

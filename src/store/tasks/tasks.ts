@@ -2,13 +2,12 @@ import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { toBinding } from '../int64.js';
-import { register, type Process } from '../leases.js';
+import { toBinding, isPossible, storable } from '../column-values.js';
+import { register, type Process } from '../leases/leases.js';
 import { readTasks } from './task-rows.js';
 import { endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
 import { sweep } from './task-sweep.js';
 import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
-import { isPossible, storable } from '../text.js';
 import type { ContentSource } from '../../core/task.js';
 import { StoreError } from '../store-error.js';
 

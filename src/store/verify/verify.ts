@@ -2,10 +2,14 @@ import type { Knex } from 'knex';
 import { formatDollars } from '../../lib/money.js';
 import type { AccountRow } from '../accounts/accounts.js';
 import type { Database } from '../database.js';
-import { faultsOfKeys } from './verify-keys.js';
-import { sumsOf, total_nano, type Sum } from './verify-sums.js';
-import { faultsOfTasks } from './verify-tasks.js';
-import type { VerifyReport } from './verify-types.js';
+
+/** One sentence for each thing that does not add up; empty when all is well. */
+export interface VerifyReport {
+  accounts: number;
+  entries: number;
+  open_holds: number;
+  faults: string[];
+}
 
 /** Adds everything up again, on one state of the database, also beside a running `serve`. */
 export async function verify(database: Database): Promise<VerifyReport> {
@@ -22,7 +26,7 @@ export async function verify(database: Database): Promise<VerifyReport> {
       entries: countOf(entries),
       open_holds: countOf(holds) + countOf(tasks),
       faults: [
-        ...accounts.flatMap((account) => faultsOf(account, entries, [holds, tasks])),
+        ...accounts.flatMap((account) => faultsOfAccount(account, entries, [holds, tasks])),
         ...strangers('Ledger entries', entries, known),
         ...strangers('Holds', holds, known),
         ...strangers('Holds of tasks', tasks, known),
@@ -40,7 +44,7 @@ function countOf(sums: ReadonlyMap<string, Sum>): number {
   return [...sums.values()].reduce((count, { rows }) => count + Number(rows), 0);
 }
 
-function faultsOf(
+function faultsOfAccount(
   { id, balance_nano, held_nano }: AccountRow,
   entries: ReadonlyMap<string, Sum>,
   holds: readonly ReadonlyMap<string, Sum>[],
@@ -120,4 +124,145 @@ async function duplicates(trx: Knex.Transaction): Promise<string[]> {
     ({ account_id, kind, reference, times }) =>
       `Account ${account_id} has ${times} entries for the ${kind} "${reference}".`,
   );
+}
+
+interface KeyRow {
+  id: string;
+  limit_nano: bigint | null;
+  held_nano: bigint;
+  spent_nano: bigint;
+}
+
+/** A key with a limit counts what it holds and has spent; one without counts nothing. */
+async function faultsOfKeys(trx: Knex.Transaction): Promise<string[]> {
+  const keys: KeyRow[] = await trx('keys')
+    .whereNotNull('limit_nano')
+    .orWhere('held_nano', '<>', 0)
+    .orWhere('spent_nano', '<>', 0)
+    .orderBy('id')
+    .select('id', 'limit_nano', 'held_nano', 'spent_nano');
+  const limited = trx('keys').whereNotNull('limit_nano').select('id');
+  const owner = 'key_id';
+  const spent = await sumsOf(
+    trx,
+    trx('ledger').whereNot('kind', 'credit').whereIn(owner, limited.clone()),
+    { owner },
+  );
+  const holds = await sumsOf(trx, trx('holds').whereNotNull(owner), { owner });
+  const tasks = await sumsOf(
+    trx,
+    trx('tasks').whereNot('hold_nano', 0).whereIn(owner, limited.clone()),
+    { owner, amount: 'hold_nano' },
+  );
+  const faults = keys.flatMap((key) => {
+    const open_nano = total_nano(holds.get(key.id)) + total_nano(tasks.get(key.id));
+    return faultsOfKey(key, { spent_nano: -total_nano(spent.get(key.id)), open_nano });
+  });
+  const known = new Set(keys.map(({ id }) => id));
+  const strangers = [...holds]
+    .filter(([key_id]) => !known.has(key_id))
+    .map(
+      ([key_id, sum]) =>
+        `Holds of ${formatDollars(total_nano(sum))} dollars are counted for key ${key_id}, ` +
+        'which has no limit.',
+    );
+  return [...faults, ...strangers];
+}
+
+function faultsOfKey(
+  { id, limit_nano, held_nano, spent_nano }: KeyRow,
+  sums: { spent_nano: bigint; open_nano: bigint },
+): string[] {
+  if (limit_nano === null) return [`Key ${id} has no limit, but counts what it spends.`];
+  const faults: string[] = [];
+  if (spent_nano !== sums.spent_nano) {
+    faults.push(
+      `Key ${id} has spent ${formatDollars(spent_nano)} dollars, ` +
+        `but its charges add up to ${formatDollars(sums.spent_nano)}.`,
+    );
+  }
+  if (held_nano !== sums.open_nano) {
+    faults.push(
+      `Key ${id} has ${formatDollars(held_nano)} dollars held, ` +
+        `but its open holds add up to ${formatDollars(sums.open_nano)}.`,
+    );
+  }
+  return faults;
+}
+
+interface TaskRow {
+  id: string;
+  status: string;
+  content_id: string | null;
+  hold_nano: bigint;
+  charge_nano: bigint | null;
+  amount_nano: bigint | null;
+}
+
+/** A task is charged exactly once if its result was fetched, else never; then it holds nothing. */
+async function faultsOfTasks(trx: Knex.Transaction): Promise<string[]> {
+  const rows: TaskRow[] = await trx('tasks')
+    .leftJoin('ledger', (join) =>
+      join
+        .on('ledger.reference', 'tasks.id')
+        .andOn('ledger.account_id', 'tasks.account_id')
+        .andOnVal('ledger.kind', 'charge'),
+    )
+    .orderBy('tasks.id')
+    .select('tasks.id', 'status', 'content_id', 'hold_nano', 'charge_nano', 'ledger.amount_nano');
+  return rows.flatMap(faultsOfTask);
+}
+
+function faultsOfTask(row: TaskRow): string[] {
+  const { id, status, content_id, hold_nano, charge_nano, amount_nano } = row;
+  const faults: string[] = [];
+  const owed_nano = charge_nano ?? 0n;
+  const paid_nano = -(amount_nano ?? 0n);
+  if (owed_nano !== paid_nano) {
+    faults.push(
+      `Task ${id} says that it cost ${formatDollars(owed_nano)} dollars, ` +
+        `but its ledger says ${formatDollars(paid_nano)}.`,
+    );
+  }
+  if ((content_id === null) !== (charge_nano === null)) {
+    faults.push(`Task ${id} has a content ID without a charge, or a charge without one.`);
+  }
+  if (hold_nano !== 0n && (status === 'FAILED' || content_id !== null)) {
+    faults.push(`Task ${id} has ended, but still holds ${formatDollars(hold_nano)} dollars.`);
+  }
+  return faults;
+}
+
+/** What the rows of one owner come to. */
+interface Sum {
+  owner: string;
+  rows: bigint;
+  dollars: bigint;
+  nano: bigint;
+}
+
+const NANO_PER_DOLLAR = 1_000_000_000n;
+
+/**
+ * The sum of the rows by their owner. Dollars and the rest are summed apart: the sum of the whole
+ * column could pass 64 bits.
+ */
+async function sumsOf(
+  trx: Knex.Transaction,
+  rows: Knex.QueryBuilder,
+  { owner = 'account_id', amount = 'amount_nano' } = {},
+): Promise<Map<string, Sum>> {
+  const sums: Sum[] = await rows
+    .groupBy(owner)
+    .select(
+      trx.raw(`${owner} as owner`),
+      trx.raw('count(*) as "rows"'),
+      trx.raw(`cast(sum(${amount} / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
+      trx.raw(`cast(sum(${amount} % ${NANO_PER_DOLLAR}) as bigint) as nano`),
+    );
+  return new Map(sums.map((sum) => [sum.owner, sum]));
+}
+
+function total_nano(sum: Sum | undefined): bigint {
+  return sum ? sum.dollars * NANO_PER_DOLLAR + sum.nano : 0n;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { MACHINE } from '../../../src/store/liveness.js';
+import { MACHINE } from '../../../src/store/leases/liveness.js';
 import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
 import type { Charge } from '../../../src/store/ledger/ledger-columns.js';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { POSTGRES_CLOCK_MS, SQLITE_CLOCK_MS } from '../../src/store/database.js';
-import { MACHINE, startOf } from '../../src/store/liveness.js';
-import { chargeOf, onEachStore } from './helpers/ground.js';
+import { POSTGRES_CLOCK_MS, SQLITE_CLOCK_MS } from '../../../src/store/database.js';
+import { MACHINE, startOf } from '../../../src/store/leases/liveness.js';
+import { chargeOf, onEachStore } from '../helpers/ground.js';
 
 onEachStore('recovery', (ground) => {
   /** By the clock of the database. */

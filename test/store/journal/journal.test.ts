@@ -4,11 +4,11 @@ import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { lineOf, linesIn } from '../../src/store/journal-format.js';
-import { Journal } from '../../src/store/journal.js';
-import { startOf } from '../../src/store/liveness.js';
-import { until } from '../helpers/until.js';
-import { chargeOf, refusal } from './helpers/ground.js';
+import { lineOf, linesIn } from '../../../src/store/journal/journal-format.js';
+import { Journal } from '../../../src/store/journal/journal.js';
+import { startOf } from '../../../src/store/leases/liveness.js';
+import { until } from '../../helpers/until.js';
+import { chargeOf, refusal } from '../helpers/ground.js';
 
 const MB = 1024 ** 2;
 

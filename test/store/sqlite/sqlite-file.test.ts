@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WalSync } from '../../../src/store/sqlite/wal-sync.js';
+import { WalSync } from '../../../src/store/sqlite/sqlite-file.js';
 
 describe('the wait for the disk', () => {
   let folder: string;

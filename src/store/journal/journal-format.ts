@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { isRecord } from '../lib/is-record.js';
-import type { EndedCall } from './idempotency/idempotency-types.js';
-import { isAlive, MACHINE, STARTED } from './liveness.js';
-import type { Charge } from './ledger/ledger-columns.js';
+import { isRecord } from '../../lib/is-record.js';
+import type { EndedCall } from '../idempotency/idempotency-types.js';
+import { isAlive, MACHINE, STARTED } from '../leases/liveness.js';
+import type { Charge } from '../ledger/ledger-columns.js';
 
 /** A charge on its way to the store, and the answer that is kept with it. */
 export interface JournalEntry {

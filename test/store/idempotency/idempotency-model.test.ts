@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { EndedCall, KeyState } from '../../src/store/idempotency/idempotency-types.js';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars, onEachStore, type Ground } from './helpers/ground.js';
+import type { EndedCall, KeyState } from '../../../src/store/idempotency/idempotency-types.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars, onEachStore, type Ground } from '../helpers/ground.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,0 +1,45 @@
+import { StoreError } from './store-error.js';
+
+/** The least and the most that a 64-bit column holds: about 9.2 billion dollars either way. */
+export const MIN_NANO = -(2n ** 63n);
+export const MAX_NANO = 2n ** 63n - 1n;
+
+export function fitsColumn(amount_nano: bigint): boolean {
+  return amount_nano >= MIN_NANO && amount_nano <= MAX_NANO;
+}
+
+/**
+ * A binding for knex, which fails over a bigint when it has a fault of the database to report.
+ * Both databases read the digits back without loss.
+ */
+export function toBinding(amount_nano: bigint): string {
+  return amount_nano.toString();
+}
+
+/**
+ * Text of an upstream as every database takes it: PostgreSQL refuses a NUL, and a lone surrogate is
+ * no UTF-8. Both become the character that stands for what cannot be shown.
+ */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').replaceAll(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+/** Whether some row could have such an ID: none has a NUL, for which PostgreSQL refuses to look. */
+export function isPossible(id: string): boolean {
+  return !id.includes('\0');
+}
+
+/**
+ * Characters that nobody sees: controls, those that turn the direction of writing, those without
+ * width, lone surrogates, and fillers. By them a name could look like another one.
+ */
+const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]/u;
+
+/** Throws `StoreError` for a name that is empty, or that holds what nobody sees. */
+export function checkName(what: string, name: string): void {
+  if (name.trim() === '') throw new StoreError(`${what} needs a name.`);
+  if (!UNSEEN.test(name)) return;
+  const unseen = 'control characters, direction marks or characters without width';
+  throw new StoreError(`The name of ${what.toLowerCase()} cannot hold ${unseen}.`);
+}
