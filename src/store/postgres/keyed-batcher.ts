@@ -1,58 +1,59 @@
-/** Work of one kind, done for one who asks alone or for many who stand in one lane. */
+/** Writes of one kind, run for one item or for many items of one key. */
 export interface KeyedBatch<Item, Value> {
   runOne(item: Item): Promise<Value>;
-  /** Answers in the order of the items; undefined where it did nothing, and each is to go alone. */
+  /** Values in the order of the items; undefined if it changed nothing and each must run alone. */
   runBatch(items: readonly Item[]): Promise<readonly Value[] | undefined>;
 }
 
-interface Asked<Item, Value> {
+interface Waiting<Item, Value> {
   item: Item;
   resolve: (value: Value) => void;
   reject: (error: unknown) => void;
 }
 
-/** So many go together at the most. */
-const MOST = 64;
+const MAX_BATCH = 64;
 
 /**
- * Those who would wait for each other in the database anyway, as they write the same row, wait here
- * instead: whoever comes while their lane is busy goes together with the others who did, in one
- * trip and one commit. Who finds the lane free goes at once.
+ * Batches items by key. Items of one key write the same row, so the database would run them one
+ * after the other anyway. The first item of a key runs at once; items that arrive meanwhile run
+ * together afterwards, in one round trip and one commit.
  */
 export class KeyedBatcher<Item, Value> {
-  /** Who waits, by lane; a lane that is free is not there. */
-  readonly #lanes = new Map<string, Asked<Item, Value>[]>();
+  /** The waiting items of each busy key. */
+  readonly #busy = new Map<string, Waiting<Item, Value>[]>();
 
   constructor(private readonly work: KeyedBatch<Item, Value>) {}
 
-  add(lane: string, item: Item): Promise<Value> {
+  add(key: string, item: Item): Promise<Value> {
     return new Promise((resolve, reject) => {
-      const asked = { item, resolve, reject };
-      const waiting = this.#lanes.get(lane);
-      if (waiting) waiting.push(asked);
-      else void this.#drive(lane, asked);
+      const entry = { item, resolve, reject };
+      const waiting = this.#busy.get(key);
+      if (waiting) waiting.push(entry);
+      else void this.#drive(key, entry);
     });
   }
 
-  async #drive(lane: string, first: Asked<Item, Value>): Promise<void> {
-    const waiting: Asked<Item, Value>[] = [];
-    this.#lanes.set(lane, waiting);
-    for (let some = [first]; some.length > 0; some = waiting.splice(0, MOST)) await this.#do(some);
-    this.#lanes.delete(lane);
+  async #drive(key: string, first: Waiting<Item, Value>): Promise<void> {
+    const waiting: Waiting<Item, Value>[] = [];
+    this.#busy.set(key, waiting);
+    for (let batch = [first]; batch.length > 0; batch = waiting.splice(0, MAX_BATCH)) {
+      await this.#run(batch);
+    }
+    this.#busy.delete(key);
   }
 
-  async #do(some: readonly Asked<Item, Value>[]): Promise<void> {
+  async #run(batch: readonly Waiting<Item, Value>[]): Promise<void> {
     try {
-      const isOne = some.length === 1;
-      const values = isOne ? undefined : await this.work.runBatch(some.map(({ item }) => item));
-      if (!values) await Promise.all(some.map((asked) => this.#alone(asked)));
-      else for (const [at, { resolve }] of some.entries()) resolve(values[at] as Value);
+      const isOne = batch.length === 1;
+      const values = isOne ? undefined : await this.work.runBatch(batch.map(({ item }) => item));
+      if (!values) await Promise.all(batch.map((entry) => this.#runOne(entry)));
+      else for (const [at, { resolve }] of batch.entries()) resolve(values[at] as Value);
     } catch (error) {
-      for (const { reject } of some) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 
-  async #alone({ item, resolve, reject }: Asked<Item, Value>): Promise<void> {
+  async #runOne({ item, resolve, reject }: Waiting<Item, Value>): Promise<void> {
     try {
       resolve(await this.work.runOne(item));
     } catch (error) {

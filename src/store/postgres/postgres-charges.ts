@@ -6,54 +6,56 @@ import { valuesOf } from './postgres-idempotency.js';
 import { isDataError, type PostgresSession } from './postgres-session.js';
 import type { Settled } from '../store-types.js';
 
-/** What is not collected, in digits; null where the charge was made before. */
-interface Entered {
+/** The uncollected amount, in digits; null if the request was charged before. */
+interface ChargeRow {
   uncollected_nano: string | null;
   kept?: boolean;
 }
 
 /**
- * Enters charges on PostgreSQL and ends their holds: one statement for one, or for many of one
- * account under one key. Tried again after a lost connection too: the ledger's unique key makes
- * that harmless.
+ * Writes charges on PostgreSQL and ends their holds: one statement for one charge, or for many of
+ * one account and key. It retries after a lost connection too, because the ledger's unique key
+ * makes a second run harmless.
  */
 export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | false> {
-  constructor(private readonly lent: PostgresSession) {}
+  constructor(private readonly session: PostgresSession) {}
 
   async runOne({ charge, answered }: ChargeCommand): Promise<Settled | false> {
     const { account_id, request_id, cost_nano, key_id, not_owed_nano = 0n } = charge;
-    const values: unknown[] = [account_id, request_id, cost_nano, key_id, this.lent.now()];
+    const values: unknown[] = [account_id, request_id, cost_nano, key_id, this.session.now()];
     values.push(not_owed_nano);
     if (answered) values.push(...valuesOf(answered).slice(2));
     values.push(...chargeValues(charge));
     const name = answered ? 'settleKept' : 'settle';
-    const { rows } = await this.lent.runIdempotent<Entered>(name, values);
+    const { rows } = await this.session.runIdempotent<ChargeRow>(name, values);
     const [row] = rows;
     if (answered && row?.kept !== true) throw lostOwnership(answered);
     return settledOf(row?.uncollected_nano);
   }
 
-  async runBatch(acts: readonly ChargeCommand[]): Promise<(Settled | false)[] | undefined> {
-    const charges = acts.map(({ charge }) => charge);
+  async runBatch(commands: readonly ChargeCommand[]): Promise<(Settled | false)[] | undefined> {
+    const charges = commands.map(({ charge }) => charge);
     const { account_id, key_id } = charges[0] ?? {};
     const values = [
       account_id,
       charges.map(({ request_id }) => request_id),
       charges.map(({ cost_nano }) => cost_nano),
       key_id,
-      this.lent.now(),
+      this.session.now(),
       ...columnsOf(charges),
     ];
     try {
-      const { rows } = await this.lent.runIdempotent<Entered & { reference: string }>(
+      const { rows } = await this.session.runIdempotent<ChargeRow & { reference: string }>(
         'settleAll',
         values,
       );
-      const made = new Map(rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]));
-      // Of two charges of one request the one is made, and the other hears so.
+      const settledBy = new Map(
+        rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]),
+      );
+      // Of two charges of one request the first is made; the second answers false.
       return charges.map(({ request_id }) => {
-        const settled = made.get(request_id) ?? false;
-        made.delete(request_id);
+        const settled = settledBy.get(request_id) ?? false;
+        settledBy.delete(request_id);
         return settled;
       });
     } catch (error) {

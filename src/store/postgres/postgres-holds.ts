@@ -5,47 +5,54 @@ import type { KeyedBatch } from './keyed-batcher.js';
 import { MAX_NANO } from '../column-values.js';
 import { isDataError, type PostgresSession } from './postgres-session.js';
 
-/** Takes holds on PostgreSQL: one statement for one, or for many of one account under one key. */
+/** Takes holds on PostgreSQL: one statement for one hold, or for many of one account and key. */
 export class PostgresHolds implements KeyedBatch<HoldCommand, HoldResult> {
-  constructor(private readonly lent: PostgresSession) {}
+  constructor(private readonly session: PostgresSession) {}
 
   async runOne({ request_id, account_id, amount_nano, key_id }: HoldCommand): Promise<HoldResult> {
-    const { lent } = this;
-    const values = [request_id, account_id, amount_nano, lent.process_id, lent.now(), key_id];
+    const { session } = this;
+    const values = [request_id, account_id, amount_nano, session.process_id, session.now(), key_id];
     if (amount_nano <= MAX_NANO && (await this.#admits('hold', values))) return { admitted: true };
-    const { rows } = await lent.run<Figures>('figures', [account_id, key_id]);
+    const { rows } = await session.run<Figures>('figures', [account_id, key_id]);
     const figures = rows[0];
     if (!figures) throw noAccount(account_id);
-    return refusalIn(figures, amount_nano, lent.now());
+    return refusalIn(figures, amount_nano, session.now());
   }
 
-  /** What the account and the key bear as a whole is admitted as a whole. */
-  async runBatch(acts: readonly HoldCommand[]): Promise<HoldResult[] | undefined> {
-    const { lent } = this;
-    const { account_id, key_id } = acts[0] ?? {};
-    const requests = acts.map(({ request_id }) => request_id);
-    const amounts = acts.map(({ amount_nano }) => amount_nano);
+  /** Admits the holds together if the account and the key allow their sum. */
+  async runBatch(commands: readonly HoldCommand[]): Promise<HoldResult[] | undefined> {
+    const { session } = this;
+    const { account_id, key_id } = commands[0] ?? {};
+    const requests = commands.map(({ request_id }) => request_id);
+    const amounts = commands.map(({ amount_nano }) => amount_nano);
     const sum_nano = amounts.reduce((sum, amount_nano) => sum + amount_nano, 0n);
     if (sum_nano > MAX_NANO) return undefined;
-    const values = [requests, account_id, sum_nano, lent.process_id, lent.now(), key_id, amounts];
+    const values = [
+      requests,
+      account_id,
+      sum_nano,
+      session.process_id,
+      session.now(),
+      key_id,
+      amounts,
+    ];
     try {
       if (!(await this.#admits('holdAll', values))) return undefined;
     } catch (error) {
       if (isDataError(error)) return undefined;
       throw error;
     }
-    return acts.map(() => ({ admitted: true }));
+    return commands.map(() => ({ admitted: true }));
   }
 
-  /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
   async #admits(name: 'hold' | 'holdAll', values: unknown[]): Promise<boolean> {
-    const { lent } = this;
-    const { rowCount } = await lent.ensureRegistered(() => lent.run(name, values));
+    const { session } = this;
+    const { rowCount } = await session.ensureRegistered(() => session.run(name, values));
     return rowCount !== null && rowCount > 0;
   }
 }
 
-/** Of the account and, where it is known, of the key. */
+/** Columns of the account and, if it exists, of the key. */
 interface Figures {
   balance_nano: string;
   held_nano: string;
@@ -57,7 +64,7 @@ interface Figures {
   expires_ms: string | null;
 }
 
-/** Where the key is no obstacle, the account is; both may have changed since they refused. */
+/** Blames the account if the key allows the hold: both may have changed since the refusal. */
 function refusalIn(figures: Figures, amount_nano: bigint, now_ms: number): HoldRefusal {
   const { key_id, limit_nano, revoked_ms, expires_ms } = figures;
   const terms = {

@@ -1,36 +1,15 @@
-import pg from 'pg';
-import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
-import { isConflict, isPassing } from '../database.js';
-import {
-  checkCharge,
-  checkHold,
-  isBeyondHold,
-  modelsIn,
-  TOUCH_EVERY_MS,
-  type ChargeCommand,
-  type HoldCommand,
-  type HotPath,
-} from '../hot-path.js';
+import { checkCharge, checkHold, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
+import type { ChargeCommand, HoldCommand, HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { KeyedBatcher } from './keyed-batcher.js';
-import { codeOf, withRetry } from '../retry.js';
-import { PostgresCharges } from './postgres-charges.js';
-import { PostgresHolds } from './postgres-holds.js';
-import { PostgresIdempotency } from './postgres-idempotency.js';
-import type { PostgresSession } from './postgres-session.js';
-import { SQL } from './postgres-statements.js';
+import type { Charge } from '../ledger/ledger-columns.js';
 import type { Process } from '../leases/leases.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
-import type { Charge } from '../ledger/ledger-columns.js';
-
-const CONNECTIONS = 10;
-const QUERY_MS = 10_000;
-const FOREIGN_KEY_VIOLATION = '23503';
-
-interface Act extends Indexed {
-  ended: Promise<unknown>;
-}
+import { KeyedBatcher } from './keyed-batcher.js';
+import { PostgresCharges } from './postgres-charges.js';
+import { PostgresHolds } from './postgres-holds.js';
+import { PostgresIdempotency } from './postgres-idempotency.js';
+import { PostgresSession } from './postgres-session.js';
 
 interface KeyRow {
   key_id: string;
@@ -41,42 +20,25 @@ interface KeyRow {
 }
 
 /**
- * The hot path on PostgreSQL: one prepared statement, hence one trip and one commit, for an act, or
- * for those of one account and key that come together.
+ * The hot path on PostgreSQL: each command is one prepared statement, hence one round trip and one
+ * commit. Commands of one account and key that arrive together share one. To follow a write, read
+ * in this order: this file; `keyed-batcher.ts`, which batches commands; `postgres-holds.ts`,
+ * `postgres-charges.ts` and `postgres-idempotency.ts`; `postgres-session.ts`, which runs the
+ * statements of `postgres-statements.ts` and retries them.
  */
 export class PostgresHot implements HotPath {
   readonly idempotency: PostgresIdempotency;
-  readonly #pool: pg.Pool;
-  readonly #self: Process;
+  readonly #session: PostgresSession;
   readonly #now: () => number;
   readonly #callers: KeyedBatcher<string, Caller | undefined>;
   readonly #holds: KeyedBatcher<HoldCommand, HoldResult>;
   readonly #charges: PostgresCharges;
-  readonly #chargeLanes: KeyedBatcher<ChargeCommand, Settled | false>;
-  readonly #underWay = new InFlightSet<Act>();
+  readonly #batchedCharges: KeyedBatcher<ChargeCommand, Settled | false>;
 
   constructor(url: string, self: Process, now: () => number) {
-    this.#pool = new pg.Pool({
-      connectionString: url,
-      max: CONNECTIONS,
-      connectionTimeoutMillis: 10_000,
-      keepAlive: true,
-      // A server that hangs without closing must not keep the connection, and the caller, for ever.
-      query_timeout: QUERY_MS,
-    });
-    // An idle connection that breaks is replaced at the next query; unheard it would end us.
-    this.#pool.on('error', () => undefined);
-    this.#self = self;
     this.#now = now;
-    const lent: PostgresSession = {
-      run: (name, values) => this.#run(name, values),
-      runIdempotent: (name, values) => this.#insist(name, values),
-      ensureRegistered: (work) => this.#registered(work),
-      track: (act) => this.#track(act),
-      process_id: self.id,
-      now,
-    };
-    this.idempotency = new PostgresIdempotency(lent);
+    this.#session = new PostgresSession(url, self, now);
+    this.idempotency = new PostgresIdempotency(this.#session);
     this.#callers = new KeyedBatcher({
       runOne: (sha256) => this.#caller(sha256),
       runBatch: async (same) => {
@@ -84,18 +46,21 @@ export class PostgresHot implements HotPath {
         return same.map(() => caller);
       },
     });
-    this.#holds = new KeyedBatcher(new PostgresHolds(lent));
-    this.#charges = new PostgresCharges(lent);
-    this.#chargeLanes = new KeyedBatcher(this.#charges);
+    this.#holds = new KeyedBatcher(new PostgresHolds(this.#session));
+    this.#charges = new PostgresCharges(this.#session);
+    this.#batchedCharges = new KeyedBatcher(this.#charges);
   }
 
-  /** Asked anew for all who come while it is asked, so that a key revoked meanwhile is refused. */
+  /**
+   * Callers that arrive during a read share the next one, not this one: a key that was revoked
+   * meanwhile must be refused.
+   */
   caller(secret_sha256: string): Promise<Caller | undefined> {
     return this.#callers.add(secret_sha256, secret_sha256);
   }
 
   async #caller(secret_sha256: string): Promise<Caller | undefined> {
-    const { rows } = await this.#run<KeyRow>('caller', [secret_sha256]);
+    const { rows } = await this.#session.run<KeyRow>('caller', [secret_sha256]);
     const row = rows[0];
     if (!row) return undefined;
     const { key_id, account_id, last_used_ms, expires_ms } = row;
@@ -104,13 +69,14 @@ export class PostgresHot implements HotPath {
     if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
       this.#touch(key_id, now_ms);
     }
-    // All who ask at once with one key are given the same.
+    // Reads of one key that arrive together share this object.
     return Object.freeze({ key_id, account_id, models: modelsIn(row.models) });
   }
 
-  /** Nobody waits for this note, and the next use of the key makes it again. */
+  /** No caller waits for this update, and the next use of the key repeats it. */
   #touch(key_id: string, now_ms: number): void {
-    this.#track(this.#run('touch', [key_id, now_ms])).catch(() => undefined);
+    const session = this.#session;
+    session.track(session.run('touch', [key_id, now_ms])).catch(() => undefined);
   }
 
   async hold(
@@ -120,74 +86,37 @@ export class PostgresHot implements HotPath {
     key_id: string | null = null,
   ): Promise<HoldResult> {
     checkHold(amount_nano);
-    const act = { request_id, account_id, amount_nano, key_id };
-    return this.#track(this.#holds.add(`${account_id} ${key_id}`, act));
-  }
-
-  /** A process registers at its first hold, and again if it was taken to be gone meanwhile. */
-  async #registered<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error;
-      await this.beat();
-      return work();
-    }
+    const command = { request_id, account_id, amount_nano, key_id };
+    return this.#session.track(this.#holds.add(`${account_id} ${key_id}`, command));
   }
 
   async hasEnded(key_id: string): Promise<boolean> {
-    return (await this.#run('ended', [key_id, this.#now()])).rowCount === 1;
+    return (await this.#session.run('ended', [key_id, this.#now()])).rowCount === 1;
   }
 
   async settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
     checkCharge(charge);
-    const act = { charge, answered };
-    if (answered || isBeyondHold(charge)) return this.#track(this.#charges.runOne(act));
-    return this.#track(this.#chargeLanes.add(`${charge.account_id} ${charge.key_id}`, act));
+    const command = { charge, answered };
+    const session = this.#session;
+    if (answered || isBeyondHold(charge)) return session.track(this.#charges.runOne(command));
+    const payer = `${charge.account_id} ${charge.key_id}`;
+    return session.track(this.#batchedCharges.add(payer, command));
   }
 
   async release(request_id: string, account_id: string): Promise<void> {
-    await this.#track(this.#insist('release', [account_id, request_id]));
+    const session = this.#session;
+    await session.track(session.runIdempotent('release', [account_id, request_id]));
   }
 
-  async beat(note?: string): Promise<void> {
-    const { id, place, pid, started_ms } = this.#self;
-    await this.#insist('beat', [id, place, pid, started_ms, note ?? null]);
+  beat(note?: string): Promise<void> {
+    return this.#session.beat(note);
   }
 
   async ping(): Promise<void> {
-    await this.#run('ping', []);
+    await this.#session.run('ping', []);
   }
 
-  async close(): Promise<void> {
-    await Promise.allSettled(Array.from(this.#underWay, ({ ended }) => ended));
-    try {
-      await this.#insist('leave', [this.#self.id]);
-    } finally {
-      await this.#pool.end();
-    }
-  }
-
-  /** Closing waits for it, as an act may take more than one query. */
-  async #track<T>(ended: Promise<T>): Promise<T> {
-    const act = { ended, index: -1 };
-    this.#underWay.add(act);
-    try {
-      return await ended;
-    } finally {
-      this.#underWay.delete(act);
-    }
-  }
-
-  #run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
-    return withRetry(isConflict, () => this.#query<Row>(name, values));
-  }
-
-  #insist<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
-    return withRetry(isPassing, () => this.#query<Row>(name, values));
-  }
-
-  #query<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]) {
-    return this.#pool.query<Row>({ name, text: SQL[name], values });
+  close(): Promise<void> {
+    return this.#session.close();
   }
 }

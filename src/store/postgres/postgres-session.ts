@@ -1,26 +1,100 @@
-import type pg from 'pg';
-import { codeOf } from '../retry.js';
-import type { SQL } from './postgres-statements.js';
+import pg from 'pg';
+import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
+import { isConflict, isPassing } from '../database.js';
+import type { Process } from '../leases/leases.js';
+import { codeOf, withRetry } from '../retry.js';
+import { SQL } from './postgres-statements.js';
 
-/** What the hot path on PostgreSQL lends to its parts. */
-export interface PostgresSession {
-  /** One statement, tried again where the database undid it. */
-  run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]): Result<Row>;
-  /** One that may be done twice without harm: also tried again where the connection was lost. */
-  runIdempotent<Row extends pg.QueryResultRow>(
-    name: keyof typeof SQL,
-    values: unknown[],
-  ): Result<Row>;
-  /** For a statement that needs this process to be known. */
-  ensureRegistered<T>(work: () => Promise<T>): Promise<T>;
-  track<T>(act: Promise<T>): Promise<T>;
-  process_id: string;
-  now: () => number;
-}
+const CONNECTIONS = 10;
+const QUERY_MS = 10_000;
+const FOREIGN_KEY_VIOLATION = '23503';
 
+type Name = keyof typeof SQL;
 type Result<Row extends pg.QueryResultRow> = Promise<pg.QueryResult<Row>>;
 
-/** The database refused what it was given, a value or a row that breaks a rule, and did nothing. */
+interface Tracked extends Indexed {
+  ended: Promise<unknown>;
+}
+
+/** Runs the prepared statements of the hot path on a pool of connections, with retries. */
+export class PostgresSession {
+  readonly process_id: string;
+  readonly #pool: pg.Pool;
+  readonly #inFlight = new InFlightSet<Tracked>();
+
+  constructor(
+    url: string,
+    private readonly self: Process,
+    readonly now: () => number,
+  ) {
+    this.process_id = self.id;
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+      // A server that hangs without closing must not block the connection and its caller for ever.
+      query_timeout: QUERY_MS,
+    });
+    // The pool replaces an idle connection that breaks; without a listener its error would exit.
+    this.#pool.on('error', () => undefined);
+  }
+
+  /** Runs a statement, and again if PostgreSQL rolled it back. */
+  run<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
+    return withRetry(isConflict, () => this.#query<Row>(name, values));
+  }
+
+  /** Runs a statement that may run twice without harm: also again after a lost connection. */
+  runIdempotent<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
+    return withRetry(isPassing, () => this.#query<Row>(name, values));
+  }
+
+  /**
+   * Runs a statement that refers to the process row. A process registers at its first hold, and
+   * again if another one took it for dead.
+   */
+  async ensureRegistered<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      await this.beat();
+      return work();
+    }
+  }
+
+  async beat(note?: string): Promise<void> {
+    const { id, place, pid, started_ms } = this.self;
+    await this.runIdempotent('beat', [id, place, pid, started_ms, note ?? null]);
+  }
+
+  /** Makes `close` wait for a command, which may take more than one statement. */
+  async track<T>(ended: Promise<T>): Promise<T> {
+    const command = { ended, index: -1 };
+    this.#inFlight.add(command);
+    try {
+      return await ended;
+    } finally {
+      this.#inFlight.delete(command);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(Array.from(this.#inFlight, ({ ended }) => ended));
+    try {
+      await this.runIdempotent('leave', [this.process_id]);
+    } finally {
+      await this.#pool.end();
+    }
+  }
+
+  #query<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
+    return this.#pool.query<Row>({ name, text: SQL[name], values });
+  }
+}
+
+/** PostgreSQL refused a value, or a row that breaks a constraint, and changed nothing. */
 export function isDataError(error: unknown): boolean {
   return /^2[23]/u.test(codeOf(error));
 }

@@ -11,8 +11,8 @@ const COLUMNS_FROM = { settle: 7, settleKept: 12, settleAll: 6 };
 const KEPT = parameters(7, ['text', 'text', 'bigint', 'integer', 'text']);
 
 /**
- * Holds $3 for the account $2 under the key $6, as the rows that are given. The key stays locked
- * until they stand, so that a revocation waits for them or precedes them.
+ * Holds $3 for the account $2 and the key $6, as the given rows. The key stays locked until the
+ * commit, so that a revocation comes either before the hold or after it.
  */
 const holding = (row: string, from: string) => `
     with key as materialized (
@@ -31,7 +31,7 @@ const holding = (row: string, from: string) => `
     insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
     select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
 
-/** What stands before the charge, and on what condition it is made and the hold is ended. */
+/** `first` runs before the charge; `condition` guards the charge and the end of the hold. */
 interface Settling {
   columns_from: number;
   first: string;
@@ -39,9 +39,9 @@ interface Settling {
 }
 
 /**
- * Collects of $3 what the account and the key bear, once the hold is ended: `least` passes over the
- * null of a key without a limit. An account that is missing fails by the ledger's foreign key. What
- * is not collected is written beside the charge, with the $6 that nobody owes.
+ * Ends the hold, then collects as much of $3 as the account and the key allow. `least` ignores the
+ * null of a key without a limit. A missing account breaks the ledger's foreign key. The ledger
+ * notes the rest as uncollected, together with $6, the cost that the client does not owe.
  */
 const settling = ({ columns_from, first, condition }: Settling) => `
     with ${first} ended as (
@@ -87,7 +87,7 @@ const settling = ({ columns_from, first, condition }: Settling) => `
     )
     select (select uncollected_nano from entry) as uncollected_nano`;
 
-/** Nothing is kept where another call has the key by now. */
+/** Keeps the answer, unless another call owns the key by now. */
 const keeping = (values: string, free: boolean) => `
     insert into idempotency_keys
       (account_id, request_id, key_sha256, asked_sha256, due_ms, status, answer, free)
@@ -100,8 +100,7 @@ const keeping = (values: string, free: boolean) => `
 
 /**
  * The statements of the hot path on PostgreSQL, prepared by these names on each connection. All
- * lock rows in one order, idempotency keys, holds, keys, accounts, so that no two wait for each
- * other.
+ * lock rows in one order (idempotency keys, holds, keys, accounts), which excludes deadlocks.
  */
 export const SQL = {
   caller: `
@@ -128,8 +127,8 @@ export const SQL = {
     first: `kept as (${keeping(`$1, $2, ${KEPT}`, false)}),`,
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
-  // All are of the account $1 and the key $4; answers those that were the first of their request.
-  // Charges whose holds are there come first, so that no other takes what was set aside for them.
+  // Charges of the account $1 and the key $4; returns those that were the first of their request.
+  // Charges with a hold come first, so that no other charge takes the money set aside for them.
   settleAll: `
     with asked as materialized (
       select * from unnest($2::text[], $3::bigint[],

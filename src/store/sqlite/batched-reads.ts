@@ -3,22 +3,22 @@ import { isBusy } from '../database.js';
 import { collectBatch } from './group-commit.js';
 import { withRetry } from '../retry.js';
 
-interface Question<Found> {
+interface Read<Found> {
   key: string;
   resolve: (found: Found | undefined) => void;
   reject: (error: unknown) => void;
 }
 
 /**
- * Looks up what is asked for together under one lock of the file, and each key once:
- * taking the lock costs more than the look-up. Nothing is remembered from turn to turn, so each
- * answer is what the file says now.
+ * Batches reads by key: reads that arrive together share one read transaction, because taking the
+ * lock costs more than the read, and equal keys share one read. It caches nothing between batches,
+ * so each answer is the current state of the file.
  */
 export class BatchedReads<Found> {
   readonly #get: (key: string) => Found | undefined;
   readonly #begin: () => void;
   readonly #commit: () => void;
-  #waiting: Question<Found>[] = [];
+  #waiting: Read<Found>[] = [];
 
   constructor(database: Sqlite.Database, get: (key: string) => Found | undefined) {
     const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
@@ -37,21 +37,21 @@ export class BatchedReads<Found> {
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    const shared = waiting.length > 1;
-    const known = new Map<string, Found | undefined>();
-    if (shared) this.#begin();
-    const alone = waiting.filter((question) => !this.#answered(question, known));
-    if (shared) this.#commit();
-    for (const { key, resolve, reject } of alone) {
+    const isShared = waiting.length > 1;
+    const found = new Map<string, Found | undefined>();
+    if (isShared) this.#begin();
+    const failed = waiting.filter((read) => !this.#resolve(read, found));
+    if (isShared) this.#commit();
+    for (const { key, resolve, reject } of failed) {
       withRetry(isBusy, () => this.#get(key)).then(resolve, reject);
     }
   }
 
-  /** False where another connection was in the way: then it is asked again by itself. */
-  #answered({ key, resolve }: Question<Found>, known: Map<string, Found | undefined>): boolean {
+  /** False if the read failed, as when another connection holds the lock: it is retried alone. */
+  #resolve({ key, resolve }: Read<Found>, found: Map<string, Found | undefined>): boolean {
     try {
-      if (!known.has(key)) known.set(key, this.#get(key));
-      resolve(known.get(key));
+      if (!found.has(key)) found.set(key, this.#get(key));
+      resolve(found.get(key));
       return true;
     } catch {
       return false;

@@ -3,92 +3,102 @@ import { isBusy } from '../database.js';
 import { OpenFile, WalSync } from './sqlite-file.js';
 import { ATTEMPTS, wait_ms } from '../retry.js';
 
-/** Nobody waits longer than this for others. */
-const MOST_MS = 5;
+/** A batch window ends after this time at the latest. */
+const MAX_WINDOW_MS = 5;
 
-/** Enough to be served at once: more would keep the event loop for too long. */
+/** A larger batch would block the event loop for too long. */
 export const MAX_BATCH = 256;
 
-/** Work of one kind, which a transaction does for all that ask for it at once. */
+/** Writes of one kind, which a transaction does for all its members of that kind at once. */
 export interface Batch<Item, Value> {
-  /** It takes what others may give back, and goes last. */
+  /** Runs after all other batches: holds take money that charges and releases free. */
   readonly runsLast?: true;
-  /** Answers in the order of the items. If it throws, all is undone, and each is done alone. */
+  /**
+   * Answers the values in the order of the items. If it throws, the group rolls the transaction
+   * back and runs every member alone.
+   */
   runBatch(items: readonly Item[]): readonly Value[];
-  /** Throws where this one cannot be done. */
+  /** Throws if this item is refused. */
   runOne(item: Item): Value;
 }
 
-/** Work that has nothing to do with that of others. */
+/** Writes that share no statement with other members. */
 const INDEPENDENT: Batch<() => unknown, unknown> = {
   runBatch: (works) => works.map((work) => work()),
   runOne: (work) => work(),
 };
 
-/** One who asked a group for work, and waits. */
+/** A queued write with its promise. */
 interface Member {
   batch: Batch<unknown, unknown>;
   item: unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-  /** Whether its caller must hear only when the disk has it. */
+  /** Whether the promise resolves only after the fsync. */
   durable: boolean;
-  /** What its caller hears after the commit: what the work answered, or threw. */
+  /** The result of the write, or its error if `failed`. The caller gets it after the commit. */
   value: unknown;
   failed: boolean;
 }
 
 /**
- * Group commit: what is asked for together is written in one transaction. Callers are answered
- * after the commit, and those whose writing is durable once the disk has it as well.
+ * Group commit: writes that arrive together share one transaction, because a commit costs more than
+ * its statements. Promises resolve after the commit; those of durable writes after the fsync too.
+ *
+ * A write goes down this file: `join` queues it, `collectBatch` waits for more, `#flush` takes up
+ * to `MAX_BATCH` members, `#runTogether` runs each batch, `#commit` commits, `#resolveDurable`
+ * syncs.
  */
 export class GroupCommit {
   readonly #database: Sqlite.Database;
-  readonly #prelude: (again: boolean) => void;
-  readonly #disk: WalSync;
+  readonly #onBegin: (isRetry: boolean) => void;
+  readonly #wal: WalSync;
   readonly #file: OpenFile;
-  readonly #sql: Record<'begin' | 'commit' | 'rollback' | 'mark' | 'keep' | 'undo', () => void>;
+  readonly #sql: Record<
+    'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo',
+    () => void
+  >;
   #waiting: Member[] = [];
-  /** How many of those waiting were undone because one among them failed. */
-  #suspects = 0;
+  /** The first so many members waiting were rolled back, because one of them failed. */
+  #rolledBack = 0;
   #attempt = 0;
   #scheduled = false;
 
-  /** The prelude runs first in every transaction, and hears whether one was undone before it. */
+  /** `onBegin` runs first in each transaction; `isRetry` after a transaction was rolled back. */
   constructor(
     database: Sqlite.Database,
-    prelude: (again: boolean) => void,
-    disk = new WalSync(`${database.name}-wal`),
+    onBegin: (isRetry: boolean) => void,
+    wal = new WalSync(`${database.name}-wal`),
   ) {
-    this.#disk = disk;
+    this.#wal = wal;
     this.#file = new OpenFile(database.name);
     const prepare = (sql: string) => {
       const statement = database.prepare(sql);
       return () => void statement.run();
     };
     this.#database = database;
-    this.#prelude = prelude;
+    this.#onBegin = onBegin;
     this.#sql = {
       begin: prepare('begin immediate'),
       commit: prepare('commit'),
       rollback: prepare('rollback'),
-      mark: prepare('savepoint member'),
-      keep: prepare('release member'),
+      savepoint: prepare('savepoint member'),
+      release: prepare('release member'),
       undo: prepare('rollback to member'),
     };
   }
 
-  /** Rejects with what `work` throws, which then has changed nothing; else answers its value. */
+  /** Resolves with the value of `work`. If `work` throws, its writes are undone. */
   add<T>(work: () => T): Promise<T> {
     return this.join(INDEPENDENT, work) as Promise<T>;
   }
 
-  /** Like `add`, but answers only when what was written would survive a loss of power. */
+  /** Like `add`, but resolves only once the write survives a loss of power. */
   addDurably<T>(work: () => T): Promise<T> {
     return this.join(INDEPENDENT, work, true) as Promise<T>;
   }
 
-  /** Adds work that is done together with what others ask for of the same kind. */
+  /** Queues an item, which `batch` writes together with the other queued items of its kind. */
   join<I, T>(batch: Batch<I, T>, item: I, durable = false): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       const [value, failed] = [undefined, false];
@@ -97,16 +107,16 @@ export class GroupCommit {
     }) as Promise<T>;
   }
 
-  /** Throws where the file was deleted or replaced, so that what is written would vanish. */
+  /** Throws if the file was deleted or replaced: its writes would be lost. */
   check(): void {
     const fault = this.#file.fault();
     if (fault) throw fault;
   }
 
-  /** Resolves when all that was added before is written or refused. */
+  /** Resolves when every write queued before is committed or refused. */
   async idle(): Promise<void> {
     if (this.#waiting.length > 0) await this.add(() => undefined);
-    await this.#disk.close();
+    await this.#wal.close();
   }
 
   #schedule(wait?: number): void {
@@ -114,22 +124,22 @@ export class GroupCommit {
     this.#scheduled = true;
     const flush = (): void => this.#flush();
     if (wait !== undefined) setTimeout(flush, wait);
-    else if (this.#disk.isQuick) collectBatch(this.#waiting, flush);
+    else if (this.#wal.isQuick) collectBatch(this.#waiting, flush);
     else setImmediate(flush);
   }
 
   #flush(): void {
     this.#scheduled = false;
     if (!this.#begin()) return;
-    const careful = this.#suspects > 0;
-    const members = this.#waiting.splice(0, careful ? this.#suspects : MAX_BATCH);
-    this.#suspects = 0;
-    if (careful) this.#runOneByOne(members);
+    const isRetry = this.#rolledBack > 0;
+    const members = this.#waiting.splice(0, isRetry ? this.#rolledBack : MAX_BATCH);
+    this.#rolledBack = 0;
+    if (isRetry) this.#runOneByOne(members);
     else this.#runTogether(members);
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** False if another process is writing: then those who wait are joined by those who come. */
+  /** False if another process holds the write lock: the members stay queued for the next try. */
   #begin(): boolean {
     try {
       if (this.#file.wasGone) this.check();
@@ -142,17 +152,17 @@ export class GroupCommit {
         this.#schedule(wait_ms(this.#attempt));
       } else {
         this.#attempt = 0;
-        this.#suspects = 0;
+        this.#rolledBack = 0;
         for (const member of this.#waiting.splice(0)) member.reject(error);
       }
       return false;
     }
   }
 
-  /** The common case, without a savepoint each. A member that fails sends all to the other way. */
+  /** The common case, without savepoints. If a member fails, all go to `#runOneByOne`. */
   #runTogether(members: Member[]): void {
     try {
-      this.#prelude(false);
+      this.#onBegin(false);
       for (const [batch, some] of byBatch(members)) {
         const values = batch.runBatch(some.map(({ item }) => item));
         for (const [at, member] of some.entries()) member.value = values[at];
@@ -160,16 +170,16 @@ export class GroupCommit {
     } catch {
       this.#rollback();
       this.#waiting.unshift(...members);
-      this.#suspects = members.length;
+      this.#rolledBack = members.length;
       return;
     }
     this.#commit(members);
   }
 
-  /** Each member by itself, so that only those that fail are undone. */
+  /** Runs each member under its own savepoint, so that a failure undoes that member alone. */
   #runOneByOne(members: Member[]): void {
     try {
-      this.#prelude(true);
+      this.#onBegin(true);
       for (const member of members) this.#runAlone(member);
     } catch (error) {
       this.#rollback();
@@ -180,15 +190,15 @@ export class GroupCommit {
   }
 
   #runAlone(member: Member): void {
-    this.#sql.mark();
+    this.#sql.savepoint();
     try {
       member.value = member.batch.runOne(member.item);
-      this.#sql.keep();
+      this.#sql.release();
     } catch (error) {
-      // A full disk and the like end the whole transaction: then no member is left to be saved.
+      // Some errors, such as a full disk, end the whole transaction: no savepoint is left.
       if (!this.#database.inTransaction) throw error;
       this.#sql.undo();
-      this.#sql.keep();
+      this.#sql.release();
       member.value = error;
       member.failed = true;
     }
@@ -202,17 +212,17 @@ export class GroupCommit {
       for (const member of members) member.reject(error);
       return;
     }
-    const late: Member[] = [];
+    const durable: Member[] = [];
     for (const member of members) {
       if (member.failed) member.reject(member.value);
-      else if (member.durable) late.push(member);
+      else if (member.durable) durable.push(member);
       else member.resolve(member.value);
     }
-    if (late.length > 0) this.#answerDurable(late);
+    if (durable.length > 0) this.#resolveDurable(durable);
   }
 
-  #answerDurable(members: Member[]): void {
-    this.#disk.after((failed) => {
+  #resolveDurable(members: Member[]): void {
+    this.#wal.after((failed) => {
       const error = failed ?? this.#file.fault();
       for (const member of members) {
         if (error) member.reject(error);
@@ -226,7 +236,7 @@ export class GroupCommit {
   }
 }
 
-/** The members by what is done together, in the order of the first of each, but takers last. */
+/** Groups the members by batch, in the order of their first members; `runsLast` goes last. */
 function byBatch(members: readonly Member[]): [Batch<unknown, unknown>, Member[]][] {
   const all = new Map<Batch<unknown, unknown>, Member[]>();
   for (const member of members) {
@@ -242,20 +252,21 @@ function rank({ runsLast }: Batch<unknown, unknown>): number {
 }
 
 /**
- * Acts for all who wait as soon as a turn of the event loop has brought nobody more. Who comes
- * alone is served in the next turn, and nobody waits while the loop has nothing to do. A busy loop
- * comes to do each thing for many at once, which costs far less than all things for each few.
+ * Waits until one turn of the event loop adds no member, then calls `act`, after 5 ms or 256
+ * members at the latest. A member that arrives alone is served in the next turn. A busy loop
+ * collects large batches, which cost far less per member.
  */
 export function collectBatch(
   waiting: { readonly length: number },
   act: () => void,
   now_ms: () => number = () => performance.now(),
 ): void {
-  const began_ms = now_ms();
+  const started_ms = now_ms();
   const turn = (before: number): void => {
     setImmediate(() => {
       const { length } = waiting;
-      const isOver = length <= before || length >= MAX_BATCH || now_ms() - began_ms >= MOST_MS;
+      const isOver =
+        length <= before || length >= MAX_BATCH || now_ms() - started_ms >= MAX_WINDOW_MS;
       if (isOver) act();
       else turn(length);
     });

@@ -14,7 +14,7 @@ interface Paid {
 
 const NOTHING: Paid = { spent_nano: 0n, freed_nano: 0n };
 
-/** Enters charges and ends their holds, within a transaction. */
+/** Writes charges and ends their holds, within a transaction of the group commit. */
 export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
   readonly #enter: ReturnType<typeof prepareBulk>;
@@ -30,23 +30,26 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     this.#end = prepareBulk(database, ENDED_HOLD);
   }
 
-  /** Throws where one of them is not what it seems, so that each is looked at alone. */
-  runBatch(acts: readonly ChargeCommand[]): (Settled | false)[] {
-    const known = acts.filter(
+  /** Throws if the statements over many rows do not fit, so that the group runs each alone. */
+  runBatch(commands: readonly ChargeCommand[]): (Settled | false)[] {
+    const simple = commands.filter(
       ({ charge, answered }) =>
         charge.hold_nano !== undefined && !answered && !isBeyondHold(charge),
     );
-    if (known.length < 2) return acts.map((act) => this.runOne(act));
-    this.#settleAll(known.map(({ charge }) => charge));
-    const done = new Set(known);
-    return acts.map((act) => (done.has(act) ? COLLECTED : this.runOne(act)));
+    if (simple.length < 2) return commands.map((command) => this.runOne(command));
+    this.#settleAll(simple.map(({ charge }) => charge));
+    const done = new Set(simple);
+    return commands.map((command) => (done.has(command) ? COLLECTED : this.runOne(command)));
   }
 
-  /** Each is the first of its request, and costs no more than its hold, which is as it says. */
+  /**
+   * Settles charges that cost at most their hold. Throws if one is a second charge, or if its hold
+   * differs from `hold_nano`.
+   */
   #settleAll(charges: readonly Charge[]): void {
     const limited = new Set<string>();
     for (const [key_id, paid] of sums(charges, 'key_id')) {
-      if (this.#countWhole(key_id, paid)) limited.add(key_id);
+      if (this.#countAll(key_id, paid)) limited.add(key_id);
     }
     const entered = this.#enter(charges.map((charge) => this.#row(charge, charge.cost_nano)));
     const ended = this.#end(
@@ -55,26 +58,27 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
       }),
     );
     if (entered !== charges.length || ended !== charges.length) {
-      throw new StoreError('A charge was made before, or its hold is not there.');
+      throw new StoreError('A request was charged before, or its hold is missing.');
     }
     for (const [account_id, { spent_nano, freed_nano }] of sums(charges, 'account_id')) {
       const beyond_nano = spent_nano - freed_nano;
-      const { payWhole } = this.#statements;
-      if (payWhole.run(spent_nano, freed_nano, account_id, beyond_nano).changes > 0) continue;
-      throw new StoreError(`Account ${account_id} cannot bear all charges as a whole.`);
+      const { payAll } = this.#statements;
+      if (payAll.run(spent_nano, freed_nano, account_id, beyond_nano).changes > 0) continue;
+      throw new StoreError(`Account ${account_id} cannot pay all charges together.`);
     }
   }
 
-  /** False for a key without a limit, of which nothing is counted. */
-  #countWhole(key_id: string, { spent_nano, freed_nano }: Paid): boolean {
+  /** False for a key without a limit: the store counts nothing for it. */
+  #countAll(key_id: string, { spent_nano, freed_nano }: Paid): boolean {
     const left_nano = this.#left(key_id, freed_nano);
     if (left_nano === undefined) return false;
-    if (left_nano < spent_nano) throw new StoreError(`Key ${key_id} cannot bear all charges.`);
+    if (left_nano < spent_nano)
+      throw new StoreError(`Key ${key_id} cannot pay all charges together.`);
     this.#statements.count.run(spent_nano, -freed_nano, key_id);
     return true;
   }
 
-  /** What a key may still spend, beside its other holds; undefined where it has no limit. */
+  /** The rest of the key's limit beside its other holds; undefined if it has no limit. */
   #left(key_id: string, freed_nano: bigint): bigint | undefined {
     const key = this.#statements.terms.get(key_id);
     if (!key || key.limit_nano === null) return undefined;
@@ -86,11 +90,11 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
     const ended = this.#statements.endHold.get(request_id, account_id);
     const freed_nano = ended?.[0] ?? 0n;
-    // A hold that names no key says that the key has no limit; without a hold the key says it.
+    // A hold without a key ID belongs to a key without a limit. Without a hold, read the key.
     const mayCount = !ended || ended[1] !== null;
     const left_nano = mayCount ? this.#left(key_id, freed_nano) : undefined;
-    const can_nano = least(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
-    const collected_nano = least(cost_nano, can_nano > 0n ? can_nano : 0n);
+    const max_nano = least(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
+    const collected_nano = least(cost_nano, max_nano > 0n ? max_nano : 0n);
     const isFirst = this.#enter([this.#row(charge, collected_nano)]) > 0;
     if (!isFirst && !ended) return false;
     const spent_nano = isFirst ? collected_nano : 0n;
@@ -99,7 +103,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     return isFirst && { uncollected_nano: cost_nano - collected_nano + not_owed_nano };
   }
 
-  /** What no hold has set aside. */
+  /** The balance that no hold has set aside. */
   #available(account_id: string): bigint {
     const figures = this.#statements.figures.get(account_id);
     if (!figures) throw noAccount(account_id);
@@ -134,7 +138,7 @@ function least(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }
 
-/** What the charges of each account, or of each key, come to. */
+/** Sums the charges by account, or by key. */
 function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<string, Paid> {
   const all = new Map<string, Paid>();
   for (const charge of charges) {

@@ -1,30 +1,30 @@
 import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
-/** Called once what was written is on the disk, or with what went wrong. */
+/** Called after the fsync, with its error if it failed. */
 export type OnSynced = (error: NodeJS.ErrnoException | null) => void;
 
-/** Standing still for longer than this costs more than what gathering saves. */
-const IDLE_MS = 0.5;
-/** The mean is taken over about so many flushes. */
+/** Above this idle time an fsync costs more than a larger batch saves. */
+const MAX_IDLE_MS = 0.5;
+/** The running mean covers about this many fsyncs. */
 const RECENT = 8;
 
 /**
- * Waits for the disk off the event loop. SQLite would wait for it inside the commit and stop every
- * request meanwhile; here the write-ahead log is flushed beside, and one flush counts for all that
- * was committed before it began. The promise is the same as that of `synchronous = FULL`.
+ * Syncs the write-ahead log off the event loop. SQLite would run fsync inside the commit and block
+ * every request meanwhile. Here one fsync covers every transaction committed before it began. The
+ * guarantee is that of `synchronous = FULL`.
  */
 export class WalSync {
   readonly #file: string;
   #descriptor: number | undefined;
   #waiting: OnSynced[] = [];
   #flushing = false;
-  /** For how long the event loop stands still during a flush: the mean of late. */
+  /** How long the event loop idles during an fsync: a running mean. */
   #idle_flush_ms = 0;
 
   /**
-   * The file is the write-ahead log, which exists from the first transaction on. `idle_ms` tells
-   * for how long the event loop has had nothing to do so far.
+   * The file is the write-ahead log, which exists from the first transaction on. `idle_ms` returns
+   * the total idle time of the event loop so far.
    */
   constructor(
     file: string,
@@ -33,18 +33,18 @@ export class WalSync {
     this.#file = file;
   }
 
-  /** False where the event loop stands still for the disk, and so had better give it work early. */
+  /** False if the event loop idles during an fsync: then batches that start early are faster. */
   get isQuick(): boolean {
-    return this.#idle_flush_ms < IDLE_MS;
+    return this.#idle_flush_ms < MAX_IDLE_MS;
   }
 
-  /** Calls back when all that was committed by now survives a loss of power. */
-  after(reached: OnSynced): void {
-    this.#waiting.push(reached);
+  /** Calls back once every transaction committed so far survives a loss of power. */
+  after(onSynced: OnSynced): void {
+    this.#waiting.push(onSynced);
     if (!this.#flushing) this.#flush();
   }
 
-  /** Resolves when nobody waits any more, and lets go of the file. */
+  /** Resolves after the last fsync, and closes the file. */
   async close(): Promise<void> {
     if (this.#flushing) await new Promise<void>((resolve) => this.after(() => resolve()));
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
@@ -69,47 +69,47 @@ export class WalSync {
     });
   }
 
-  /** Who came meanwhile is served at once: a busy turn of the loop has gathered enough of them. */
+  /** Starts the next fsync at once if commits were added during this one. */
   #done(waiting: readonly OnSynced[], error: NodeJS.ErrnoException | null): void {
     this.#flushing = this.#waiting.length > 0;
     if (this.#flushing) this.#flush();
-    for (const reached of waiting) reached(error);
+    for (const onSynced of waiting) onSynced(error);
   }
 }
 
-/** The file that was opened is not the one under its path any more. */
+/** The path no longer leads to the file that the store opened. */
 export class FileGone extends Error {
   override name = 'FileGone';
 }
 
 /**
- * Tells whether the open file is still the one under its path. What is written to a file that was
- * deleted or replaced would vanish when this process ends.
+ * Checks that the path still leads to the open file. Writes to a file that was deleted or replaced
+ * would be lost when this process ends.
  */
 export class OpenFile {
-  readonly #key: string;
+  readonly #opened: string;
   #error: FileGone | undefined;
 
-  /** Made right after the file was opened. */
+  /** Construct it right after the file was opened. */
   constructor(private readonly path: string) {
-    this.#key = this.#look();
+    this.#opened = this.#identity();
   }
 
-  /** What the last look has found. */
+  /** Whether the last check found the file gone. */
   get wasGone(): boolean {
     return this.#error !== undefined;
   }
 
-  /** Looks at the path; answers what is wrong, if anything is. */
+  /** Checks the path; the error if the file is gone. */
   fault(): FileGone | undefined {
-    const isThere = this.#look() === this.#key;
-    if (isThere) this.#error = undefined;
+    const isSame = this.#identity() === this.#opened;
+    if (isSame) this.#error = undefined;
     else this.#error ??= new FileGone(`The file ${this.path} was deleted or replaced.`);
     return this.#error;
   }
 
-  #look(): string {
-    const there = statSync(this.path, { throwIfNoEntry: false });
-    return there ? `${there.dev} ${there.ino}` : '';
+  #identity(): string {
+    const found = statSync(this.path, { throwIfNoEntry: false });
+    return found ? `${found.dev} ${found.ino}` : '';
   }
 }

@@ -8,7 +8,7 @@ import { prepareBulk, HOLD, prepareHolds } from './sqlite-statements.js';
 
 const ADMITTED: HoldResult = { admitted: true };
 
-/** Takes holds, within a transaction. */
+/** Takes holds, within a transaction of the group commit. */
 export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
   readonly runsLast = true;
   readonly #statements: ReturnType<typeof prepareHolds>;
@@ -23,47 +23,47 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
     this.#insert = prepareBulk(database, HOLD);
   }
 
-  /** What an account bears as a whole is admitted as a whole; else each is asked for alone. */
-  runBatch(acts: readonly HoldCommand[]): HoldResult[] {
+  /** Admits the holds of one account and key together if their sum fits, else one by one. */
+  runBatch(commands: readonly HoldCommand[]): HoldResult[] {
     const refused = new Map<HoldCommand, HoldResult>();
-    for (const some of byPayer(acts)) {
-      if (this.#admitsAll(some)) continue;
-      for (const act of some) {
-        const result = this.runOne(act);
-        if (!result.admitted) refused.set(act, result);
+    for (const group of byPayer(commands)) {
+      if (this.#admitsAll(group)) continue;
+      for (const command of group) {
+        const result = this.runOne(command);
+        if (!result.admitted) refused.set(command, result);
       }
     }
-    return acts.map((act) => refused.get(act) ?? ADMITTED);
+    return commands.map((command) => refused.get(command) ?? ADMITTED);
   }
 
-  /** False, and nothing is done, where the account or the key does not bear all of them. */
-  #admitsAll(acts: readonly HoldCommand[]): boolean {
-    const [first, second] = acts;
+  /** False, with nothing changed, if the sum exceeds the account's balance or the key's limit. */
+  #admitsAll(commands: readonly HoldCommand[]): boolean {
+    const [first, second] = commands;
     if (!first || !second) return false;
     const { account_id, key_id } = first;
     const { terms, admitAll, count } = this.#statements;
     const now_ms = this.now();
-    const sum_nano = acts.reduce((sum, { amount_nano }) => sum + amount_nano, 0n);
+    const sum_nano = commands.reduce((sum, { amount_nano }) => sum + amount_nano, 0n);
     if (sum_nano > MAX_NANO) return false;
     const key = key_id === null ? undefined : terms.get(key_id);
     if (key && refusalOf(key, sum_nano, now_ms)) return false;
     if (admitAll.run(sum_nano, account_id, sum_nano).changes === 0) return false;
     const counted = key && key.limit_nano !== null ? key_id : null;
     if (counted !== null) count.run(0n, sum_nano, counted);
-    this.#insert(acts.map((act) => this.#row(act, counted, now_ms)));
+    this.#insert(commands.map((command) => this.#row(command, counted, now_ms)));
     return true;
   }
 
-  /** The first statement alone admits what most keys ask: they have no limit of their own. */
-  runOne(act: HoldCommand): HoldResult {
+  /** Most keys have no limit of their own: the first statement alone admits their holds. */
+  runOne(command: HoldCommand): HoldResult {
     const statements = this.#statements;
-    const { account_id, amount_nano, key_id } = act;
+    const { account_id, amount_nano, key_id } = command;
     const now_ms = this.now();
     const fits = amount_nano <= MAX_NANO;
     const admits = (key: string | null): boolean =>
       fits && statements.admit.run(amount_nano, account_id, amount_nano, key, now_ms).changes > 0;
     if (admits(key_id)) {
-      this.#insert([this.#row(act, null, now_ms)]);
+      this.#insert([this.#row(command, null, now_ms)]);
       return ADMITTED;
     }
     const key = key_id === null ? undefined : statements.terms.get(key_id);
@@ -71,7 +71,7 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
     if (refusal) return refusal;
     if (key && key.limit_nano !== null && admits(null)) {
       statements.count.run(0n, amount_nano, key_id);
-      this.#insert([this.#row(act, key_id, now_ms)]);
+      this.#insert([this.#row(command, key_id, now_ms)]);
       return ADMITTED;
     }
     const figures = statements.figures.get(account_id);
@@ -89,14 +89,14 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
   }
 }
 
-/** Those of one account under one key. */
-function byPayer(acts: readonly HoldCommand[]): Iterable<HoldCommand[]> {
+/** Groups the holds by account and key. */
+function byPayer(commands: readonly HoldCommand[]): Iterable<HoldCommand[]> {
   const all = new Map<string, HoldCommand[]>();
-  for (const act of acts) {
-    const payer = `${act.account_id} ${act.key_id}`;
-    const some = all.get(payer);
-    if (some) some.push(act);
-    else all.set(payer, [act]);
+  for (const command of commands) {
+    const payer = `${command.account_id} ${command.key_id}`;
+    const group = all.get(payer);
+    if (group) group.push(command);
+    else all.set(payer, [command]);
   }
   return all.values();
 }

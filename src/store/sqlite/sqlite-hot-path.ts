@@ -14,7 +14,12 @@ import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 
-/** The hot path on a SQLite file: prepared statements on a connection of its own, group commit. */
+/**
+ * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
+ * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
+ * disk; `sqlite-holds.ts`, `sqlite-charges.ts` and `sqlite-idempotency.ts`, which run the
+ * statements of `sqlite-statements.ts`. Reads of callers go through `batched-reads.ts`.
+ */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
   readonly #database: Sqlite.Database;
@@ -23,25 +28,25 @@ export class SqliteHot implements HotPath {
   readonly #group: GroupCommit;
   readonly #holds: SqliteHolds;
   readonly #charges: SqliteCharges;
-  readonly #lookups: BatchedReads<Caller>;
+  readonly #callers: BatchedReads<Caller>;
   readonly #self: Process;
   readonly #now: () => number;
-  #hasEntered = false;
+  #isRegistered = false;
 
   constructor(file: string, self: Process, now: () => number) {
     this.#database = new Sqlite(file);
     prepareSqlite(this.#database);
-    // The group waits for the disk itself, beside the event loop.
+    // The group commit syncs the disk itself, off the event loop.
     this.#database.pragma('synchronous = NORMAL');
-    // What a statement over many rows keeps to undo itself by would else go into a file each time.
+    // Otherwise every statement over many rows would write its undo journal to a file.
     this.#database.pragma('temp_store = MEMORY');
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
-    this.#lookups = new BatchedReads(this.#database, (sha256) => this.#caller(sha256));
+    this.#callers = new BatchedReads(this.#database, (sha256) => this.#caller(sha256));
     this.#self = self;
     this.#now = now;
-    this.#group = new GroupCommit(this.#database, (again) => {
-      if (again || !this.#hasEntered) this.#enter();
+    this.#group = new GroupCommit(this.#database, (isRetry) => {
+      if (isRetry || !this.#isRegistered) this.#register();
     });
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
     this.#holds = new SqliteHolds(this.#database, self.id, now);
@@ -49,9 +54,9 @@ export class SqliteHot implements HotPath {
     this.#charges = new SqliteCharges(this.#database, keep, now);
   }
 
-  /** Reads the file each time, so that a key that another process revoked is refused at once. */
+  /** Reads the file each time: a key that another process revoked must be refused at once. */
   caller(secret_sha256: string): Promise<Caller | undefined> {
-    return this.#lookups.add(secret_sha256);
+    return this.#callers.add(secret_sha256);
   }
 
   #caller(secret_sha256: string): Caller | undefined {
@@ -62,10 +67,10 @@ export class SqliteHot implements HotPath {
     if (expires_ms !== null && expires_ms <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - last_used_ms > TOUCH_EVERY_MS) {
       const touch = () => this.#keys.touch.run(now_ms, key_id, now_ms);
-      // Nobody waits for this note, and the next use of the key makes it again.
+      // No caller waits for this update, and the next use of the key repeats it.
       this.#group.add(touch).catch(() => undefined);
     }
-    // All who ask at once with one key are given the same.
+    // Reads of one key that arrive together share this object.
     return Object.freeze({ key_id, account_id, models: modelsIn(models) });
   }
 
@@ -96,22 +101,22 @@ export class SqliteHot implements HotPath {
   async beat(note?: string): Promise<void> {
     this.#group.check();
     await this.#group.add(() => {
-      this.#enter();
+      this.#register();
       this.#processes.beat.run(note ?? null, this.#self.id);
     });
   }
 
   /**
-   * A hold needs the row of its process. If that was lost after all, to another process that took
-   * this one for gone or to a commit that failed, the hold fails and is made again behind this.
+   * Inserts the process row, which every hold refers to. A process that took this one for dead, or
+   * a failed commit, can remove the row: then the hold fails, and its retry runs after this insert.
    */
-  #enter(): void {
+  #register(): void {
     const { id, place, pid, started_ms } = this.#self;
     this.#processes.enter.run(id, place, pid, started_ms);
-    this.#hasEntered = true;
+    this.#isRegistered = true;
   }
 
-  /** In a transaction that could write, so that it fails where no other one could begin either. */
+  /** Begins a write transaction: the ping must fail whenever a charge would. */
   async ping(): Promise<void> {
     this.#group.check();
     await this.#group.add(() => this.#processes.ping.get());

@@ -5,7 +5,7 @@ import { prepareIdempotency } from './sqlite-statements.js';
 import { keyStateOf, lostOwnership } from '../idempotency/idempotency-keys.js';
 import type { EndedCall, KeyState, IdempotentCall } from '../idempotency/idempotency-types.js';
 
-/** The idempotency keys on a SQLite file, in the transactions of the hot path's group. */
+/** Idempotency keys on SQLite, written by the hot path's group commit. */
 export class SqliteIdempotency implements HotIdempotency {
   readonly #statements: ReturnType<typeof prepareIdempotency>;
 
@@ -35,7 +35,7 @@ export class SqliteIdempotency implements HotIdempotency {
     await this.group.addDurably(() => this.keep(call, true));
   }
 
-  /** Within a transaction of the group; `isFree` where nothing is charged for it. */
+  /** Runs within a transaction of the group commit; `isFree` for a call without a charge. */
   keep(call: EndedCall, isFree = false): void {
     const { account_id, key_sha256, asked_sha256, request_id, due_ms, answer } = call;
     const values = [asked_sha256, request_id, due_ms] as const;

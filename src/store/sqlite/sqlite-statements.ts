@@ -4,7 +4,7 @@ import type { CallRow } from '../idempotency/idempotency-keys.js';
 import type { KeyTerms } from '../hot-path.js';
 import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
 
-/** Rows of the hottest statements come as lists: making objects of them costs as much again. */
+/** Rows of the hottest statements are lists: making objects of them would double their cost. */
 type KeyRow = [
   key_id: string,
   account_id: string,
@@ -21,21 +21,21 @@ interface Figures {
 /** The key is null where it has no limit. */
 type EndedHold = [amount_nano: bigint, key_id: string | null];
 
-/** How a hold is entered, for each of so many rows. */
+/** Inserts this many holds. */
 export const HOLD = (rows: number): string =>
   `insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
-   values ${times(rows, '(?, ?, ?, ?, ?, ?)')}`;
+   values ${repeatSql(rows, '(?, ?, ?, ?, ?, ?)')}`;
 
-/** How a charge is entered, unless its request has one. */
+/** Inserts this many charges, and skips the requests that were charged before. */
 export const CHARGE = (rows: number): string =>
   `insert into ledger (account_id, kind, reference, amount_nano, key_id, uncollected_nano,
      created_ms, ${CHARGE_NAMES})
-   values ${times(rows, `(?, 'charge', ?, ?, ?, ?, ?${', ?'.repeat(CHARGE_COLUMNS.length)})`)}
+   values ${repeatSql(rows, `(?, 'charge', ?, ?, ?, ?, ?${', ?'.repeat(CHARGE_COLUMNS.length)})`)}
    on conflict (account_id, kind, reference) do nothing`;
 
-/** How a hold is ended of which everything is known already. */
+/** Ends this many holds, if every column is as given. */
 export const ENDED_HOLD = (rows: number): string =>
-  `delete from holds where ${times(
+  `delete from holds where ${repeatSql(
     rows,
     '(request_id = ? and account_id = ? and amount_nano = ? and key_id is ?)',
     ' or ',
@@ -58,7 +58,7 @@ export function prepareKeys(database: Sqlite.Database) {
   };
 }
 
-/** What holds and charges both ask of a key. */
+/** The key statements that holds and charges share. */
 function prepareTerms(database: Sqlite.Database) {
   return {
     terms: database
@@ -109,8 +109,8 @@ export function prepareCharges(database: Sqlite.Database) {
     pay: database.prepare<[spent_nano: bigint, freed_nano: bigint, account_id: string]>(
       'update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ? where id = ?',
     ),
-    // Changes no row where the balance, beside all other holds, does not bear it.
-    payWhole: database.prepare<
+    // Changes no row if the balance beside all other holds is too small.
+    payAll: database.prepare<
       [spent_nano: bigint, freed_nano: bigint, account_id: string, beyond_nano: bigint]
     >(
       `update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ?
@@ -167,16 +167,16 @@ export function prepareIdempotency(database: Sqlite.Database) {
   };
 }
 
-/** So many rows one statement takes. More would gain little, and each size is prepared. */
+/** Row counts of the prepared statements. More sizes would gain little. */
 const SIZES = [16, 8, 4, 2, 1] as const;
 
-/** A list of values for each row. */
+/** One list of values for each row. */
 export type Rows = readonly (readonly unknown[])[];
 
 /**
- * A statement over many rows, prepared for several numbers of them: row by row it would cost
- * twice as much. `sql` writes it down for so many. Runs within a transaction, and answers how many
- * rows were changed.
+ * Prepares a statement over many rows for several row counts, because row by row it would cost
+ * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
+ * returns the number of changed rows.
  */
 export function prepareBulk(
   database: Sqlite.Database,
@@ -196,7 +196,7 @@ export function prepareBulk(
   };
 }
 
-/** The same words for each of so many rows. */
-function times(rows: number, words: string, between = ', '): string {
-  return Array.from({ length: rows }, () => words).join(between);
+/** Repeats the SQL for each row. */
+function repeatSql(rows: number, sql: string, between = ', '): string {
+  return Array.from({ length: rows }, () => sql).join(between);
 }

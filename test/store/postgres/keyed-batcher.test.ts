@@ -33,51 +33,51 @@ class Slow implements KeyedBatch<string, string> {
   }
 }
 
-describe('lanes', () => {
+describe('a keyed batcher', () => {
   let work: Slow;
-  let lanes: KeyedBatcher<string, string>;
+  let batcher: KeyedBatcher<string, string>;
 
   beforeEach(() => {
     work = new Slow();
-    lanes = new KeyedBatcher(work);
+    batcher = new KeyedBatcher(work);
   });
 
-  it('let one who finds it free go at once, alone', async () => {
-    const one = lanes.add('x', 'a');
+  it('runs the first item of a key at once, alone', async () => {
+    const one = batcher.add('x', 'a');
     expect(work.trips).to.deep.equal([['a']]);
     await work.end();
     expect(await one).to.equal('a!');
-    const next = lanes.add('x', 'b');
+    const next = batcher.add('x', 'b');
     expect(work.trips).to.deep.equal([['a'], ['b']]);
     await work.end();
     expect(await next).to.equal('b!');
   });
 
-  it('let those who come meanwhile go together, each hearing its own answer', async () => {
-    const all = Promise.all(['a', 'b', 'c', 'd'].map((item) => lanes.add('x', item)));
+  it('runs items that arrive meanwhile together, and answers each its own value', async () => {
+    const all = Promise.all(['a', 'b', 'c', 'd'].map((item) => batcher.add('x', item)));
     await work.end();
     expect(await all).to.deep.equal(['a!', 'b!', 'c!', 'd!']);
     expect(work.trips).to.deep.equal([['a'], ['b', 'c', 'd']]);
   });
 
-  it('do not wait for each other', async () => {
-    const all = Promise.all([lanes.add('x', 'a'), lanes.add('y', 'b'), lanes.add('z', 'c')]);
+  it('runs different keys side by side', async () => {
+    const all = Promise.all([batcher.add('x', 'a'), batcher.add('y', 'b'), batcher.add('z', 'c')]);
     expect(work.trips).to.deep.equal([['a'], ['b'], ['c']]);
     await work.end();
     expect(await all).to.deep.equal(['a!', 'b!', 'c!']);
   });
 
-  it('bound how many go together', async () => {
+  it('limits the size of a batch', async () => {
     const items = Array.from({ length: 150 }, (_, at) => String(at));
-    const all = Promise.all(items.map((item) => lanes.add('x', item)));
+    const all = Promise.all(items.map((item) => batcher.add('x', item)));
     await work.end();
     expect(await all).to.deep.equal(items.map((item) => `${item}!`));
     expect(work.trips.map(({ length }) => length)).to.deep.equal([1, 64, 64, 21]);
   });
 
-  it('send each alone where nothing could be done for them together', async () => {
+  it('runs each item alone if the batch could not run', async () => {
     work.undoes = true;
-    const asked = ['a', 'b', 'bad', 'c'].map((item) => lanes.add('x', item));
+    const asked = ['a', 'b', 'bad', 'c'].map((item) => batcher.add('x', item));
     const all = Promise.allSettled(asked);
     await work.end();
     const results = await all;
@@ -90,21 +90,21 @@ describe('lanes', () => {
     expect(work.trips).to.deep.equal([['a'], ['b', 'bad', 'c'], ['b'], ['bad'], ['c']]);
   });
 
-  it('tell all of a fault that nobody knows the end of, and go on', async () => {
+  it('rejects the whole batch after an error of unknown outcome, and goes on', async () => {
     work.fails = true;
-    const [first, ...others] = ['a', 'b', 'c'].map((item) => lanes.add('x', item));
+    const [first, ...others] = ['a', 'b', 'c'].map((item) => batcher.add('x', item));
     const said = Promise.all(others.map((one) => refusal(one)));
     await work.end();
     expect(await first).to.equal('a!');
     expect(await said).to.deep.equal(['Error: the line is dead', 'Error: the line is dead']);
-    const next = lanes.add('x', 'd');
+    const next = batcher.add('x', 'd');
     await work.end();
     expect(await next).to.equal('d!');
   });
 
-  it('tell one that fails alone, and go on', async () => {
-    const bad = refusal(lanes.add('x', 'bad'));
-    const next = lanes.add('x', 'b');
+  it('rejects an item that fails alone, and goes on', async () => {
+    const bad = refusal(batcher.add('x', 'bad'));
+    const next = batcher.add('x', 'b');
     await work.end();
     expect(await bad).to.equal('Error: not this one');
     expect(await next).to.equal('b!');

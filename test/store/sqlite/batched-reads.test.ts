@@ -15,7 +15,7 @@ describe('look-ups', () => {
   let beside: Sqlite.Database;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'tollgate-lookups-'));
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-reads-'));
     database = new Sqlite(join(folder, 'a.db'));
     database.pragma('journal_mode = WAL');
     database.exec("create table keys (name text); insert into keys values ('a'), ('b')");
@@ -28,28 +28,28 @@ describe('look-ups', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const lookups = () => {
+  const reads = () => {
     const get = database.prepare<[string], Row>('select name from keys where name = ?');
     return new BatchedReads<Row>(database, (name) => get.get(name));
   };
 
-  it('answers one question, or many of one turn', async () => {
-    const some = lookups();
+  it('answers one read, or many of one turn', async () => {
+    const some = reads();
     expect(await some.add('a')).to.deep.equal({ name: 'a' });
     const many = await Promise.all(['a', 'x', 'b'].map((name) => some.add(name)));
     expect(many).to.deep.equal([{ name: 'a' }, undefined, { name: 'b' }]);
     expect(database.inTransaction).to.equal(false);
   });
 
-  it('remembers nothing: what another connection has taken away is gone', async () => {
-    const some = lookups();
+  it('caches nothing: a row that another connection deleted is not found', async () => {
+    const some = reads();
     expect(await some.add('a')).to.deep.equal({ name: 'a' });
     beside.exec("delete from keys where name = 'a'");
     const both = await Promise.all([some.add('a'), some.add('b')]);
     expect(both).to.deep.equal([undefined, { name: 'b' }]);
   });
 
-  it('asks again by itself where the shared way failed, and rejects what fails for good', async () => {
+  it('retries a read alone if the batch failed, and rejects a lasting error', async () => {
     let asked = 0;
     const some = new BatchedReads<Row>(database, (name) => {
       asked += 1;

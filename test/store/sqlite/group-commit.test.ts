@@ -48,7 +48,7 @@ describe('group commit', () => {
 
   const notes = () => beside.prepare<[], string>('select note from notes').pluck().all();
 
-  it('writes what one turn asks for in one transaction, in order', async () => {
+  it('commits the writes of one turn in one transaction, in order', async () => {
     const answers = await Promise.all(['a', 'b', 'c'].map((note) => group.add(write(note))));
     expect(answers).to.deep.equal(['a', 'b', 'c']);
     expect(notes()).to.deep.equal(['a', 'b', 'c']);
@@ -63,12 +63,12 @@ describe('group commit', () => {
       new Promise((resolve) => setImmediate(resolve)).then(() => some.add(write('c'))),
     ]);
 
-  it('takes in who comes a turn later, where many come', async () => {
+  it('adds a write that arrives a turn later, while more arrive', async () => {
     expect(await inTwoTurns(group)).to.deep.equal(['a', 'b', 'c']);
     expect(transactions).to.equal(1);
   });
 
-  it('writes at once where the event loop stands still for the disk', async () => {
+  it('commits at once if the event loop idles during the fsync', async () => {
     const disk = Object.defineProperty(new WalSync(database.name), 'isQuick', { value: false });
     const eager = new GroupCommit(database, () => void transactions++, disk);
     expect(await inTwoTurns(eager)).to.deep.equal(['a', 'b', 'c']);
@@ -80,7 +80,7 @@ describe('group commit', () => {
     expect(seen).to.deep.equal(['a']);
   });
 
-  it('bounds what goes into one transaction', async () => {
+  it('limits the size of a transaction', async () => {
     await Promise.all(Array.from({ length: 600 }, (_, at) => group.add(write(`n${at}`))));
     expect(notes()).to.have.length(600);
     expect(transactions).to.equal(3);
@@ -108,7 +108,7 @@ describe('group commit', () => {
     expect(again).to.deep.equal([false, true, false]);
   });
 
-  it('rejects all of them, and does nothing, where the commit fails', async () => {
+  it('rejects all members, and writes nothing, if the commit fails', async () => {
     const debt = () => database.exec('insert into debts values (1)');
     const asked = [group.add(write('a')), group.add(debt), group.add(write('b'))];
     for (const one of asked) expect(await refusal(one)).to.match(/FOREIGN KEY/);
@@ -116,7 +116,7 @@ describe('group commit', () => {
     expect(await group.add(write('c'))).to.equal('c');
   });
 
-  it('rejects all of them where a fault ends the transaction', async () => {
+  it('rejects all members if an error ends the transaction', async () => {
     const end = () => {
       database.exec('rollback');
       throw new Error('the disk is full');
@@ -127,15 +127,15 @@ describe('group commit', () => {
     expect(await group.add(write('c'))).to.equal('c');
   });
 
-  it('rejects all of them where what runs first fails', async () => {
+  it('rejects all members if onBegin fails', async () => {
     const broken = new GroupCommit(database, () => {
-      throw new Error('no prelude');
+      throw new Error('no begin');
     });
-    expect(await refusal(broken.add(write('a')))).to.equal('Error: no prelude');
+    expect(await refusal(broken.add(write('a')))).to.equal('Error: no begin');
     expect(notes()).to.deep.equal([]);
   });
 
-  it('waits while another process writes, and takes in who comes meanwhile', async () => {
+  it('waits while another process writes, and adds writes that arrive meanwhile', async () => {
     beside.exec('begin immediate');
     const answered: string[] = [];
     const note = (text: string) => group.add(write(text)).then((value) => answered.push(value));
@@ -150,13 +150,13 @@ describe('group commit', () => {
     expect(transactions).to.equal(1);
   });
 
-  it('rejects those who wait where the database is closed', async () => {
+  it('rejects the queued writes if the database is closed', async () => {
     const asked = group.add(write('a'));
     database.close();
     expect(await refusal(asked)).to.match(/not open/);
   });
 
-  it('is idle when all that was asked for is written', async () => {
+  it('is idle once every queued write is committed', async () => {
     await group.idle();
     expect(transactions).to.equal(0);
     const asked = Array.from({ length: 300 }, (_, at) => group.add(write(`n${at}`)));
@@ -166,7 +166,7 @@ describe('group commit', () => {
   });
 });
 
-describe('gathering', () => {
+describe('the batch window', () => {
   let waiting: number[];
   let now_ms: number;
 
@@ -195,22 +195,22 @@ describe('gathering', () => {
 
   const some = (count: number) => waiting.push(...Array.from({ length: count }, () => 1));
 
-  it('serves one who comes alone in the next turn', async () => {
+  it('serves a member that arrives alone in the next turn', async () => {
     expect(await turnsUntil(() => undefined)).to.equal(1);
     expect(waiting).to.have.length(1);
   });
 
-  it('waits for as long as each turn brings more', async () => {
+  it('waits as long as each turn adds a member', async () => {
     expect(await turnsUntil((turn) => turn <= 7 && some(1))).to.equal(8);
     expect(waiting).to.have.length(8);
   });
 
-  it('does not wait for more than go together', async () => {
+  it('does not wait beyond a full batch', async () => {
     expect(await turnsUntil(() => some(MAX_BATCH / 4))).to.equal(4);
     expect(waiting).to.have.length(MAX_BATCH + 1);
   });
 
-  it('keeps nobody for longer than five milliseconds', async () => {
+  it('ends after five milliseconds at the latest', async () => {
     const turn = await turnsUntil(() => {
       some(1);
       now_ms += 0.5;

@@ -12,7 +12,7 @@ describe('the wait for the disk', () => {
   const reached = (disk: WalSync) =>
     new Promise<NodeJS.ErrnoException | null>((resolve) => disk.after(resolve));
 
-  it('calls back everyone, also those who come during a flush', async () => {
+  it('calls back every caller, also callers that arrive during an fsync', async () => {
     writeFileSync(join(folder, 'log'), 'written');
     const disk = new WalSync(join(folder, 'log'));
     const first = reached(disk);
@@ -23,7 +23,7 @@ describe('the wait for the disk', () => {
     await disk.close();
   });
 
-  it('tells what went wrong, and tries anew for the next', async () => {
+  it('passes on an error, and syncs again for the next caller', async () => {
     const disk = new WalSync(join(folder, 'log'));
     expect(await reached(disk)).to.have.property('code', 'ENOENT');
     writeFileSync(join(folder, 'log'), '');
@@ -31,7 +31,7 @@ describe('the wait for the disk', () => {
     await disk.close();
   });
 
-  it('closes when nobody waits any more', async () => {
+  it('closes after the last callback', async () => {
     writeFileSync(join(folder, 'log'), '');
     const disk = new WalSync(join(folder, 'log'));
     const waiting = reached(disk);
@@ -40,7 +40,7 @@ describe('the wait for the disk', () => {
     await disk.close();
   });
 
-  it('is quick unless the event loop stands still for it', async () => {
+  it('is quick unless the event loop idles during the fsync', async () => {
     writeFileSync(join(folder, 'log'), '');
     let [idle_ms, each_ms] = [0, 0];
     const disk = new WalSync(join(folder, 'log'), () => (idle_ms += each_ms));
