@@ -1,6 +1,6 @@
 import { StoreError } from './store-error.js';
 
-/** The least and the most that a 64-bit column holds: about 9.2 billion dollars either way. */
+/** The limits of a 64-bit column: about 9.2 billion dollars either way. */
 export const MIN_NANO = -(2n ** 63n);
 export const MAX_NANO = 2n ** 63n - 1n;
 
@@ -30,16 +30,16 @@ export function isPossible(id: string): boolean {
 }
 
 /**
- * Characters that nobody sees: controls, those that turn the direction of writing, those without
- * width, lone surrogates, and fillers. By them a name could look like another one.
+ * Invisible characters: controls, direction marks, characters without width, lone surrogates and
+ * fillers. With them a name could look like another one.
  */
-const UNSEEN =
+const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]/u;
 
-/** Throws `StoreError` for a name that is empty, or that holds what nobody sees. */
+/** Throws `StoreError` for an empty name, or a name with invisible characters. */
 export function checkName(what: string, name: string): void {
   if (name.trim() === '') throw new StoreError(`${what} needs a name.`);
-  if (!UNSEEN.test(name)) return;
+  if (!INVISIBLE.test(name)) return;
   const unseen = 'control characters, direction marks or characters without width';
   throw new StoreError(`The name of ${what.toLowerCase()} cannot hold ${unseen}.`);
 }

@@ -65,7 +65,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Connection terminated');
 }
 
-/** For what may be done twice without harm: reading above all. */
+/** Errors after which an idempotent statement, such as a read, may run again. */
 export function isPassing(error: unknown): boolean {
   return isConflict(error) || isOutage(error);
 }

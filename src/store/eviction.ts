@@ -6,7 +6,7 @@ export interface Weight {
   bytes: number;
 }
 
-/** Which account is to give up its oldest, of what costs nothing alone or of all, and how much. */
+/** The account to evict from, how many bytes, and whether only free items count. */
 export interface Excess {
   account_id: string | null;
   only_free: boolean;
@@ -17,9 +17,9 @@ export interface Excess {
 const FREE_PART = 0.1;
 
 /**
- * Who gives up what where too much is kept: what is free first goes down to its small part, then
- * all of it to its whole. Those that keep the most give up first, down to one level, so that no one
- * makes room for another that keeps more. Undefined where nothing is too much.
+ * Chooses the account to evict from, if the items exceed their total. Free items are first cut to
+ * their small part, then all items to the total. Accounts that keep the most are cut first, down to
+ * one level, so that no account makes room for one that keeps more. Undefined if all items fit.
  */
 export function excessOf(weights: readonly Weight[], total_bytes: number): Excess | undefined {
   const free = weights.filter((one) => one.free);
@@ -32,7 +32,7 @@ export function excessOf(weights: readonly Weight[], total_bytes: number): Exces
   );
 }
 
-/** The account that keeps the most, and what of it is above the level that all fit under. */
+/** The account that keeps the most, with its bytes above the level that fits all accounts. */
 function heaviest(weights: readonly Weight[], most: number): Omit<Excess, 'only_free'> | undefined {
   const sums = new Map<string | null, number>();
   for (const { account_id, bytes } of weights) {

@@ -25,7 +25,7 @@ export interface HoldCommand {
 
 export interface ChargeCommand {
   charge: Charge;
-  /** What is kept with the charge, where its call may be repeated. */
+  /** The answer kept with the charge, if the call has an idempotency key. */
   answered: EndedCall | undefined;
 }
 
@@ -52,8 +52,8 @@ export function isBeyondHold({ cost_nano, hold_nano, not_owed_nano }: Charge): b
 /** The answer to a charge that was collected as a whole. */
 export const COLLECTED: Settled = Object.freeze({ uncollected_nano: 0n });
 
-/** What a key says about a hold, where it has the say. */
-export interface KeyTerms {
+/** The columns of a key that can refuse a hold. */
+export interface KeyFigures {
   limit_nano: bigint | null;
   spent_nano: bigint;
   held_nano: bigint;
@@ -63,7 +63,7 @@ export interface KeyTerms {
 
 /** Why a key cannot hold so much; undefined where the key is no obstacle. */
 export function refusalOf(
-  { revoked_ms, expires_ms, limit_nano, spent_nano, held_nano }: KeyTerms,
+  { revoked_ms, expires_ms, limit_nano, spent_nano, held_nano }: KeyFigures,
   amount_nano: bigint,
   now_ms: number,
 ): HoldRefusal | undefined {

@@ -60,7 +60,7 @@ async function createHolds(trx: Knex): Promise<void> {
   });
 }
 
-/** The key is no foreign key: money that was spent is written down whatever became of the key. */
+/** `key_id` is no foreign key: the ledger keeps every charge, also of a key that was deleted. */
 async function createLedger(trx: Knex): Promise<void> {
   await trx.schema.createTable('ledger', (table) => {
     table.bigIncrements('id');
@@ -80,7 +80,7 @@ async function createLedger(trx: Knex): Promise<void> {
   });
 }
 
-/** A process that is gone keeps no task: its ID is no foreign key. */
+/** `process_id` is no foreign key: a task outlives its process. */
 async function createTasks(trx: Knex): Promise<void> {
   await trx.schema.createTable('tasks', (table) => {
     table.text('id').notNullable().primary();
@@ -175,7 +175,7 @@ async function createPeople(trx: Knex): Promise<void> {
   });
 }
 
-/** What is held and spent is counted for keys with a limit only; a hold says then whose it is. */
+/** The store counts holds and spending for keys with a limit only; their holds name the key. */
 async function addKeyTerms(trx: Knex): Promise<void> {
   await trx.schema.alterTable('keys', (table) => {
     table.bigInteger('expires_ms');
@@ -208,7 +208,7 @@ async function createIdempotencyKeys(trx: Knex): Promise<void> {
   });
 }
 
-/** Lets the index alone say what the answers weigh, and which of them are the oldest. */
+/** Adds an index that yields the size of the answers, and the oldest, without the table. */
 async function weighAnswers(trx: Knex): Promise<void> {
   await trx.schema.alterTable('idempotency_keys', (table) => {
     table.dropIndex('due_ms');
@@ -218,7 +218,7 @@ async function weighAnswers(trx: Knex): Promise<void> {
   );
 }
 
-/** Lets the index alone say what each account's answers weigh, and which of them are the oldest. */
+/** Adds an index that yields the size and the oldest answers of each account. */
 async function shareAnswers(trx: Knex): Promise<void> {
   await trx.schema.alterTable('idempotency_keys', (table) => {
     table.boolean('free').notNullable().defaultTo(false);
@@ -231,14 +231,14 @@ async function shareAnswers(trx: Knex): Promise<void> {
   );
 }
 
-/** What a charge was due beyond what its account and key could bear. */
+/** Adds the part of a charge that the account and the key could not pay. */
 async function noteUncollected(trx: Knex): Promise<void> {
   await trx.schema.alterTable('ledger', (table) => {
     table.bigInteger('uncollected_nano').notNullable().defaultTo(0);
   });
 }
 
-/** Of what is kept for a while: whose it is, and whether it cost anything. */
+/** Adds the account of kept answers and images, and whether they were free. */
 async function shareKept(trx: Knex): Promise<void> {
   await shareAnswers(trx);
   await trx.schema.alterTable('pictures', (table) => {

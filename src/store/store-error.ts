@@ -1,6 +1,6 @@
 import { codeOf } from './retry.js';
 
-/** A refusal in words fit for the person at the command line. */
+/** A refusal whose message an operator can read as it is. */
 export class StoreError extends Error {
   override name = 'StoreError';
 }
@@ -14,7 +14,7 @@ export function noAccount(account_id: string): StoreError {
   return new StoreError(`There is no account ${account_id}.`);
 }
 
-/** Runs what opens a store, and says in one sentence why it could not be opened. */
+/** Runs `work`, which opens a store, and turns its errors into one sentence. */
 export async function explainOpenError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -10,7 +10,7 @@ import type { UsageRow } from './ledger/usage.js';
 import type { HostedImageStore } from './images/hosted-images.js';
 import type { VerifyReport } from './verify/verify.js';
 
-/** What `hold` answers: admitted, or what refuses it. */
+/** The answer of `hold`: admitted, or the reason of the refusal. */
 export type HoldResult = { admitted: true } | HoldRefusal;
 
 /** With the figures that explain a 402. A key that has `ended` was revoked, or has expired. */
@@ -25,9 +25,9 @@ export type HoldRefusal =
     }
   | { admitted: false; because: 'ended' };
 
-/** What became of a charge. */
+/** The outcome of a charge. */
 export interface Settled {
-  /** What neither the account nor the key could bear, and what its client never owed. */
+  /** The part that the account or the key could not pay, and the cost the client never owed. */
   uncollected_nano: bigint;
 }
 
@@ -70,10 +70,10 @@ export interface Store {
   /** Video tasks: their holds and charges live with them, not with a process. */
   readonly tasks: TaskStore;
 
-  /** Pictures that are kept for a while for their clients. */
+  /** Generated images that clients fetch by URL. */
   readonly pictures: HostedImageStore;
 
-  /** Who signs in, and how they are known afterwards. */
+  /** Identities, sessions and sign-in links. */
   readonly sign_in: SignInStore;
 
   // The rest.
@@ -106,11 +106,11 @@ export interface Store {
   usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
   verify(): Promise<VerifyReport>;
 
-  /** Says that this process lives, so that its holds are left alone; and what it has to tell. */
+  /** Sends a heartbeat, which keeps the holds of this process, and stores its note. */
   beat(note?: string): Promise<void>;
-  /** What the living processes last had to tell, each for itself. */
+  /** The last note of each live process. */
   notes(): Promise<string[]>;
-  /** Releases the holds of processes that are gone; answers how many. */
+  /** Releases the holds of dead processes; answers how many. */
   recover(): Promise<number>;
   ping(): Promise<void>;
   close(): Promise<void>;

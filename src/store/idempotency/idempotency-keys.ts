@@ -19,7 +19,7 @@ interface Weighed {
 }
 
 /** So many in one transaction, so that others need not wait for all of them. */
-const GIVEN_UP_AT_ONCE = 500;
+const EVICTED_AT_ONCE = 500;
 
 /** What a key that is in use means for a call that brings it again. */
 export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyState {
@@ -29,7 +29,7 @@ export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyS
   return { is: 'answered', answer: status === null || text === null ? null : { status, text } };
 }
 
-/** A process that was taken to be gone loses its keys, and must not charge for them then. */
+/** A process taken for dead loses its keys, and must not charge for them any more. */
 export function lostOwnership({ request_id }: IdempotentCall): StoreError {
   return new StoreError(`The Idempotency-Key of request ${request_id} is another call's by now.`);
 }
@@ -74,11 +74,11 @@ export async function sweepAnswers(
   while (excess) {
     const { account_id, only_free } = excess;
     excess = await database.write(async (trx) => {
-      // Others may do the same: what is left is weighed when those here are nobody else's to take.
+      // Other processes may sweep too: weigh again once these rows are locked.
       const oldest = await oldestAnswers(trx, account_id, only_free);
       const left = excessOf(await weights(trx), total_bytes);
       if (left?.account_id !== account_id || left.only_free !== only_free) return left;
-      await giveUp(trx, oldest, left.bytes);
+      await evict(trx, oldest, left.bytes);
       return excessOf(await weights(trx), total_bytes);
     });
   }
@@ -101,7 +101,7 @@ async function weights(knex: Knex): Promise<Weight[]> {
   }));
 }
 
-/** Locked until the transaction ends; those that another gave up meanwhile are not among them. */
+/** Locks the rows until the transaction ends, and skips rows that another process evicted. */
 function oldestAnswers(
   trx: Knex.Transaction,
   account_id: string | null,
@@ -112,13 +112,13 @@ function oldestAnswers(
     .whereRaw('octet_length(answer) is not null');
   return query
     .orderBy('due_ms')
-    .limit(GIVEN_UP_AT_ONCE)
+    .limit(EVICTED_AT_ONCE)
     .forUpdate()
     .select<Weighed[]>('account_id', 'key_sha256', trx.raw('octet_length(answer) as bytes'));
 }
 
-/** Gives them up, one by one, until so much is gone. */
-async function giveUp(
+/** Evicts the oldest answers until so many bytes are free. */
+async function evict(
   trx: Knex.Transaction,
   oldest: readonly Weighed[],
   excess: number,

@@ -5,7 +5,7 @@ export interface IdempotentCall {
   request_id: string;
   /** SHA-256 (hex) of the account's `Idempotency-Key`. */
   key_sha256: string;
-  /** SHA-256 (hex) of what is asked for. */
+  /** SHA-256 (hex) of the request. */
   asked_sha256: string;
   /** From when on the key may begin another call. */
   due_ms: number;
@@ -30,9 +30,9 @@ export type KeyState =
   | { is: 'other' }
   | { is: 'answered'; answer: StoredResponse | null };
 
-/** The idempotency keys of a store. A running one is forgotten when its process is gone. */
+/** The idempotency keys of a store. The store forgets a running call when its process dies. */
 export interface IdempotencyStore {
-  /** One conditional write, so that of many calls with one key one is told that it is new. */
+  /** One conditional write: of many calls with one key, one gets the state `new`. */
   begin(call: IdempotentCall): Promise<KeyState>;
   /**
    * Keeps the answer of a call that is not charged; one that is charged goes with its charge.

@@ -6,7 +6,7 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from '../owner-only.js';
 import { isPossible } from '../column-values.js';
 import { excessOf, type Excess, type Weight } from '../eviction.js';
 
-/** How long a picture is kept, in ms since 1970, and how much all of them may weigh together. */
+/** Until when an image is kept, in ms since 1970, and how many bytes all of them may use. */
 export interface HostingTerms {
   due_ms: number;
   total_bytes: number;
@@ -21,7 +21,7 @@ export interface HostedImage {
   due_ms: number;
 }
 
-/** Pictures that are kept for a while, so that their clients can fetch them by a URL. */
+/** Images kept for a while, so that clients can fetch them by URL. */
 export interface HostedImageStore {
   /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
   keep(id: string, bytes: Uint8Array, terms: HostingTerms): Promise<void>;
@@ -31,25 +31,26 @@ export interface HostedImageStore {
   sweep(): Promise<number>;
 }
 
-/** Where the bytes are; the rest is in the table, whichever database it is. */
-interface Shelf {
+/** Stores the bytes of images. The other columns are in the table on both databases. */
+interface ImageBytes {
   put(id: string, bytes: Uint8Array): Promise<void>;
   get(id: string): Promise<Buffer | undefined>;
   remove(ids: readonly string[]): Promise<void>;
 }
 
 /**
- * The pictures of a database. Beside SQLite the bytes are files of their own: a commit of megabytes
- * would stop all others. PostgreSQL holds them itself, so that every process can serve them.
+ * The hosted images of a database. Beside SQLite the bytes are files of their own, because a commit
+ * of megabytes would block all others. PostgreSQL stores them itself, so that every process can
+ * serve them.
  */
 export function openPictures(database: Database, now: () => number): HostedImageStore {
-  const shelf = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
+  const files = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
   return {
     keep: async (id, bytes, terms) => {
-      // The row comes first, so that whatever happens later the sweep knows what to remove.
-      const given_up = await database.write((trx) => enter(trx, id, bytes.length, terms));
-      await shelf.remove(given_up);
-      await shelf.put(id, bytes);
+      // The row comes first: the sweep finds every file by its row, also after a crash.
+      const evicted = await database.write((trx) => enter(trx, id, bytes.length, terms));
+      await files.remove(evicted);
+      await files.put(id, bytes);
     },
     picture: async (id) => {
       if (!isPossible(id)) return undefined;
@@ -57,8 +58,8 @@ export function openPictures(database: Database, now: () => number): HostedImage
         knex('pictures').where({ id }).first('id', 'size_bytes', 'due_ms'),
       );
       if (!row || Number(row.due_ms) <= now()) return undefined;
-      const bytes = await shelf.get(id);
-      // One that was not written to its end is none.
+      const bytes = await files.get(id);
+      // A file that was only partly written counts as missing.
       const isWhole = bytes?.length === Number(row.size_bytes);
       return isWhole ? { bytes, due_ms: Number(row.due_ms) } : undefined;
     },
@@ -66,7 +67,7 @@ export function openPictures(database: Database, now: () => number): HostedImage
       const ids = await database.read<Row[]>((knex) =>
         knex('pictures').where('due_ms', '<=', now()).select('id'),
       );
-      return removeAll(database, shelf, ids);
+      return removeAll(database, files, ids);
     },
   };
 }
@@ -83,30 +84,30 @@ interface Row {
   due_ms: bigint;
 }
 
-/** Answers the IDs of those that had to go. */
+/** Inserts the row, and answers the IDs of the images evicted to make room. */
 async function enter(
   trx: Knex.Transaction,
   id: string,
   size_bytes: number,
   { due_ms, total_bytes, account_id, free }: HostingTerms,
 ): Promise<string[]> {
-  const given_up: string[] = [];
+  const evicted: string[] = [];
   const kept = await weights(trx);
   const coming = { account_id, free, bytes: size_bytes };
   for (;;) {
     const excess = excessOf([...kept, coming], total_bytes);
     if (!excess) break;
-    // What comes may be all that its account has: then the others make room for it.
+    // The new image may be the only one of its account: then other accounts make room.
     const others = excessOf(kept, Math.max(0, total_bytes - size_bytes));
     const row = (await oldestOf(trx, excess)) ?? (others && (await oldestOf(trx, others)));
     if (!row) break;
     await trx('pictures').where({ id: row.id }).delete();
-    given_up.push(row.id);
+    evicted.push(row.id);
     const weight = kept.find((one) => one.account_id === row.account_id && one.free === row.free);
     if (weight) weight.bytes -= Number(row.size_bytes);
   }
   await trx('pictures').insert({ id, size_bytes, due_ms, account_id, free });
-  return given_up;
+  return evicted;
 }
 
 async function weights(trx: Knex.Transaction): Promise<Weight[]> {
@@ -133,17 +134,21 @@ function isTrue(column: unknown): boolean {
 }
 
 /** The bytes go first: a row that is left is swept again, a file that is left would stay. */
-async function removeAll(database: Database, shelf: Shelf, rows: readonly Row[]): Promise<number> {
+async function removeAll(
+  database: Database,
+  files: ImageBytes,
+  rows: readonly Row[],
+): Promise<number> {
   if (rows.length === 0) return 0;
   const ids = rows.map(({ id }) => id);
-  await shelf.remove(ids);
+  await files.remove(ids);
   await database.write(async (trx) => {
     for (const id of ids) await trx('pictures').where({ id }).delete();
   });
   return ids.length;
 }
 
-function inFolder({ location }: Database): Shelf {
+function inFolder({ location }: Database): ImageBytes {
   const folder = `${location}-pictures`;
   return {
     put: async (id, bytes) => {
@@ -165,7 +170,7 @@ function unlessMissing(error: unknown): undefined {
   throw error;
 }
 
-function inTable(database: Database): Shelf {
+function inTable(database: Database): ImageBytes {
   return {
     put: async (id, bytes) => {
       const data = Buffer.from(bytes);

@@ -4,29 +4,29 @@ import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { isAlive, MACHINE, STARTED } from '../leases/liveness.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 
-/** A charge on its way to the store, and the answer that is kept with it. */
+/** A charge on its way to the store, and the answer that the store keeps with it. */
 export interface JournalEntry {
   charge: Charge;
   answered?: EndedCall;
 }
 
 const SUM_CHARACTERS = 16;
-const PLACE = hash('sha256', MACHINE).slice(0, SUM_CHARACTERS);
+const MACHINE_SUM = hash('sha256', MACHINE).slice(0, SUM_CHARACTERS);
 const NAME = /^(\d+)-(\d*)-([0-9a-f]{16})-[0-9a-f-]{36}\.journal$/u;
 
-/** A name that says which process the file belongs to. */
+/** A file name that identifies the owning process. */
 export function fileName(id: string): string {
-  return `${process.pid}-${STARTED}-${PLACE}-${id}.journal`;
+  return `${process.pid}-${STARTED}-${MACHINE_SUM}-${id}.journal`;
 }
 
 /** Whether the file is not a journal, or is that of a process which runs on this machine. */
 export function isOwned(name: string, ours: ReadonlySet<string>): boolean {
-  const [, pid, started = '', place] = NAME.exec(name) ?? [];
+  const [, pid, started = '', machine] = NAME.exec(name) ?? [];
   if (pid === undefined || ours.has(name)) return true;
-  return place === PLACE && Number(pid) !== process.pid && isAlive(Number(pid), started);
+  return machine === MACHINE_SUM && Number(pid) !== process.pid && isAlive(Number(pid), started);
 }
 
-/** The checksum tells a line that was written to its end from one that was not. */
+/** The line begins with a checksum, which reveals a line that was only partly written. */
 export function lineOf({ charge, answered }: JournalEntry): Buffer {
   const json = JSON.stringify({ charge, answered }, (_, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
@@ -56,7 +56,7 @@ function entryOf(line: string): JournalEntry | undefined {
   const entry: unknown = JSON.parse(json, (key, value: unknown) =>
     key.endsWith('_nano') && typeof value === 'string' ? BigInt(value) : value,
   );
-  // The checksum says that these are our own words.
+  // The checksum proves that Tollgate wrote this line.
   return isRecord(entry) && isRecord(entry['charge'])
     ? (entry as unknown as JournalEntry)
     : undefined;

@@ -12,10 +12,10 @@ import {
 import { basename, join } from 'node:path';
 import { fileName, isOwned, lineOf, linesIn, type JournalEntry } from './journal-format.js';
 
-/** Space that is taken at the start, so that a full disk can still take charges. */
+/** Space reserved at the start, so that charges still fit when the disk is full. */
 const RESERVED_BYTES = 1024 ** 2;
 
-interface Asked {
+interface Append {
   line: Buffer;
   resolve: () => void;
   reject: (error: unknown) => void;
@@ -39,10 +39,10 @@ const ours = new Set<string>();
 export class Journal {
   #path: string;
   #file: FileHandle | undefined;
-  /** Where the next line goes; what follows is reserved space. */
+  /** The offset of the next line; the bytes after it are reserved space. */
   #end = 0;
   #reserved = 0;
-  #asked: Asked[] = [];
+  #appends: Append[] = [];
   #isBusy = false;
   #isEmpty: (() => boolean) | undefined;
   #idle: (() => void)[] = [];
@@ -55,7 +55,7 @@ export class Journal {
     this.#path = this.#newPath();
   }
 
-  /** Makes the file and takes its space. Rejects where the folder cannot be written. */
+  /** Creates the file and reserves its space. Rejects if the folder is not writable. */
   open(): Promise<void> {
     return this.#add(Buffer.alloc(0));
   }
@@ -64,13 +64,13 @@ export class Journal {
     return this.#add(lineOf(entry));
   }
 
-  /** Makes the file empty where `isEmpty` says that all of its charges are in the store by then. */
+  /** Empties the file if `isEmpty` then confirms that the store has all of its charges. */
   clear(isEmpty: () => boolean): void {
     this.#isEmpty = isEmpty;
     if (!this.#isBusy) void this.#run();
   }
 
-  /** Lets go of the file, which is removed unless charges are left in it. */
+  /** Closes the file, and removes it unless charges are left in it. */
   async close(isEmpty: boolean): Promise<void> {
     this.#isClosed = true;
     if (this.#isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -135,7 +135,7 @@ export class Journal {
     // Another process may have the file by now.
     if (this.#isClosed) return Promise.reject(new Error('The journal is closed.'));
     return new Promise((resolve, reject) => {
-      this.#asked.push({ line, resolve, reject });
+      this.#appends.push({ line, resolve, reject });
       if (!this.#isBusy) void this.#run();
     });
   }
@@ -143,8 +143,8 @@ export class Journal {
   /** One act at a time; the lines that come meanwhile go together, with one flush for all. */
   async #run(): Promise<void> {
     this.#isBusy = true;
-    while (this.#asked.length > 0 || this.#isEmpty) {
-      const asked = this.#asked.splice(0);
+    while (this.#appends.length > 0 || this.#isEmpty) {
+      const asked = this.#appends.splice(0);
       if (asked.length > 0) await this.#answer(asked);
       else await this.#wipe();
     }
@@ -152,12 +152,12 @@ export class Journal {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #answer(asked: readonly Asked[]): Promise<void> {
+  async #answer(asked: readonly Append[]): Promise<void> {
     try {
       await this.#write(Buffer.concat(asked.map(({ line }) => line)));
       for (const { resolve } of asked) resolve();
     } catch (error) {
-      // One that is too large must not take the others with it.
+      // A line that is too large must not fail the others.
       if (asked.length === 1) asked[0]?.reject(error);
       else for (const one of asked) await this.#answer([one]);
     }
@@ -174,7 +174,7 @@ export class Journal {
       }
       await file.datasync();
     } catch (error) {
-      // What was refused must not be found after a restart.
+      // A restart must not find a charge that was refused here.
       await this.#erase(file, this.#end + lines.length).catch(() => undefined);
       throw error;
     }
@@ -218,7 +218,7 @@ export class Journal {
     await this.#erase(this.#file, written).catch(() => undefined);
   }
 
-  /** Makes what lies behind the last line, up to there, reserved space again. */
+  /** Fills the bytes from the last line up to `upTo` with zeros, as reserved space. */
   async #erase(file: FileHandle, upTo: number): Promise<void> {
     const zeros = Math.max(Math.min(upTo, this.#reserved) - this.#end, 0);
     await file.write(Buffer.alloc(zeros), 0, zeros, this.#end);

@@ -23,7 +23,7 @@ export interface Key {
   spent_nano: bigint;
 }
 
-/** What a key may do, beside what its account may. Whatever is left out is not limited. */
+/** The limits of a key, beside those of its account. A missing field sets no limit. */
 export interface KeyTerms {
   expires_ms?: number;
   models?: readonly string[];
@@ -39,7 +39,7 @@ type Times = 'created_ms' | 'last_used_ms' | 'revoked_ms' | 'expires_ms';
 /** The models are a JSON array in their column. */
 type KeyRow = Pick<Key, Plain> & { [T in Times]: Column<Key[T]> } & { models: string | null };
 
-const MOST_MODELS = 100;
+const MAX_MODELS = 100;
 
 const COLUMNS = [
   'id',
@@ -89,7 +89,7 @@ export async function createKey(
   };
   await database.write(async (trx) => {
     const owners = trx('accounts').where({ id: account_id });
-    // Who counts keys must not do so beside another one.
+    // Lock the account: concurrent calls must not count the same keys.
     const owner: unknown = await (most_active === undefined ? owners : owners.forUpdate()).first(
       'id',
     );
@@ -125,8 +125,8 @@ function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number
   if (expires_ms !== undefined && !(expires_ms > now_ms && Number.isSafeInteger(expires_ms))) {
     throw new StoreError('A key must expire later than now.');
   }
-  if (models && (models.length === 0 || models.length > MOST_MODELS)) {
-    throw new StoreError(`A list of models for a key has 1 to ${MOST_MODELS} of them.`);
+  if (models && (models.length === 0 || models.length > MAX_MODELS)) {
+    throw new StoreError(`A list of models for a key has 1 to ${MAX_MODELS} of them.`);
   }
   if (limit_nano !== undefined && !(limit_nano > 0n && fitsColumn(limit_nano))) {
     throw new StoreError('The spending limit of a key must be above zero, and fit a balance.');

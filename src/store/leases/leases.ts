@@ -4,7 +4,7 @@ import type { Database } from '../database.js';
 import { isAlive, MACHINE, STARTED } from './liveness.js';
 import { toBinding } from '../column-values.js';
 
-/** A process that has the store open, as its row in `processes` says. */
+/** A process that has the store open: its row in `processes`. */
 export interface Process {
   id: string;
   /** The machine on which the process number means something, and when the process started. */
@@ -22,10 +22,10 @@ interface ProcessRow {
   age_ms: bigint | string;
 }
 
-/** A process elsewhere that has not been seen for this long is taken to be gone. */
+/** A process on another machine counts as dead after this time without a heartbeat. */
 export const LEASE_MS = 60_000;
 
-/** The stores that this very process has open: others with our number are our former lives. */
+/** The stores that this process has open. Other rows with its process ID are of earlier runs. */
 const ours = new Set<string>();
 
 export function enter(now: () => number, id: string = randomUUID()): Process {
@@ -37,7 +37,7 @@ export function leave(self: Process): void {
   ours.delete(self.id);
 }
 
-/** Makes sure that the process is known, so that what it leaves behind is not taken for lost. */
+/** Inserts the process row, so that no other process takes this one for dead. */
 export async function register(
   trx: Knex.Transaction,
   { id, place, pid, started_ms }: Process,
@@ -50,8 +50,8 @@ export async function register(
 }
 
 /**
- * Ends the holds of the processes that are gone, and answers how many those were. Beside another
- * one that recovers, or a process that turns out to live, each hold is ended at most once.
+ * Releases the holds of dead processes, and answers how many. Each hold is released at most once,
+ * even if another process recovers at the same time, or if a process turns out to be alive.
  */
 export async function recover(
   database: Database,
@@ -66,13 +66,13 @@ export async function recover(
       .select('id', 'place', 'pid', 'seen_ms', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
   );
   watch.look(rows, elapsed_ms);
-  const gone = rows.filter((row) => isGone(row, self, watch, elapsed_ms));
+  const dead = rows.filter((row) => isDead(row, self, watch, elapsed_ms));
   let released = 0;
-  for (const row of gone) released += await database.write((trx) => bury(trx, row));
+  for (const row of dead) released += await database.write((trx) => removeDead(trx, row));
   return released;
 }
 
-/** What the processes that were seen of late have told, in no order. */
+/** The notes of the live processes, in no order. */
 export async function notes(database: Database): Promise<string[]> {
   const rows = await database.read<{ note: string }[]>((knex) =>
     knex('processes')
@@ -84,7 +84,7 @@ export async function notes(database: Database): Promise<string[]> {
 }
 
 /** A process on this machine keeps its holds for as long as it runs, even if it is paused. */
-function isGone(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number): boolean {
+function isDead(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number): boolean {
   if (ours.has(row.id)) return false;
   const pid = Number(row.pid);
   if (row.place === MACHINE || row.place.startsWith(`${MACHINE} `)) {
@@ -93,8 +93,8 @@ function isGone(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number
   return Number(row.age_ms) > LEASE_MS && watch.isSilent(row.id, elapsed_ms);
 }
 
-/** Nothing is done if another has buried it already, or if it has given a sign of life since. */
-async function bury(trx: Knex.Transaction, process_row: ProcessRow): Promise<number> {
+/** Does nothing if another process removed the row already, or after a new heartbeat. */
+async function removeDead(trx: Knex.Transaction, process_row: ProcessRow): Promise<number> {
   const id = process_row.id;
   const seen_ms = Number(process_row.seen_ms);
   const row: unknown = await trx('processes').where({ id, seen_ms }).forUpdate().first('id');
@@ -125,7 +125,7 @@ function sumsBy(holds: readonly Hold[], owner: 'account_id' | 'key_id'): Map<str
   return sums;
 }
 
-/** Row by row in the order of their IDs, so that two who do it do not lock each other out. */
+/** Updates the rows in the order of their IDs, which excludes deadlocks. */
 async function lower(
   trx: Knex.Transaction,
   table: 'accounts' | 'keys',
@@ -138,7 +138,7 @@ async function lower(
   }
 }
 
-/** The sign of life that a process gave last. */
+/** The last heartbeat of a process. */
 interface Seen {
   id: string;
   seen_ms: bigint;

@@ -8,8 +8,8 @@ export const MACHINE = machine();
 export const STARTED = startOf(process.pid);
 
 /**
- * False only for a process of this machine that has certainly ended. A number that another process
- * has by now is told by the start of that process.
+ * False only for a process of this machine that has certainly ended. The start time reveals a
+ * process ID that another process reuses.
  */
 export function isAlive(pid: number, started: string): boolean {
   if (!exists(pid)) return false;

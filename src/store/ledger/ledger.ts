@@ -13,7 +13,7 @@ export interface LedgerPage {
   after?: number;
   before?: number;
   limit: number;
-  /** Only what was entered under it. */
+  /** Only entries with this reference. */
   reference?: string;
 }
 

@@ -18,7 +18,7 @@ export interface UsageRow {
 }
 
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 /** Entries that are added up in one statement, which in SQLite stops the event loop. */
 const SLICE = 2_000;
 const NANO_PER_DOLLAR = 1_000_000_000n;
@@ -34,25 +34,25 @@ type Sum = Record<(typeof AMOUNTS)[number], number | null> & {
   nano: bigint;
 };
 
-interface Place {
+interface Position {
   created_ms: bigint | number;
   id: bigint | number;
 }
 
-/** See `Store.usage`. Added up slice by slice of the index, so that nobody waits for all of it. */
+/** See `Store.usage`. Sums the index slice by slice, so that it never blocks for long. */
 export async function usage(
   database: Database,
   account_id: string,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
 ): Promise<UsageRow[]> {
-  if (to_ms - from_ms > MOST_DAYS * DAY_MS) {
-    throw new StoreError(`Usage is added up for at most ${MOST_DAYS} days at once.`);
+  if (to_ms - from_ms > MAX_DAYS * DAY_MS) {
+    throw new StoreError(`Usage is added up for at most ${MAX_DAYS} days at once.`);
   }
   const rows = new Map<string, UsageRow>();
-  let from: Place | undefined = { created_ms: from_ms, id: 0 };
+  let from: Position | undefined = { created_ms: from_ms, id: 0 };
   while (from) {
     const slice: Slice = { account_id, from, to_ms };
-    const to: Place | undefined = await database.read((knex) => endOf(knex, slice));
+    const to: Position | undefined = await database.read((knex) => endOf(knex, slice));
     const sums = await database.read((knex) => sumsOf(knex, database.dialect, slice, to));
     for (const sum of sums) add(rows, sum);
     from = to;
@@ -68,11 +68,11 @@ export async function usage(
 
 interface Slice {
   account_id: string;
-  from: Place;
+  from: Position;
   to_ms: number;
 }
 
-/** From the place on; the caller says how far, once, or the index is read further than that. */
+/** The entries after the position. The caller adds the end, for the index to stop there. */
 function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
   return knex('ledger')
     .where({ account_id })
@@ -80,7 +80,7 @@ function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
 }
 
 /** The last entry of the slice; undefined where the rest is no more than a slice. */
-function endOf(knex: Knex, slice: Slice): Promise<Place | undefined> {
+function endOf(knex: Knex, slice: Slice): Promise<Position | undefined> {
   return entriesOf(knex, slice)
     .where('created_ms', '<', slice.to_ms)
     .orderBy(['created_ms', 'id'])
@@ -93,7 +93,7 @@ async function sumsOf(
   knex: Knex,
   dialect: Database['dialect'],
   slice: Slice,
-  to: Place | undefined,
+  to: Position | undefined,
 ): Promise<Sum[]> {
   const entries = entriesOf(knex, slice).whereIn('kind', ['charge', 'refund']);
   if (to) entries.whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);

@@ -3,8 +3,8 @@ import { noAccount } from '../store-error.js';
 import type { PendingSignIn } from './sign-in-types.js';
 import { makeTicket, sha256 } from '../keys/secret.js';
 
-/** Sign-ins that may be under way at once. Beyond it the oldest go. */
-const MOST_PENDING = 10_000;
+/** The most sign-ins in flight. A further one removes the oldest. */
+const MAX_PENDING = 10_000;
 
 export async function createLink(
   trx: Knex.Transaction,
@@ -42,7 +42,7 @@ export async function beginSignIn(
   const { secret, secret_sha256 } = makeTicket();
   const oldest = trx('pending_sign_ins')
     .orderBy('due_ms', 'desc')
-    .offset(MOST_PENDING - 1)
+    .offset(MAX_PENDING - 1)
     .select('secret_sha256');
   await trx('pending_sign_ins').whereIn('secret_sha256', oldest).delete();
   const due_ms = now_ms + lifetime_ms;
@@ -64,7 +64,7 @@ export async function sweepTickets(trx: Knex.Transaction, now_ms: number): Promi
   await trx('pending_sign_ins').where('due_ms', '<=', now_ms).delete();
 }
 
-/** Of many who bring the same secret at once, the one whose delete took the row away has it. */
+/** Takes a token once: of concurrent calls, the one whose delete removed the row gets it. */
 async function take<Row extends object>(
   trx: Knex.Transaction,
   table: 'sign_in_links' | 'pending_sign_ins',

@@ -7,8 +7,8 @@ import type { SessionLimits } from '../../core/configuration.js';
 
 /** A session that was noted as seen this lately is not noted again. */
 const NOTE_EVERY_MS = 60_000;
-/** Of one account. Beyond it, those that were not used for longest end. */
-const MOST_SESSIONS = 100;
+/** The most sessions of one account. A further one ends the least recently used. */
+const MAX_SESSIONS = 100;
 
 interface SessionRow {
   account_id: string;
@@ -33,7 +33,7 @@ export async function createSession(
   const older: { secret_sha256: string }[] = await trx('sessions')
     .where({ account_id })
     .orderBy('seen_ms', 'desc')
-    .offset(MOST_SESSIONS - 1)
+    .offset(MAX_SESSIONS - 1)
     .select('secret_sha256');
   await deleteSessions(
     trx,

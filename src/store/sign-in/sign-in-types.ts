@@ -1,7 +1,7 @@
 import type { SessionLimits } from '../../core/configuration.js';
 import type { Account } from '../accounts/accounts.js';
 
-/** Who a third party says somebody is. `subject` never changes; the address may. */
+/** The identity of a person at a provider. `subject` never changes; the address may. */
 export interface Identity {
   /** The entry of `sign_in.providers` that vouches for it. */
   provider: string;
@@ -10,7 +10,7 @@ export interface Identity {
   email: string;
 }
 
-/** Somebody who is signed in. What it is known by is in the cookie, and hashed in the store. */
+/** A signed-in person. The cookie holds the session's secret, the store only its hash. */
 export interface Session {
   account_id: string;
   account_name: string;
@@ -64,6 +64,6 @@ export interface SignInStore {
   beginSignIn(pending: PendingSignIn, lifetime_ms: number): Promise<string>;
   finishSignIn(secret: string): Promise<PendingSignIn | undefined>;
 
-  /** Deletes what is overdue. */
+  /** Deletes overdue sessions and tokens. */
   sweep(limits: SessionLimits): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import { SQLITE_CLOCK_MS } from '../database.js';
 import type { CallRow } from '../idempotency/idempotency-keys.js';
-import type { KeyTerms } from '../hot-path.js';
+import type { KeyFigures } from '../hot-path.js';
 import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
 
 /** Rows of the hottest statements are lists: making objects of them would double their cost. */
@@ -62,7 +62,7 @@ export function prepareKeys(database: Sqlite.Database) {
 function prepareTerms(database: Sqlite.Database) {
   return {
     terms: database
-      .prepare<[key_id: string], KeyTerms>(
+      .prepare<[key_id: string], KeyFigures>(
         `select limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys where id = ?`,
       )
       .safeIntegers(),

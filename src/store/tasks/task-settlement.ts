@@ -5,7 +5,7 @@ import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
 import { StoreError } from '../store-error.js';
 
-/** Gives back what a task holds. */
+/** Releases the hold of a task. */
 export async function endHold(
   trx: Knex.Transaction,
   task: Pick<Task, 'id' | 'account_id' | 'key_id' | 'hold_nano'>,
@@ -15,7 +15,7 @@ export async function endHold(
   await pay(trx, task, { spent_nano: 0n, freed_nano: task.hold_nano });
 }
 
-/** Whether what the key holds and spends is counted. A key keeps its limit for life. */
+/** Whether the store counts the key's holds and spending. A key keeps its limit for life. */
 export async function hasLimit(trx: Knex.Transaction, key_id: string): Promise<boolean> {
   const row: unknown = await trx('keys')
     .where({ id: key_id })

@@ -5,11 +5,11 @@ import { endHold, failTask } from './task-settlement.js';
 import { lockTask, readTasks } from './task-rows.js';
 import type { SweptTask, Task } from './task-types.js';
 
-/** What the client of such a task is told. */
+/** The errors that clients of swept tasks read. */
 const STOPPED = 'The gateway stopped while submitting; the upstream may have taken the task.';
 const LATE = 'The task was not finished in time.';
 
-/** See `TaskStore.sweep`. Processes that are gone must have been buried before. */
+/** See `TaskStore.sweep`. Run `recover` first, which removes dead processes. */
 export async function sweep(
   database: Database,
   now_ms: number,

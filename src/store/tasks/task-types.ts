@@ -6,7 +6,7 @@ import type { AspectRatio, Resolution, ContentSource } from '../../core/task.js'
 export type TaskStatus = 'SUBMITTING' | JobStatus;
 export type JobStatus = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
 
-/** What was asked for, without the prompt and the picture, which nobody needs again. */
+/** The parameters of the request, without prompt and image: no later step needs those. */
 export interface TaskCall {
   aspect_ratio: AspectRatio;
   resolution: Resolution;
@@ -25,7 +25,7 @@ export interface TaskJob {
   error?: string;
 }
 
-/** Who makes the videos, and what a second of them costs: fixed for the life of the task. */
+/** The upstream of a task and its price a second, fixed for the life of the task. */
 export interface TaskTarget {
   provider: string;
   upstream_model: string;
@@ -71,7 +71,7 @@ export interface TaskIntent extends TaskTarget {
   due_ms: number;
 }
 
-/** What a poll has learned. */
+/** The result of a poll. */
 export interface TaskProgress {
   status: JobStatus;
   error: string | null;
@@ -88,7 +88,7 @@ export interface TaskSettlement {
   usage: string;
 }
 
-/** What became of a task whose time was up, or whose process is gone. */
+/** A task that the sweep failed or removed. */
 export interface SweptTask {
   task: Task;
   did: 'failed' | 'removed';
@@ -97,7 +97,7 @@ export interface SweptTask {
 export interface TaskFilter {
   account_id?: string;
   status?: TaskStatus;
-  /** Only those that come after this one. */
+  /** Only tasks after this one in the list. */
   before?: Pick<Task, 'created_ms' | 'id'>;
   limit: number;
 }
@@ -130,14 +130,14 @@ export interface TaskStore {
   taskByContent(content_id: string): Promise<Task | undefined>;
   /** Takes the turn to ask the upstream; false if someone did so within `interval_ms`. */
   claim(id: string, interval_ms: number): Promise<boolean>;
-  /** Writes what a poll has learned; false if the task has changed since it was read. */
+  /** Writes the result of a poll; false if the task changed since it was read. */
   advance(task: Task, progress: TaskProgress): Promise<boolean>;
   /**
    * Mints the content ID, charges and ends the hold of a COMPLETED task, once: every further call
    * answers the first one's outcome.
    */
   settle(id: string, settlement: TaskSettlement): Promise<Task>;
-  /** The place of one video of a task, counted from 0. */
+  /** The content source of one video of a task, counted from 0. */
   place(id: string, index: number): Promise<ContentSource | undefined>;
   /** Newest first, of those made at once the one of the greatest ID. */
   list(filter: TaskFilter): Promise<Task[]>;

@@ -11,7 +11,7 @@ import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './ta
 import type { ContentSource } from '../../core/task.js';
 import { StoreError } from '../store-error.js';
 
-/** The tasks of a database: `process` is who asks the upstreams for what it writes down here. */
+/** The tasks of a database. `self` is the process that submits the tasks begun here. */
 export function openTasks(database: Database, self: Process, now: () => number): TaskStore {
   const { clock_ms } = database;
   return {
@@ -54,7 +54,7 @@ async function begin(
   const { id, account_id, key_id, hold_nano } = intent;
   await register(trx, self, clock_ms);
   if (hold_nano > 0n) {
-    // Not every driver answers the rows that a delete has taken away, but all say how many.
+    // Not every driver returns deleted rows, but all return their number.
     const taken = await trx('holds')
       .where({ request_id: id, account_id, amount_nano: toBinding(hold_nano) })
       .where({ key_id: (await hasLimit(trx, key_id)) ? key_id : null })
@@ -109,7 +109,7 @@ async function find(
   return task;
 }
 
-/** One conditional write, so that of many processes one is told to go and ask. */
+/** One conditional write: of many processes, one gets the turn to poll. */
 async function claim(
   database: Database,
   id: string,
@@ -120,7 +120,7 @@ async function claim(
     knex('tasks')
       .where({ id })
       .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])
-      // A time that lies ahead is that of a clock which was set back since: it must block nobody.
+      // A time in the future comes from a clock that was set back: it must not block the poll.
       .whereRaw('not (polled_ms > ? and polled_ms <= ?)', [
         now_ms - interval_ms,
         now_ms + interval_ms,
