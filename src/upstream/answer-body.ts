@@ -1,5 +1,3 @@
-import { untilPacketOver, type PacketListener } from './early-read.js';
-import { PacketConsumer, type Taker } from './packet-consumer.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 /** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
@@ -16,6 +14,9 @@ export interface AnswerRoom {
 /** A reader this far behind pauses its upstream; two sockets' worth of reading ahead. */
 const AHEAD_BYTES = 64 * 1024;
 
+/** Reads a packet. Where it returns a promise, the next packet waits until that resolves. */
+export type Taker = (packet: Buffer) => Promise<void> | undefined;
+
 interface Reader {
   resolve(result: IteratorResult<Buffer, undefined>): void;
   reject(error: unknown): void;
@@ -27,7 +28,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * An answer's bytes, to be read once: packet by packet as an async iterator or by `each`, or all at
  * once by `readAll`. Whoever fills it pauses while `push` answers false.
  */
-export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, PacketListener {
+export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: BodySource;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -39,6 +40,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
   #state: 'open' | 'ended' | 'failed' | 'left' = 'open';
   #error: unknown;
+  /** A microtask is queued that gives the reader the bytes of this turn. */
+  #isGiving = false;
+  /** One function for all packets, so that a packet makes no closure. */
+  readonly #give_now = (): void => this.#giveNow();
 
   constructor(source: BodySource) {
     this.#source = source;
@@ -50,8 +55,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#reader || (this.#taking && !this.#taking.isBusy)) {
-      // What servers frame as chunks of their own often comes in one packet, and goes on as one.
-      if (!untilPacketOver(this)) this.packetOver();
+      this.#giveAfterTurn();
       return true;
     }
     if (this.#bytes <= this.#limit_bytes) return true;
@@ -69,12 +73,23 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     if (this.#state !== 'open') return;
     this.#state = 'ended';
     this.#whole?.resolve(this.#take());
-    this.packetOver();
+    this.#giveNow();
     this.#reader?.resolve(DONE);
     if (this.#taking) this.#goOn(this.#taking);
   }
 
-  packetOver(): void {
+  /**
+   * Servers often send several chunks in one packet, and the parser hands them over one by one, in
+   * one turn. They go to the reader as one, since each write to the client costs.
+   */
+  #giveAfterTurn(): void {
+    if (this.#isGiving) return;
+    this.#isGiving = true;
+    queueMicrotask(this.#give_now);
+  }
+
+  #giveNow(): void {
+    this.#isGiving = false;
     if (this.#chunks.length === 0) return;
     if (this.#taking) this.#give(this.#taking);
     else if (this.#reader) {
@@ -90,7 +105,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
     this.#state = 'failed';
     this.#error = error;
     this.#whole?.reject(error);
-    this.packetOver();
+    this.#giveNow();
     if (this.#reader) {
       this.#state = 'ended';
       this.#reader.reject(error);
@@ -198,4 +213,53 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined>, Pac
 
 function tooLarge(limit_bytes: number): UpstreamError {
   return new UpstreamError('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
+}
+
+/** What a packet consumer asks of its body: the next packets, or none after a fault of its own. */
+interface PacketSource {
+  goOn(): void;
+  leave(): void;
+}
+
+/** The reader that `AnswerBody.each` serves, and how the body reports its end to it. */
+class PacketConsumer {
+  /** The reader's promise for its last packet is still pending. */
+  isBusy = false;
+  readonly #take: Taker;
+  readonly #body: PacketSource;
+
+  constructor(
+    take: Taker,
+    body: PacketSource,
+    readonly resolve: () => void,
+    readonly reject: (error: unknown) => void,
+  ) {
+    this.#take = take;
+    this.#body = body;
+  }
+
+  give(packet: Buffer): void {
+    try {
+      const wait = this.#take(packet);
+      if (wait) this.#await(wait);
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  #await(wait: Promise<void>): void {
+    this.isBusy = true;
+    wait.then(
+      () => {
+        this.isBusy = false;
+        this.#body.goOn();
+      },
+      (error: unknown) => this.#giveUp(error),
+    );
+  }
+
+  #giveUp(error: unknown): void {
+    this.reject(error);
+    this.#body.leave();
+  }
 }

@@ -1,7 +1,6 @@
 import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { isAbsolute, isForeign } from './address.js';
-import { connectEagerly } from './early-read.js';
 import { UpstreamCall } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
@@ -46,12 +45,9 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
       new Pool(origin, { ...options, keepAliveTimeout: idleOf(origin, idle_ms) }),
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
-  const agent = new Agent({ ...sockets, connect: connectEagerly(connecting) });
+  const agent = new Agent({ ...sockets, connect: connecting });
   // A socket of the one is never used by the other, whose addresses upstreams choose.
-  const outside = new Agent({
-    ...sockets,
-    connect: connectEagerly({ ...connecting, lookup: lookupPublic }),
-  });
+  const outside = new Agent({ ...sockets, connect: { ...connecting, lookup: lookupPublic } });
   const bases = new WeakMap<Provider, Base>();
 
   const baseFor = (provider: Provider): Base => {

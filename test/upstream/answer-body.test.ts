@@ -31,10 +31,23 @@ describe('AnswerBody.each', () => {
     const over = body.each(take);
     expect(got).to.deep.equal(['a']);
     expect(body.push(Buffer.from('b'))).to.equal(true);
+    await Promise.resolve();
     expect(got).to.deep.equal(['a', 'b']);
     body.end();
     await over;
     expect(told).to.deep.equal(['resume']);
+  });
+
+  it('gives packets that come in one turn as one', async () => {
+    const over = body.each(take);
+    for (const text of ['a', 'b', 'c']) expect(body.push(Buffer.from(text))).to.equal(true);
+    expect(got).to.deep.equal([]);
+    await Promise.resolve();
+    expect(got).to.deep.equal(['abc']);
+    body.push(Buffer.from('d'));
+    body.end();
+    expect(got).to.deep.equal(['abc', 'd']);
+    await over;
   });
 
   it('keeps packets while its reader is busy, and asks for a pause when they are too many', async () => {
@@ -44,6 +57,7 @@ describe('AnswerBody.each', () => {
       return new Promise((resolve) => waits.push(resolve));
     });
     body.push(Buffer.from('a'));
+    await Promise.resolve();
     expect(body.push(LARGE)).to.equal(true);
     expect(body.push(LARGE)).to.equal(false);
     body.push(Buffer.from('z'));
@@ -52,6 +66,7 @@ describe('AnswerBody.each', () => {
     await new Promise(setImmediate);
     expect(got).to.deep.equal(['a', `${LARGE.toString().repeat(2)}z`]);
     expect(body.push(LARGE)).to.equal(true);
+    await Promise.resolve();
     body.end();
     waits.shift()?.();
     await new Promise(setImmediate);
@@ -64,6 +79,7 @@ describe('AnswerBody.each', () => {
     let done = (): void => undefined;
     void body.each(() => new Promise((resolve) => void (done = resolve)));
     body.push(Buffer.from('a'));
+    await Promise.resolve();
     expect(told).to.deep.equal(['resume']);
     done();
     await new Promise(setImmediate);
@@ -109,6 +125,7 @@ describe('AnswerBody.each', () => {
       return undefined;
     });
     body.push(Buffer.from('a'));
+    await Promise.resolve();
     body.push(Buffer.from('b'));
     await over;
     expect(got).to.deep.equal(['a']);
