@@ -11,9 +11,6 @@ export class SseWriter {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
   readonly #patience_ms: number;
-  readonly #chunked: boolean;
-  /** The head has gone out. */
-  #hasBegun = false;
   /** Nothing has been written since the timer last rang. */
   #quiet = false;
 
@@ -26,9 +23,6 @@ export class SseWriter {
     this.#res = res;
     this.#patience_ms = patience_ms;
     res.writeHead(200, headers);
-    // Node makes four small writes of a chunk; framed here it is one, for half the cost.
-    this.#chunked = res.chunkedEncoding;
-    res.chunkedEncoding = false;
     // Looking twice as often costs less than winding up a timer again at each write.
     this.#timer = setInterval(() => this.#keepAlive(), keep_alive_ms / 2);
   }
@@ -43,20 +37,12 @@ export class SseWriter {
   end(text: string): void {
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
-    this.#send(text, '0\r\n\r\n');
-    this.#res.end();
+    this.#res.end(text);
     if (this.#res.writableLength > 0) this.#res.setTimeout(this.#patience_ms);
   }
 
-  /** After the head `res.write` would add nothing, so all else goes straight to the socket. */
-  #send(text: string, last = ''): boolean {
-    const res = this.#res;
-    const bytes = Buffer.byteLength(text);
-    const encoding = encodingOf(text, bytes);
-    const framed = this.#chunked ? chunkOf(text, bytes) + last : text;
-    if (this.#hasBegun && res.socket) return res.socket.write(framed, encoding);
-    this.#hasBegun = true;
-    return writeCorked(res, framed, encoding);
+  #send(text: string): boolean {
+    return writeCorked(this.#res, text, encodingOf(text, Buffer.byteLength(text)));
   }
 
   /** A stalled client gets no comments piled up on what it has not read yet. */
@@ -65,9 +51,4 @@ export class SseWriter {
     if (this.#quiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
     this.#quiet = !this.#quiet;
   }
-}
-
-/** As HTTP/1.1 frames it (RFC 9112, section 7.1); nothing for no text, which would be the end. */
-function chunkOf(text: string, bytes: number): string {
-  return bytes === 0 ? '' : `${bytes.toString(16)}\r\n${text}\r\n`;
 }
