@@ -25,10 +25,10 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const stopped = untilStopped();
   const stamp = await stampOf(options.config);
   const checked = await load(options);
-  const log = createLog(checked.configuration.log_level);
+  const { log, lines } = createLog(checked.configuration.log_level);
   // One promise that nobody waited for, in a stage of the operator's, must not end all requests.
   process.on('unhandledRejection', (err) => log.error({ err }, 'nobody waited for what failed'));
-  const gateway = await Gateway.open(checked, { log, now: Date.now, random: Math.random });
+  const gateway = await Gateway.open(checked, { log, lines, now: Date.now, random: Math.random });
   const address = await listen(gateway);
   // With workers, the parent speaks for all of them.
   if (cluster.isPrimary) {

@@ -46,7 +46,7 @@ function begun(worker: Worker): Promise<Address | 'died'> {
 }
 
 function replaceTheDead({ log_level }: Configuration): { stop(): void } {
-  const log = createLog(log_level);
+  const { log } = createLog(log_level);
   let stopping = false;
   cluster.on('exit', ({ process: { pid } }, status: number, signal: string) => {
     if (stopping) return;

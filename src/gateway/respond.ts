@@ -7,7 +7,7 @@ import { type Context, type StageMiddleware, type State } from '../pipeline/stag
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
 import type { Services } from '../pipeline/services.js';
-import { logRequest } from '../telemetry/access-log.js';
+import type { AccessLog } from '../telemetry/access-log.js';
 import { publicError } from '../http/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
@@ -16,7 +16,10 @@ import type { PaidAnswer } from '../pipeline/work.js';
  * Around all stages of a request: writes what they have made of it, in the one shape for errors,
  * and logs one line. No error leaves it.
  */
-export function respond({ log, configuration }: Services, state: Health): StageMiddleware {
+export function respond(
+  { log, access_log, configuration }: Services,
+  state: Health,
+): StageMiddleware {
   const { client_ms } = configuration.limits;
   return async (ctx, next) => {
     const started = performance.now();
@@ -27,7 +30,7 @@ export function respond({ log, configuration }: Services, state: Health): StageM
     } catch (error) {
       writeError(ctx, error, { log, client_ms });
     }
-    logAccess(ctx, log, performance.now() - started);
+    logAccess(ctx, access_log, performance.now() - started);
     if (ctx.state.room) release(ctx.state.room, ctx);
   };
 }
@@ -127,9 +130,9 @@ function writeError(
   send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
 }
 
-function logAccess(ctx: Context, log: Logger, took_ms: number): void {
+function logAccess(ctx: Context, access_log: AccessLog, took_ms: number): void {
   const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
-  logRequest(log, {
+  access_log.write({
     request_id,
     endpoint,
     status: ctx.res.headersSent ? ctx.res.statusCode : ctx.status,

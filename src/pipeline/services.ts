@@ -7,6 +7,7 @@ import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { Memory } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
+import type { AccessLog } from '../telemetry/access-log.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { Network } from '../upstream/network-types.js';
 import type { PollClient } from '../upstream/poll-client.js';
@@ -25,6 +26,7 @@ export interface Services {
   network: Network;
   poll_client: PollClient;
   log: Logger;
+  access_log: AccessLog;
   /** Milliseconds since 1970. */
   now: () => number;
   /** From 0 to 1, for sharing load. */

@@ -5,10 +5,16 @@ import { UpstreamError } from '../core/upstream-error.js';
 
 const STANDARD_ERROR = 2;
 
-/** JSON lines on standard error, written in the background. Holds neither keys nor prompts. */
-export function createLog(level: string): Logger {
+/** A logger, and the destination to which it writes its lines. */
+export interface Log {
+  log: Logger;
+  lines: LogDestination;
+}
+
+/** JSON lines on standard error, written in the background. They hold neither keys nor prompts. */
+export function createLog(level: string): Log {
   const lines = new LogDestination(STANDARD_ERROR);
-  return pino({ level, base: null, serializers: { err: plainError } }, lines);
+  return { log: pino({ level, base: null, serializers: { err: plainError } }, lines), lines };
 }
 
 /** Errors carry their calls with them, headers and keys too, so only these parts are written. */

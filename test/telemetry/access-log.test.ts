@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { logRequest, type RequestLine } from '../../src/telemetry/access-log.js';
+import { AccessLog, type RequestLine } from '../../src/telemetry/access-log.js';
 
 function logger(level = 'info') {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
-  return { log: pino({ level, base: null }, { write }), lines };
+  const log = pino({ level, base: null }, { write });
+  return { log, direct: new AccessLog(log, { write }), lines };
 }
 
 const timeless = (line: string | undefined) => line?.replace(/"time":\d+/u, '"time":0');
@@ -27,7 +28,7 @@ describe('the line of a request', () => {
     });
     const property = fc.property(lines, (line: RequestLine) => {
       const own = logger();
-      logRequest(own.log, line);
+      own.direct.write(line);
       const pinos = logger();
       const took_ms = Math.round(line.took_ms * 10) / 10;
       pinos.log.info({
@@ -54,7 +55,7 @@ describe('the line of a request', () => {
       model: 'a"b\n',
     };
     const own = logger();
-    logRequest(own.log, { ...line, took_ms: 1.25, cost_nano: 7n });
+    own.direct.write({ ...line, took_ms: 1.25, cost_nano: 7n });
     expect(timeless(own.lines[0])).to.equal(
       '{"level":30,"time":0,"request_id":"r","endpoint":"chat","status":200,"took_ms":1.3,' +
         '"account":"acc_1","model":"a\\"b\\n","cost_nano":"7"}\n',
@@ -62,10 +63,19 @@ describe('the line of a request', () => {
     expect(Date.now() - JSON.parse(own.lines[0] ?? '').time).to.be.within(0, 5_000);
   });
 
+  it('is written by the logger where the access log has no destination of its own', () => {
+    const begin = { request_id: 'r', endpoint: 'chat', status: 200, took_ms: 1.25 };
+    const full = { ...begin, account: 'acc_1', model: 'm', cost_nano: 7n };
+    const [own, other] = [logger(), logger()];
+    own.direct.write(full);
+    new AccessLog(other.log).write(full);
+    expect(timeless(other.lines[0])).to.equal(timeless(own.lines[0]));
+  });
+
   it('is not written where the level is above it', () => {
-    const { log, lines } = logger('warn');
+    const { direct, lines } = logger('warn');
     const undefineds = { account: undefined, model: undefined, cost_nano: undefined };
-    logRequest(log, { request_id: 'r', endpoint: 'chat', status: 200, took_ms: 1, ...undefineds });
+    direct.write({ request_id: 'r', endpoint: 'chat', status: 200, took_ms: 1, ...undefineds });
     expect(lines).to.deep.equal([]);
   });
 });

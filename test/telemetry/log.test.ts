@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 
 /** Compiled where it is: a process that also compiles takes so long to end that nothing is lost. */
-const BUILT = new URL('../dist/src/log.js', import.meta.url);
+const BUILT = new URL('../../dist/src/telemetry/log.js', import.meta.url);
 const isBuilt = existsSync(BUILT);
 const { href } = isBuilt ? BUILT : new URL('../../src/telemetry/log.ts', import.meta.url);
 
 function argumentsOf(code: string): string[] {
-  const text = `const { createLog } = await import('${href}'); const log = createLog('info'); ${code}`;
+  const text = `const { createLog } = await import('${href}'); const { log } = createLog('info'); ${code}`;
   return [...(isBuilt ? [] : ['--import=tsx']), '--input-type=module', '-e', text];
 }
 
