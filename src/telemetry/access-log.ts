@@ -23,8 +23,8 @@ const LEVEL = pino.levels.values['info'];
 
 /**
  * Writes one line for each request. Where `lines` is given, the destination of a logger without
- * bindings, the line goes there directly. It equals the line of `log.info`, which checks the type of
- * each field and so takes five times as long. Without `lines` it goes through the logger.
+ * bindings, the line goes there directly. It equals the line of `log.info`, which takes five times
+ * as long because it checks the type of each field. Without `lines` it goes through the logger.
  */
 export class AccessLog {
   constructor(

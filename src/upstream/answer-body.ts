@@ -1,17 +1,20 @@
 import { UpstreamError } from '../core/upstream-error.js';
 
-/** Where a body's bytes come from: asked to go on after a pause, or told that no one reads on. */
+/** The source of a body's bytes. */
 export interface BodySource {
+  /** Sends on after a pause. */
   resume(): void;
-  leave(): void;
+  /** The reader has stopped, so the rest of the bytes is not needed. */
+  abandon(): void;
 }
 
-/** Counts what an answer weighs that is held whole. Throws where it has no room. */
+/** Counts the bytes of an answer that is held whole in memory. */
 export interface AnswerRoom {
+  /** Throws where the memory budget has no room for the bytes. */
   grow(bytes: number): void;
 }
 
-/** A reader this far behind pauses its upstream; two sockets' worth of reading ahead. */
+/** The upstream is paused when this many bytes wait for the reader. */
 const AHEAD_BYTES = 64 * 1024;
 
 /** Reads a packet. Where it returns a promise, the next packet waits until that resolves. */
@@ -22,40 +25,47 @@ interface Reader {
   reject(error: unknown): void;
 }
 
+/** An answer larger than its limit. Another call would most likely bring the same answer. */
+export class AnswerTooLarge extends UpstreamError {
+  constructor(limit_bytes: number) {
+    super('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
+  }
+}
+
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * An answer's bytes, to be read once: packet by packet as an async iterator or by `each`, or all at
- * once by `readAll`. Whoever fills it pauses while `push` answers false.
+ * The bytes of an answer, to be read once: packet by packet as an async iterator or by `each`, or
+ * all together by `readAll`. The source pauses when `push` returns false, until `resume`.
  */
 export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: BodySource;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #limit_bytes = AHEAD_BYTES;
-  #most_bytes = AHEAD_BYTES;
+  #max_bytes = AHEAD_BYTES;
   #room: AnswerRoom | undefined;
   #reader: Reader | undefined;
-  #taking: PacketConsumer | undefined;
+  #consumer: PacketConsumer | undefined;
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
-  #state: 'open' | 'ended' | 'failed' | 'left' = 'open';
+  #state: 'open' | 'ended' | 'failed' | 'abandoned' = 'open';
   #error: unknown;
   /** A microtask is queued that gives the reader the bytes of this turn. */
-  #isGiving = false;
+  #isDelivering = false;
   /** One function for all packets, so that a packet makes no closure. */
-  readonly #give_now = (): void => this.#giveNow();
+  readonly #deliver_now = (): void => this.#deliver();
 
   constructor(source: BodySource) {
     this.#source = source;
   }
 
-  /** Takes a packet; false asks the source to pause until `resume`. */
+  /** Takes a packet. False asks the source to pause until `resume`. */
   push(chunk: Buffer): boolean {
     if (this.#state !== 'open') return true;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#reader || (this.#taking && !this.#taking.isBusy)) {
-      this.#giveAfterTurn();
+    if (this.#reader || (this.#consumer && !this.#consumer.isBusy)) {
+      this.#deliverAfterTurn();
       return true;
     }
     if (this.#bytes <= this.#limit_bytes) return true;
@@ -64,7 +74,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
       this.#widen();
     } catch (error) {
       this.#whole.reject(error);
-      this.#leave();
+      this.#abandon();
     }
     return true;
   }
@@ -73,25 +83,25 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     if (this.#state !== 'open') return;
     this.#state = 'ended';
     this.#whole?.resolve(this.#take());
-    this.#giveNow();
+    this.#deliver();
     this.#reader?.resolve(DONE);
-    if (this.#taking) this.#goOn(this.#taking);
+    if (this.#consumer) this.#goOn(this.#consumer);
   }
 
   /**
    * Servers often send several chunks in one packet, and the parser hands them over one by one, in
    * one turn. They go to the reader as one, since each write to the client costs.
    */
-  #giveAfterTurn(): void {
-    if (this.#isGiving) return;
-    this.#isGiving = true;
-    queueMicrotask(this.#give_now);
+  #deliverAfterTurn(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    queueMicrotask(this.#deliver_now);
   }
 
-  #giveNow(): void {
-    this.#isGiving = false;
+  #deliver(): void {
+    this.#isDelivering = false;
     if (this.#chunks.length === 0) return;
-    if (this.#taking) this.#give(this.#taking);
+    if (this.#consumer) this.#give(this.#consumer);
     else if (this.#reader) {
       const reader = this.#reader;
       this.#reader = undefined;
@@ -99,18 +109,18 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     }
   }
 
-  /** Packets that came before the failure are still read first. */
+  /** Ends the body with a failure. Packets that came before it are still read first. */
   fail(error: unknown): void {
     if (this.#state !== 'open') return;
     this.#state = 'failed';
     this.#error = error;
     this.#whole?.reject(error);
-    this.#giveNow();
+    this.#deliver();
     if (this.#reader) {
       this.#state = 'ended';
       this.#reader.reject(error);
     }
-    if (this.#taking) this.#goOn(this.#taking);
+    if (this.#consumer) this.#goOn(this.#consumer);
   }
 
   [Symbol.asyncIterator](): this {
@@ -132,7 +142,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
 
   /** Ends the reading early. */
   return(): Promise<IteratorReturnResult<undefined>> {
-    if (this.#state === 'open') this.#leave();
+    if (this.#state === 'open') this.#abandon();
     this.#chunks = [];
     return Promise.resolve(DONE);
   }
@@ -141,11 +151,11 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   readAll(limit_bytes: number, room?: AnswerRoom): Promise<Buffer> {
     if (this.#bytes > limit_bytes) {
       void this.return();
-      return Promise.reject(tooLarge(limit_bytes));
+      return Promise.reject(new AnswerTooLarge(limit_bytes));
     }
     if (this.#state === 'failed') return this.#fail();
     if (this.#state !== 'open') return Promise.resolve(this.#take());
-    this.#most_bytes = limit_bytes;
+    this.#max_bytes = limit_bytes;
     this.#room = room;
     if (!room) this.#limit_bytes = limit_bytes;
     return new Promise((resolve, reject) => {
@@ -154,39 +164,39 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     });
   }
 
-  /** Counts room for as much again. Throws where there is none, or the answer is too large. */
+  /** Doubles the limit. Throws where memory has no room, or the answer is too large. */
   #widen(): void {
-    const [bytes, most] = [this.#bytes, this.#most_bytes];
-    if (bytes > most) throw tooLarge(most);
-    const wider = Math.min(most, 2 * bytes);
+    const [bytes, max] = [this.#bytes, this.#max_bytes];
+    if (bytes > max) throw new AnswerTooLarge(max);
+    const wider = Math.min(max, 2 * bytes);
     this.#room?.grow(wider - this.#limit_bytes);
     this.#limit_bytes = wider;
   }
 
   /**
-   * Gives each packet in the turn in which it comes: between a packet and its reader no promise
-   * stands, which costs more than reading it. Resolves at the end, or when the reader has left.
+   * Calls `take` for each packet in the turn in which it comes. A promise for each packet
+   * would cost more than reading it. Resolves at the end of the body, or when the reader stops.
    */
   each(take: Taker): Promise<void> {
     return new Promise((resolve, reject) => {
-      const body = { goOn: () => this.#goOn(taking), leave: () => void this.return() };
-      const taking = new PacketConsumer(take, body, resolve, reject);
-      this.#taking = taking;
-      this.#goOn(taking);
+      const body = { goOn: () => this.#goOn(consumer), stop: () => void this.return() };
+      const consumer = new PacketConsumer(take, body, resolve, reject);
+      this.#consumer = consumer;
+      this.#goOn(consumer);
     });
   }
 
-  /** What has come while the reader was busy, then what there is to say of the end. */
-  #goOn(taking: PacketConsumer): void {
-    this.#give(taking);
-    if (taking.isBusy) return;
+  /** Gives the reader the packets that came while it was busy, then reports the end, if any. */
+  #goOn(consumer: PacketConsumer): void {
+    this.#give(consumer);
+    if (consumer.isBusy) return;
     if (this.#state === 'open') this.#source.resume();
-    else if (this.#state === 'failed') taking.reject(this.#error);
-    else taking.resolve();
+    else if (this.#state === 'failed') consumer.reject(this.#error);
+    else consumer.resolve();
   }
 
-  #give(taking: PacketConsumer): void {
-    while (!taking.isBusy && this.#chunks.length > 0) taking.give(this.#take());
+  #give(consumer: PacketConsumer): void {
+    while (!consumer.isBusy && this.#chunks.length > 0) consumer.give(this.#take());
   }
 
   #take(): Buffer {
@@ -197,28 +207,24 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     return first && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
   }
 
-  #leave(): void {
-    this.#state = 'left';
+  #abandon(): void {
+    this.#state = 'abandoned';
     this.#chunks = [];
-    this.#taking?.resolve();
-    this.#source.leave();
+    this.#consumer?.resolve();
+    this.#source.abandon();
   }
 
-  /** The failure is told once; a reader that asks again is at the end. */
+  /** Reports the failure once. A reader that asks again is at the end. */
   #fail(): Promise<never> {
     this.#state = 'ended';
     return Promise.reject(this.#error);
   }
 }
 
-function tooLarge(limit_bytes: number): UpstreamError {
-  return new UpstreamError('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
-}
-
 /** What a packet consumer asks of its body: the next packets, or none after a fault of its own. */
 interface PacketSource {
   goOn(): void;
-  leave(): void;
+  stop(): void;
 }
 
 /** The reader that `AnswerBody.each` serves, and how the body reports its end to it. */
@@ -260,6 +266,6 @@ class PacketConsumer {
 
   #giveUp(error: unknown): void {
     this.reject(error);
-    this.#body.leave();
+    this.#body.stop();
   }
 }

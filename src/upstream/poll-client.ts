@@ -1,48 +1,44 @@
 import { once } from 'node:events';
-import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpAgent, type ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import {
   got,
   RequestError,
-  TimeoutError,
   type Got,
+  type Request,
   type PlainResponse,
   type StreamOptions,
 } from 'got';
-import type { Provider, WireRequest } from '../core/provider.js';
+import type { Provider, Timeouts, WireAnswer, WireRequest } from '../core/provider.js';
+import { LightAbortController } from '../lib/abort.js';
 import { isForeign, isOwn, urlOf } from './address.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
-import { readError, readText } from './read-answer.js';
+import { connectionError, joinHeaders, PhaseTimer, type Phase } from './phases.js';
+import { isOk, readBytes, readError } from './read-answer.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
-export interface ControlAnswer {
+export interface PollAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   text: string;
 }
 
-/** Small questions about work that is under way, such as whether a task is done. */
+/** Asks an upstream about work in flight, such as whether a task is done. */
 export interface PollClient {
   /**
-   * Asks once: no retry, no redirect. Rejects with `UpstreamError` where there is no answer, or one
-   * larger than `limit_bytes`; any status is an answer.
+   * Asks once: no retry, no redirect. Any status is an answer. Rejects with `UpstreamError` where
+   * no answer comes, and with `AnswerTooLarge` for an answer larger than `limit_bytes`.
    */
-  ask(provider: Provider, request: WireRequest, limit_bytes: number): Promise<ControlAnswer>;
+  ask(provider: Provider, request: WireRequest, limit_bytes: number): Promise<PollAnswer>;
   close(): void;
 }
 
-/** Asked again, the question would have the same answer. */
-export class AnswerTooLarge extends UpstreamError {
-  constructor(limit_bytes: number) {
-    super('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
-  }
-}
-
-/** The most that such a question may take, however patient the provider's own timeouts are. */
+/** The longest time that a poll may take, where the provider's own timeouts are longer. */
 const TOTAL_MS = 60_000;
 
-/** Keeps its sockets apart from those that carry answers, so that neither waits for the other. */
+/** Has sockets of its own, so that a poll never waits for a call, nor a call for a poll. */
 export function createPollClient(network: Network): PollClient {
   const agents = [newAgents(), newAgents()] as const;
   const client = got.extend({
@@ -51,13 +47,13 @@ export function createPollClient(network: Network): PollClient {
     throwHttpErrors: false,
     followRedirect: false,
   });
-  // A socket of the one is never used by the other, whose addresses upstreams choose.
+  // Upstreams choose these addresses, so the calls to them share no socket with the provider's.
   const outside = client.extend({ agent: agents[1], dnsLookup: lookupPublic });
   return {
     ask: (provider, request, limit_bytes) =>
       provider.local
-        ? askLocally(network, provider, request, limit_bytes)
-        : askFar({ client, outside }, provider, request, limit_bytes),
+        ? askInProcess(network, provider, request, limit_bytes)
+        : askByNetwork({ client, outside }, provider, request, limit_bytes),
     close: () => {
       for (const { http, https } of agents) {
         http.destroy();
@@ -71,55 +67,71 @@ function newAgents(): { http: HttpAgent; https: HttpsAgent } {
   return { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
 }
 
-async function askLocally(
+/** The provider's timeouts, with the limit of a poll. */
+function timeoutsOf({ timeouts }: Provider): Timeouts {
+  return { ...timeouts, total_ms: Math.min(timeouts.total_ms, TOTAL_MS) };
+}
+
+async function askInProcess(
   network: Network,
   provider: Provider,
   request: WireRequest,
   limit_bytes: number,
-): Promise<ControlAnswer> {
-  const signal = AbortSignal.timeout(TOTAL_MS);
-  const answer = await network.send(provider, request, signal);
-  const { status, headers } = answer;
-  const isError = status < 200 || status > 299;
-  const text = isError ? await readError(answer) : await readText(answer, limit_bytes);
-  return { status, headers, text };
+): Promise<PollAnswer> {
+  const timed = { ...provider, timeouts: timeoutsOf(provider) };
+  const answer = await network.send(timed, request, new LightAbortController());
+  return answerOf(answer, limit_bytes);
 }
 
-async function askFar(
+async function askByNetwork(
   { client, outside }: { client: Got; outside: Got },
   provider: Provider,
   request: WireRequest,
   limit_bytes: number,
-): Promise<ControlAnswer> {
+): Promise<PollAnswer> {
   const url = urlOf(provider, request.path);
   const isOutside = isForeign(provider, request.path);
   if (isOutside) assertPublic(url.href);
   const by = isOutside ? outside : client;
   const stream = by.stream(url, optionsOf(provider, request, url));
-  // An error that comes while nobody reads is told to whoever reads next.
+  // The stream reports an error to its next reader too, so one that comes in between is not lost.
   stream.on('error', () => undefined);
+  const timer = timePhases(stream, timeoutsOf(provider));
   try {
     const [{ statusCode: status, headers }] = (await once(stream, 'response')) as [PlainResponse];
-    const answer = { status, headers: plain(headers), body: stream };
-    const isError = status < 200 || status > 299;
-    const text = await (isError ? readError(answer) : whole(stream, limit_bytes));
-    return { status, headers: answer.headers, text };
+    return await answerOf({ status, headers: joinHeaders(headers), body: stream }, limit_bytes);
   } catch (error) {
-    throw faultOf(error);
+    throw toUpstreamError(error, timer.phase);
   } finally {
+    timer.stop();
     stream.destroy();
   }
 }
 
-async function whole(body: AsyncIterable<Buffer>, limit_bytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > limit_bytes) throw new AnswerTooLarge(limit_bytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** Times a poll as an `UpstreamCall` times a call. */
+function timePhases(stream: Request, timeouts: Timeouts): PhaseTimer {
+  const fail = (error: UpstreamError): void => void stream.destroy(error);
+  const timer = new PhaseTimer(timeouts, { isPaused: false, fail });
+  const connected = (): void => timer.enter('first_byte', timeouts.first_byte_ms);
+  stream.on('request', (request: ClientRequest) => {
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return connected();
+      socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', connected);
+    });
+  });
+  stream.once('response', () => timer.enter('idle', timeouts.idle_ms));
+  stream.on('downloadProgress', () => timer.restart());
+  return timer;
+}
+
+async function answerOf(answer: WireAnswer, limit_bytes: number): Promise<PollAnswer> {
+  const { status, headers } = answer;
+  const text = isOk(status) ? await readWhole(answer, limit_bytes) : await readError(answer);
+  return { status, headers, text };
+}
+
+async function readWhole(answer: WireAnswer, limit_bytes: number): Promise<string> {
+  return (await readBytes(answer, limit_bytes)).toString('utf8');
 }
 
 function optionsOf(
@@ -128,36 +140,16 @@ function optionsOf(
   url: URL,
 ): StreamOptions {
   const own = credentials !== false && isOwn(provider, url);
-  const { connect_ms, first_byte_ms, total_ms } = provider.timeouts;
   return {
     method,
     headers: { 'user-agent': 'tollgate', ...headers, ...(own && provider.headers) },
     ...(body !== undefined && { body }),
-    timeout: {
-      connect: connect_ms,
-      response: first_byte_ms,
-      request: Math.min(total_ms, TOTAL_MS),
-    },
   };
 }
 
-function faultOf(error: unknown): UpstreamError {
-  if (error instanceof TimeoutError) {
-    return new UpstreamError('timeout', 'The upstream timed out.', undefined, { cause: error });
-  }
+function toUpstreamError(error: unknown, phase: Phase): UpstreamError {
+  if (error instanceof UpstreamError) return error;
   if (!(error instanceof RequestError)) throw error;
-  if (error.cause instanceof UpstreamError) return error.cause;
-  const refused = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/u;
-  const [fault, message] = refused.test(error.code)
-    ? (['unreachable', 'The upstream is unreachable.'] as const)
-    : (['broken', 'The upstream failed.'] as const);
-  return new UpstreamError(fault, message, undefined, { cause: error });
-}
-
-function plain(raw: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(raw).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );
+  if (phase === 'connect') return connectionError(error, 'nothing');
+  return connectionError(error, phase === 'first_byte' ? 'upstream' : 'answer');
 }

@@ -1,15 +1,22 @@
 import type { WireAnswer } from '../core/provider.js';
 import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
-import { AnswerBody, type AnswerRoom } from './answer-body.js';
+import { AnswerBody, AnswerTooLarge, type AnswerRoom } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
-/** Parsing more would keep others waiting; an answer with the odds of all its tokens has fewer. */
-const MOST_VALUES = 500_000;
+/**
+ * Parsing more values would keep other requests waiting. An answer with the log probabilities of
+ * all its tokens has fewer.
+ */
+const MAX_VALUES = 500_000;
+
+export function isOk(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
 
 /**
- * The whole body as JSON, within a limit. Throws `UpstreamError` (broken) for a body that is
- * larger, empty or not JSON. Blank lines before it, which some upstreams send to keep a call alive,
- * are white space to JSON.
+ * Reads the whole body as JSON, within a limit. Throws `UpstreamError` (broken) for a body that is
+ * larger, empty or not JSON. Some upstreams send blank lines first to keep a call alive; they are
+ * white space to JSON.
  */
 export async function readJson(
   answer: WireAnswer,
@@ -17,7 +24,7 @@ export async function readJson(
   room?: AnswerRoom,
 ): Promise<unknown> {
   const bytes = await readBytes(answer, limit_bytes, room);
-  if (bytes.length > LARGE_BYTES && 'over' in weigh(bytes, MOST_VALUES)) {
+  if (bytes.length > LARGE_BYTES && 'over' in weigh(bytes, MAX_VALUES)) {
     throw new UpstreamError('broken', "The upstream's answer has too many JSON values.");
   }
   const text = bytes.length > LARGE_BYTES ? await decode(bytes) : bytes.toString('utf8');
@@ -30,8 +37,8 @@ export async function readJson(
 }
 
 /**
- * The beginning of a body as text, for answers that are failures anyway: what is past the limit, or
- * was cut off, is not missed.
+ * Reads the beginning of a body as text, for an answer that is a failure anyway. A body that is
+ * longer or cut off is no further error.
  */
 export async function readText(answer: WireAnswer, limit_bytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -48,14 +55,14 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
   return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
 }
 
-/** What an upstream says of a failure; an error that is larger says nothing more. */
+/** The limit of an error's body. The message stands well within it. */
 export const ERROR_BYTES = 64 * 1024;
 
 export function readError(answer: WireAnswer): Promise<string> {
   return readText(answer, ERROR_BYTES);
 }
 
-/** The whole body. Throws `UpstreamError` (broken) for one that is larger than the limit. */
+/** Reads the whole body. Throws `AnswerTooLarge` for a body that is larger than the limit. */
 export function readBytes(
   { body }: WireAnswer,
   limit_bytes: number,
@@ -74,10 +81,7 @@ async function gathered(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > limit_bytes) {
-      const message = `The upstream's answer is larger than ${limit_bytes} bytes.`;
-      throw new UpstreamError('broken', message);
-    }
+    if (bytes > limit_bytes) throw new AnswerTooLarge(limit_bytes);
     room?.grow(chunk.length);
     chunks.push(chunk);
   }

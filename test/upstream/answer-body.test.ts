@@ -21,7 +21,7 @@ describe('AnswerBody.each', () => {
     got = [];
     const source: BodySource = {
       resume: () => void told.push('resume'),
-      leave: () => void told.push('leave'),
+      abandon: () => void told.push('abandon'),
     };
     body = new AnswerBody(source);
   });
@@ -113,7 +113,7 @@ describe('AnswerBody.each', () => {
       const over = body.each(fail).catch(String);
       body.push(Buffer.from('a'));
       expect(await over).to.equal('Error: bad');
-      expect(told.at(-1)).to.equal('leave');
+      expect(told.at(-1)).to.equal('abandon');
       expect(body.push(Buffer.from('b'))).to.equal(true);
     });
   }
@@ -129,7 +129,7 @@ describe('AnswerBody.each', () => {
     body.push(Buffer.from('b'));
     await over;
     expect(got).to.deep.equal(['a']);
-    expect(told).to.deep.equal(['resume', 'leave']);
+    expect(told).to.deep.equal(['resume', 'abandon']);
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { AnswerTooLarge } from '../../src/upstream/answer-body.js';
 import { createPollClient, type PollClient } from '../../src/upstream/poll-client.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
@@ -96,6 +97,41 @@ describe('a small question to an upstream', () => {
     const stalled = { ...timeouts, total_ms: 100 };
     const slow = await at({ chunks: ['x', new Promise(() => undefined)] }, { timeouts: stalled });
     expect(await faultOf(slow.provider)).to.equal('timeout');
+  });
+
+  it('names the phase that took too long, as a call does', async () => {
+    const timeouts = { connect_ms: 5_000, first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 5_000 };
+    const reason = async (step: Step, short: Partial<typeof timeouts>): Promise<string> => {
+      const { provider } = await at(step, { timeouts: { ...timeouts, ...short } });
+      return control.ask(provider, ASK, LIMIT_BYTES).then(String, String);
+    };
+    const never = new Promise<never>(() => undefined);
+    expect(await reason({ hold: never }, { first_byte_ms: 50 })).to.equal(
+      'UpstreamError: The upstream sent no answer within 50 ms (first_byte).',
+    );
+    expect(await reason({ chunks: ['x', never] }, { idle_ms: 50 })).to.equal(
+      'UpstreamError: The upstream fell silent within 50 ms (idle).',
+    );
+    expect(await reason({ chunks: ['x', never] }, { total_ms: 100 })).to.equal(
+      'UpstreamError: The upstream did not finish its answer within 100 ms (total).',
+    );
+  });
+
+  it('says what happened to a connection, as a call does', async () => {
+    const none = await at({ destroyAfter: -1 });
+    expect(await control.ask(none.provider, ASK, LIMIT_BYTES).then(String, String)).to.equal(
+      'UpstreamError: The upstream closed the connection without an answer.',
+    );
+  });
+
+  it('refuses an answer from inside the process that is too large', async () => {
+    const body = (async function* () {
+      yield Buffer.alloc(LIMIT_BYTES + 1);
+    })();
+    const answer = async () => ({ status: 200, headers: {}, body });
+    const provider = providerAt('', { local: { answer, settings: {} } });
+    const fault = await control.ask(provider, ASK, LIMIT_BYTES).catch((error: unknown) => error);
+    expect(fault).to.be.instanceOf(AnswerTooLarge);
   });
 
   it('finds nobody at a closed port', async () => {

@@ -1,6 +1,7 @@
 import { videoOperation } from './codec.js';
 import type { TaskJob } from '../../store/tasks/task-types.js';
-import { AnswerTooLarge, type PollClient, type ControlAnswer } from '../../upstream/poll-client.js';
+import { AnswerTooLarge } from '../../upstream/answer-body.js';
+import type { PollAnswer, PollClient } from '../../upstream/poll-client.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoProgress } from './codec.js';
 import { wireOf } from './submit-jobs.js';
@@ -63,7 +64,7 @@ function isPassing(status: number): boolean {
   return PASSING.has(status) || status >= 500 || (status >= 300 && status <= 399);
 }
 
-function bodyOf({ status, text }: ControlAnswer): unknown {
+function bodyOf({ status, text }: PollAnswer): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -76,7 +76,7 @@ describe('the delta reader of a chat stream', () => {
   const bodies: Record<string, (...texts: string[]) => AsyncIterable<Uint8Array>> = {
     'any body': packets,
     'a body of the network': (...texts) => {
-      const body = new AnswerBody({ resume: () => undefined, leave: () => (isClosed = true) });
+      const body = new AnswerBody({ resume: () => undefined, abandon: () => (isClosed = true) });
       for (const text of texts) body.push(Buffer.from(text));
       body.end();
       return body;
