@@ -7,9 +7,9 @@ import {
   type ChatReply,
 } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
-import type { WireAnswer, Encoded } from '../../core/provider.js';
-import { classifyError } from '../../upstream/classify-error.js';
-import { readError, readJson } from '../../upstream/read-answer.js';
+import type { WireAnswer } from '../../core/provider.js';
+import { readJson } from '../../upstream/read-answer.js';
+import { jsonRequest, requestOk } from '../../upstream/request-json.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
@@ -58,9 +58,8 @@ export async function chat(
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
   const { path, codec } = operationOf(upstream);
-  const wire = wireRequest(codec.encode(call, upstream), path);
-  const answer = await network.send(upstream.provider, wire, client.signal);
-  if (answer.status < 200 || answer.status > 299) throw await refusal(attempt, answer);
+  const wire = jsonRequest(codec.encode(call, upstream), path);
+  const answer = await requestOk(network, upstream.provider, wire, client.signal);
   if (call.stream && !isJson(answer)) return beginStream(attempt, codec, answer);
   const body = await readJson(answer, limits.answer_bytes, client.room);
   const reply = visible(codec.decode(body, call, upstream), attempt.shown);
@@ -84,20 +83,6 @@ function aboutStream(
   attempt: ChatAttempt,
 ): Pick<ChatStream, 'upstream' | 'heading' | 'shown' | 'client'> {
   return { ...about(attempt), shown: attempt.shown, client: attempt.client };
-}
-
-function wireRequest(encoded: Encoded, path: string): Parameters<Network['send']>[1] {
-  return {
-    method: 'POST',
-    path: encoded.path || path,
-    headers: { 'content-type': 'application/json', ...encoded.headers },
-    body: JSON.stringify(encoded.body),
-  };
-}
-
-async function refusal(attempt: ChatAttempt, answer: WireAnswer): Promise<UpstreamError> {
-  const text = await readError(answer);
-  return classifyError(answer.status, answer.headers, text, attempt.upstream.provider);
 }
 
 function isJson(answer: WireAnswer): boolean {

@@ -1,17 +1,18 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
 import { isListed, isOwn } from '../../upstream/address.js';
-import { classifyError } from '../../upstream/classify-error.js';
-import { readBytes, readError, readText } from '../../upstream/read-answer.js';
+import { readBytes } from '../../upstream/read-answer.js';
+import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
+import { errorOf } from '../../upstream/request-json.js';
 import type { Network } from '../../upstream/network-types.js';
 import type { LightAbortSignal } from '../../lib/abort.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
-const REDIRECTS = 5;
-const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
-/** As much of a redirect's body as is read to keep its socket. */
-const UNREAD_BYTES = 1_024;
-/** An image is a file that is ready: nobody waits longer for it. */
-const DOWNLOAD_MS = 60_000;
+/** An image is a file that is ready, so its download is short. */
+const DOWNLOAD: Download = {
+  noun: 'the image',
+  total_ms: 60_000,
+  headers: { accept: 'image/*' },
+};
 
 /**
  * The bytes of an image where an upstream says it is. An upstream must not make the gateway open
@@ -27,16 +28,10 @@ export async function fetchImage(
   network: Network,
   signal: LightAbortSignal,
 ): Promise<Buffer> {
-  const timeouts = { ...provider.timeouts, total_ms: DOWNLOAD_MS };
-  const patient: Provider = { ...provider, timeouts };
-  let url = urlOf(address);
-  for (let hop = 0; hop <= REDIRECTS; hop += 1) {
-    const answer = await network.send(patient, requestTo(url, provider), signal);
-    if (!REDIRECT_STATUS.has(answer.status)) return bytesOf(answer, provider, limit_bytes);
-    await readText(answer, UNREAD_BYTES);
-    url = urlOf(answer.headers['location'] ?? '', url);
-  }
-  throw new UpstreamError('broken', 'The upstream redirected the image too often.');
+  const url = urlOf(address);
+  const request = requestTo(url, provider);
+  const answer = await followRedirects(request, provider, DOWNLOAD, network, signal);
+  return bytesOf(answer, provider, limit_bytes);
 }
 
 /** Whether an image is where only the gateway may have access, so that no client is sent there. */
@@ -46,12 +41,9 @@ export function isInside(address: string, provider: Provider): boolean {
 }
 
 /** An http(s) URL. Throws `UpstreamError` for anything else. */
-function urlOf(address: string, base?: URL): URL {
-  if (URL.canParse(address, base?.href)) {
-    const url = new URL(address, base);
-    const isPlain = url.username === '' && url.password === '';
-    if (/^https?:$/u.test(url.protocol) && isPlain) return url;
-  }
+function urlOf(address: string): URL {
+  const url = URL.canParse(address) ? httpUrl(new URL(address)) : null;
+  if (url) return url;
   throw new UpstreamError('broken', 'The upstream gave an image without an address.');
 }
 
@@ -59,7 +51,7 @@ function requestTo(url: URL, provider: Provider): WireRequest {
   return {
     method: 'GET',
     path: url.href,
-    headers: { accept: 'image/*' },
+    headers: {},
     body: undefined,
     credentials: isOwn(provider, url),
   };
@@ -70,9 +62,8 @@ async function bytesOf(
   provider: Provider,
   limit_bytes: number,
 ): Promise<Buffer> {
-  const { status, headers } = answer;
-  if (status === 200) return readBytes(answer, limit_bytes);
-  const fault = classifyError(status, headers, await readError(answer), provider);
+  if (answer.status === 200) return readBytes(answer, limit_bytes);
+  const fault = await errorOf(answer, provider);
   // Whatever a store of files says, it is not the client's to mend.
   const message = 'The image could not be downloaded from the upstream.';
   throw new UpstreamError('broken', message, fault.retry_after, { cause: fault });

@@ -1,8 +1,6 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import type { WireRequest } from '../../core/provider.js';
-import { classifyError } from '../../upstream/classify-error.js';
-import { readError, readJson } from '../../upstream/read-answer.js';
+import { jsonRequest, requestJson } from '../../upstream/request-json.js';
 import { isImageCodec, type ImageCall, type ImageCodec, type ImageReply } from './codec.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -81,24 +79,14 @@ async function ask(
   call: ImageCall,
   upstream: Upstream,
   { codec, path }: ImageOperation,
-  { signal, room }: ClientConnection,
+  client: ClientConnection,
   { network, configuration }: Services,
 ): Promise<ImageReply> {
   const { provider } = upstream;
   const { limits } = configuration;
   const encoded = codec.encode(call, upstream);
-  const wire: WireRequest = {
-    method: 'POST',
-    path: encoded.path || path,
-    headers: { 'content-type': 'application/json', ...encoded.headers },
-    body: JSON.stringify(encoded.body),
-  };
-  const answer = await network.send(provider, wire, signal);
-  const { status, headers } = answer;
-  if (status < 200 || status > 299) {
-    throw classifyError(status, headers, await readError(answer), provider);
-  }
-  const body = await readJson(answer, limits.answer_bytes, room);
+  const wire = jsonRequest(encoded, path);
+  const body = await requestJson(network, provider, wire, limits.answer_bytes, client);
   const { images, usage } = codec.decode(body, call, upstream);
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
   // An upstream that makes more than was asked for gives the rest away.

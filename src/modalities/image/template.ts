@@ -1,6 +1,7 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
 import type { ImageCall, ImageCodec, ImageReply, GeneratedImage } from './codec.js';
+import { base64Of, isDataUrl } from '../../lib/data-url.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { ImageBlock } from '../../schema-types/provider.js';
 import { classifyErrorInside } from '../../upstream/classify-error.js';
@@ -14,7 +15,6 @@ import { evaluate } from '../../mapping/scope.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 const AT = `/operations${join('image')}`;
-const DATA_URL = /^data:[^,]{0,200};base64,/u;
 
 /**
  * The codec that a manifest's templates for images make: `request` gives the body from the call,
@@ -66,9 +66,9 @@ function imageIn(value: unknown): GeneratedImage[] {
   if (!isRecord(value)) return [];
   const { b64_json, url, revised_prompt } = value;
   const revised = isText(revised_prompt) ? { revised_prompt } : {};
-  if (isText(b64_json)) return [{ b64_json: b64_json.replace(DATA_URL, ''), ...revised }];
+  if (isText(b64_json)) return [{ b64_json: base64Of(b64_json), ...revised }];
   if (!isText(url)) return [];
-  if (DATA_URL.test(url)) return [{ b64_json: url.replace(DATA_URL, ''), ...revised }];
+  if (isDataUrl(url)) return [{ b64_json: base64Of(url), ...revised }];
   return /^https?:\/\//iu.test(url) ? [{ url, ...revised }] : [];
 }
 

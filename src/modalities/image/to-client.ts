@@ -4,6 +4,7 @@ import { assertPublic } from '../../upstream/ssrf-guard.js';
 import type { ImageCall, GeneratedImage } from './codec.js';
 import { fetchImage, isInside } from './fetch-image.js';
 import { hostedImageUrl } from './hosted-url.js';
+import { bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -14,7 +15,6 @@ export interface ImageDatum {
   revised_prompt: string;
 }
 
-const DATA_URL = /^data:[^,]{0,200};base64,/u;
 const URL_CHARACTERS = 8_192;
 
 /**
@@ -31,7 +31,7 @@ export async function toClientFormat(
   const { provider } = upstream;
   const revised_prompt = image.revised_prompt || call.prompt;
   const { image_bytes } = services.configuration.limits;
-  const inline = image.b64_json ?? (isData(image.url) ? image.url : undefined);
+  const inline = image.b64_json ?? (isDataUrl(image.url) ? image.url : undefined);
   const { url = '' } = image;
   if (inline === undefined && url.length > URL_CHARACTERS) {
     throw new UpstreamError('broken', 'The upstream gave an image without an address.');
@@ -44,7 +44,7 @@ export async function toClientFormat(
   const bytes =
     inline === undefined
       ? await fetchImage(url, provider, image_bytes, services.network, signal)
-      : decode(inline);
+      : bytesOfBase64(inline);
   check(bytes, image_bytes);
   if (inline === undefined) room?.grow(bytes.length);
   if (isUrl) {
@@ -52,14 +52,6 @@ export async function toClientFormat(
     return { url: await hostedImageUrl(bytes, owner, services), revised_prompt };
   }
   return { b64_json: bytes.toString('base64'), revised_prompt };
-}
-
-function isData(url: string | undefined): url is string {
-  return url !== undefined && DATA_URL.test(url);
-}
-
-function decode(text: string): Buffer {
-  return Buffer.from(text.replace(DATA_URL, ''), 'base64');
 }
 
 function check({ length }: Buffer, limit_bytes: number): void {

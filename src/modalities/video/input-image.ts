@@ -1,9 +1,9 @@
 import { GatewayError } from '../../core/errors.js';
+import { base64Of } from '../../lib/data-url.js';
 import type { VideoCall } from './codec.js';
 
 type Image = NonNullable<VideoCall['image']>;
 
-const DATA_URL = /^data:[^,]{0,200};base64,/u;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/u;
 
 /** First bytes in base64: enough of them for every signature. */
@@ -14,7 +14,7 @@ const HEAD_CHARACTERS = 24;
  * URL says. Throws `GatewayError` (400) for what is not a PNG, JPEG or WebP.
  */
 export function readImage(text: string): Image {
-  const base64 = text.replace(DATA_URL, '').replaceAll(/[\r\n]/gu, '');
+  const base64 = base64Of(text).replaceAll(/[\r\n]/gu, '');
   const mime_type = BASE64.test(base64) && base64.length % 4 !== 1 && mimeOf(base64);
   if (mime_type) return { base64: padded(base64), mime_type };
   throw new GatewayError(

@@ -1,11 +1,13 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import { GatewayError } from '../../core/errors.js';
+import { bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
-import { classifyError } from '../../upstream/classify-error.js';
-import { readError, readJson } from '../../upstream/read-answer.js';
-import { fetchVideo } from './fetch-content.js';
+import { readJson } from '../../upstream/read-answer.js';
+import { followRedirects } from '../../upstream/redirects.js';
+import { errorOf } from '../../upstream/request-json.js';
+import { wireOf } from './submit-jobs.js';
 import { slice, spanOf } from './range.js';
 import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -18,7 +20,8 @@ export interface OpenVideo {
   content_range: string | undefined;
 }
 
-const DATA_URL = /^data:[^,]{0,200};base64,/u;
+/** The provider's limit for whole answers is too short: a client may read a video slowly. */
+const DOWNLOAD_MS = 3_600_000;
 const PACKET_BYTES = 64 * 1024;
 /** What an upstream says instead of a video. */
 const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
@@ -34,18 +37,18 @@ export async function openContent(
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
   { signal, room }: ClientConnection,
 ): Promise<OpenVideo> {
-  if (DATA_URL.test(request.path)) {
-    const bytes = Buffer.from(request.path.replace(DATA_URL, ''), 'base64');
+  if (isDataUrl(request.path)) {
+    const bytes = bytesOfBase64(request.path);
     return whole(packets(bytes), bytes.length, range);
   }
   const asked = base64_at ? undefined : range;
-  const answer = await fetchVideo(request, provider, asked, network, signal);
+  const wanted = asked === undefined ? {} : { range: asked };
+  const download = { noun: 'the video', total_ms: DOWNLOAD_MS, headers: wanted };
+  const answer = await followRedirects(wireOf(request), provider, download, network, signal);
   const { status, headers } = answer;
   const content_range = headers['content-range'];
   if (status === 416 && range !== undefined) throw unsatisfiable(content_range);
-  if (status >= 400) {
-    throw classifyError(status, headers, await readError(answer), provider);
-  }
+  if (status >= 400) throw await errorOf(answer, provider);
   if (base64_at) {
     const bytes = bytesAt(
       base64_at,

@@ -1,7 +1,6 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import type { WireRequest } from '../../core/provider.js';
-import { classifyError } from '../../upstream/classify-error.js';
-import { readError, readJson } from '../../upstream/read-answer.js';
+import { requestJson } from '../../upstream/request-json.js';
 import type { Network } from '../../upstream/network-types.js';
 import { videoOperation, type VideoCall } from './codec.js';
 import type { LightAbortSignal } from '../../lib/abort.js';
@@ -74,10 +73,7 @@ async function submitJob(
 ): Promise<JsonObject> {
   const { provider } = upstream;
   const { codec } = videoOperation(upstream);
-  const answer = await network.send(provider, wireOf(codec.submit(call, upstream)), signal);
-  const { status, headers } = answer;
-  if (status < 200 || status > 299) {
-    throw classifyError(status, headers, await readError(answer), provider);
-  }
-  return codec.submitted(await readJson(answer, limits.answer_bytes), call, upstream);
+  const wire = wireOf(codec.submit(call, upstream));
+  const body = await requestJson(network, provider, wire, limits.answer_bytes, { signal });
+  return codec.submitted(body, call, upstream);
 }

@@ -1,0 +1,16 @@
+const DATA_URL = /^data:[^,]{0,200};base64,/u;
+
+/** Whether a text is a data: URL of base64. */
+export function isDataUrl(text: string | undefined): text is string {
+  return text !== undefined && DATA_URL.test(text);
+}
+
+/** The base64 of a data: URL, or the text itself where it is none. */
+export function base64Of(text: string): string {
+  return text.replace(DATA_URL, '');
+}
+
+/** The bytes of a data: URL, or of plain base64. */
+export function bytesOfBase64(text: string): Buffer {
+  return Buffer.from(base64Of(text), 'base64');
+}
