@@ -6,39 +6,39 @@ import { writeBytes, type ByteHead } from './byte-stream.js';
 import type { Room } from './memory-budget.js';
 import { SseWriter } from './sse-writer.js';
 
-/** Thrown where the client has left and nobody waits for an answer any more. */
+/** The client has disconnected, so no answer is needed. */
 export class ClientDisconnected extends Error {
-  override name = 'ClientGone';
+  override name = 'ClientDisconnected';
   constructor() {
     super('The client closed the connection.');
   }
 }
 
-/** How long an upstream is heard out after its client has left. */
+/** How long an upstream's answer is still read after the client has disconnected. */
 export interface Patience {
   linger_ms: number;
   drain_ms: number;
 }
 
 /**
- * Follows whether the client is still there, and ends an upstream call that nobody waits for. Where
- * the upstream then stops billing it ends at once, or after `linger_ms` once its output has begun;
- * else after `drain_ms`. So the true usage is learned where there is time for it.
+ * Watches the connection of a client, and ends its upstream call some time after it disconnects. A
+ * call whose upstream stops billing when aborted ends at once, or after `linger_ms` once its output
+ * has begun. Any other ends after `drain_ms`, so that the upstream can still report the usage.
  */
 export class ClientConnection implements InFlightRequest {
   index = -1;
   disconnected = false;
-  /** What happens to the call under way when the client leaves. */
+  /** What happens to the call in flight when the client disconnects. */
   on_disconnect: 'abort' | 'linger' | 'drain' = 'abort';
-  /** Whether it may come back for the answer, so that one is made also after it has left. */
+  /** The client may repeat the request, so the answer is made also after it has disconnected. */
   may_retry = false;
-  /** Whose request it is; null where that is not known. */
+  /** The account of the request; null until it is known. */
   account_id: string | null = null;
-  /** Where an answer is counted that is held whole. */
+  /** Counts the bytes of an answer that is held whole in memory. */
   room: Room | undefined;
   readonly #stop = new LightAbortController();
   readonly #res: ServerResponse;
-  readonly #left: () => void;
+  readonly #on_close: () => void;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -47,9 +47,9 @@ export class ClientConnection implements InFlightRequest {
     patience: Patience,
   ) {
     this.#res = res;
-    this.#left = () => this.#leave(patience);
-    res.once('close', this.#left);
-    if (res.destroyed) this.#left();
+    this.#on_close = () => this.#disconnect(patience);
+    res.once('close', this.#on_close);
+    if (res.destroyed) this.#on_close();
   }
 
   /** The path of the request as the client wrote it. */
@@ -57,12 +57,12 @@ export class ClientConnection implements InFlightRequest {
     return this.req.url?.split('?', 1)[0] ?? '';
   }
 
-  /** Ends upstream calls when aborted. */
+  /** Aborted when upstream calls must end. */
   get signal(): LightAbortSignal {
     return this.#stop;
   }
 
-  /** Ends the call under way with an error that the client is told. */
+  /** Ends the call in flight with an error for the client. */
   stop(reason: Error): void {
     this.#stop.abort(reason);
   }
@@ -72,12 +72,12 @@ export class ClientConnection implements InFlightRequest {
     return this.#res.req.socket === socket;
   }
 
-  /** Begins a stream of events; a client that takes none of it for `client_ms` is cut off. */
+  /** Begins a stream of events. A client that reads nothing for `client_ms` is disconnected. */
   openEvents(headers: Record<string, string>, keep_alive_ms: number, client_ms: number): SseWriter {
     return new SseWriter(this.#res, headers, keep_alive_ms, client_ms);
   }
 
-  /** Sends bytes as they come. Throws `ClientGone` where the client leaves before their end. */
+  /** Sends bytes as they come. Throws `ClientDisconnected` when the client disconnects early. */
   sendBytes(head: ByteHead, chunks: AsyncIterable<Uint8Array>, client_ms: number): Promise<void> {
     return writeBytes(this.#res, head, chunks, client_ms, () => {
       if (this.disconnected) throw new ClientDisconnected();
@@ -93,11 +93,11 @@ export class ClientConnection implements InFlightRequest {
 
   /** To be called when the request is over. */
   close(): void {
-    this.#res.off('close', this.#left);
+    this.#res.off('close', this.#on_close);
     clearTimeout(this.#timer);
   }
 
-  #leave({ linger_ms, drain_ms }: Patience): void {
+  #disconnect({ linger_ms, drain_ms }: Patience): void {
     this.disconnected = true;
     if (this.on_disconnect === 'abort') {
       this.#stop.abort(new ClientDisconnected());

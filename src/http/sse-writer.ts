@@ -4,15 +4,15 @@ import { waitForDrain, encodingOf, writeCorked } from './write.js';
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 /**
- * The client's end of a stream. The head goes out with the first text. While nothing is written for
- * `keep_alive_ms`, a comment keeps proxies from closing the connection.
+ * Writes server-sent events to a client. The head goes out with the first text. When nothing was
+ * written for `keep_alive_ms`, a comment keeps proxies from closing the connection.
  */
 export class SseWriter {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
   readonly #patience_ms: number;
-  /** Nothing has been written since the timer last rang. */
-  #quiet = false;
+  /** Nothing has been written since the timer last fired. */
+  #isQuiet = false;
 
   constructor(
     res: ServerResponse,
@@ -23,13 +23,13 @@ export class SseWriter {
     this.#res = res;
     this.#patience_ms = patience_ms;
     res.writeHead(200, headers);
-    // Looking twice as often costs less than winding up a timer again at each write.
+    // A timer at half the time costs less than one that each write sets again.
     this.#timer = setInterval(() => this.#keepAlive(), keep_alive_ms / 2);
   }
 
-  /** Sends text; the promise, where there is one, waits for a slow client to catch up. */
+  /** Sends text. Where the client is slow, the promise resolves when it has caught up. */
   write(text: string): Promise<void> | undefined {
-    this.#quiet = false;
+    this.#isQuiet = false;
     if (this.#res.destroyed || this.#send(text)) return undefined;
     return waitForDrain(this.#res, this.#patience_ms);
   }
@@ -45,10 +45,10 @@ export class SseWriter {
     return writeCorked(this.#res, text, encodingOf(text, Buffer.byteLength(text)));
   }
 
-  /** A stalled client gets no comments piled up on what it has not read yet. */
+  /** A stalled client gets no comments on top of the text that it has not read yet. */
   #keepAlive(): void {
     const { writableNeedDrain } = this.#res.socket ?? this.#res;
-    if (this.#quiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
-    this.#quiet = !this.#quiet;
+    if (this.#isQuiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
+    this.#isQuiet = !this.#isQuiet;
   }
 }

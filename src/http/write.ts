@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writes as `res.write` does, but in this turn and as one piece. Node would gather what is written
- * until the next tick, and write a list of pieces, which costs more than the writing of one.
+ * Writes a text in this turn. The cork makes Node's pieces (head, chunk size, text) one write to
+ * the kernel. Without it Node waits until the next tick, which costs more.
  */
 export function writeCorked(res: ServerResponse, text: string, encoding: Encoding): boolean {
   const { socket } = res;
@@ -14,14 +14,14 @@ export function writeCorked(res: ServerResponse, text: string, encoding: Encodin
 
 export type Encoding = 'latin1' | 'utf8';
 
-/** How to write a text of so many bytes in UTF-8: if it is as long as they are, it is ASCII. */
+/** The encoding for a text of `bytes` bytes in UTF-8. As many bytes as characters mean ASCII. */
 export function encodingOf(text: string, bytes: number): Encoding {
   return bytes === text.length ? 'latin1' : 'utf8';
 }
 
 /**
- * Resolves when the client has caught up, or has left. One that takes nothing for so long is cut
- * off: it would hold its upstream, its money and this process for ever.
+ * Resolves when the client has read what was written, or has disconnected. A client that reads
+ * nothing for `patience_ms` is disconnected, since it holds an upstream, money and memory.
  */
 export function waitForDrain(res: ServerResponse, patience_ms: number): Promise<void> {
   const full = res.socket ?? res;
@@ -34,7 +34,7 @@ export function waitForDrain(res: ServerResponse, patience_ms: number): Promise<
     };
     const patience = setTimeout(() => {
       res.destroy();
-      // Without a socket, as behind another answer on it, nothing tells that it was destroyed.
+      // An answer that waits behind another one has no socket, and so emits no `close`.
       done();
     }, patience_ms);
     full.on('drain', done);

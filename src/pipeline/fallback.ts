@@ -15,7 +15,7 @@ export interface Attempts {
 /**
  * Asks the upstreams in turn until one answers. The only place that tries again: what was sent to
  * one upstream is encoded anew for the next, which may speak another format. Throws `GatewayError`
- * where none answers, `ClientGone` where nobody waits any more.
+ * where none answers, `ClientDisconnected` where nobody waits any more.
  */
 export async function withFallback(
   { request_id, upstreams, client }: Attempts,

@@ -4,30 +4,30 @@ import { pino } from 'pino';
 const FLUSH_MS = 1_000;
 const AGAIN_MS = 25;
 const GATHERED_CHARACTERS = 16_000;
-/** What nobody takes is dropped beyond this, and counted. */
-const MOST_CHARACTERS = 16 * 1024 ** 2;
-/** How long the end of the process waits for what is being written, or cannot be at once. */
+/** Lines beyond this many waiting characters are dropped, and counted. */
+const MAX_CHARACTERS = 16 * 1024 ** 2;
+/** How long the end of the process waits between two attempts to write. */
 const LAST_MS = 20;
-/** Whoever has taken nothing for so long is not waited for then. */
+/** A reader that has taken nothing for so long is not waited for at the end. */
 const STALLED_MS = 1_000;
 const WARN = pino.levels.values['warn'];
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Log lines on their way to a file descriptor: gathered, and written in the background. A full disk
- * or a reader that has gone stops neither the requests nor the end of the process, both of which
- * pino's own destination does.
+ * Gathers log lines and writes them to a file descriptor in the background. pino's own destination
+ * blocks requests, and the end of the process, when the disk is full or the reader has closed. This
+ * one blocks neither.
  */
 export class LogDestination {
   readonly #fd: number;
   #lines: string[] = [];
   #characters = 0;
   #dropped = 0;
-  /** What is being written, or could not be so far. */
+  /** The bytes that are being written, or that could not be written yet. */
   #bytes: Buffer = NOTHING;
   #writing_since: number | undefined;
-  /** Nobody will ever read it. */
-  #isGone = false;
+  /** The reader has closed its end. */
+  #isClosed = false;
 
   constructor(fd: number) {
     this.#fd = fd;
@@ -36,8 +36,8 @@ export class LogDestination {
   }
 
   write(line: string): void {
-    if (this.#isGone) return;
-    if (this.#characters + line.length > MOST_CHARACTERS) {
+    if (this.#isClosed) return;
+    if (this.#characters + line.length > MAX_CHARACTERS) {
       this.#dropped++;
       return;
     }
@@ -57,7 +57,7 @@ export class LogDestination {
   #written(error: NodeJS.ErrnoException | null, written: number): void {
     this.#writing_since = undefined;
     if (error?.code === 'EPIPE') {
-      this.#isGone = true;
+      this.#isClosed = true;
       this.#gathered();
       this.#bytes = NOTHING;
     } else if (error) {
@@ -68,7 +68,7 @@ export class LogDestination {
     }
   }
 
-  /** The lines that wait, and behind them how many there was no room for. */
+  /** The waiting lines, and after them the number of those that were dropped. */
   #gathered(): Buffer {
     const text = this.#lines.join('') + (this.#dropped > 0 ? missing(this.#dropped) : '');
     this.#lines = [];
@@ -93,7 +93,7 @@ export class LogDestination {
   }
 }
 
-/** How much was taken at once; undefined where nothing ever will be. */
+/** The number of bytes written at once; undefined where writing will never succeed. */
 function writtenOf(fd: number, bytes: Buffer): number | undefined {
   try {
     return writeSync(fd, bytes);
@@ -102,7 +102,7 @@ function writtenOf(fd: number, bytes: Buffer): number | undefined {
   }
 }
 
-/** The last thing that a process does may wait; nothing else runs any more. */
+/** Blocks the process, which is harmless at its end. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -17,7 +17,7 @@ export function createLog(level: string): Log {
   return { log: pino({ level, base: null, serializers: { err: plainError } }, lines), lines };
 }
 
-/** Errors carry their calls with them, headers and keys too, so only these parts are written. */
+/** Writes these parts of an error only, since others may hold a call's headers and keys. */
 export function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, cause } = error;
@@ -26,13 +26,13 @@ export function plainError(error: unknown): object {
   return { name, message, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
 }
 
-/** Whether the message is one that an upstream wrote, which may repeat a prompt. */
+/** Whether an upstream wrote the message, which may then repeat a prompt. */
 function quotes(error: Error): boolean {
-  const told = error instanceof GatewayError ? error.cause : error;
-  return told instanceof UpstreamError && told.isQuoted;
+  const cause = error instanceof GatewayError ? error.cause : error;
+  return cause instanceof UpstreamError && cause.isQuoted;
 }
 
-/** The stack begins with the message; only what follows it is ours. */
+/** The stack begins with the message, so only its frames are kept. */
 function withoutWords({ message, stack = '' }: Error): { message: string; stack: string } {
   const at = stack.indexOf(`${message}\n    at `);
   const frames = at === -1 ? '' : stack.slice(at + message.length + 1);

@@ -1,26 +1,26 @@
 import { UpstreamError, type Fault } from '../core/upstream-error.js';
 
-/** What was counted within the window, and the last of each kind; times in ms since 1970. */
+/** The calls counted within the window, and the last of each kind. Times in ms since 1970. */
 export interface ProviderOutcomes {
   answered: number;
-  /** The upstream found fault with the request: it is well itself. */
+  /** The upstream refused the request itself, so the provider is healthy. */
   refused: number;
   failed: number;
   last_success_ms: number | null;
   last_failure: Failure | null;
 }
 
-/** `message` is fit for any client, so it holds no secret. */
+/** `message` may be shown to any client, so it holds no secret. */
 export interface Failure {
   at_ms: number;
   fault: Fault;
   message: string;
 }
 
-/** By the provider's name. */
+/** Outcomes by the provider's name. */
 export type OutcomeReport = Record<string, ProviderOutcomes>;
 
-/** How far back the counts go: so many minutes, the one under way among them. */
+/** The number of minutes that the counts cover, the current one included. */
 export const WINDOW_MINUTES = 5;
 
 const MINUTE_MS = 60_000;
@@ -35,16 +35,13 @@ interface Minute {
 }
 
 interface Tally {
-  /** As many as the window has; each is used again when its time has gone by. */
+  /** One entry for each minute of the window; an entry is used again when its minute has passed. */
   minutes: readonly Minute[];
   last_success_ms: number | null;
   last_failure: Failure | null;
 }
 
-/**
- * How the upstream calls of this process ended, by provider: a few numbers for each, whatever the
- * traffic.
- */
+/** Counts how the upstream calls of this process ended. Its memory does not grow with traffic. */
 export class ProviderHealth {
   readonly #tallies = new Map<string, Tally>();
 
@@ -68,12 +65,12 @@ export class ProviderHealth {
     }
     minute.failed += 1;
     const isOurs = error instanceof UpstreamError && !error.isQuoted;
-    const said = isOurs ? error.message : 'The upstream failed.';
-    const message = said.slice(0, MESSAGE_CHARACTERS);
+    const shown = isOurs ? error.message : 'The upstream failed.';
+    const message = shown.slice(0, MESSAGE_CHARACTERS);
     tally.last_failure = { at_ms: now_ms, fault, message };
   }
 
-  /** Forgets the providers that a reload has taken away. */
+  /** Forgets the providers that a reload has removed. */
   keep(providers: { has(name: string): boolean }): void {
     for (const name of this.#tallies.keys()) if (!providers.has(name)) this.#tallies.delete(name);
   }
@@ -103,7 +100,7 @@ export class ProviderHealth {
   }
 }
 
-/** The reports of several processes as one. */
+/** Adds up the reports of several processes. */
 export function merged(reports: readonly OutcomeReport[]): OutcomeReport {
   const total: OutcomeReport = {};
   for (const [name, one] of reports.flatMap((report) => Object.entries(report))) {

@@ -4,7 +4,7 @@ export function isAbsolute(path: string): boolean {
   return /^https?:\/\//iu.test(path);
 }
 
-/** Where a path of a provider leads, as a whole URL. Absolute paths stay as they are. */
+/** The whole URL of a provider's path. An absolute path stays as it is. */
 export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): URL {
   if (isAbsolute(path)) return new URL(path);
   const base = new URL(base_url);
@@ -14,9 +14,9 @@ export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): U
 }
 
 /**
- * Whether a path is an address that the operator did not choose: neither of the provider's own
- * origin nor of a host that its manifest lists as `wire.picture_hosts`. An upstream or a client may
- * have named it, so it must be public.
+ * Whether a path is an address that the operator did not choose. The operator chose the provider's
+ * own origin, and the hosts that its manifest lists as `wire.picture_hosts`. An upstream or a
+ * client may have named any other, so that one must be public.
  */
 export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
   if (!isAbsolute(path)) return false;

@@ -2,25 +2,25 @@ import { GatewayError } from '../core/errors.js';
 import { isPrivate } from './ssrf-guard.js';
 
 const DATA = /^data:/iu;
-const FAR = /^https?:/iu;
+const HTTP = /^https?:/iu;
 const SCHEME = /^[a-z][a-z0-9+.-]{0,20}:/iu;
-const MOST_CHARACTERS = 8_192;
+const MAX_CHARACTERS = 8_192;
 
 /**
- * Refuses what an upstream that stands inside could open for a client: files, and addresses that
- * are not public as far as their words tell. A data: URL holds its picture, however long it is.
+ * Refuses URLs that an upstream inside the private network could open for a client: files, and
+ * hosts whose name or address is not public. A data: URL holds its image and may have any length.
  * Throws `GatewayError` (400) naming `param`.
  */
 export function checkImageUrl(url: string, param: string): void {
   if (DATA.test(url)) return;
-  if (FAR.test(url) && url.length <= MOST_CHARACTERS && URL.canParse(url)) {
+  if (HTTP.test(url) && url.length <= MAX_CHARACTERS && URL.canParse(url)) {
     if (!isPrivate(new URL(url))) return;
     refuse(param, 'must not lead to an address that is not public');
   }
   refuse(param, 'must be an http(s) or a data: URL');
 }
 
-/** The same for a field that is sent on as it is, where it is a URL or a list with some. */
+/** Checks the URLs in a field that goes to the upstream unchanged: a text, or a list of texts. */
 export function checkAddresses(value: unknown, param: string): void {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   for (const text of texts) {
@@ -30,7 +30,7 @@ export function checkAddresses(value: unknown, param: string): void {
   }
 }
 
-/** Other text may hold a colon too. */
+/** Whether a text with a colon is an address; other text may hold a colon too. */
 function isAddress(text: string): boolean {
   return text.startsWith('//', text.indexOf(':') + 1) || /^file:/iu.test(text);
 }

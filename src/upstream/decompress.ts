@@ -14,9 +14,9 @@ export function isCompressed(encoding: string | undefined): encoding is string {
 }
 
 /**
- * The bytes of a compressed body, for upstreams that compress though they were asked not to. It
- * inflates only as fast as it is read, so that the reader's own limit bounds a bomb. Throws
- * `UpstreamError` for a body that is cut or not of that encoding.
+ * Decompresses a body, for upstreams that compress although the gateway asks them not to. It
+ * inflates only as fast as its reader reads, so the reader's limit stops a decompression bomb.
+ * Throws `UpstreamError` for a body that is cut off or in another encoding.
  */
 export async function* inflate(
   body: AsyncIterable<Buffer>,
@@ -25,7 +25,7 @@ export async function* inflate(
   const create = INFLATERS.get(encoding.toLowerCase());
   if (!create) throw new UpstreamError('broken', 'The upstream used an unknown compression.');
   const inflater = create();
-  // The iteration below reports whatever goes wrong here.
+  // The iteration below reports every error of this pipeline.
   pipeline(body, inflater, () => undefined);
   try {
     for await (const chunk of inflater) yield chunk;

@@ -9,25 +9,25 @@ export interface Token {
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const REFUSED = "The upstream refused the gateway's credentials.";
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /**
  * Asks for an access token with a signed assertion. Throws `UpstreamError` (credentials or
- * unreachable), whose cause has none of what was sent.
+ * unreachable). Its cause holds nothing of the request.
  */
 export async function fetchToken(account: ServiceAccount): Promise<Token> {
-  // Only who has a service account waits for this library to load.
+  // The library takes long to load, and only a service account needs it.
   const { JWT } = await import('google-auth-library');
   const client = new JWT({
     email: account.client_email,
     key: account.private_key,
     scopes: [SCOPE],
-    transporterOptions: { timeout: PATIENCE_MS },
+    transporterOptions: { timeout: TIMEOUT_MS },
   });
   client.transporter.interceptors.request.add({
     resolved: (config) => {
       config.url = new URL(account.token_url);
-      // Whoever waits for the token may have another upstream to ask.
+      // The request that waits for the token can fall back to another upstream.
       config.retryConfig = { retry: 0 };
       return Promise.resolve(config);
     },
@@ -42,7 +42,7 @@ export async function fetchToken(account: ServiceAccount): Promise<Token> {
   }
 }
 
-/** The library's own errors hold the whole request, assertion included: none of it is kept. */
+/** Keeps only the message of a library's error, which also holds the request and its assertion. */
 function faultOf(error: unknown): UpstreamError {
   const said = error instanceof Error ? error.message.slice(0, 300) : '';
   const options = { cause: new Error(`No access token: ${said}`) };
@@ -51,9 +51,9 @@ function faultOf(error: unknown): UpstreamError {
     : new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
 }
 
-/** True unless the token server could not be asked, or is out of order. */
+/** False where the token server cannot be reached, or fails itself. */
 function wasRefused(error: unknown): boolean {
-  // What went wrong before anything was sent has no request with it.
+  // An error from before the request was sent holds no request.
   if (!isRecord(error) || !('config' in error)) return true;
   const { response } = error;
   const status = isRecord(response) ? response['status'] : undefined;

@@ -2,30 +2,30 @@ import type { Dispatcher } from 'undici';
 import type { LocalUpstream, WireRequest } from '../core/provider.js';
 import type { UpstreamCall } from './upstream-call.js';
 
-/** Sends a call to an upstream inside this process, with the same timeouts and limits. */
+/** Sends a call to an upstream inside this process. Timeouts and limits are those of any call. */
 export async function dispatchLocally(
   local: LocalUpstream,
   request: WireRequest,
-  exchange: UpstreamCall,
+  call: UpstreamCall,
 ): Promise<void> {
   const controller = new LocalController();
   try {
-    exchange.onRequestStart(controller);
+    call.onRequestStart(controller);
     const answer = await local.answer(request, local.settings, controller.signal);
-    exchange.onResponseStart(controller, answer.status, answer.headers);
+    call.onResponseStart(controller, answer.status, answer.headers);
     for await (const chunk of answer.body) {
-      exchange.onResponseData(controller, Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
+      call.onResponseData(controller, Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
       if (controller.paused) await controller.resumed();
       controller.signal.throwIfAborted();
     }
-    exchange.onResponseEnd();
+    call.onResponseEnd();
   } catch (error) {
     const cause = error instanceof Error ? error : new Error('The local upstream failed.');
-    exchange.onResponseError(controller, cause);
+    call.onResponseError(controller, cause);
   }
 }
 
-/** What a socket is to a call over the network: it can be closed, paused and resumed. */
+/** Stands for the socket of a call: the call can close, pause and resume it. */
 class LocalController implements Dispatcher.DispatchController {
   readonly #abort = new AbortController();
   paused = false;

@@ -7,13 +7,13 @@ import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
 
 export interface NetworkOptions {
-  /** The most sockets to one origin. Calls beyond wait for one within their `connect_ms`. */
+  /** The maximum of sockets to one origin. Further calls wait for one within `connect_ms`. */
   connections: number;
   /** How long a socket to an https origin is kept for the next call. */
   idle_ms: number;
 }
 
-/** Where a provider is, taken apart once. */
+/** The parts of a provider's base URL, parsed once. */
 interface Base {
   origin: string;
   path: string;
@@ -21,24 +21,24 @@ interface Base {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Calls give up far earlier; this frees the sockets that they leave behind, still connecting. */
+/** Frees a socket that is still connecting long after its call has ended. */
 const CONNECT_MS = 120_000;
 
 /**
- * What is reached without TLS is often a server that closes what idles for five seconds and does
- * not say so: a call must not meet it closing. Opening another such socket costs little.
+ * Many servers without TLS close an idle connection after five seconds and do not announce it. A
+ * call must not use a socket that is just closing, and a new one without TLS costs little.
  */
 const PLAIN_IDLE_MS = 4_000;
 
 const IDENTITY = { 'accept-encoding': 'identity' };
 
-/** The sockets to all upstreams. One is made for the life of the process. */
+/** Holds the sockets to all upstreams, for the life of the process. */
 export function createNetwork({ connections, idle_ms }: NetworkOptions): Network {
   const sockets = {
     connections,
     // One call at a time on a socket: aborting a call may then close it, and harms no other.
     pipelining: 1,
-    // An exchange keeps its own time, by phases the operator can set.
+    // A call times its own phases.
     headersTimeout: 0,
     bodyTimeout: 0,
     factory: (origin: string | URL, options: Pool.Options) =>
@@ -46,7 +46,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
   const agent = new Agent({ ...sockets, connect: connecting });
-  // A socket of the one is never used by the other, whose addresses upstreams choose.
+  // Upstreams choose these addresses, so the calls to them share no socket with the provider's.
   const outside = new Agent({ ...sockets, connect: { ...connecting, lookup: lookupPublic } });
   const bases = new WeakMap<Provider, Base>();
 
@@ -64,9 +64,9 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
         signal.throwIfAborted();
         const isOutside = !provider.local && isForeign(provider, request.path);
         if (isOutside) assertPublic(request.path);
-        const exchange = new UpstreamCall(provider.timeouts, signal, resolve, reject);
-        if (provider.local) void dispatchLocally(provider.local, request, exchange);
-        else dispatch(isOutside ? outside : agent, baseFor(provider), request, exchange);
+        const call = new UpstreamCall(provider.timeouts, signal, resolve, reject);
+        if (provider.local) void dispatchLocally(provider.local, request, call);
+        else dispatch(isOutside ? outside : agent, baseFor(provider), request, call);
       }),
     close: async () => {
       await Promise.all([agent.destroy(), outside.destroy()]);
@@ -74,14 +74,14 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   };
 }
 
-/** Where a server names a time of its own, that holds instead. */
+/** The idle time of a socket. A time that the server announces itself replaces it. */
 export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
 }
 
-function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: UpstreamCall): void {
+function dispatch(agent: Agent, base: Base, request: WireRequest, call: UpstreamCall): void {
   const { origin, path } = addressOf(base, request.path);
-  // Credentials are for the provider alone: an address elsewhere never sees them.
+  // Credentials go to the provider's own origin only.
   const open = request.credentials === false || origin !== base.origin;
   agent.dispatch(
     {
@@ -92,11 +92,11 @@ function dispatch(agent: Agent, base: Base, request: WireRequest, exchange: Upst
       headers: Object.assign({}, request.headers, open ? IDENTITY : base.headers),
       body: request.body ?? null,
     },
-    exchange,
+    call,
   );
 }
 
-/** A path of the provider's, or an address of its own. */
+/** The origin and path of a request, whose path may be a whole URL. */
 function addressOf({ origin, path, query }: Base, asked: string): { origin: string; path: string } {
   if (isAbsolute(asked)) {
     const url = new URL(asked);

@@ -1,14 +1,14 @@
 import { GatewayError, type ErrorCode } from '../core/errors.js';
 import type { Fault, UpstreamError } from '../core/upstream-error.js';
 
-/** The faults that the client can mend; everything else is the upstream's, hence 502. */
+/** The faults that the client can correct. Any other is the upstream's and becomes 502. */
 const CLIENT_CODES: Partial<Record<Fault, ErrorCode>> = {
   rejected: 'invalid_request',
   context: 'context_length_exceeded',
   policy: 'content_policy_violation',
 };
 
-/** What the client is told about a failed upstream call, `Retry-After` kept. */
+/** The client's error for a failed upstream call. It keeps `Retry-After`. */
 export function toClientError(error: UpstreamError): GatewayError {
   const code = CLIENT_CODES[error.fault] ?? 'upstream_error';
   const headers: Record<string, string> =
@@ -16,7 +16,7 @@ export function toClientError(error: UpstreamError): GatewayError {
   return new GatewayError(code, error.message, { headers, cause: error });
 }
 
-/** True where another upstream may well answer what this one did not. */
+/** Whether another upstream may answer the same request. */
 export function isRetryable({ fault }: UpstreamError): boolean {
   return fault !== 'rejected' && fault !== 'policy';
 }

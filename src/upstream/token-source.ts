@@ -5,34 +5,34 @@ import { readText } from './read-answer.js';
 import { fetchToken, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
 
-/** Access tokens of service accounts, asked for once and kept for as long as they are good. */
-export interface Google {
-  /** Throws `UpstreamError` where there is none to be had; it never shows the key. */
+/** Gives access tokens of service accounts, and keeps each while it is valid. */
+export interface TokenSource {
+  /** Throws `UpstreamError` where no token can be had. Its message never shows the key. */
   token(account: ServiceAccount): Promise<string>;
-  /** Forgets a token that an upstream has refused, unless a newer one has taken its place. */
+  /** Forgets a token that an upstream has refused, unless a newer one has replaced it. */
   drop(account: ServiceAccount, token: string): void;
 }
 
 /** A token is renewed this long before its end, or after half its life where that is later. */
 const EARLY_MS = 300_000;
 const UNAUTHORIZED = 401;
-/** As much of a refusal as is read to keep its socket. */
+/** The part of a refusal's body that is read, so that its socket can be used again. */
 const UNREAD_BYTES = 1_024;
 
-interface Kept {
-  /** Under way or here. */
+interface KeptToken {
+  /** Requested, or here. */
   token: Promise<Token>;
   value: string | undefined;
   renew_ms: number;
 }
 
-export function createGoogle(now: () => number): Google {
-  const kept = new WeakMap<ServiceAccount, Kept>();
+export function createTokenSource(now: () => number): TokenSource {
+  const kept = new WeakMap<ServiceAccount, KeptToken>();
   return {
     async token(account) {
       const known = kept.get(account);
       if (known && now() < known.renew_ms) return (await known.token).value;
-      const asked: Kept = { token: fetchToken(account), value: undefined, renew_ms: Infinity };
+      const asked: KeptToken = { token: fetchToken(account), value: undefined, renew_ms: Infinity };
       kept.set(account, asked);
       try {
         const { value, life_ms } = await asked.token;
@@ -50,12 +50,12 @@ export function createGoogle(now: () => number): Google {
   };
 }
 
-/** A network that puts the token of a provider's service account on what goes to Google. */
-export function withTokens(network: Network, google: Google): Network {
+/** A network that adds the token of a provider's service account to requests to Google. */
+export function withTokens(network: Network, tokens: TokenSource): Network {
   return {
     send: (provider, request, signal) => {
       if (!provider.service_account) return network.send(provider, request, signal);
-      return authorized(provider, request, google, async (signed, isLast) => {
+      return authorized(provider, request, tokens, async (signed, isLast) => {
         const answer = await network.send(provider, signed, signal);
         if (answer.status === UNAUTHORIZED && !isLast) await readText(answer, UNREAD_BYTES);
         return answer;
@@ -65,12 +65,14 @@ export function withTokens(network: Network, google: Google): Network {
   };
 }
 
-/** The same for small questions. */
-export function controlWithTokens(control: PollClient, google: Google): PollClient {
+/** A poll client that does the same. */
+export function pollWithTokens(poll_client: PollClient, tokens: TokenSource): PollClient {
   return {
     ask: (provider, request, limit_bytes) =>
-      authorized(provider, request, google, (signed) => control.ask(provider, signed, limit_bytes)),
-    close: () => control.close(),
+      authorized(provider, request, tokens, (signed) =>
+        poll_client.ask(provider, signed, limit_bytes),
+      ),
+    close: () => poll_client.close(),
   };
 }
 
@@ -78,30 +80,30 @@ export function controlWithTokens(control: PollClient, google: Google): PollClie
 async function authorized<Answer extends { status: number }>(
   provider: Provider,
   request: WireRequest,
-  google: Google,
+  tokens: TokenSource,
   send: (request: WireRequest, isLast: boolean) => Promise<Answer>,
 ): Promise<Answer> {
   const { service_account: account } = provider;
   if (!account || !mayCarry(provider, request)) return send(request, true);
-  const token = await google.token(account);
+  const token = await tokens.token(account);
   const answer = await send(signedWith(token, request), false);
   if (answer.status !== UNAUTHORIZED) return answer;
-  google.drop(account, token);
-  return send(signedWith(await google.token(account), request), true);
+  tokens.drop(account, token);
+  return send(signedWith(await tokens.token(account), request), true);
 }
 
 function signedWith(token: string, request: WireRequest): WireRequest {
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
 }
 
-/** A token opens Google's storage too, so it may go there; but to nobody else's address. */
+/** A token also opens Google's storage, so it may go there, but to no other foreign address. */
 function mayCarry(provider: Provider, { path, credentials }: WireRequest): boolean {
   if (credentials === false || provider.local) return false;
   const url = urlOf(provider, path);
   return isOwn(provider, url) || isGoogle(url);
 }
 
-/** Whether an address is one of Google's APIs, which nobody else can listen at. */
+/** Whether an address is one of Google's APIs. */
 export function isGoogle({ protocol, hostname, port }: URL): boolean {
   return protocol === 'https:' && port === '' && /(^|\.)googleapis\.com$/u.test(hostname);
 }

@@ -3,11 +3,11 @@ import { inspect } from 'node:util';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
 import { createPollClient } from '../../src/upstream/poll-client.js';
 import {
-  controlWithTokens,
-  createGoogle,
+  pollWithTokens,
+  createTokenSource,
   isGoogle,
   withTokens,
-  type Google,
+  type TokenSource,
 } from '../../src/upstream/token-source.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
@@ -24,12 +24,12 @@ const HOUR_MS = 3_600_000;
 
 describe('the access tokens of a service account', () => {
   let now_ms = 0;
-  let google: Google;
+  let google: TokenSource;
   let network: Network;
   const open: FakeUpstream[] = [];
   beforeEach(() => {
     now_ms = 1_000_000;
-    google = createGoogle(() => now_ms);
+    google = createTokenSource(() => now_ms);
     network = createNetwork({ connections: 4, idle_ms: 30_000 });
   });
   afterEach(async () => {
@@ -185,7 +185,7 @@ describe('the access tokens of a service account', () => {
   it('go with small questions too, and are renewed for them', async () => {
     const server = await tokenServer();
     const { provider } = await guarded(server, ['Bearer token-2']);
-    const control = controlWithTokens(createPollClient(network), google);
+    const control = pollWithTokens(createPollClient(network), google);
     expect((await control.ask(provider, ASK, 1_000)).status).to.equal(200);
     control.close();
     expect(server.requests).to.have.length(2);
