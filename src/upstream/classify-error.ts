@@ -8,9 +8,9 @@ type Headers = Readonly<Record<string, string>>;
 type Caller = Pick<Provider, 'headers' | 'read_error'>;
 
 const MESSAGE_CHARACTERS = 1_000;
-/** As much of the message, and of the marks, as is looked through for what kind of error it is. */
+/** The part of the message, and of the marks, that is searched for the kind of the error. */
 const MATCHED_CHARACTERS = 4_096;
-/** A part of a secret that is shorter is no help to anyone. */
+/** A shorter part of a secret is of no use, and would mask common words. */
 const SECRET_CHARACTERS = 8;
 const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
 
@@ -54,12 +54,12 @@ const REJECTED = anyOf(
   'tool_use_failed',
 );
 
-/** None repeats without a bound: an error may hold any words, the client's among them. */
+/** No pattern repeats without a bound, because an error may hold any text of a client. */
 function anyOf(...patterns: string[]): RegExp {
   return new RegExp(patterns.join('|'), 'iu');
 }
 
-/** Ours, because the upstream's own words about such faults may hold a key or name an account. */
+/** The gateway's own messages, since an upstream's may hold a key or name an account. */
 const MESSAGES: Readonly<Record<Exclude<Fault, 'rejected' | 'context' | 'policy'>, string>> = {
   credentials: "The upstream refused the gateway's credentials.",
   missing: 'The upstream does not serve this model.',
@@ -72,9 +72,9 @@ const MESSAGES: Readonly<Record<Exclude<Fault, 'rejected' | 'context' | 'policy'
 };
 
 /**
- * The fault behind an answer whose status is not 2xx: 400, 413 and 422 are the client's to mend and
- * keep the upstream's message, at most 1,000 characters; all others get one of ours. `caller` lets
- * its credentials be masked wherever the upstream repeats them.
+ * Classifies an answer whose status is not 2xx. The client can correct a 400, 413 or 422, so these
+ * keep the upstream's message, at most 1,000 characters. All others get a message of the gateway.
+ * The credentials of `caller` are masked wherever the upstream repeats them.
  */
 export function classifyError(
   status: number,
@@ -90,8 +90,8 @@ export function classifyError(
 }
 
 /**
- * The fault behind an error that came inside a 200, as a body or as an event of a stream: `whole`
- * is its JSON, or its text. The status it names decides, else its code and type.
+ * Classifies an error that came inside a 200, as a body or as an event of a stream. `whole` is its
+ * JSON, or its text. The status in it decides, and without one its code and type.
  */
 export function classifyErrorInside(whole: unknown, caller?: Caller): UpstreamError {
   const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
@@ -102,7 +102,7 @@ export function classifyErrorInside(whole: unknown, caller?: Caller): UpstreamEr
   return toError(fault, words, retryAfter({}, words), words.status);
 }
 
-/** The words without credentials, and no longer than what is looked through. */
+/** The words without credentials, cut to the part that is searched. */
 function matched<Words extends ErrorWords>(words: Words, caller: Caller | undefined): Words {
   const message = masked(words.message.slice(0, 2 * MATCHED_CHARACTERS), caller);
   const marks = words.marks.slice(0, MATCHED_CHARACTERS);
@@ -135,7 +135,7 @@ function faultOf(status: number, { message, marks }: ErrorWords): Fault {
   }
 }
 
-/** Some upstreams answer 400 for what is not the client's to mend at all. */
+/** Some upstreams answer 400 for a fault that the client cannot correct. */
 function clientFault(said: string): Fault {
   if (CONTEXT.test(said)) return 'context';
   if (POLICY.test(said)) return 'policy';
@@ -194,8 +194,8 @@ function withoutBeginning(text: string, secret: string): string {
 }
 
 /**
- * Why the upstream refuses, for the operator's log: the status and the codes. What else it says may
- * be a customer's words.
+ * The upstream's reason for the operator's log: the status and the codes. The rest of an error may
+ * hold a customer's text.
  */
 function reasonOf({ codes }: ErrorWords, status: number | undefined): ErrorOptions {
   const said = codes.length === 0 ? 'no code' : `the code ${codes.join(', ')}`;

@@ -2,9 +2,9 @@ import { isRecord } from '../lib/is-record.js';
 import type { ErrorWords, ErrorReader } from '../core/upstream-error.js';
 const UNPARSED_CHARACTERS = 300;
 const CODE = /^[\w.-]{1,64}$/u;
-const MOST_CODES = 6;
+const MAX_CODES = 6;
 
-/** Reads the text of an error body; what is not JSON is its own message. */
+/** Reads the text of an error body. A text that is not JSON is its own message. */
 export function readErrorText(text: string): ErrorWords {
   try {
     return readErrorBody(JSON.parse(text));
@@ -30,7 +30,7 @@ function readRecord(body: Record<string, unknown>): ErrorWords {
   return words({ ...body, details: detail ?? body['details'] }, detailText(detail));
 }
 
-/** The words of a body as `reader` has them, where a manifest says how errors are to be read. */
+/** Reads a body with the reader of the provider's manifest, where it has one. */
 export function reread(
   body: unknown,
   status: number | undefined,
@@ -60,13 +60,13 @@ function words(error: Record<string, unknown>, message: string): ErrorWords {
   return {
     message,
     marks: all.join(' ').toLowerCase(),
-    codes: all.filter((mark) => CODE.test(mark)).slice(0, MOST_CODES),
+    codes: all.filter((mark) => CODE.test(mark)).slice(0, MAX_CODES),
     status: [error['status_code'], error['code'], error['status']].map(Number).find(isStatus),
     retry_seconds: delays.find((delay) => delay >= 0),
   };
 }
 
-/** Resellers wrap the real reason of their own upstream in `metadata.raw`. */
+/** Resellers put the real reason of their own upstream into `metadata.raw`. */
 function innerMessage(error: Record<string, unknown>): string {
   const { message, metadata } = error;
   const raw = isRecord(metadata) ? metadata['raw'] : undefined;

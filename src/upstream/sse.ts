@@ -6,22 +6,22 @@ const STREAMING = { stream: true };
 const NONE: readonly ServerSentEvent[] = [];
 
 export interface EventLimits {
-  /** The most that one event may weigh. */
+  /** The maximum size of one event. */
   event_bytes: number;
   stream_bytes: number;
 }
 
 /**
- * Reads the events of a server-sent stream out of its packets. Comments are swallowed; a last event
- * needs no blank line after it. A JSON error that stands in the stream without `data:` becomes an
- * event called `error`. Throws `UpstreamError` past a limit.
+ * Reads server-sent events from packets. It drops comments, and the last event needs no blank line
+ * after it. A JSON error in the stream without `data:` becomes an event called `error`. Throws
+ * `UpstreamError` past a limit.
  */
 export class EventReader {
   readonly #limits: EventLimits;
   readonly #parser: EventSourceParser;
   readonly #decoder = new TextDecoder();
   #bytes = 0;
-  /** Nothing is left of the packets before; false at first, for the sake of a byte order mark. */
+  /** No byte of earlier packets is pending. False at first, because of a byte order mark. */
   #isWhole = false;
   #events: ServerSentEvent[] = [];
   /** Lines of a bare JSON text, from its first brace on. */
@@ -48,7 +48,7 @@ export class EventReader {
     return this.#feed(this.#textOf(packet));
   }
 
-  /** A packet between two that end in ASCII splits no character, and needs no decoder's memory. */
+  /** A packet that begins and ends between characters needs no state of the decoder. */
   #textOf(packet: Uint8Array): string {
     const isWhole = (packet.at(-1) ?? 0xff) < 0x80;
     if (this.#isWhole && isWhole && Buffer.isBuffer(packet)) return packet.toString();
@@ -56,7 +56,7 @@ export class EventReader {
     return this.#decoder.decode(packet, STREAMING);
   }
 
-  /** What was still open when the bytes ended. */
+  /** The events that were still open when the bytes ended. */
   finish(): readonly ServerSentEvent[] {
     // A line end and a blank line complete it.
     const events = this.#feed(`${this.#decoder.decode()}\n\n`);
@@ -78,7 +78,7 @@ export class EventReader {
   #stray({ type, line = '' }: ParseError): void {
     if (type === 'max-buffer-size-exceeded') this.#oversize = true;
     if (type !== 'unknown-field') return;
-    // Fields from a later version of the format are to be ignored; JSON opens with a bracket.
+    // Unknown fields of a later version are ignored. JSON begins with a bracket.
     if (this.#bare.length === 0 && !/^\s*[[{]/u.test(line)) return;
     this.#bare.push(line);
     this.#bare_length += line.length;

@@ -5,15 +5,15 @@ import { UpstreamError } from '../core/upstream-error.js';
 
 type Callback = (error: Error | null, address: LookupAddress[] | string, family?: number) => void;
 
-/** Answers only to the machines of one cloud (Azure's wire server), though its range is public. */
+/** Azure's wire server. Only machines of that cloud reach it, although its range is public. */
 const CLOUD_INSIDE = '168.63.129.16';
-/** What the Internet routes of IPv6, and how a network without IPv4 writes an IPv4 address. */
+/** The IPv6 range that the Internet routes, and the range that stands for IPv4 (NAT64). */
 const GLOBAL_6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Whether an IP address is one of the public Internet. An IPv6 address that holds one of IPv4
- * (mapped, 6to4, Teredo) is not; that of a NAT64 is where the address within is.
+ * Whether an IP address belongs to the public Internet. An IPv6 address that holds an IPv4 address
+ * (mapped, 6to4, Teredo) does not. A NAT64 address does if the IPv4 address in it does.
  */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
@@ -33,23 +33,23 @@ function isPublic4(four: ipaddr.IPv4): boolean {
   return four.range() === 'unicast' && four.toString() !== CLOUD_INSIDE;
 }
 
-/** Names that mean nothing to the public, whatever they lead to. */
+/** Names that are private, whatever address they resolve to. */
 const NOT_PUBLIC_NAME = /(^|\.)(localhost|local|internal|home\.arpa)\.?$/u;
 
-/** Throws `UpstreamError` for a URL whose host is not public, as far as its words tell. */
+/** Throws `UpstreamError` for a URL whose host `isPrivate`. */
 export function assertPublic(url: string): void {
   if (isPrivate(new URL(url))) throw notPublic();
 }
 
-/** Whether the host of a URL is not public, as far as its words tell. */
+/** Whether the host of a URL is a private name or address. No name is resolved. */
 export function isPrivate({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/gu, '');
   return isIP(host) === 0 ? NOT_PUBLIC_NAME.test(host) : !isPublic(host);
 }
 
 /**
- * Looks a name up for a socket, and fails if any of its addresses is not public. The socket takes
- * what is answered here, so that a name cannot mean another address a moment later.
+ * Resolves a name for a socket, and fails if any of its addresses is not public. The socket
+ * connects to these addresses, so the name cannot resolve to another one a moment later.
  */
 export function lookupPublic(host: string, options: LookupOptions, done: Callback): void {
   resolve(host, { ...options, all: true }, (error, addresses) => {

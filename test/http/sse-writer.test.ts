@@ -66,7 +66,7 @@ describe('SseWriter', () => {
     await once(server, 'close');
   });
 
-  it('sends what it is given, with its headers', async () => {
+  it('sends its headers and its texts', async () => {
     const sink = await connect(HOUR_MS);
     void sink.write('one 🚂');
     sink.end('two');
@@ -90,7 +90,7 @@ describe('SseWriter', () => {
     expect(text.split('\r\n\r\n')[1]).to.equal('onetwo');
   });
 
-  it('leaves the connection fit for the next request', async () => {
+  it('leaves the connection usable for the next request', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const { port } = server.address() as AddressInfo;
     for (const text of ['first', 'second']) {
@@ -119,7 +119,7 @@ describe('SseWriter', () => {
     sink.end('');
   });
 
-  it('lets go of a client that never reads', async () => {
+  it('disconnects a client that never reads', async () => {
     const sink = await connect(50);
     await flood(sink).over;
     expect(sink.write('more')).to.equal(undefined);
@@ -129,7 +129,7 @@ describe('SseWriter', () => {
     expect(client.complete).to.equal(false);
   });
 
-  it('waits no longer when the client leaves', async () => {
+  it('stops waiting when the client disconnects', async () => {
     const sink = await connect(HOUR_MS);
     const flow = flood(sink);
     await standstill(flow);

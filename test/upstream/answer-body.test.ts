@@ -26,7 +26,7 @@ describe('AnswerBody.each', () => {
     body = new AnswerBody(source);
   });
 
-  it('gives what has come, then each packet in the turn in which it comes', async () => {
+  it('gives the packets that have come, then each packet in the turn in which it comes', async () => {
     body.push(Buffer.from('a'));
     const over = body.each(take);
     expect(got).to.deep.equal(['a']);
@@ -75,7 +75,7 @@ describe('AnswerBody.each', () => {
     expect(got.slice(2)).to.deep.equal([LARGE.toString()]);
   });
 
-  it('asks to go on once a busy reader has had all there was', async () => {
+  it('resumes its source once a busy reader has read every packet', async () => {
     let done = (): void => undefined;
     void body.each(() => new Promise((resolve) => void (done = resolve)));
     body.push(Buffer.from('a'));
@@ -86,14 +86,14 @@ describe('AnswerBody.each', () => {
     expect(told).to.deep.equal(['resume', 'resume']);
   });
 
-  it('tells of a failure after what came before it', async () => {
+  it('reports a failure after the packets that came before it', async () => {
     body.push(Buffer.from('a'));
     body.fail(new Error('cut'));
     expect(await body.each(take).catch(String)).to.equal('Error: cut');
     expect(got).to.deep.equal(['a']);
   });
 
-  it('tells of a failure while its reader waits', async () => {
+  it('reports a failure while its reader waits', async () => {
     const over = body.each(take);
     body.push(Buffer.from('a'));
     body.fail(new Error('cut'));
@@ -109,7 +109,7 @@ describe('AnswerBody.each', () => {
     ],
     ['rejects', () => Promise.reject(new Error('bad'))],
   ] as const) {
-    it(`leaves with the error of a reader that ${how}`, async () => {
+    it(`abandons the answer with the error of a reader that ${how}`, async () => {
       const over = body.each(fail).catch(String);
       body.push(Buffer.from('a'));
       expect(await over).to.equal('Error: bad');
@@ -118,7 +118,7 @@ describe('AnswerBody.each', () => {
     });
   }
 
-  it('is over when its reader leaves', async () => {
+  it('ends when its reader stops', async () => {
     const over = body.each((packet) => {
       take(packet);
       void body.return();
@@ -168,7 +168,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
   const framed = (texts: readonly string[]) =>
     texts.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join('');
 
-  it('gives as one what was framed as many and came in one packet', async () => {
+  it('gives chunks that came in one packet as one', async () => {
     const body = await answered();
     const got: string[] = [];
     const over = body.each((packet) => void got.push(packet.toString()));
@@ -187,7 +187,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     expect(got).to.deep.equal(packets.map(([, text]) => text));
   });
 
-  it('gives what came before a fault in the same packet, and then tells the fault', async () => {
+  it('gives the bytes before a fault in the same packet, and then reports the fault', async () => {
     const body = await answered();
     const got: string[] = [];
     const over = body.each((packet) => void got.push(packet.toString())).catch(String);
@@ -196,7 +196,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     expect(got).to.deep.equal(['one two']);
   });
 
-  it('keeps for a busy reader what comes meanwhile, and the rest of its packet', async () => {
+  it('keeps packets for a busy reader, and the rest of its own packet', async () => {
     const body = await answered();
     const got: string[] = [];
     const waits: (() => void)[] = [];
@@ -217,7 +217,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     expect(got).to.deep.equal(['one two', 'three four']);
   });
 
-  it('does so for a reader that asks for one packet after the other', async () => {
+  it('gives chunks of one packet as one to an async iterator', async () => {
     const body = await answered();
     const first = body.next();
     socket.write(framed(['one ', 'two']));
@@ -228,7 +228,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     expect(await body.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('gives what came before anybody asked as one', async () => {
+  it('gives packets that came before the first read as one', async () => {
     const body = await answered();
     socket.end(`${framed(['one ', 'two'])}0\r\n\r\n`);
     await once(socket, 'close');
@@ -236,7 +236,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     expect((await body.next()).done).to.equal(true);
   });
 
-  it('tells one that asks of a fault after what came before it in the same packet', async () => {
+  it('reports a fault to an async iterator after the bytes before it in the same packet', async () => {
     const body = await answered();
     const first = body.next();
     socket.write(`${framed(['one ', 'two'])}nonsense\r\n`);

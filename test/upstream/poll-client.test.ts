@@ -11,7 +11,7 @@ const LIMIT_BYTES = 1_000;
 const ASK: WireRequest = { method: 'GET', path: '/tasks/1?x=1', headers: {}, body: undefined };
 const KEY = { authorization: 'Bearer k' };
 
-describe('a small question to an upstream', () => {
+describe('PollClient', () => {
   let network: Network;
   let control: PollClient;
   const open: FakeUpstream[] = [];
@@ -45,7 +45,7 @@ describe('a small question to an upstream', () => {
   }
 
   for (const status of [200, 202, 302, 404, 422, 500, 503]) {
-    it(`answers ${status} as it is, asked once`, async () => {
+    it(`passes a ${status} on, and asks once`, async () => {
       const headers = { location: '/elsewhere', 'x-y': 'z' };
       const { upstream, provider } = await at({ status, headers, body: 'text' });
       const answer = await control.ask(provider, ASK, LIMIT_BYTES);
@@ -63,7 +63,7 @@ describe('a small question to an upstream', () => {
     expect(upstream.requests[0]).to.deep.include({ method: 'POST', json: { a: 1 } });
   });
 
-  it('keeps its credentials to the origin of the provider', async () => {
+  it('sends credentials to the origin of the provider only', async () => {
     const { upstream: other } = await at({});
     const wire = { picture_hosts: [new URL(other.url).host] };
     const { upstream, provider } = await at({}, { wire });
@@ -83,14 +83,14 @@ describe('a small question to an upstream', () => {
     expect(sent[0]?.path).to.equal('/own');
   });
 
-  it('is broken by an answer that is too large, or none', async () => {
+  it('reports an answer that is too large, or none, as broken', async () => {
     const large = await at({ chunks: Array.from({ length: 20 }, () => 'x'.repeat(200)) });
     expect(await faultOf(large.provider)).to.equal('broken');
     const none = await at({ destroyAfter: -1 });
     expect(await faultOf(none.provider)).to.equal('broken');
   });
 
-  it('does not wait for ever', async () => {
+  it('times out while it waits for an answer, and in the midst of one', async () => {
     const timeouts = { connect_ms: 5_000, first_byte_ms: 50, idle_ms: 50, total_ms: 10_000 };
     const { provider } = await at({ hold: new Promise(() => undefined) }, { timeouts });
     expect(await faultOf(provider)).to.equal('timeout');
@@ -124,7 +124,7 @@ describe('a small question to an upstream', () => {
     );
   });
 
-  it('refuses an answer from inside the process that is too large', async () => {
+  it('reports an answer from inside the process that is too large', async () => {
     const body = (async function* () {
       yield Buffer.alloc(LIMIT_BYTES + 1);
     })();
@@ -134,14 +134,14 @@ describe('a small question to an upstream', () => {
     expect(fault).to.be.instanceOf(AnswerTooLarge);
   });
 
-  it('finds nobody at a closed port', async () => {
+  it('reports a closed port as unreachable', async () => {
     const { upstream, provider } = await at({});
     await upstream.close();
     open.pop();
     expect(await faultOf(provider)).to.equal('unreachable');
   });
 
-  it('may be put to an upstream inside the process', async () => {
+  it('asks an upstream inside the process', async () => {
     const body = (async function* () {
       yield Buffer.from('here');
     })();
