@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { AccessLog } from '../../src/telemetry/access-log.js';
 import { respond } from '../../src/gateway/respond.js';
 import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
@@ -58,9 +59,9 @@ async function serve(
     ctx.state.request_id = 'request-1';
     return next();
   });
-  app.use(
-    respond(services as unknown as Services, { draining: false, configuration_fault: undefined }),
-  );
+  const access_log = new AccessLog(log);
+  const responding = { ...services, access_log } as unknown as Services;
+  app.use(respond(responding, { draining: false, configuration_fault: undefined }));
   app.use(mount(services, ROUTES));
   app.use((ctx) => {
     ctx.body = 'elsewhere';

@@ -62,7 +62,7 @@ export const embedding: Modality = {
   manifest: { served_by: [['embedding']], read: readEmbedding },
   fields: {
     own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],
-    held: ['model', 'input'],
+    held: ['model'],
     refused: [],
   },
   plan: ({ format: name, body }, model) => {

@@ -27,7 +27,7 @@ describeInBrowser('two people, from sign-in to revoked key', (browser) => {
     return person.page;
   };
   const signIn = async (page: Page, as: string): Promise<void> => {
-    await page.getByRole('link', { name: 'Continue with OpenaiGateway ID' }).click();
+    await page.getByRole('link', { name: 'Continue with Acme ID' }).click();
     await page.getByRole('link', { name: as, exact: true }).click();
     await page.waitForURL((address) => address.origin === url);
   };

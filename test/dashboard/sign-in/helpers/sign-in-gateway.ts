@@ -51,7 +51,7 @@ export async function startSignInGateway(
   const secret = options.openid?.public ? '' : `, client_secret: ${openid.client_secret}`;
   const client = `client_id: ${openid.client_id}${secret}`;
   const { acme: terms = '' } = options;
-  const acme = `{ name: OpenaiGateway ID, issuer: '${openid.issuer}', ${client}${terms} }`;
+  const acme = `{ name: Acme ID, issuer: '${openid.issuer}', ${client}${terms} }`;
   const hub = `{ kind: github, name: Hub, client_id: hub, client_secret: ${github.client_secret}, base_url: '${github.url}' }`;
   const both = `    acme: ${acme}\n    hub: ${hub}`;
   const file = (block: string, providers = both): string => `public_url: ${public_url}

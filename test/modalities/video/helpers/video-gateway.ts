@@ -64,7 +64,7 @@ export function yamlOf(lab: VideoUpstream, options: VideoGatewayOptions): string
   const upstreams = options.upstreams ?? '{ provider: lab, model: film-one }';
   return [
     options.settings ?? '',
-    'owners: { studio: { name: VideoGateway } }',
+    'owners: { studio: { name: Studio } }',
     'providers:',
     `  lab: { ${at}, poll_interval: 2s }`,
     `  elsewhere: { ${at} }`,
