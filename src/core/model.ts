@@ -14,6 +14,11 @@ export interface Price {
   free: boolean;
   input_nano_per_million: bigint;
   output_nano_per_million: bigint;
+  /** Classes of tokens with a price of their own; the others pay their input's or output's. */
+  cached_input_nano_per_million?: bigint;
+  cache_write_nano_per_million?: bigint;
+  audio_input_nano_per_million?: bigint;
+  audio_output_nano_per_million?: bigint;
   /** Only input costs: the file gives no price for output. */
   input_only?: boolean;
   /** Nano-dollars by `any`, by quality (`standard`, `hd`) or by size (`1024x1024`). */
@@ -72,6 +77,7 @@ export const CAPABILITIES = [
   'vision',
   'audio',
   'tools',
+  'file',
   'image',
   'video',
   'embedding',

@@ -17,6 +17,31 @@ export interface ProviderOperation {
   codec: unknown;
   /** A request for more than this is sent as several. */
   max: number;
+  /** `bytes` where the upstream follows no URLs: the gateway fetches the images of a request. */
+  image_urls?: 'bytes';
+}
+
+/** A request as it will go out, for a signature over all of it. Header names are in lower case. */
+export interface UnsignedRequest {
+  method: string;
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array | undefined;
+}
+
+/** Answers the headers that go with the request beside its own. `now_ms` is Unix time. */
+export type RequestSigner = (
+  request: UnsignedRequest,
+  credentials: Credentials,
+  now_ms: number,
+) => Promise<Record<string, string>>;
+
+/** Keys that sign requests, from the provider's entry in gateway.yaml: never to be logged. */
+export interface Credentials {
+  region?: string;
+  access_key_id?: string;
+  secret_access_key?: string;
+  session_token?: string;
 }
 
 /** The account that signs requests for access tokens, from the key file that a cloud gives out. */
@@ -37,6 +62,8 @@ export interface Provider {
   headers: Readonly<Record<string, string>>;
   /** Whose access tokens go with every call: never to be logged. */
   service_account?: ServiceAccount;
+  /** Signs every call, where the manifest says `auth: { signer }`. */
+  signer?: { sign: RequestSigner; credentials: Credentials };
   /** By the name of the modality. */
   operations: ReadonlyMap<string, ProviderOperation>;
   /** How its errors are read, where its manifest says so. */
@@ -91,4 +118,6 @@ export interface Encoded {
   path: string;
   headers?: Record<string, string>;
   body: Record<string, unknown>;
+  /** Names of what was asked for and could not be said on this wire. */
+  ignored?: readonly string[];
 }

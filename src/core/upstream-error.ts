@@ -3,6 +3,7 @@ export type Fault =
   | 'rejected'
   | 'context'
   | 'policy'
+  | 'unsupported'
   | 'credentials'
   | 'missing'
   | 'rate_limited'
@@ -13,24 +14,28 @@ export type Fault =
   | 'broken';
 
 /**
- * A failed upstream call. `rejected`, `context` and `policy` are the client's to mend (400); all
- * others become 502. The message is fit for the client: the upstream's own words for the first
- * three, ours for the rest, never a credential.
+ * A failed upstream call. `rejected`, `context` and `policy` are the client's to mend (400), and so
+ * is `unsupported`: a codec throws it for a request that its wire cannot say, which another
+ * upstream's may. All others become 502. The message is fit for the client: the upstream's own
+ * words for the first three, ours for the rest, never a credential.
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
   /** Whether the message may be the upstream's own, and so hold what a customer wrote. */
   readonly isQuoted: boolean;
+  /** The field at fault, where it is known. */
+  readonly param: string | undefined;
   constructor(
     readonly fault: Fault,
     message: string,
     /** Seconds, or an HTTP date, as the upstream gave it. */
     readonly retry_after?: string,
-    options?: ErrorOptions & { isQuoted?: boolean },
+    options?: ErrorOptions & { isQuoted?: boolean; param?: string },
   ) {
     super(message, options);
     const isClients = fault === 'rejected' || fault === 'context' || fault === 'policy';
     this.isQuoted = isClients || options?.isQuoted === true;
+    this.param = options?.param;
   }
 }
 

@@ -1,6 +1,6 @@
 // Made by `npm run types` from schemas/chat-completion.schema.json.
 
-export type ContentPart = TextPart | ImagePart | AudioPart;
+export type ContentPart = TextPart | ImagePart | AudioPart | FilePart;
 export type Tokens = number;
 
 /**
@@ -30,6 +30,10 @@ export interface ChatMessage {
   content?: string | ContentPart[] | null;
   name?: string;
   tool_call_id?: string;
+  reasoning_content?: string | null;
+  /** what an upstream demands back with its reasoning, as its answer gave it */
+  reasoning_details?: {}[] | null;
+  cache_control?: CacheControl;
   tool_calls?: ToolCallPart[];
   /** the older spelling of tool_calls: refused unless null */
   function_call?: {} | string | null;
@@ -37,12 +41,19 @@ export interface ChatMessage {
 export interface TextPart {
   type: 'text';
   text: string;
+  cache_control?: CacheControl;
+}
+export interface CacheControl {
+  type: string;
+  ttl?: string;
 }
 export interface ImagePart {
   type: 'image_url';
   image_url: {
     url: string;
+    detail?: string;
   };
+  cache_control?: CacheControl;
 }
 export interface AudioPart {
   type: 'input_audio';
@@ -50,6 +61,16 @@ export interface AudioPart {
     data: string;
     format: string;
   };
+}
+export interface FilePart {
+  type: 'file';
+  /** a data URL, or a URL, in file_data; or an ID of the upstream in file_id */
+  file: {
+    filename?: string;
+    file_data?: string;
+    file_id?: string;
+  };
+  cache_control?: CacheControl;
 }
 export interface ToolCallPart {
   id: string;
@@ -63,4 +84,5 @@ export interface ToolCallPart {
 export interface ToolEntry {
   type: string;
   function?: {};
+  cache_control?: CacheControl;
 }

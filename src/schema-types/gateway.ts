@@ -192,7 +192,9 @@ export interface TimeoutBlock {
 export interface ModelEntry {
   /** an owner's name */
   owner: string;
-  capabilities: ('chat' | 'vision' | 'audio' | 'tools' | 'image' | 'video' | 'embedding')[];
+  capabilities: (
+    'chat' | 'vision' | 'audio' | 'tools' | 'file' | 'image' | 'video' | 'embedding'
+  )[];
   upstreams: UpstreamEntry[];
   limits?: ModelLimitsBlock;
   passthrough?: Fields;

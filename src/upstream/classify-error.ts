@@ -60,7 +60,9 @@ function anyOf(...patterns: string[]): RegExp {
 }
 
 /** The gateway's own messages, since an upstream's may hold a key or name an account. */
-const MESSAGES: Readonly<Record<Exclude<Fault, 'rejected' | 'context' | 'policy'>, string>> = {
+const MESSAGES: Readonly<
+  Record<Exclude<Fault, 'rejected' | 'context' | 'policy' | 'unsupported'>, string>
+> = {
   credentials: "The upstream refused the gateway's credentials.",
   missing: 'The upstream does not serve this model.',
   rate_limited: 'The upstream is limiting the rate of calls.',
@@ -162,7 +164,12 @@ function toError(
   status: number | undefined,
 ): UpstreamError {
   const said = words.message.slice(0, MESSAGE_CHARACTERS);
-  if (fault === 'rejected' || fault === 'context' || fault === 'policy') {
+  if (
+    fault === 'rejected' ||
+    fault === 'context' ||
+    fault === 'policy' ||
+    fault === 'unsupported'
+  ) {
     const message = said || 'The upstream rejected the request.';
     return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
   }

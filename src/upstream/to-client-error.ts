@@ -6,6 +6,7 @@ const CLIENT_CODES: Partial<Record<Fault, ErrorCode>> = {
   rejected: 'invalid_request',
   context: 'context_length_exceeded',
   policy: 'content_policy_violation',
+  unsupported: 'invalid_request',
 };
 
 /** The client's error for a failed upstream call. It keeps `Retry-After`. */
@@ -13,7 +14,12 @@ export function toClientError(error: UpstreamError): GatewayError {
   const code = CLIENT_CODES[error.fault] ?? 'upstream_error';
   const headers: Record<string, string> =
     error.retry_after === undefined ? {} : { 'retry-after': error.retry_after };
-  return new GatewayError(code, error.message, { headers, cause: error });
+  const { param } = error;
+  return new GatewayError(code, error.message, {
+    headers,
+    cause: error,
+    ...(param !== undefined && { param }),
+  });
 }
 
 /** Whether another upstream may answer the same request. */

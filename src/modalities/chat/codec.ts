@@ -1,10 +1,14 @@
 import { hasMethods } from '../../lib/is-record.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
-import type { ServerSentEvent } from '../../upstream/sse.js';
+import type { EventLimits, ServerSentEvent } from '../../upstream/sse.js';
 import type { Upstream } from '../../core/model.js';
 
-/** A chat call in the gateway's own words: checked, aliases resolved, unknown fields gone. */
+/**
+ * A chat call in the gateway's own words: checked, aliases resolved, unknown fields gone. A codec
+ * whose operation has `max: 1` sees `n: 1`, and one with `image_urls: bytes` sees images as data
+ * URLs alone.
+ */
 export interface ChatCall {
   messages: readonly ChatMessage[];
   stream: boolean;
@@ -13,6 +17,25 @@ export interface ChatCall {
   max_tokens: number | undefined;
   /** Every other field that may travel: sampling, stop, tools, passthrough. */
   fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What an upstream demands back on the next turn beside the text of its reasoning, in the form that
+ * OpenRouter gave it: a part of a message of the assistant, in the order of the answer. In a stream
+ * the parts of one `index` follow each other, and a client joins their texts.
+ */
+export interface ReasoningDetail {
+  type: 'reasoning.text' | 'reasoning.summary' | 'reasoning.encrypted';
+  text?: string;
+  summary?: string;
+  /** What only the upstream can read. */
+  data?: string;
+  /** Proves to the upstream that the text is its own. */
+  signature?: string;
+  id?: string;
+  /** Whose form it is, such as `anthropic-claude-v1`: another upstream leaves the part out. */
+  format?: string;
+  index?: number;
 }
 
 export interface ToolCall {
@@ -26,6 +49,7 @@ export interface ChatChoice {
   content: string | null;
   tool_calls?: ToolCall[];
   reasoning_content?: string;
+  reasoning_details?: ReasoningDetail[];
   logprobs?: unknown;
   /** As the upstream says it; the gateway maps it to the contract's words. */
   finish_reason: string | null;
@@ -33,6 +57,7 @@ export interface ChatChoice {
 
 export interface ChatReply {
   choices: ChatChoice[];
+  /** An `UpstreamUsage`, or undefined where the upstream gave none. */
   usage: unknown;
 }
 
@@ -48,10 +73,11 @@ export interface ChatDelta {
   index?: number;
   content?: string;
   reasoning_content?: string;
+  reasoning_details?: ReasoningDetail[];
   tool_calls?: ToolCallFragment[];
   logprobs?: unknown;
   finish_reason?: string;
-  /** The last one seen counts. */
+  /** An `UpstreamUsage`. The last one seen counts. */
   usage?: unknown;
 }
 
@@ -60,10 +86,24 @@ export interface ChatDelta {
  * format, or carries an error, is thrown as `UpstreamError`.
  */
 export interface ChatCodec {
+  /**
+   * Throws the `UpstreamError` `unsupported`, with its `param`, for what this wire cannot say and
+   * what would change the answer. Names what it leaves out in `ignored`.
+   */
   encode(call: ChatCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;
   /** Reads one streamed answer; made for it when it begins. */
   decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder;
+  /** Takes the bytes of a stream apart, where they are not server-sent events. */
+  openFrames?(limits: EventLimits): StreamFrames;
+}
+
+/** The events of one stream of bytes. What it throws is an `UpstreamError`. */
+export interface StreamFrames {
+  /** The events that the packet has completed. */
+  read(packet: Uint8Array): readonly ServerSentEvent[];
+  /** The events that were still open when the bytes ended. */
+  finish(): readonly ServerSentEvent[];
 }
 
 /** Reads the events of one stream, packet by packet. What it throws is an `UpstreamError`. */

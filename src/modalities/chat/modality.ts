@@ -93,12 +93,12 @@ function streamedAnswer(
   };
 }
 
-const TEXT = ['chat', 'vision', 'audio', 'tools'] as const;
+const TEXT = ['chat', 'vision', 'audio', 'tools', 'file'] as const;
 
 /** Chat completions: text, images and audio in, text and tool calls out. */
 export const chat: Modality = {
   name: 'chat',
-  refinements: ['vision', 'audio', 'tools'],
+  refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
   endpoints: [],
   operations: [

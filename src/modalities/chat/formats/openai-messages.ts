@@ -93,6 +93,11 @@ function readParts(
         size.audio_bytes += data.length;
         return { type: 'input_audio', input_audio: { data, format } };
       }
+      case 'file': {
+        gatePart(capabilities, 'file', place, 'files');
+        size.text_bytes += Buffer.byteLength(JSON.stringify(part.file));
+        return { type: 'file', file: part.file };
+      }
     }
   });
 }
