@@ -1,6 +1,5 @@
 import type { Provider } from '../core/provider.js';
-import { readErrorBody, readErrorText, reread } from './error-body.js';
-import { ERROR_BYTES } from './read-answer.js';
+import { ERROR_BYTES, readErrorBody, readErrorText, reread } from './error-body.js';
 import { UpstreamError, type Fault, type ErrorWords } from '../core/upstream-error.js';
 
 type Headers = Readonly<Record<string, string>>;

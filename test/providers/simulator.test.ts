@@ -6,7 +6,7 @@ import type { Provider, WireAnswer } from '../../src/core/provider.js';
 import { DeltaReader } from '../../src/modalities/chat/delta-reader.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
-import { readJson, readText } from '../../src/upstream/read-answer.js';
+import { readJson, readText } from '../../src/upstream/upstream-request.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 

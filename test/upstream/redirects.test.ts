@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
-import { readBytes } from '../../src/upstream/read-answer.js';
+import { readBytes } from '../../src/upstream/upstream-request.js';
 import { followRedirects } from '../../src/upstream/redirects.js';
 import { providerAt, startUpstream, type FakeUpstream, type Step } from '../helpers/upstream.js';
 

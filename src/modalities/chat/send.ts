@@ -8,8 +8,7 @@ import {
 } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
-import { readJson } from '../../upstream/read-answer.js';
-import { jsonRequest, requestOk } from '../../upstream/request-json.js';
+import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';

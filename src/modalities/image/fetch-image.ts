@@ -1,8 +1,7 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
-import { isListed, isOwn } from '../../upstream/address.js';
-import { readBytes } from '../../upstream/read-answer.js';
+import { isListed, isOwn } from '../../upstream/network.js';
+import { readBytes, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
-import { errorOf } from '../../upstream/request-json.js';
 import type { Network } from '../../upstream/network-types.js';
 import type { LightAbortSignal } from '../../lib/abort.js';
 import { UpstreamError } from '../../core/upstream-error.js';

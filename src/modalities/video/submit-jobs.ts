@@ -1,6 +1,6 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import type { WireRequest } from '../../core/provider.js';
-import { requestJson } from '../../upstream/request-json.js';
+import { requestJson } from '../../upstream/upstream-request.js';
 import type { Network } from '../../upstream/network-types.js';
 import { videoOperation, type VideoCall } from './codec.js';
 import type { LightAbortSignal } from '../../lib/abort.js';

@@ -1,7 +1,56 @@
-import type { WireAnswer } from '../core/provider.js';
-import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
-import { AnswerBody, AnswerTooLarge, type AnswerRoom } from './answer-body.js';
+import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
+import type { LightAbortSignal } from '../lib/abort.js';
+import { type AnswerRoom, AnswerBody, AnswerTooLarge } from './answer-body.js';
+import { classifyError } from './classify-error.js';
+import { ERROR_BYTES } from './error-body.js';
+import type { Network } from './network-types.js';
+import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
+
+/** The client for whom a call is made: its signal ends the call, its room bounds the answer. */
+export interface Caller {
+  signal: LightAbortSignal;
+  room?: AnswerRoom | undefined;
+}
+
+/** A request of a codec as it goes over the wire; `path` is used where the codec names none. */
+export function jsonRequest(encoded: Encoded, path: string): WireRequest {
+  return {
+    method: 'POST',
+    path: encoded.path || path,
+    headers: { 'content-type': 'application/json', ...encoded.headers },
+    body: JSON.stringify(encoded.body),
+  };
+}
+
+/** Sends a request. Throws `UpstreamError` unless the status of the answer is 2xx. */
+export async function requestOk(
+  network: Network,
+  provider: Provider,
+  wire: WireRequest,
+  signal: LightAbortSignal,
+): Promise<WireAnswer> {
+  const answer = await network.send(provider, wire, signal);
+  if (!isOk(answer.status)) throw await errorOf(answer, provider);
+  return answer;
+}
+
+/** Sends a request and reads its JSON answer. Throws `UpstreamError` for every failure. */
+export async function requestJson(
+  network: Network,
+  provider: Provider,
+  wire: WireRequest,
+  limit_bytes: number,
+  { signal, room }: Caller,
+): Promise<unknown> {
+  return readJson(await requestOk(network, provider, wire, signal), limit_bytes, room);
+}
+
+/** Reads and classifies the error that an answer carries. */
+export async function errorOf(answer: WireAnswer, provider: Provider): Promise<UpstreamError> {
+  const { status, headers } = answer;
+  return classifyError(status, headers, await readError(answer), provider);
+}
 
 /**
  * Parsing more values would keep other requests waiting. An answer with the log probabilities of
@@ -54,9 +103,6 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
   }
   return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
 }
-
-/** The limit of an error's body. The message stands well within it. */
-export const ERROR_BYTES = 64 * 1024;
 
 export function readError(answer: WireAnswer): Promise<string> {
   return readText(answer, ERROR_BYTES);

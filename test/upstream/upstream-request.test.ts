@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { WireAnswer } from '../../src/core/provider.js';
-import { readJson, readText } from '../../src/upstream/read-answer.js';
+import { readJson, readText } from '../../src/upstream/upstream-request.js';
 import { each } from '../helpers/packets.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
