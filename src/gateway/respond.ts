@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import { ClientDisconnected } from '../http/client-connection.js';
-import { encodingOf, writeCorked } from '../http/write.js';
+import { ClientDisconnected, encodingOf, writeCorked } from '../http/client-connection.js';
 import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
 import type { Services } from '../pipeline/services.js';
-import type { AccessLog } from '../telemetry/access-log.js';
+import type { AccessLog } from '../telemetry/log.js';
 import { publicError } from '../http/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';

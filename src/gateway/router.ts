@@ -6,12 +6,11 @@ import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
-import type { Context, Stage, State } from '../pipeline/stage.js';
+import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
-import { requestId } from '../lib/request-id.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
-import { compose, type Handle } from '../pipeline/compose.js';
+import { randomUUID } from 'node:crypto';
 
 const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
@@ -30,13 +29,13 @@ export function createApp(
   const direct = new Map<string, Map<string, Handle>>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
-    const walk = compose(endpoint, stages, services);
-    router.register(routerPath(endpoint), [method], [walk]);
+    const run = compose(endpoint, stages, services);
+    router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();
     direct.set(
       path,
-      methods.set(method, (ctx) => answer(ctx, () => walk(ctx))),
+      methods.set(method, (ctx) => answer(ctx, () => run(ctx))),
     );
   }
   app.use(identifying(services.now));
@@ -47,13 +46,13 @@ export function createApp(
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();
   return (req, res) => {
-    const walk = direct.get(req.url ?? '')?.get(req.method ?? '');
-    if (!walk) return handle(req, res);
+    const run = direct.get(req.url ?? '')?.get(req.method ?? '');
+    if (!run) return handle(req, res);
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;
     ctx.state.request_id = requestId(services.now());
-    // Nothing leaves `answering`; were there something, it must not end the process.
-    return walk(ctx).catch(() => void res.destroy());
+    // `respond` lets no error out; were there one, it must not end the process.
+    return run(ctx).catch(() => void res.destroy());
   };
 }
 
@@ -91,4 +90,22 @@ function refuseUnmatched(ctx: Context, router: Router<State>): void {
   throw new GatewayError('method_not_allowed', `${ctx.path} does not take ${ctx.method}.`, {
     headers: { allow: allowed.join(', ') },
   });
+}
+
+/** Characters of a random UUID before its variant and the rest of its random digits. */
+const TIMED_PART = 15;
+
+/** The digits that all ids of one millisecond share, kept for the next call. */
+let head = { now_ms: NaN, text: '' };
+
+/**
+ * A UUID, version 7. It cannot be guessed, and ids sort by time, so that the ledger's unique index
+ * grows at its end.
+ */
+export function requestId(now_ms: number): string {
+  if (head.now_ms !== now_ms) {
+    const time = now_ms.toString(16).padStart(12, '0');
+    head = { now_ms, text: `${time.slice(0, 8)}-${time.slice(8)}-7` };
+  }
+  return head.text + randomUUID().slice(TIMED_PART);
 }

@@ -2,13 +2,12 @@ import type { SampleBill } from '../billing/sample-bill.js';
 import type { Capability, Model, Price } from '../core/model.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
-import type { PathParams } from '../http/params.js';
+import type { PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Services } from './services.js';
-import type { Request, Shape, State } from './stage.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 
 /** An endpoint that stands where the file has no `endpoints`. */

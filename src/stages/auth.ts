@@ -2,8 +2,7 @@ import { enforceRate } from '../http/rate-limit.js';
 import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
-import { withoutOption } from '../pipeline/option.js';
-import type { Context, Stage } from '../pipeline/stage.js';
+import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
 
 /** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
 export const auth: Stage = {

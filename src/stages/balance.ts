@@ -5,7 +5,7 @@ import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import { keptResponse, repeatableOf } from '../pipeline/idempotency-key.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 
 /**
  * Sets aside the most that the request can cost, before it leaves, and closes that hold on every

@@ -1,5 +1,4 @@
-import { withoutOption } from '../pipeline/option.js';
-import { fact, type Stage } from '../pipeline/stage.js';
+import { withoutOption, fact, type Stage } from '../pipeline/stage.js';
 
 /**
  * The list of models (specification 2.11 and 4.7): made once, as it changes with the file only. A

@@ -1,8 +1,7 @@
 import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
-import { formatOption } from '../pipeline/option.js';
-import { roomOf, type Stage } from '../pipeline/stage.js';
+import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 
 /** Does the work that its option names, at the upstreams. */
 export function transform(modalities: Modalities): Stage {

@@ -1,13 +1,11 @@
 import type { EndpointEntry } from '../core/configuration.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
-import { readJsonBody } from '../http/read-body.js';
-import { compileOwnSchema, compileShippedSchema } from '../http/validate-body.js';
+import { readJsonBody, compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
 import type { Modalities } from '../pipeline/modality.js';
-import { formatOption } from '../pipeline/option.js';
+import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
-import { roomOf, type Stage } from '../pipeline/stage.js';
 
 /**
  * Reads the JSON body and checks it against a format's schema: a shipped one by name, or the

@@ -132,7 +132,7 @@ export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): U
 
 /**
  * Whether a path is an address that the operator did not choose. The operator chose the provider's
- * own origin, and the hosts that its manifest lists as `wire.picture_hosts`. An upstream or a
+ * own origin, and the hosts that its manifest lists as `wire.image_hosts`. An upstream or a
  * client may have named any other, so that one must be public.
  */
 export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
@@ -142,7 +142,7 @@ export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: s
 }
 
 export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
-  const hosts = wire['picture_hosts'];
+  const hosts = wire['image_hosts'];
   return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
 }
 

@@ -11,7 +11,7 @@ import {
   type StreamOptions,
 } from 'got';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../core/provider.js';
-import { LightAbortController } from '../lib/abort.js';
+import { LightAbortController } from '../lib/in-flight.js';
 import { isForeign, isOwn, urlOf } from './network.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import { connectionError, joinHeaders, PhaseTimer, type Phase } from './upstream-call.js';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { AbortListener, LightAbortSignal } from '../lib/abort.js';
+import type { AbortListener, LightAbortSignal } from '../lib/in-flight.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';

@@ -1,6 +1,6 @@
 import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import type { LightAbortSignal } from '../lib/abort.js';
+import type { LightAbortSignal } from '../lib/in-flight.js';
 import { type AnswerRoom, AnswerBody, AnswerTooLarge } from './answer-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';

@@ -21,7 +21,7 @@ function done(made: object): Film {
 /** The shipped manifest, whose operator lists the host of another server as one of its files. */
 async function manifestWith({ url }: FakeUpstream): Promise<string> {
   const shipped = await readFile(new URL('../../providers/gemini.yaml', import.meta.url), 'utf8');
-  return `${shipped}wire: { picture_hosts: ["${new URL(url).host}"] }\n`;
+  return `${shipped}wire: { image_hosts: ["${new URL(url).host}"] }\n`;
 }
 
 describe('videos of the Gemini API', () => {

@@ -45,7 +45,7 @@ describe('followRedirects', () => {
       { status: 302, headers: { location: '/again' } },
       { status: 302, headers: { location: `${other.url}/far` } },
     );
-    const wire = { picture_hosts: [new URL(other.url).host] };
+    const wire = { image_hosts: [new URL(other.url).host] };
     expect(await fetched(providerAt(own.url, { headers: KEY, wire }))).to.equal('far');
     const sent = [...own.requests, ...other.requests].map(({ path, headers }) => [
       path,

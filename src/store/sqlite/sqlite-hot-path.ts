@@ -1,24 +1,22 @@
-import Sqlite from 'better-sqlite3';
 import { isBusy, prepareSqlite } from '../database.js';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit, collectBatch } from './group-commit.js';
 import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { BatchedReads } from './batched-reads.js';
 import { withRetry } from '../retry.js';
 import type { Process } from '../leases/leases.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
-import { SqliteCharges } from './sqlite-charges.js';
-import { SqliteHolds } from './sqlite-holds.js';
+import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { Charge } from '../ledger/ledger-columns.js';
+import Sqlite from 'better-sqlite3';
 
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
- * disk; `sqlite-holds.ts`, `sqlite-charges.ts` and `sqlite-idempotency.ts`, which run the
- * statements of `sqlite-statements.ts`. Reads of callers go through `batched-reads.ts`.
+ * disk; `sqlite-holds.ts` and `sqlite-idempotency.ts`, which run the statements of
+ * `sqlite-statements.ts`.
  */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
@@ -126,5 +124,61 @@ export class SqliteHot implements HotPath {
     await this.#group.idle();
     await withRetry(isBusy, () => this.#processes.leave.run(this.#self.id));
     this.#database.close();
+  }
+}
+
+interface Read<Found> {
+  key: string;
+  resolve: (found: Found | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Batches reads by key: reads that arrive together share one read transaction, because taking the
+ * lock costs more than the read, and equal keys share one read. It caches nothing between batches,
+ * so each answer is the current state of the file.
+ */
+export class BatchedReads<Found> {
+  readonly #get: (key: string) => Found | undefined;
+  readonly #begin: () => void;
+  readonly #commit: () => void;
+  #waiting: Read<Found>[] = [];
+
+  constructor(database: Sqlite.Database, get: (key: string) => Found | undefined) {
+    const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
+    this.#get = get;
+    this.#begin = () => void begin.run();
+    this.#commit = () => void commit.run();
+  }
+
+  add(key: string): Promise<Found | undefined> {
+    return new Promise((resolve, reject) => {
+      const isFirst = this.#waiting.push({ key, resolve, reject }) === 1;
+      if (isFirst) collectBatch(this.#waiting, () => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const isShared = waiting.length > 1;
+    const found = new Map<string, Found | undefined>();
+    if (isShared) this.#begin();
+    const failed = waiting.filter((read) => !this.#resolve(read, found));
+    if (isShared) this.#commit();
+    for (const { key, resolve, reject } of failed) {
+      withRetry(isBusy, () => this.#get(key)).then(resolve, reject);
+    }
+  }
+
+  /** False if the read failed, as when another connection holds the lock: it is retried alone. */
+  #resolve({ key, resolve }: Read<Found>, found: Map<string, Found | undefined>): boolean {
+    try {
+      if (!found.has(key)) found.set(key, this.#get(key));
+      resolve(found.get(key));
+      return true;
+    } catch {
+      return false;
+    }
   }
 }

@@ -4,7 +4,7 @@ import type {
   ContentPart,
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
-import { noteExtras } from '../../../lib/ignored-header.js';
+import { noteExtras } from '../../../http/request-body.js';
 import { checkImageUrl } from '../../../upstream/client-url.js';
 import { refuseLegacy } from './openai-tools.js';
 import type { Capability } from '../../../core/model.js';

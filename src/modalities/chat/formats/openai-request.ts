@@ -2,7 +2,7 @@ import { GatewayError } from '../../../core/errors.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ChatCall } from '../codec.js';
 import { LEGACY_FIELDS, READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from './openai-fields.js';
-import { headerSafe } from '../../../lib/ignored-header.js';
+import { headerSafe } from '../../../http/request-body.js';
 import { readMessages } from './openai-messages.js';
 import { readTools, refuseLegacy } from './openai-tools.js';
 import type { Model } from '../../../core/model.js';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
-import { noteExtras } from '../../../lib/ignored-header.js';
+import { noteExtras } from '../../../http/request-body.js';
 import type { Model } from '../../../core/model.js';
 
 const FUNCTION_KEYS = new Set(['type', 'function']);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BatchedReads } from '../../../src/store/sqlite/batched-reads.js';
+import { BatchedReads } from '../../../src/store/sqlite/sqlite-hot-path.js';
 
 interface Row {
   name: string;
