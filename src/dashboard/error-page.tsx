@@ -1,6 +1,6 @@
 import type { GatewayError } from '../core/errors.js';
 import { html, LonePage, themeOf } from './pages/page.js';
-import type { DashboardContext } from './types.js';
+import type { Context } from '../pipeline/stage.js';
 
 const TITLES: Record<number, string> = {
   400: 'That did not work',
@@ -14,7 +14,7 @@ const TITLES: Record<number, string> = {
 };
 
 /** The whole HTML document that tells anybody of an error, and of a way on from there. */
-export function errorPage(ctx: DashboardContext, error: GatewayError, status: number): string {
+export function errorPage(ctx: Context, error: GatewayError, status: number): string {
   const title = TITLES[status] ?? 'Something went wrong';
   const retry_after = error.headers['retry-after'];
   return html(

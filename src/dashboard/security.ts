@@ -1,5 +1,5 @@
 import helmet from 'koa-helmet';
-import type { DashboardContext } from './types.js';
+import type { Context } from '../pipeline/stage.js';
 
 const YEAR_S = 31_536_000;
 
@@ -15,7 +15,7 @@ const POLICY = {
   'base-uri': ["'none'"],
 };
 
-export type SecurityHeaders = (ctx: DashboardContext) => Promise<void>;
+type SecurityHeaders = (ctx: Context) => Promise<void>;
 
 /** The headers of every answer of the dashboard, errors too. */
 export function securityHeaders(https: boolean, inline_styles: boolean): SecurityHeaders {

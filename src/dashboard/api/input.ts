@@ -1,6 +1,5 @@
 import { GatewayError } from '../../core/errors.js';
-import { readSmallBody } from '../../http/read-body.js';
-import { checking } from '../../http/validate-body.js';
+import { readSmallBody, checking } from '../../http/request-body.js';
 import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
 import type { DashboardContext } from '../types.js';
 

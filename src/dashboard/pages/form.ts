@@ -1,5 +1,4 @@
-import { readFormBody } from '../../http/read-body.js';
-import { checking } from '../../http/validate-body.js';
+import { readFormBody, checking } from '../../http/request-body.js';
 import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
 import { GatewayError } from '../../core/errors.js';
 import type { DashboardContext } from '../types.js';

@@ -29,7 +29,7 @@ const STROKES = {
 
 export type IconName = keyof typeof STROKES;
 
-/** A small picture beside words that say the same. */
+/** A small image beside words that say the same. */
 export function Icon({ name }: { name: IconName }): JSX.Element {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" fill="none" aria-hidden="true">

@@ -80,7 +80,7 @@ export function html(document: JSX.Element): string {
 }
 
 /** What the person has chosen in the settings; nothing means as the system has it. */
-export function themeOf(ctx: DashboardContext): Theme {
+export function themeOf(ctx: Pick<DashboardContext, 'cookies'>): Theme {
   const theme = ctx.cookies.get('theme');
   return theme === 'light' || theme === 'dark' ? theme : undefined;
 }
