@@ -28,6 +28,8 @@ export interface ScriptedGatewayOptions {
   /** The manifest of the upstreams, `openai` where left out; and files beside gateway.yaml. */
   uses?: string;
   files?: Record<string, string>;
+  /** The API key of the upstreams; none where it is empty. */
+  key?: string;
   /** Further keys of each provider entry, and top-level blocks, as YAML. */
   provider?: string;
   settings?: string;
@@ -125,12 +127,12 @@ export async function closeAndAudit(house: ScriptedGateway): Promise<void> {
 
 function yaml(upstreams: Record<string, FakeUpstream>, options: ScriptedGatewayOptions): string {
   const { provider = '', price = PRICE, settings = '', model = '' } = options;
-  const { uses = 'openai', capabilities = 'chat, tools' } = options;
+  const { uses = 'openai', capabilities = 'chat, tools', key = UPSTREAM_KEY } = options;
+  const api_key = key === '' ? '' : `api_key: ${key}, `;
   const names = Object.keys(upstreams);
   const entries = options.upstreams ?? names.map((name) => `{ provider: ${name} }`).join(', ');
   const providers = Object.entries(upstreams).map(
-    ([name, { url }]) =>
-      `  ${name}: { uses: ${uses}, base_url: "${url}", api_key: ${UPSTREAM_KEY}, ${provider} }`,
+    ([name, { url }]) => `  ${name}: { uses: ${uses}, base_url: "${url}", ${api_key}${provider} }`,
   );
   return `drain: 1s
 ${settings}
