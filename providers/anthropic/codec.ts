@@ -8,15 +8,15 @@ import { decodeStream } from './stream.js';
 
 /**
  * The wire flags that this codec reads: `sampling`, whether temperature, top_p and top_k are taken,
- * where the model's name does not tell; `cache_hour: true` where `cache_control` may ask for a cache
- * of an hour, whose writing costs more than the price of a cache write is made for.
+ * where the model's name does not tell; `cache_hour: true` where `cache_control` may ask for a
+ * cache of an hour, whose writing costs more than the price of a cache write is made for.
  */
 export const wire_flags = ['sampling', 'cache_hour'] as const;
 
 /** What differs where Claude is reached by way of a cloud. */
 export interface ClaudeWire {
   /** The path of a call; empty for the operation's own. */
-  pathOf(call: ChatCall, upstream: Upstream): string;
+  pathOf: (call: ChatCall, upstream: Upstream) => string;
   /**
    * `anthropic`: the body names the model and says whether it streams. Else the path does, and the
    * body names this version of the API.
@@ -39,7 +39,7 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   return { encode, decode, decodeStream };
 }
 
-/** The body with the operator's `rename` and `set`. A block that is set adds to one that is there. */
+/** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */
 function changed(
   body: Record<string, unknown>,
   { rename, set }: Upstream,

@@ -136,13 +136,17 @@ function hasLostThoughts(turns: readonly Turn[]): boolean {
 function spoken(turns: Turn[], { thinking }: Reasoning, { model }: Asked): Turn[] {
   const isKept = thinking ? thinking.type !== 'disabled' : model.thinking === 'adaptive';
   if (isKept) return turns;
-  return turns.flatMap((turn) => {
-    if (turn.role !== 'assistant') return [turn];
+  const kept: Turn[] = [];
+  for (const turn of turns) {
     const content = turn.content.filter(
       ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
     );
-    return content.length === 0 ? [] : [{ ...turn, content }];
-  });
+    const last = kept.at(-1);
+    if (turn.role === 'system') kept.push(turn);
+    else if (last?.role === turn.role) last.content.push(...content);
+    else if (content.length > 0) kept.push({ role: turn.role, content });
+  }
+  return kept;
 }
 
 /** The words of the assistant that the answer is to go on with. Trailing space is refused there. */

@@ -35,8 +35,8 @@ const OLD_NAME = /claude-v?(\d)(?:[-.](\d))?(?![\d.])(?:-([a-z]+))?/u;
 
 /**
  * What a model takes, by its name, wherever it is served: `us.anthropic.claude-opus-4-1-…-v1:0` on
- * Bedrock, `claude-sonnet-4-5@20250929` on Vertex AI. A Claude of an unknown name is taken for a new
- * one. A model of another maker is one that speaks the wire without the newer fields.
+ * Bedrock, `claude-sonnet-4-5@20250929` on Vertex AI. A Claude of an unknown name is taken for a
+ * new one. A model of another maker is one that speaks the wire without the newer fields.
  */
 export function claudeModel(name: string): ClaudeModel {
   const version = versionOf(name.toLowerCase());

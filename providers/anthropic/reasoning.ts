@@ -25,8 +25,8 @@ interface OpenText {
 }
 
 /**
- * The thinking blocks that a client has brought back, in their order. Parts of one text, as a stream
- * gave them, are joined. A text without its signature is left out: the API would refuse it.
+ * The thinking blocks that a client has brought back, in their order. Parts of one text, as a
+ * stream gave them, are joined. A text without its signature is left out: the API refuses it.
  */
 export function reasoningBlocks(details: readonly unknown[] | null | undefined): ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];

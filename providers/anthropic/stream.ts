@@ -20,7 +20,7 @@ type OpenBlock =
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
 
-/** Pieces as they come. Usage and the finish reason are told at the end: they may change till then. */
+/** Pieces as they come; usage and the finish reason at the end, since they may change till then. */
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new MessageStream(call, upstream);
   return {

@@ -23,6 +23,7 @@ const SHARES: Readonly<Record<string, number>> = {
   xhigh: 0.9,
   max: 0.95,
 };
+const DEFAULT_SHARE = 0.5;
 const LEVELS: Readonly<Record<string, Effort>> = {
   minimal: 'low',
   low: 'low',
@@ -37,26 +38,47 @@ const LEVELS: Readonly<Record<string, Effort>> = {
  * What a model cannot do is named as ignored.
  */
 export function reasoningOf(fields: Fields, max_tokens: number, asked: Asked): Reasoning {
-  const effort = fields['reasoning_effort'];
-  const level = typeof effort === 'string' ? effort : undefined;
-  const thinking = isRecord(fields['thinking']) ? fields['thinking'] : undefined;
-  const type = thinking?.['type'];
-  if (effort !== undefined && level !== 'none' && !Object.hasOwn(LEVELS, level ?? '')) {
-    asked.ignored.add('reasoning_effort');
+  const level = levelOf(fields['reasoning_effort'], asked);
+  const { thinking } = fields;
+  if (isRecord(thinking) && typeof thinking['type'] === 'string') {
+    return byThinking(thinking, level, max_tokens, asked);
   }
-  if (type === 'disabled') return { ...effortOf(level, asked), ...unthinking('thinking', asked) };
-  if (type !== undefined) {
-    const budget = thinking?.['budget_tokens'];
-    const asking = asksFor(level, budget, max_tokens, asked.model);
-    if (!asking) asked.ignored.add('thinking');
-    return { ...asking, ...effortOf(level, asked) };
-  }
-  if (fields['thinking'] !== undefined) asked.ignored.add('thinking');
+  if (thinking !== undefined) asked.ignored.add('thinking');
   if (level === undefined) return {};
   if (level === 'none') return unthinking('reasoning_effort', asked);
-  const asking = asksFor(level, undefined, max_tokens, asked.model);
-  if (!asking) asked.ignored.add('reasoning_effort');
-  return { ...asking, ...(asking?.thinking.type === 'adaptive' && effortOf(level, asked)) };
+  const wanted = asksFor(level, undefined, max_tokens, asked.model);
+  if (!wanted) asked.ignored.add('reasoning_effort');
+  return { ...wanted, ...(wanted?.thinking.type === 'adaptive' && effortOf(level, asked)) };
+}
+
+function byThinking(
+  { type, budget_tokens }: Fields,
+  level: string | undefined,
+  max_tokens: number,
+  asked: Asked,
+): Reasoning {
+  const effort = effortOf(level, asked);
+  if (type === 'disabled') {
+    const off = unthinking('thinking', asked);
+    // Without thinking, models refuse the levels above.
+    const isAbove = effort.effort === 'xhigh' || effort.effort === 'max';
+    return { ...(off.thinking && isAbove ? { effort: 'high' } : effort), ...off };
+  }
+  const wanted = asksFor(level, budget_tokens, max_tokens, asked.model);
+  if (!wanted) asked.ignored.add('thinking');
+  else if (budget_tokens !== undefined && wanted.thinking.type === 'adaptive') {
+    asked.ignored.add('thinking.budget_tokens');
+  }
+  return { ...wanted, ...effort };
+}
+
+function levelOf(effort: unknown, { ignored }: Asked): string | undefined {
+  if (effort === undefined) return undefined;
+  if (typeof effort === 'string' && (effort === 'none' || Object.hasOwn(LEVELS, effort))) {
+    return effort;
+  }
+  ignored.add('reasoning_effort');
+  return undefined;
 }
 
 /** Undefined where the model does not think, or the answer has no room for it. */
@@ -66,12 +88,12 @@ function asksFor(
   max_tokens: number,
   model: ClaudeModel,
 ): { thinking: Thinking } | undefined {
-  const takesBudget = model.thinking === 'budget' || typeof budget === 'number';
   if (model.thinking === 'none') return undefined;
-  if (model.thinking === 'adaptive' || !takesBudget) {
+  const isBudget = model.thinking === 'budget' || typeof budget === 'number';
+  if (model.thinking === 'adaptive' || !isBudget) {
     return { thinking: { type: 'adaptive', display: 'summarized' } };
   }
-  const share = SHARES[level ?? 'medium'] ?? 0;
+  const share = SHARES[level ?? ''] ?? DEFAULT_SHARE;
   const wanted = typeof budget === 'number' ? budget : Math.min(MAX_BUDGET, max_tokens * share);
   const budget_tokens = Math.min(max_tokens - 1, Math.max(MIN_BUDGET, Math.floor(wanted)));
   return budget_tokens < MIN_BUDGET ? undefined : { thinking: { type: 'enabled', budget_tokens } };
@@ -94,7 +116,7 @@ function unthinking(field: string, { model, ignored }: Asked): Reasoning {
 }
 
 function effortOf(level: string | undefined, { model }: Asked): { effort?: Effort } {
-  const effort = LEVELS[level ?? ''];
+  const effort = level === undefined ? undefined : LEVELS[level];
   if (effort === undefined || model.effort === 'none') return {};
   return { effort: effort === 'xhigh' && model.effort === 'to-max' ? 'max' : effort };
 }

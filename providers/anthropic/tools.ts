@@ -2,6 +2,7 @@ import { isRecord } from '../../src/lib/is-record.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { recordsIn } from '../openai/answer.js';
 import { cacheControl, type Asked } from './asked.js';
+import { heldSchema } from './schema.js';
 import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,12 +34,13 @@ function toolOf(entry: Record<string, unknown>, asked: Asked): Tool {
   const { name, description, parameters, strict } = isRecord(entry['function'])
     ? entry['function']
     : {};
-  if (strict === true && !asked.model.schemas) asked.ignored.add('tools[].function.strict');
+  const held = strict === true && asked.model.schemas ? heldSchema(parameters) : undefined;
+  if (strict === true && !held) asked.ignored.add('tools[].function.strict');
   return {
-    name: String(name),
+    name: typeof name === 'string' ? name : '',
     ...(typeof description === 'string' && description !== '' && { description }),
-    input_schema: inputSchema(parameters),
-    ...(strict === true && asked.model.schemas && { strict }),
+    input_schema: inputSchema(held ?? parameters),
+    ...(held && { strict: true }),
     ...cacheControl(entry, asked),
   };
 }
