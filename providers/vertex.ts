@@ -1,5 +1,6 @@
 import type { VideoCodec } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
+import { geminiChat } from './gemini/chat.js';
 import { broken, countIn, listIn, textIn, type Fields } from './gemini-wire.js';
 import {
   isVeo2,
@@ -21,6 +22,9 @@ const STORAGE = 'https://storage.googleapis.com';
 
 /** The wire flags that these codecs read. */
 export const wire_flags = ['storage_url'] as const;
+
+/** Chat of Vertex AI. */
+export const chat = geminiChat((model) => `${MODELS}/${model}`);
 
 /** Images of Vertex AI, made by Gemini's image models. */
 export const image = imageCodec((model) => `${MODELS}/${model}`);
