@@ -30,6 +30,8 @@ interface Reading {
   model: string;
   contents: Content[];
   calls: Map<string, KnownCall>;
+  /** How many calls there were. */
+  count: number;
   ignored: Set<string>;
 }
 
@@ -42,7 +44,7 @@ export function conversationOf(
   model: string,
   ignored: Set<string>,
 ): Fields {
-  const reading: Reading = { model, contents: [], calls: new Map(), ignored };
+  const reading: Reading = { model, contents: [], calls: new Map(), count: 0, ignored };
   const system: Fields[] = [];
   let results: { order: number; parts: Fields[] }[] = [];
   messages.forEach((message, i) => {
@@ -121,12 +123,13 @@ function detailsIn(details: ChatMessage['reasoning_details']): Partial<Reasoning
   );
 }
 
-function callsOf(message: ChatMessage, { at }: Place, { model, calls }: Reading): Fields[] {
+function callsOf(message: ChatMessage, { at }: Place, reading: Reading): Fields[] {
   const details = detailsIn(message.reasoning_details);
   const parts = (message.tool_calls ?? []).map((call, i): Fields => {
     const id = plainId(call.id);
     const { name } = call.function;
-    calls.set(id, { name, order: calls.size });
+    reading.calls.set(id, { name, order: reading.count });
+    reading.count += 1;
     const args = argumentsOf(call.function.arguments, `${at}.tool_calls[${i}].function.arguments`);
     // Some clients name the call that a signature belongs to in its detail instead.
     const thoughtSignature = signatureOf(call.id) ?? details.find((one) => one.id === id)?.data;
@@ -138,7 +141,7 @@ function callsOf(message: ChatMessage, { at }: Place, { model, calls }: Reading)
   // Of calls made at once the first alone is signed.
   const [first] = parts;
   const isSigned = parts.some((part) => 'thoughtSignature' in part);
-  if (first && !isSigned && isGemini3(model)) first['thoughtSignature'] = SKIP_SIGNATURE;
+  if (first && !isSigned && isGemini3(reading.model)) first['thoughtSignature'] = SKIP_SIGNATURE;
   return parts;
 }
 
@@ -156,7 +159,7 @@ function argumentsOf(text: string, param: string): Fields {
 function resultOf(
   message: ChatMessage,
   place: Place,
-  { calls, model }: Reading,
+  { calls, count, model }: Reading,
 ): { order: number; parts: Fields[] } {
   const id = plainId(message.tool_call_id ?? '');
   const known = calls.get(id);
@@ -169,7 +172,7 @@ function resultOf(
   const shown = parts.filter((part) => !('text' in part));
   const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
   const functionResponse: Fields = { ...(id !== '' && { id }), name, response: objectOf(text) };
-  const order = known?.order ?? calls.size;
+  const order = known?.order ?? count;
   if (!isGemini3(model)) return { order, parts: [{ functionResponse }, ...shown] };
   if (shown.length > 0) functionResponse['parts'] = shown;
   return { order, parts: [{ functionResponse }] };
