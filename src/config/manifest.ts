@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
-import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
+import type { LocalUpstream, ProviderOperation, RequestSigner } from '../core/provider.js';
 import { Adapters, checkNames } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
@@ -12,6 +12,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
+import { importSigner } from './signer.js';
 import { validate, type PartialLoad } from '../yaml/validate.js';
 
 /** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
@@ -21,6 +22,7 @@ export interface Manifest {
   operations: ReadonlyMap<string, ProviderOperation>;
   read_error: ErrorReader | undefined;
   answer: LocalUpstream['answer'] | undefined;
+  sign: RequestSigner | undefined;
   /** The settings that its adapters read; undefined where that is unknown. */
   settings: readonly string[] | undefined;
 }
@@ -29,6 +31,7 @@ const NOTHING = {
   operations: new Map(),
   read_error: undefined,
   answer: undefined,
+  sign: undefined,
   settings: undefined,
 };
 
@@ -111,9 +114,11 @@ export class Manifests {
     const operations = await this.#operations(source, data, adapters);
     const read_error = compileErrors(source, data.errors);
     const answer = await adapters.importPart('/in_process', data.in_process, 'answer', isAnswer);
+    const sign = await importSigner(source, data.auth, adapters);
     checkNames(source, '/wire', 'wire flag', adapters.wire_flags);
     checkNames(source, '/settings', 'setting', adapters.settings);
-    return { source, data, operations, read_error, answer, settings: adapters.settings };
+    const { settings } = adapters;
+    return { source, data, operations, read_error, answer, sign, settings };
   }
 
   async #operations(source: Source, data: Manifest['data'], adapters: Adapters) {

@@ -1,15 +1,17 @@
 // Made by `npm run types` from schemas/provider.schema.json.
 
-/** none, bearer, optional-bearer or { header, prefix, required } */
+/** none, bearer, optional-bearer, { header, prefix, required } or { signer } */
 export type AuthBlock =
   | string
   | {
       /** a header's name */
-      header: string;
+      header?: string;
       /** text */
       prefix?: string;
       /** true or false */
       required?: boolean;
+      /** the name or ./path.js of a module that signs requests */
+      signer?: string;
     };
 /** a path such as /images or /models/{model}, or a template of one */
 export type Address = string | {};
@@ -31,7 +33,7 @@ export type Tokens = number;
 export interface ProviderManifest {
   /** the provider's display name */
   name: string;
-  /** a URL */
+  /** a URL; {region}, {resource}, {project} and {api_version} are keys of the entry */
   base_url?: string;
   auth?: AuthBlock;
   headers?: {

@@ -4,8 +4,8 @@ import { ERROR_BYTES } from './read-answer.js';
 import { UpstreamError, type Fault, type ErrorWords } from '../core/upstream-error.js';
 
 type Headers = Readonly<Record<string, string>>;
-/** The headers of the call, whose credentials an upstream may repeat in its error. */
-type Caller = Pick<Provider, 'headers' | 'read_error'>;
+/** The credentials of the call, which an upstream may repeat in its error. */
+type Caller = Pick<Provider, 'headers' | 'read_error' | 'signer'>;
 
 const MESSAGE_CHARACTERS = 1_000;
 /** The part of the message, and of the marks, that is searched for the kind of the error. */
@@ -180,16 +180,24 @@ function toError(
   return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
 }
 
-/** Hides each header value that may be a secret, or hold one after a scheme: `Bearer KEY`. */
-function masked(text: string, caller: Caller | undefined): string {
+/** Hides each secret of the caller. */
+export function masked(text: string, caller: Caller | undefined): string {
   let result = text;
-  for (const [name, value] of Object.entries(caller?.headers ?? {})) {
-    const secret = value.split(' ').at(-1) ?? value;
-    if (secret.length >= SECRET_CHARACTERS && !PLAIN_HEADERS.has(name.toLowerCase())) {
-      result = withoutBeginning(result.replaceAll(secret, '***'), secret);
-    }
+  for (const secret of caller ? secretsOf(caller) : []) {
+    if (secret.length < SECRET_CHARACTERS) continue;
+    result = withoutBeginning(result.replaceAll(secret, '***'), secret);
   }
   return result;
+}
+
+/** Keys that sign, and each header value that may be a secret, or hold one after a scheme. */
+function secretsOf({ headers, signer }: Caller): string[] {
+  const values = Object.entries(headers)
+    .filter(([name]) => !PLAIN_HEADERS.has(name.toLowerCase()))
+    .map(([, value]) => value.split(' ').at(-1) ?? value);
+  const { access_key_id, secret_access_key, session_token } = signer?.credentials ?? {};
+  const keys = [access_key_id, secret_access_key, session_token];
+  return [...values, ...keys.filter((key) => key !== undefined)];
 }
 
 /** A text that was cut may end in the beginning of a secret. */

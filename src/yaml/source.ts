@@ -71,9 +71,12 @@ export class Source {
     return isRecord(block) ? Object.keys(block) : undefined;
   }
 
-  /** True where a block lacks a key only because it is misspelt, which is told already. */
-  misspells(pointer: string, key: string): boolean {
-    const keys = this.keys(pointer) ?? [];
+  /**
+   * True where a block lacks a key only because it is misspelt, which is told already. `others` are
+   * right keys that look like it.
+   */
+  misspells(pointer: string, key: string, others: readonly string[] = []): boolean {
+    const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
     return !keys.includes(key) && keys.some((other) => nearestWord(other, [key]) !== undefined);
   }
 

@@ -10,6 +10,7 @@ import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson } from '../../upstream/read-answer.js';
 import { jsonRequest, requestOk } from '../../upstream/request-json.js';
+import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
@@ -96,7 +97,8 @@ async function beginStream(
 ): Promise<ChatStream> {
   const { call, upstream, limits } = attempt;
   const decoder = codec.decodeStream(call, upstream);
-  const rest = new DeltaReader(answer.body, limits, decoder);
+  const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
+  const rest = new DeltaReader(answer.body, frames, decoder);
   const first = await rest.next();
   if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
