@@ -13,6 +13,8 @@ export type AuthBlock =
       /** the name or ./path.js of a module that signs requests */
       signer?: string;
     };
+/** a path such as /chat/completions */
+export type OperationPath = string;
 /** a path such as /images or /models/{model}, or a template of one */
 export type Address = string | {};
 /**
@@ -41,7 +43,7 @@ export interface ProviderManifest {
     [k: string]: string;
   };
   operations: {
-    chat?: OperationBlock;
+    chat?: ChatBlock;
     embedding?: OperationBlock;
     image?: ImageBlock;
     video?: VideoBlock;
@@ -72,9 +74,15 @@ export interface ProviderManifest {
     [k: string]: unknown;
   };
 }
+export interface ChatBlock {
+  path: OperationPath;
+  /** a codec's name or ./path.js */
+  codec: string;
+  /** a whole number of choices a call, 1 to 128 */
+  max?: number;
+}
 export interface OperationBlock {
-  /** a path such as /chat/completions */
-  path: string;
+  path: OperationPath;
   /** a codec's name or ./path.js */
   codec: string;
 }

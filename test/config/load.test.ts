@@ -190,7 +190,7 @@ describe('load of a valid configuration', () => {
       poll_interval_ms: 2000,
       wire: { stream_options: false },
     });
-    expect(keyed?.operations.get('chat')).to.include({ path: '/chat/completions', max: 1 });
+    expect(keyed?.operations.get('chat')).to.include({ path: '/chat/completions', max: Infinity });
     expect(keyed?.operations.get('chat')?.codec).to.respondTo('encode');
   });
 

@@ -9,6 +9,8 @@ import {
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson } from '../../upstream/read-answer.js';
+import type { LightAbortSignal } from '../../lib/abort.js';
+import { fanOut } from './fan-out.js';
 import { jsonRequest, requestOk } from '../../upstream/request-json.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -50,17 +52,24 @@ export interface ChatAttempt {
 }
 
 /**
- * Asks one upstream once. Resolves with a whole answer, or with a stream that has begun; throws
- * `UpstreamError` for everything else.
+ * Asks one upstream once, or at once by as many calls as it needs for `n` choices. Resolves with a
+ * whole answer, or with a stream that has begun; throws `UpstreamError` for everything else.
  */
-export async function chat(
+export function chat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
+  const { max } = operationOf(attempt.upstream);
+  if (attempt.call.n <= max) return ask(attempt, attempt.client.signal, network);
+  return fanOut(attempt, max, (part, signal) => ask(part, signal, network));
+}
+
+async function ask(
   attempt: ChatAttempt,
+  signal: LightAbortSignal,
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
   const { path, codec } = operationOf(upstream);
   const wire = jsonRequest(codec.encode(call, upstream), path);
-  const answer = await requestOk(network, upstream.provider, wire, client.signal);
+  const answer = await requestOk(network, upstream.provider, wire, signal);
   if (call.stream && !isJson(answer)) return beginStream(attempt, codec, answer);
   const body = await readJson(answer, limits.answer_bytes, client.room);
   const reply = visible(codec.decode(body, call, upstream), attempt.shown);
@@ -68,12 +77,12 @@ export async function chat(
   return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
 }
 
-function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec } {
+function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec; max: number } {
   const operation = provider.operations.get('chat');
   if (!operation || !isChatCodec(operation.codec)) {
     throw new Error(`${provider.name} does not serve chat.`);
   }
-  return { path: operation.path, codec: operation.codec };
+  return { path: operation.path, codec: operation.codec, max: operation.max };
 }
 
 function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
