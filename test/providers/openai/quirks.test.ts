@@ -9,7 +9,7 @@ import type { ChatCall, ChatDelta, ChatReply } from '../../../src/modalities/cha
 import { finishReason } from '../../../src/modalities/chat/formats/openai-finish.js';
 import { classifyError } from '../../../src/upstream/classify-error.js';
 import { createNetwork } from '../../../src/upstream/network.js';
-import { readJson } from '../../../src/upstream/read-answer.js';
+import { readJson } from '../../../src/upstream/upstream-request.js';
 import { EventReader } from '../../../src/upstream/sse.js';
 import { providerAt, startUpstream, upstreamAt } from '../../helpers/upstream.js';
 
