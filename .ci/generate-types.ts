@@ -16,6 +16,7 @@ export const TYPED_SCHEMAS = [
   'image-generation',
   'key-creation',
   'ledger-query',
+  'messages',
   'provider',
   'task-query',
   'usage-query',

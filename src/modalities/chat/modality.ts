@@ -14,13 +14,14 @@ import {
   TOOL_FIELDS,
 } from './formats/openai-fields.js';
 import { openAiChat } from './formats/openai-chat.js';
+import { messages } from './formats/messages.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
 import { sampleBill } from './sample-bill.js';
 import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
 import { shownOf } from './shown.js';
 
-const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat];
+const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat, messages];
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {
