@@ -18,6 +18,7 @@ export const TYPED_SCHEMAS = [
   'ledger-query',
   'messages',
   'provider',
+  'responses',
   'task-query',
   'usage-query',
   'video-submission',
