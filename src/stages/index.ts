@@ -12,7 +12,7 @@ import { validate } from './validate.js';
 /** The stages that are built in, by the word that gateway.yaml uses. */
 export function builtInStages(modalities: Modalities): ReadonlyMap<string, Stage> {
   const stages = [
-    auth,
+    auth(modalities),
     validate(modalities),
     route(modalities),
     balance,
