@@ -65,7 +65,7 @@ function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
 }
 
-/** The stages of an endpoint whose clients parse another shape of error than the one of all others. */
+/** The stages of an endpoint whose clients parse a shape of error of their own. */
 function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
   const format = formatOf(MODALITIES, endpoint);
   const error_body = format?.error?.bind(format);

@@ -134,7 +134,7 @@ export interface Modality {
 /** All modalities, by name. */
 export type Modalities = ReadonlyMap<string, Modality>;
 
-/** The format of an endpoint's requests; undefined where it takes no body, or none that is known. */
+/** The format of the requests of an endpoint; undefined where it takes no body. */
 export function formatOf(
   modalities: Modalities,
   { stages }: Pick<EndpointEntry, 'stages'>,

@@ -74,7 +74,7 @@ export function toCompletion(body: ResponsesBody, model: Model): Translated {
 function refuseState(body: ResponsesBody): void {
   const param = body.background === true ? 'background' : CONTENT_FIELDS.find((name) => body[name]);
   if (param === undefined) return;
-  const message = `${param} cannot be used here: answers are not kept. Send the whole conversation.`;
+  const message = `${param} cannot be used, as answers are not kept: send the whole conversation.`;
   throw new GatewayError('invalid_request', message, { param });
 }
 

@@ -17,7 +17,7 @@ import { toCompletion } from './responses-request.js';
 import { ResponsesWriter } from './responses-stream.js';
 import type { ClientTools } from '../call.js';
 
-/** OpenAI's Responses API, as its SDKs and codex speak it, for every chat model. Nothing is kept. */
+/** OpenAI's Responses API, as its SDKs and codex speak it, for every chat model. */
 export const responses: ChatFormat = {
   name: 'responses',
   endpoint: spendingEndpoint('responses', 'POST /v1/responses', {
@@ -27,8 +27,8 @@ export const responses: ChatFormat = {
   description: {
     summary: "Create a response, in the words of OpenAI's Responses API",
     details:
-      'Nothing is kept: each request brings the whole conversation. With `stream: true` the answer ' +
-      'is a stream of events that ends with `response.completed`.',
+      'Nothing is kept: each request brings the whole conversation. With `stream: true` the ' +
+      'answer is a stream of events that ends with `response.completed`.',
     status: 200,
     content: {
       'application/json': 'responses#/$defs/answer',
