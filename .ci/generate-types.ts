@@ -13,6 +13,7 @@ export const TYPED_SCHEMAS = [
   'chat-completion',
   'embedding',
   'gateway',
+  'generate-content',
   'image-generation',
   'key-creation',
   'ledger-query',

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
 import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
-import { plainId } from '../tool-id.js';
+import { plainId } from '../../src/lib/tool-id.js';
 import { withSignatures } from './google-signatures.js';
 import { reasoningBack } from './reasoning.js';
 import { shortId } from './tools.js';

@@ -15,6 +15,7 @@ import {
 } from './formats/openai-fields.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { responses } from './formats/responses.js';
+import { generateContent, streamGenerateContent } from './formats/generate-content.js';
 import { messages } from './formats/messages.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
@@ -22,7 +23,14 @@ import { sampleBill } from './sample-bill.js';
 import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
 import { shownOf } from './shown.js';
 
-const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat, messages, responses];
+const FORMATS: readonly ChatFormat[] = [
+  chatCompletion,
+  openAiChat,
+  messages,
+  responses,
+  generateContent,
+  streamGenerateContent,
+];
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {

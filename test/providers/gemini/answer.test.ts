@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { signedId } from '../../../providers/tool-id.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { answer, decoded } from '../../helpers/gemini.js';
 
 const only = (body: unknown) => decoded(body).choices[0];

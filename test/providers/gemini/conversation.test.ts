@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { signedId } from '../../../providers/tool-id.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { chat, chunksOf, completionOf, errorOf } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import { startGemini, type GeminiServer } from '../../helpers/gemini-server.js';
