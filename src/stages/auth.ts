@@ -4,7 +4,7 @@ import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
 
-/** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
+/** Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5). */
 export const auth: Stage = {
   name: 'auth',
   shape: withoutOption({ needs: [], gives: ['caller'] }),
@@ -15,8 +15,8 @@ export const auth: Stage = {
       const secret_sha256 = hash('sha256', bearer(ctx));
       const caller = await store.caller(secret_sha256);
       if (!caller) {
-        // Only guesses are counted, and only guesses are refused: many may share an address, and a
-        // program that has not heard of its key's end is told so however often it asks.
+        // The rate limit counts and refuses unknown keys only. Many clients may share an address,
+        // and a program with a revoked key gets 401 however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
         if (isGuess)
           enforceRate(rate_limiters.failed_keys, addressOf(ctx.req), most, 'wrong API keys');
