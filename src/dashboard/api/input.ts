@@ -30,7 +30,7 @@ export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
   };
 }
 
-/** The same for values that are read one by one. */
+/** The same error for a single value. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param });
 }

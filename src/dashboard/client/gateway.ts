@@ -14,7 +14,7 @@ const LIFETIME_S = 3600;
 const UNAUTHORISED = 401;
 
 /**
- * Calls the gateway as any program does, with a key of this tab: made at the first call, and
+ * Calls the gateway as other programs do, with a key of this tab: made at the first call, and
  * revoked when the page closes. Throws `Refusal`.
  */
 export async function call(path: string, init: RequestInit = {}): Promise<Response> {
