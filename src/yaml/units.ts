@@ -3,7 +3,7 @@ import type { Source } from './source.js';
 
 const MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
-/** The maximum of a duration that has no other. Node's timers count 31 bits of ms, about 24 days. */
+/** The maximum of a duration that has no other. A timer of Node counts 31 bits of ms, 24 days. */
 const LONGEST_MS = 86_400_000;
 
 /** The default of a value, and its bounds. */
