@@ -1,7 +1,8 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './manifest.js';
-import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { nameOf } from './address.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
 /** Headers that belong to the connection or the body, and are the gateway's to write. */
@@ -19,10 +20,14 @@ const RESERVED = [
   'upgrade',
 ];
 
+const BEARER = { header: 'authorization', prefix: 'Bearer ' };
+
 interface Auth {
   header: string;
   prefix: string;
   required: boolean;
+  /** Without an API key the requests are signed. */
+  signs: boolean;
 }
 
 /**
@@ -51,14 +56,14 @@ function credentials(
   const place = `${pointer}/api_key`;
   const auth = readAuth(manifest.data.auth);
   const given = source.marks.has(place);
-  const isSigned = source.marks.has(`${pointer}/service_account`);
+  const isSigned = auth?.signs === true || source.marks.has(`${pointer}/service_account`);
   if (!auth) {
     const silent = manifest.source.marks.has('/auth') && manifest.data.auth === undefined;
     if (given && !silent) tellUnused(source, place, manifest);
     return {};
   }
   if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
-    const message = `${quote(segments(pointer).at(-1) ?? '')} is missing the key "api_key"`;
+    const message = `${nameOf(pointer)} is missing the key "api_key"`;
     const hint = 'write api_key: "${NAME}" with the name of an environment variable';
     source.fault(pointer, { code: 'missing_api_key', message, hint });
   }
@@ -79,10 +84,11 @@ function credentials(
 function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
   if (auth === undefined || auth === 'none') return undefined;
   if (typeof auth === 'object') {
-    const { header, prefix = '', required = true } = auth;
-    return header === undefined ? undefined : { header, prefix, required };
+    const { header, prefix = '', required = true, signer } = auth;
+    if (signer !== undefined) return { ...BEARER, required: true, signs: true };
+    return header === undefined ? undefined : { header, prefix, required, signs: false };
   }
-  return { header: 'authorization', prefix: 'Bearer ', required: auth === 'bearer' };
+  return { ...BEARER, required: auth === 'bearer', signs: false };
 }
 
 function tellUnused(source: Source, place: string, manifest: Manifest): void {

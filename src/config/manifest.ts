@@ -2,16 +2,17 @@ import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
-import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
+import type { LocalUpstream, ProviderOperation, RequestSigner } from '../core/provider.js';
 import { Adapters, checkNames } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
 import type { ErrorReader } from '../core/upstream-error.js';
-import { nameHint } from '../yaml/did-you-mean.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
+import { importSigner } from './signer.js';
 import { validate, type PartialLoad } from '../yaml/validate.js';
 
 /** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
@@ -21,6 +22,7 @@ export interface Manifest {
   operations: ReadonlyMap<string, ProviderOperation>;
   read_error: ErrorReader | undefined;
   answer: LocalUpstream['answer'] | undefined;
+  sign: RequestSigner | undefined;
   /** The settings that its adapters read; undefined where that is unknown. */
   settings: readonly string[] | undefined;
 }
@@ -29,6 +31,7 @@ const NOTHING = {
   operations: new Map(),
   read_error: undefined,
   answer: undefined,
+  sign: undefined,
   settings: undefined,
 };
 
@@ -70,7 +73,7 @@ export class Manifests {
     // Left out, `uses` is the entry's own name, which is no value of the file.
     const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
     const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
-    const hint = isPath(uses) ? '' : nameHint(uses, await this.#names());
+    const hint = isPath(uses) ? '' : manifestHint(uses, await this.#names());
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
   }
@@ -111,9 +114,11 @@ export class Manifests {
     const operations = await this.#operations(source, data, adapters);
     const read_error = compileErrors(source, data.errors);
     const answer = await adapters.importPart('/in_process', data.in_process, 'answer', isAnswer);
+    const sign = await importSigner(source, data.auth, adapters);
     checkNames(source, '/wire', 'wire flag', adapters.wire_flags);
     checkNames(source, '/settings', 'setting', adapters.settings);
-    return { source, data, operations, read_error, answer, settings: adapters.settings };
+    const { settings } = adapters;
+    return { source, data, operations, read_error, answer, sign, settings };
   }
 
   async #operations(source: Source, data: Manifest['data'], adapters: Adapters) {
@@ -135,6 +140,13 @@ export class Manifests {
     const files = (await Promise.all(folders)).flat();
     return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
   }
+}
+
+/** A name that is near is told first: most providers that have no manifest speak OpenAI's wire. */
+function manifestHint(uses: string, names: readonly string[]): string {
+  const near = nearestWord(uses, names);
+  const general = '"uses: openai-compatible" with a base_url reaches others of that wire';
+  return near === undefined ? general : `did you mean "${near}"? ${general}`;
 }
 
 function isAnswer(value: unknown): value is LocalUpstream['answer'] {

@@ -1,12 +1,13 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { Provider, Timeouts } from '../core/provider.js';
 import { checkNames } from './adapter.js';
+import { readAddress } from './address.js';
 import { readHeaders } from './headers.js';
 import type { Manifest, Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
-import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { readSigner } from './signer.js';
+import { pointer as join, type Source } from '../yaml/source.js';
 import { readDuration } from '../yaml/units.js';
-import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
 /** A provider entry joined with its manifest, as far as both could be read. */
@@ -62,12 +63,15 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     checkNames(source, `${pointer}/settings`, 'setting', manifest.settings);
   }
   const service_account = readServiceAccount(source, pointer, entry);
+  const signer = readSigner(source, pointer, entry, manifest);
+  const { base_url, wire } = readAddress(source, pointer, entry, manifest);
   return {
     name,
     manifest: entry.uses ?? name,
-    base_url: readBaseUrl(source, pointer, entry, manifest),
+    base_url,
     headers: readHeaders(source, pointer, entry, manifest),
     ...(service_account && { service_account }),
+    ...(signer && { signer }),
     operations: manifest.operations,
     ...(manifest.read_error && { read_error: manifest.read_error }),
     ...readPromptTokens(data),
@@ -75,7 +79,7 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
     on_abort: entry.on_abort ?? data.on_abort ?? 'drain',
     local: answer && { answer, settings: { ...data.settings, ...entry.settings } },
-    wire: { ...data.wire },
+    wire,
   };
 }
 
@@ -88,20 +92,6 @@ function readPromptTokens({
     ...(hidden_tokens && { hidden_tokens: { base, tools } }),
     ...(image_tokens !== undefined && { image_tokens }),
   };
-}
-
-function readBaseUrl(source: Source, pointer: string, entry: Entry, manifest: Manifest): string {
-  const place = `${pointer}/base_url`;
-  if (entry.base_url !== undefined) return readUrl(source, place, entry.base_url) ?? '';
-  const { data, source: own } = manifest;
-  if (data.base_url !== undefined) return readUrl(own, '/base_url', data.base_url) ?? '';
-  const faulty = source.marks.has(place) || own.marks.has('/base_url');
-  if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {
-    const message = `${quote(segments(pointer).at(-1) ?? '')} is missing the key "base_url"`;
-    const hint = `${own.file} has none, so say where the provider is`;
-    source.fault(pointer, { code: 'missing_key', message, hint });
-  }
-  return '';
 }
 
 function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {

@@ -21,7 +21,10 @@ export interface ProviderOperation {
   image_urls?: 'bytes';
 }
 
-/** A request as it will go out, for a signature over all of it. Header names are in lower case. */
+/**
+ * A request as it will go out, for a signature over all of it: its headers without those of the
+ * connection, names in lower case.
+ */
 export interface UnsignedRequest {
   method: string;
   url: URL;

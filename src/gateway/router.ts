@@ -7,6 +7,7 @@ import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
+import { formatOf } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
@@ -29,7 +30,7 @@ export function createApp(
   const direct = new Map<string, Map<string, Handle>>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
-    const run = compose(endpoint, stages, services);
+    const run = sayingErrors(endpoint, compose(endpoint, stages, services));
     router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();
@@ -62,6 +63,17 @@ export function createApp(
  */
 function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
+}
+
+/** The stages of an endpoint whose clients parse a shape of error of their own. */
+function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
+  const format = formatOf(MODALITIES, endpoint);
+  const error_body = format?.error?.bind(format);
+  if (!error_body) return walk;
+  return (ctx) => {
+    ctx.state.error_body = error_body;
+    return walk(ctx);
+  };
 }
 
 /** Even a probe has an id, by which its client and the log can speak of it. */

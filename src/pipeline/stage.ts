@@ -2,6 +2,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Bill } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { EndpointEntry } from '../core/configuration.js';
+import type { GatewayError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
 import type { Room } from '../http/memory-budget.js';
 import type { Services } from './services.js';
@@ -41,6 +42,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   account_id?: string;
   /** The memory it uses; see `roomOf`. */
   room?: Room;
+  /** How the endpoint's format says an error; the one shape where it is absent. */
+  error_body?: (error: GatewayError, request_id: string) => object;
 }
 
 export type Context = ParameterizedContext<State>;

@@ -10,6 +10,8 @@ export type Attempts = number;
 export type Fields = string[];
 /** an address such as ada@example.org */
 export type Email = string;
+/** a part of an address: letters, digits, dots, dashes and underscores */
+export type AddressPart = string;
 /** a field's name */
 export type Field = string;
 /** free, or prices such as { input_per_million: 0.15, output_per_million: 0.60 } */
@@ -170,6 +172,16 @@ export interface ProviderEntry {
   service_account?: string;
   /** a URL */
   token_url?: string;
+  /** text */
+  access_key_id?: string;
+  /** text */
+  secret_access_key?: string;
+  /** text */
+  session_token?: string;
+  region?: AddressPart;
+  resource?: AddressPart;
+  project?: AddressPart;
+  api_version?: AddressPart;
   /** a URL */
   base_url?: string;
   headers?: {

@@ -1,16 +1,20 @@
 // Made by `npm run types` from schemas/provider.schema.json.
 
-/** none, bearer, optional-bearer or { header, prefix, required } */
+/** none, bearer, optional-bearer, { header, prefix, required } or { signer } */
 export type AuthBlock =
   | string
   | {
       /** a header's name */
-      header: string;
+      header?: string;
       /** text */
       prefix?: string;
       /** true or false */
       required?: boolean;
+      /** the name or ./path.js of a module that signs requests */
+      signer?: string;
     };
+/** a path such as /chat/completions */
+export type OperationPath = string;
 /** a path such as /images or /models/{model}, or a template of one */
 export type Address = string | {};
 /**
@@ -31,7 +35,7 @@ export type Tokens = number;
 export interface ProviderManifest {
   /** the provider's display name */
   name: string;
-  /** a URL */
+  /** a URL; {region}, {resource}, {project} and {api_version} are keys of the entry */
   base_url?: string;
   auth?: AuthBlock;
   headers?: {
@@ -39,7 +43,7 @@ export interface ProviderManifest {
     [k: string]: string;
   };
   operations: {
-    chat?: OperationBlock;
+    chat?: ChatBlock;
     embedding?: OperationBlock;
     image?: ImageBlock;
     video?: VideoBlock;
@@ -70,9 +74,15 @@ export interface ProviderManifest {
     [k: string]: unknown;
   };
 }
+export interface ChatBlock {
+  path: OperationPath;
+  /** a codec's name or ./path.js */
+  codec: string;
+  /** a whole number of choices a call, 1 to 128 */
+  max?: number;
+}
 export interface OperationBlock {
-  /** a path such as /chat/completions */
-  path: string;
+  path: OperationPath;
   /** a codec's name or ./path.js */
   codec: string;
 }

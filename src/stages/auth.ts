@@ -3,16 +3,21 @@ import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
+import { formatOf, type Modalities } from '../pipeline/modality.js';
 
-/** Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5). */
-export const auth: Stage = {
+/**
+ * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
+ * header by which clients of the endpoint's format send their keys.
+ */
+export const auth = (modalities: Modalities): Stage => ({
   name: 'auth',
   shape: withoutOption({ needs: [], gives: ['caller'] }),
-  create: (_option, { store, configuration, rate_limiters }) => {
+  create: (_option, { store, configuration, rate_limiters }, endpoint) => {
     const most = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
+    const key_header = formatOf(modalities, endpoint)?.key_header;
     return async (ctx, next) => {
-      const secret_sha256 = hash('sha256', bearer(ctx));
+      const secret_sha256 = hash('sha256', secretOf(ctx, key_header));
       const caller = await store.caller(secret_sha256);
       if (!caller) {
         // The rate limit counts and refuses unknown keys only. Many clients may share an address,
@@ -26,7 +31,12 @@ export const auth: Stage = {
       await next();
     };
   },
-};
+});
+
+function secretOf(ctx: Context, key_header: string | undefined): string {
+  const own = key_header === undefined ? undefined : ctx.req.headers[key_header];
+  return typeof own === 'string' && own !== '' ? own.trim() : bearer(ctx);
+}
 
 function bearer(ctx: Context): string {
   const header = ctx.req.headers.authorization;

@@ -12,7 +12,7 @@ import { validate } from './validate.js';
 /** The built-in stages by name, as gateway.yaml writes it. */
 export function builtInStages(modalities: Modalities): ReadonlyMap<string, Stage> {
   const stages = [
-    auth,
+    auth(modalities),
     validate(modalities),
     route(modalities),
     balance,

@@ -3,7 +3,7 @@ import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
 import { readJsonBody, compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
-import type { Modalities } from '../pipeline/modality.js';
+import { type Modalities, formatOf } from '../pipeline/modality.js';
 import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
@@ -14,22 +14,24 @@ import type { Services } from '../pipeline/services.js';
  */
 export function validate(modalities: Modalities): Stage {
   const names = [...modalities.values()].flatMap(({ formats }) => formats.map(({ name }) => name));
-  const formatOf = (option: unknown, endpoint: EndpointEntry): string => {
+  const nameOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
     const message = `${formatOption(option)} is neither a schema nor a path that begins with "./"`;
     if (!isPath(option)) throw new OptionError(message, names);
-    return formatOfOperation(modalities, endpoint);
+    const format = formatOf(modalities, endpoint);
+    if (format) return format.name;
+    throw new OptionError('its endpoint has no operation that takes a body');
   };
   return {
     name: 'validate',
     shape: (option, endpoint) => {
-      const format = formatOf(option, endpoint);
+      const format = nameOf(option, endpoint);
       if (isPath(option)) compileOwnSchema(option, endpoint.place.file);
       return { needs: [], gives: [`request:${format}`] };
     },
     create: (option, services, endpoint) => {
-      const format = formatOf(option, endpoint);
+      const format = nameOf(option, endpoint);
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
       const { limits } = services.configuration;
@@ -57,13 +59,4 @@ function maxBytes(limits: Services['configuration']['limits']): number {
 
 function isPath(option: unknown): option is string {
   return typeof option === 'string' && option.startsWith('.');
-}
-
-function formatOfOperation(modalities: Modalities, endpoint: EndpointEntry): string {
-  const word = endpoint.stages.find(({ name }) => name === 'transform')?.option;
-  for (const { operations } of modalities.values()) {
-    const format = operations.find(({ name }) => name === word)?.format;
-    if (format !== undefined) return format;
-  }
-  throw new OptionError('its endpoint has no operation that takes a body');
 }

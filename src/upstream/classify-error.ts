@@ -3,8 +3,8 @@ import { ERROR_BYTES, readErrorBody, readErrorText, reread } from './error-body.
 import { UpstreamError, type Fault, type ErrorWords } from '../core/upstream-error.js';
 
 type Headers = Readonly<Record<string, string>>;
-/** The headers of the call, whose credentials an upstream may repeat in its error. */
-type Caller = Pick<Provider, 'headers' | 'read_error'>;
+/** The credentials of the call, which an upstream may repeat in its error. */
+type Caller = Pick<Provider, 'headers' | 'read_error' | 'signer'>;
 
 const MESSAGE_CHARACTERS = 1_000;
 /** The part of the message, and of the marks, that is searched for the kind of the error. */
@@ -15,12 +15,19 @@ const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'use
 
 const CONTEXT = anyOf(
   'context_length_exceeded',
-  'maximum context length',
-  'prompt is too long',
+  'maximum (context|prompt) length',
+  'prompt (is )?too long',
   'exceeds? the (maximum|context)',
+  'exceed(s|ed)? (the )?max(imum)? context',
   'input token count .{0,100} exceeds',
+  'prompt token count .{0,100} exceeds',
   'exceed_context_size_error',
   'too many (input )?tokens',
+  'too_many_prompt_tokens',
+  'tokens_limit_reached',
+  'exceeded model token limit',
+  'greater than the context length',
+  'context window exceeds',
   'input is too long',
 );
 const POLICY = anyOf(
@@ -28,6 +35,7 @@ const POLICY = anyOf(
   'content_?filter',
   'content management policy',
   'moderation_blocked',
+  'model[_ ]?armor',
   'responsible ?ai',
   'usage guidelines',
   'support codes?:',
@@ -41,6 +49,8 @@ const CREDENTIALS = anyOf(
   '(invalid|incorrect|expired|missing)\\b.{0,100}\\bapi[ _-]?key',
 );
 const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (credit|balance)');
+/** Said with 400 where the upstream serves no caller of the gateway's country. */
+const LOCATION = anyOf('location is not supported', 'unsupported_country');
 const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
 const RATE = anyOf('rate_?limit', 'resource_exhausted', 'too_many_requests');
 const OVERLOADED = anyOf('overloaded', 'unavailable');
@@ -142,6 +152,7 @@ function clientFault(said: string): Fault {
   if (POLICY.test(said)) return 'policy';
   if (CREDENTIALS.test(said)) return 'credentials';
   if (NO_CREDIT.test(said)) return 'quota';
+  if (LOCATION.test(said)) return 'missing';
   return /model_not_found/u.test(said) ? 'missing' : 'rejected';
 }
 
@@ -179,16 +190,24 @@ function toError(
   return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
 }
 
-/** Hides each header value that may be a secret, or hold one after a scheme: `Bearer KEY`. */
-function masked(text: string, caller: Caller | undefined): string {
+/** Hides each secret of the caller. */
+export function masked(text: string, caller: Caller | undefined): string {
   let result = text;
-  for (const [name, value] of Object.entries(caller?.headers ?? {})) {
-    const secret = value.split(' ').at(-1) ?? value;
-    if (secret.length >= SECRET_CHARACTERS && !PLAIN_HEADERS.has(name.toLowerCase())) {
-      result = withoutBeginning(result.replaceAll(secret, '***'), secret);
-    }
+  for (const secret of caller ? secretsOf(caller) : []) {
+    if (secret.length < SECRET_CHARACTERS) continue;
+    result = withoutBeginning(result.replaceAll(secret, '***'), secret);
   }
   return result;
+}
+
+/** Keys that sign, and each header value that may be a secret, or hold one after a scheme. */
+function secretsOf({ headers, signer }: Caller): string[] {
+  const values = Object.entries(headers)
+    .filter(([name]) => !PLAIN_HEADERS.has(name.toLowerCase()))
+    .map(([, value]) => value.split(' ').at(-1) ?? value);
+  const { access_key_id, secret_access_key, session_token } = signer?.credentials ?? {};
+  const keys = [access_key_id, secret_access_key, session_token];
+  return [...values, ...keys.filter((key) => key !== undefined)];
 }
 
 /** A text that was cut may end in the beginning of a secret. */

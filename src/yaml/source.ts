@@ -71,9 +71,12 @@ export class Source {
     return isRecord(block) ? Object.keys(block) : undefined;
   }
 
-  /** Whether a missing key is only misspelt, which is reported already. */
-  misspells(pointer: string, key: string): boolean {
-    const keys = this.keys(pointer) ?? [];
+  /**
+   * Whether a missing key is only misspelt, which is reported already. `others` are valid keys that
+   * look like it.
+   */
+  misspells(pointer: string, key: string, others: readonly string[] = []): boolean {
+    const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
     return !keys.includes(key) && keys.some((other) => nearestWord(other, [key]) !== undefined);
   }
 

@@ -190,7 +190,7 @@ describe('load of a valid configuration', () => {
       poll_interval_ms: 2000,
       wire: { stream_options: false },
     });
-    expect(keyed?.operations.get('chat')).to.include({ path: '/chat/completions', max: 1 });
+    expect(keyed?.operations.get('chat')).to.include({ path: '/chat/completions', max: Infinity });
     expect(keyed?.operations.get('chat')?.codec).to.respondTo('encode');
   });
 
@@ -209,7 +209,8 @@ describe('load of a valid configuration', () => {
       model: 'large',
       weight: 3,
       set: { temperature: 0.2, nested: { list: [1, 'two'] } },
-      drop: ['logit_bias'],
+      // The second one's manifest lets the rest through; top_k is listed by the model itself.
+      drop: ['logit_bias', 'seed', 'response_format'],
       rename: { max_tokens: 'max_completion_tokens' },
     });
     expect(second && fields(second, 'model', 'weight', 'set', 'drop', 'rename')).to.deep.equal({

@@ -7,6 +7,7 @@ import { DeltaReader } from '../../src/modalities/chat/delta-reader.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/upstream-request.js';
+import { EventReader } from '../../src/upstream/sse.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
@@ -64,7 +65,7 @@ describe('the simulator', () => {
     const to = provider(settings);
     const call = { ...CALL, ...change, stream: true };
     const decoder = chat.decodeStream(call, upstreamAt(to));
-    const reader = new DeltaReader((await send(call, to)).body, LIMITS, decoder);
+    const reader = new DeltaReader((await send(call, to)).body, new EventReader(LIMITS), decoder);
     const pieces: ChatDelta[] = [];
     for (let batch; (batch = await reader.next());) pieces.push(...batch);
     return pieces;

@@ -1,5 +1,5 @@
 import type { ChatCall } from './codec.js';
-import { mediaTokens, maxTokens } from './max-cost.js';
+import { mediaTokens, maxTokens, promptReads } from './max-cost.js';
 import { tokenCost } from '../../billing/cost.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';
@@ -94,7 +94,8 @@ async function promptTokens({ work, model, upstream }: Terms): Promise<number> {
   }
   const text = await countTokens(texts.join('\n'));
   const around = TOKENS_PER_MESSAGE * work.size.messages;
-  return text + around + mediaTokens(work, model, upstream.provider);
+  const once = text + around + mediaTokens(work, model, upstream.provider);
+  return promptReads(work.call, upstream.provider) * once;
 }
 
 function textOf(part: { type: string; text?: string }): string[] {

@@ -1,4 +1,4 @@
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods, isRecord } from '../../lib/is-record.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { EventLimits, ServerSentEvent } from '../../upstream/sse.js';
@@ -94,7 +94,10 @@ export interface ChatCodec {
   decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;
   /** Reads one streamed answer; made for it when it begins. */
   decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder;
-  /** Takes the bytes of a stream apart, where they are not server-sent events. */
+  /**
+   * Takes the bytes of a stream apart, where they are not server-sent events. The frames are held
+   * to the limits, as an `EventReader` is.
+   */
   openFrames?(limits: EventLimits): StreamFrames;
 }
 
@@ -119,5 +122,6 @@ export interface StreamDecoder {
 
 /** Whether an adapter's export is a chat codec. */
 export function isChatCodec(value: unknown): value is ChatCodec {
-  return hasMethods(value, ['encode', 'decode', 'decodeStream']);
+  if (!isRecord(value) || !hasMethods(value, ['encode', 'decode', 'decodeStream'])) return false;
+  return value['openFrames'] === undefined || hasMethods(value, ['openFrames']);
 }

@@ -1,6 +1,5 @@
 import { AnswerBody } from '../../upstream/answer-body.js';
-import { EventReader, type EventLimits } from '../../upstream/sse.js';
-import type { ChatDelta, StreamDecoder } from './codec.js';
+import type { ChatDelta, StreamDecoder, StreamFrames } from './codec.js';
 
 export type DeltaConsumer = (pieces: readonly ChatDelta[]) => Promise<void> | undefined;
 
@@ -21,14 +20,14 @@ export interface DeltaSource {
  */
 export class DeltaReader implements DeltaSource {
   readonly #packets: AsyncIterator<Uint8Array>;
-  readonly #events: EventReader;
+  readonly #frames: StreamFrames;
   readonly #decoder: StreamDecoder;
   #state: 'open' | 'over' | 'failed' = 'open';
   #error: unknown;
 
-  constructor(body: AsyncIterable<Uint8Array>, limits: EventLimits, decoder: StreamDecoder) {
+  constructor(body: AsyncIterable<Uint8Array>, frames: StreamFrames, decoder: StreamDecoder) {
     this.#packets = body[Symbol.asyncIterator]();
-    this.#events = new EventReader(limits);
+    this.#frames = frames;
     this.#decoder = decoder;
   }
 
@@ -68,7 +67,7 @@ export class DeltaReader implements DeltaSource {
   #decode(packet: Uint8Array | undefined, pieces: ChatDelta[]): void {
     try {
       if (!packet) this.#end(pieces);
-      else if (this.#decoder.read(this.#events.read(packet), pieces)) this.leave();
+      else if (this.#decoder.read(this.#frames.read(packet), pieces)) this.leave();
     } catch (error) {
       this.leave();
       this.#state = 'failed';
@@ -78,6 +77,6 @@ export class DeltaReader implements DeltaSource {
 
   #end(pieces: ChatDelta[]): void {
     this.#state = 'over';
-    if (!this.#decoder.read(this.#events.finish(), pieces)) this.#decoder.end(pieces);
+    if (!this.#decoder.read(this.#frames.finish(), pieces)) this.#decoder.end(pieces);
   }
 }

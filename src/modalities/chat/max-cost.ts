@@ -3,6 +3,7 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { ChatWork } from './call.js';
+import type { ChatCall } from './codec.js';
 
 /** Tokens that a chat template adds around a prompt and around each message, and more than that. */
 const TEMPLATE_TOKENS = 64;
@@ -23,11 +24,12 @@ export function maxTokens(work: ChatWork, model: Model, provider: Provider): Tok
   const { size, call } = work;
   return {
     prompt_tokens:
-      TEMPLATE_TOKENS +
-      MESSAGE_TOKENS * size.messages +
-      size.text_bytes +
-      mediaTokens(work, model, provider) +
-      hiddenTokens(work, provider),
+      promptReads(call, provider) *
+      (TEMPLATE_TOKENS +
+        MESSAGE_TOKENS * size.messages +
+        size.text_bytes +
+        mediaTokens(work, model, provider) +
+        hiddenTokens(work, provider)),
     completion_tokens: (call.max_tokens ?? 0) * call.n,
   };
 }
@@ -36,6 +38,11 @@ export function maxTokens(work: ChatWork, model: Model, provider: Provider): Tok
 export function mediaTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
   const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
   return size.images * image_tokens + Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
+}
+
+/** How often a provider reads, and bills, the prompt: once for each call that `n` takes. */
+export function promptReads({ n }: ChatCall, { operations }: Provider): number {
+  return Math.max(1, Math.ceil(n / (operations.get('chat')?.max ?? n)));
 }
 
 /** What a provider writes into a prompt by itself. */

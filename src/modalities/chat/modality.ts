@@ -14,13 +14,15 @@ import {
   TOOL_FIELDS,
 } from './formats/openai-fields.js';
 import { openAiChat } from './formats/openai-chat.js';
+import { responses } from './formats/responses.js';
+import { messages } from './formats/messages.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
 import { sampleBill } from './sample-bill.js';
 import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
 import { shownOf } from './shown.js';
 
-const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat];
+const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat, messages, responses];
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {
@@ -74,7 +76,7 @@ function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAn
     provider: made.upstream.provider.name,
     streams: false,
     deliver: (settle) => chargeAnswer(made, terms, settle),
-    body: (bill) => format.write(made.heading, made.reply, bill),
+    body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
   };
 }
 

@@ -9,6 +9,9 @@ import {
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
+import type { LightAbortSignal } from '../../lib/in-flight.js';
+import { fanOut } from './fan-out.js';
+import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
@@ -48,17 +51,24 @@ export interface ChatAttempt {
 }
 
 /**
- * Asks one upstream once. Resolves with a whole answer, or with a stream that has begun; throws
- * `UpstreamError` for everything else.
+ * Asks one upstream once, or at once by as many calls as it needs for `n` choices. Resolves with a
+ * whole answer, or with a stream that has begun; throws `UpstreamError` for everything else.
  */
-export async function chat(
+export function chat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
+  const { max } = operationOf(attempt.upstream);
+  if (attempt.call.n <= max) return ask(attempt, attempt.client.signal, network);
+  return fanOut(attempt, max, (part, signal) => ask(part, signal, network));
+}
+
+async function ask(
   attempt: ChatAttempt,
+  signal: LightAbortSignal,
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
   const { path, codec } = operationOf(upstream);
   const wire = jsonRequest(codec.encode(call, upstream), path);
-  const answer = await requestOk(network, upstream.provider, wire, client.signal);
+  const answer = await requestOk(network, upstream.provider, wire, signal);
   if (call.stream && !isJson(answer)) return beginStream(attempt, codec, answer);
   const body = await readJson(answer, limits.answer_bytes, client.room);
   const reply = visible(codec.decode(body, call, upstream), attempt.shown);
@@ -66,12 +76,12 @@ export async function chat(
   return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
 }
 
-function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec } {
+function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec; max: number } {
   const operation = provider.operations.get('chat');
   if (!operation || !isChatCodec(operation.codec)) {
     throw new Error(`${provider.name} does not serve chat.`);
   }
-  return { path: operation.path, codec: operation.codec };
+  return { path: operation.path, codec: operation.codec, max: operation.max };
 }
 
 function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
@@ -95,7 +105,8 @@ async function beginStream(
 ): Promise<ChatStream> {
   const { call, upstream, limits } = attempt;
   const decoder = codec.decodeStream(call, upstream);
-  const rest = new DeltaReader(answer.body, limits, decoder);
+  const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
+  const rest = new DeltaReader(answer.body, frames, decoder);
   const first = await rest.next();
   if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');

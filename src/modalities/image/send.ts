@@ -1,6 +1,7 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
+import { shares } from '../../lib/shares.js';
 import { isImageCodec, type ImageCall, type ImageCodec, type ImageReply } from './codec.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -58,12 +59,6 @@ function operationOf({ provider }: Upstream): ImageOperation {
   const operation = provider.operations.get('image');
   if (operation && isImageCodec(operation.codec)) return { ...operation, codec: operation.codec };
   throw new Error(`${provider.name} does not make images.`);
-}
-
-/** 10 by 4 at a time are 4, 4 and 2. */
-function shares(total: number, most: number): number[] {
-  const length = Math.ceil(total / most);
-  return Array.from({ length }, (_, i) => Math.min(most, total - i * most));
 }
 
 /** What came of those that succeeded; the first failure where none did. */

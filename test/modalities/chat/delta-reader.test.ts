@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { StreamDecoder } from '../../../src/modalities/chat/codec.js';
 import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
 import { AnswerBody } from '../../../src/upstream/answer-body.js';
+import { EventReader } from '../../../src/upstream/sse.js';
 import { until } from '../../helpers/until.js';
 
 const LIMITS = { event_bytes: 1_000, stream_bytes: 10_000 };
@@ -35,7 +36,7 @@ describe('the delta reader of a chat stream', () => {
   }
 
   const reading = (...texts: string[]): DeltaReader =>
-    new DeltaReader(packets(...texts), LIMITS, decoder());
+    new DeltaReader(packets(...texts), new EventReader(LIMITS), decoder());
 
   beforeEach(() => {
     isClosed = false;
@@ -85,7 +86,7 @@ describe('the delta reader of a chat stream', () => {
   for (const [name, bodyOf] of Object.entries(bodies)) {
     const all = async (...texts: string[]): Promise<string> => {
       const said: unknown[] = [];
-      const reader = new DeltaReader(bodyOf(...texts), LIMITS, decoder());
+      const reader = new DeltaReader(bodyOf(...texts), new EventReader(LIMITS), decoder());
       const ended = await reader
         .each((pieces) => {
           said.push(...pieces.map(({ content }) => content));
@@ -105,7 +106,11 @@ describe('the delta reader of a chat stream', () => {
     });
 
     it(`leaves ${name} when its consumer stops`, async () => {
-      const reader = new DeltaReader(bodyOf('data: a\n\n', 'data: b\n\n'), LIMITS, decoder());
+      const reader = new DeltaReader(
+        bodyOf('data: a\n\n', 'data: b\n\n'),
+        new EventReader(LIMITS),
+        decoder(),
+      );
       let count = 0;
       await reader.each(() => {
         count += 1;

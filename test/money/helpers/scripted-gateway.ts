@@ -25,6 +25,11 @@ export const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }
 export type Script = Handler | Step | readonly Step[];
 
 export interface ScriptedGatewayOptions {
+  /** The manifest of the upstreams, `openai` where left out; and files beside gateway.yaml. */
+  uses?: string;
+  files?: Record<string, string>;
+  /** The API key of the upstreams; none where it is empty. */
+  key?: string;
   /** Further keys of each provider entry, and top-level blocks, as YAML. */
   provider?: string;
   settings?: string;
@@ -32,6 +37,8 @@ export interface ScriptedGatewayOptions {
   upstreams?: string;
   price?: string;
   model?: string;
+  /** As YAML: `chat, tools` where left out. */
+  capabilities?: string;
   credit?: string;
   terms?: KeyTerms;
   store?: string;
@@ -88,13 +95,14 @@ export async function startScriptedGateway(
   }
   const [upstream] = Object.values(upstreams);
   if (!upstream) throw new Error('A house needs an upstream.');
-  const { credit = '10', store, terms, now, log, store_wait_ms } = options;
+  const { credit = '10', store, terms, now, log, files, store_wait_ms } = options;
   const gateway = await startGateway(yaml(upstreams, options), {
     credit,
     ...(store && { store }),
     ...(terms && { terms }),
     ...(now && { now }),
     ...(log && { log }),
+    ...(files && { files }),
     ...(store_wait_ms && { store_wait_ms }),
   });
   const { url, secret, account } = gateway;
@@ -119,11 +127,12 @@ export async function closeAndAudit(house: ScriptedGateway): Promise<void> {
 
 function yaml(upstreams: Record<string, FakeUpstream>, options: ScriptedGatewayOptions): string {
   const { provider = '', price = PRICE, settings = '', model = '' } = options;
+  const { uses = 'openai', capabilities = 'chat, tools', key = UPSTREAM_KEY } = options;
+  const api_key = key === '' ? '' : `api_key: ${key}, `;
   const names = Object.keys(upstreams);
   const entries = options.upstreams ?? names.map((name) => `{ provider: ${name} }`).join(', ');
   const providers = Object.entries(upstreams).map(
-    ([name, { url }]) =>
-      `  ${name}: { uses: openai, base_url: "${url}", api_key: ${UPSTREAM_KEY}, ${provider} }`,
+    ([name, { url }]) => `  ${name}: { uses: ${uses}, base_url: "${url}", ${api_key}${provider} }`,
   );
   return `drain: 1s
 ${settings}
@@ -133,7 +142,7 @@ ${providers.join('\n')}
 models:
   m:
     owner: acme
-    capabilities: [chat, tools]
+    capabilities: [${capabilities}]
     upstreams: [${entries}]
     limits: { max_tokens: 100 }
     price: ${price}

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
 import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
+import { EventReader } from '../../../src/upstream/sse.js';
 import { each, inThreeWays, splitAt } from '../../helpers/packets.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
@@ -36,7 +37,11 @@ async function decode(packets: readonly Uint8Array[], wire = {}): Promise<Outcom
   const upstream = upstreamAt(providerAt('http://fake.invalid', { wire }));
   const batches: (readonly ChatDelta[])[] = [];
   try {
-    const reader = new DeltaReader(each(packets), LIMITS, chat.decodeStream(CALL, upstream));
+    const reader = new DeltaReader(
+      each(packets),
+      new EventReader(LIMITS),
+      chat.decodeStream(CALL, upstream),
+    );
     for (let batch; (batch = await reader.next());) batches.push(batch);
   } catch (error) {
     return { batches, error };

@@ -1,0 +1,58 @@
+import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
+import type { Encoded } from '../../src/core/provider.js';
+import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { decode } from './decode.js';
+import { messagesBody } from './encode.js';
+import { decodeStream } from './stream.js';
+
+/**
+ * The wire flags that this codec reads: `sampling`, whether temperature, top_p and top_k are taken,
+ * where the model's name does not tell; `cache_hour: true` where `cache_control` may ask for a
+ * cache of an hour, whose writing costs more than the price of a cache write is made for.
+ */
+export const wire_flags = ['sampling', 'cache_hour'] as const;
+
+/** What differs where Claude is reached by way of a cloud. */
+export interface ClaudeWire {
+  /** The path of a call; empty for the operation's own. */
+  pathOf: (call: ChatCall, upstream: Upstream) => string;
+  /**
+   * `anthropic`: the body names the model and says whether it streams. Else the path does, and the
+   * body names this version of the API.
+   */
+  envelope: 'anthropic' | { anthropic_version: string };
+}
+
+/** What an operator's `set` may not touch, since the hold rests on it. */
+const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_completion_tokens']);
+
+/** A codec for Claude, at Anthropic or elsewhere. */
+export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
+  const encode = (call: ChatCall, upstream: Upstream): Encoded => {
+    const { body, ignored } = messagesBody(call, upstream);
+    const around =
+      envelope === 'anthropic' ? { model: upstream.model, stream: call.stream } : envelope;
+    const path = pathOf(call, upstream);
+    return { path, body: changed({ ...around, ...body }, upstream), ignored };
+  };
+  return { encode, decode, decodeStream };
+}
+
+/** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */
+function changed(
+  body: Record<string, unknown>,
+  { rename, set }: Upstream,
+): Record<string, unknown> {
+  for (const [from, to] of Object.entries(rename)) {
+    if (!Object.hasOwn(body, from) || FIXED.has(from) || FIXED.has(to)) continue;
+    body[to] = body[from];
+    delete body[from];
+  }
+  for (const [name, value] of Object.entries(set)) {
+    if (FIXED.has(name)) continue;
+    const there = body[name];
+    body[name] = isRecord(there) && isRecord(value) ? { ...there, ...value } : value;
+  }
+  return body;
+}

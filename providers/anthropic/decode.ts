@@ -1,0 +1,89 @@
+import type { ChatCall, ChatChoice, ChatReply, ToolCall } from '../../src/modalities/chat/codec.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type { Upstream } from '../../src/core/model.js';
+import { classifyErrorInside } from '../../src/upstream/classify-error.js';
+import { broken, recordsIn } from '../openai/answer.js';
+import { claudeModel } from './models.js';
+import { outputTool } from './output.js';
+import { detailOf } from './reasoning.js';
+import { repeats, usageOf } from './usage.js';
+import type { ReasoningBlock } from './wire.js';
+
+/** Stands between two thinking blocks, which are paragraphs of their own. */
+export const BETWEEN_THOUGHTS = '\n\n';
+
+export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
+  if (!isRecord(body)) throw broken("The upstream's answer is not a JSON object.");
+  if (body['type'] === 'error' || body['error']) throw classifyErrorInside(body, upstream.provider);
+  if (!Array.isArray(body['content'])) throw broken('The upstream gave no answer.');
+  const blocks = recordsIn(body['content']);
+  const said = decodeBlocks(blocks, outputTool(call, claudeModel(upstream.model)));
+  const content = said.content || (refusalIn(body) ?? '');
+  const choice: ChatChoice = {
+    index: 0,
+    content: content === '' && said.tool_calls ? null : content,
+    ...(said.tool_calls && { tool_calls: said.tool_calls }),
+    ...(said.reasoning && { reasoning_content: said.reasoning }),
+    ...(said.thoughts.length > 0 && { reasoning_details: said.thoughts.map(detailOf) }),
+    finish_reason: finishOf(body['stop_reason']),
+  };
+  return { choices: [choice], usage: usageOf(body['usage'], repeats(call, upstream)) };
+}
+
+interface Said {
+  content: string;
+  reasoning: string;
+  thoughts: ReasoningBlock[];
+  tool_calls?: ToolCall[];
+}
+
+/** Blocks of the upstream's own tools are no text and no call of the client's. */
+function decodeBlocks(
+  blocks: readonly Record<string, unknown>[],
+  output_tool: string | undefined,
+): Said {
+  const said: Said = { content: '', reasoning: '', thoughts: [] };
+  const texts: string[] = [];
+  for (const block of blocks) {
+    if (block['type'] === 'text') said.content += textOf(block['text']);
+    else if (block['type'] === 'tool_use') {
+      const call = toolCall(block);
+      if (call.function.name === output_tool) said.content += call.function.arguments;
+      else (said.tool_calls ??= []).push(call);
+    } else {
+      const thought = thoughtOf(block);
+      if (thought) said.thoughts.push(thought);
+      if (thought?.type === 'thinking' && thought.thinking !== '') texts.push(thought.thinking);
+    }
+  }
+  said.reasoning = texts.join(BETWEEN_THOUGHTS);
+  return said;
+}
+
+/** A thinking block, shown or not; undefined for other blocks. */
+export function thoughtOf(block: Record<string, unknown>): ReasoningBlock | undefined {
+  const { type, data } = block;
+  if (type === 'redacted_thinking') return { type, data: textOf(data) };
+  if (type !== 'thinking') return undefined;
+  return { type, thinking: textOf(block['thinking']), signature: textOf(block['signature']) };
+}
+
+function toolCall({ id, name, input }: Record<string, unknown>): ToolCall {
+  const args = JSON.stringify(isRecord(input) ? input : {});
+  return { id: textOf(id), type: 'function', function: { name: textOf(name), arguments: args } };
+}
+
+/** Why the model refused, which is the answer where there is no other. */
+export function refusalIn({ stop_reason, stop_details }: Record<string, unknown>) {
+  if (stop_reason !== 'refusal' || !isRecord(stop_details)) return undefined;
+  return textOf(stop_details['explanation']) || undefined;
+}
+
+export function finishOf(stop_reason: unknown): string | null {
+  if (stop_reason === 'model_context_window_exceeded') return 'length';
+  return typeof stop_reason === 'string' ? stop_reason : null;
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

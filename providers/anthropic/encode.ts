@@ -1,0 +1,187 @@
+import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { Upstream } from '../../src/core/model.js';
+import { askedOf, cacheControl, type Asked } from './asked.js';
+import { conversation } from './messages.js';
+import { jsonOutput, type JsonOutput } from './output.js';
+import { samplingOf } from './sampling.js';
+import { reasoningOf, type Reasoning } from './thinking.js';
+import { isForced, toolsOf } from './tools.js';
+import type { MessagesBody, Turn } from './wire.js';
+
+/** The output limit where neither the client nor the file names one: the API demands it. */
+const DEFAULT_MAX_TOKENS = 4_096;
+const MAX_USER_CHARACTERS = 256;
+
+/** Fields that have a place on this wire. All others are named as ignored. */
+const READ = new Set([
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'user',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'thinking',
+  'cache_control',
+]);
+/** Fields of no effect in these values, so that nothing is lost without them. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  top_logprobs: 0,
+};
+
+/**
+ * A call as the Messages API takes it, without the envelope, and the names of what it leaves out.
+ * Throws the `UpstreamError` `unsupported` for what would change the answer and cannot be said.
+ */
+export function messagesBody(
+  call: ChatCall,
+  upstream: Upstream,
+): { body: MessagesBody; ignored: string[] } {
+  const asked = askedOf(upstream);
+  const fields = fieldsOf(call, upstream, asked);
+  const { system, turns } = conversation(call.messages, asked);
+  const output = jsonOutput({ ...call, fields }, asked.model);
+  if (output?.by === 'instruction') system.push({ type: 'text', text: output.text });
+  const max_tokens = Math.min(
+    call.max_tokens ?? DEFAULT_MAX_TOKENS,
+    asked.model.max_output ?? Infinity,
+  );
+  const tools = withOutputTool(toolsOf(fields, turns, asked), output);
+  const wanted = reasoningOf(fields, max_tokens, asked);
+  const reasoning = possible(wanted, turns, isForced(tools.tool_choice), fields, asked);
+  const messages = spoken(turns, reasoning, asked);
+  checkPrefill(messages, asked);
+  const body: MessagesBody = {
+    max_tokens,
+    messages,
+    ...(system.length > 0 && { system }),
+    ...samplingOf(fields, isThinking(reasoning), asked),
+    ...tools,
+    ...(reasoning.thinking && { thinking: reasoning.thinking }),
+    ...outputConfig(output, reasoning),
+    ...metadataOf(fields, asked),
+    ...cacheControl(fields, asked),
+  };
+  return { body, ignored: [...asked.ignored] };
+}
+
+/** The fields that are said, without those of the operator's `drop` and those that are null. */
+function fieldsOf({ fields }: ChatCall, { drop }: Upstream, { ignored }: Asked) {
+  const said: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined || drop.includes(name)) continue;
+    if (READ.has(name)) said[name] = value;
+    else if (NEUTRAL[name] !== value) ignored.add(name);
+  }
+  // A model that is told of no choice would call the tools it was told to leave.
+  if (drop.includes('tool_choice') && fields['tool_choice'] === 'none') delete said['tools'];
+  return said;
+}
+
+function withOutputTool(
+  tools: Pick<MessagesBody, 'tools' | 'tool_choice'>,
+  output: JsonOutput | undefined,
+): Pick<MessagesBody, 'tools' | 'tool_choice'> {
+  if (output?.by !== 'tool') return tools;
+  const { name } = output.tool;
+  return {
+    tools: [...(tools.tools ?? []), output.tool],
+    tool_choice: { type: 'tool', name, disable_parallel_tool_use: true },
+  };
+}
+
+function isThinking({ thinking }: Reasoning): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive';
+}
+
+/**
+ * The reasoning without thinking where the API would refuse it: before a forced call; where the
+ * client wants the assistant's own words continued; and within a round of tools whose first
+ * thoughts the client has lost.
+ */
+function possible(
+  wanted: Reasoning,
+  turns: readonly Turn[],
+  isForcedCall: boolean,
+  fields: Readonly<Record<string, unknown>>,
+  { ignored }: Asked,
+): Reasoning {
+  if (!isThinking(wanted)) return wanted;
+  const isLost = wanted.thinking?.type === 'enabled' && hasLostThoughts(turns);
+  if (!isForcedCall && !isLost && turns.at(-1)?.role !== 'assistant') return wanted;
+  ignored.add(fields['thinking'] === undefined ? 'reasoning_effort' : 'thinking');
+  const { thinking: _, ...rest } = wanted;
+  return rest;
+}
+
+/** Whether the last turn brings results to calls before which no thoughts stand any more. */
+function hasLostThoughts(turns: readonly Turn[]): boolean {
+  const last = turns.at(-1);
+  if (!last?.content.some(({ type }) => type === 'tool_result')) return false;
+  const first = turns.findLast(({ role }) => role === 'assistant')?.content[0]?.type;
+  return first !== 'thinking' && first !== 'redacted_thinking';
+}
+
+/**
+ * The turns with their thoughts where the model thinks, and else without: it may refuse them. Newer
+ * models think unless they are told not to.
+ */
+function spoken(turns: Turn[], { thinking }: Reasoning, { model }: Asked): Turn[] {
+  const isKept = thinking ? thinking.type !== 'disabled' : model.thinking === 'adaptive';
+  if (isKept) return turns;
+  const kept: Turn[] = [];
+  for (const turn of turns) {
+    const content = turn.content.filter(
+      ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
+    );
+    const last = kept.at(-1);
+    if (turn.role === 'system') kept.push(turn);
+    else if (last?.role === turn.role) last.content.push(...content);
+    else if (content.length > 0) kept.push({ role: turn.role, content });
+  }
+  return kept;
+}
+
+/** The words of the assistant that the answer is to go on with. Trailing space is refused there. */
+function checkPrefill(turns: Turn[], { model }: Asked): void {
+  const last = turns.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'assistant' || block?.type !== 'text') return;
+  if (model.prefill) {
+    last.content[last.content.length - 1] = { ...block, text: block.text.trimEnd() };
+    return;
+  }
+  const message = 'messages: this model does not go on with a last message of the assistant.';
+  throw new UpstreamError('unsupported', message, undefined, { param: 'messages' });
+}
+
+function outputConfig(
+  output: JsonOutput | undefined,
+  { effort }: Reasoning,
+): Pick<MessagesBody, 'output_config'> {
+  const schema = output?.by === 'format' ? output.schema : undefined;
+  if (!schema && !effort) return {};
+  return {
+    output_config: {
+      ...(effort && { effort }),
+      ...(schema && { format: { type: 'json_schema', schema } }),
+    },
+  };
+}
+
+function metadataOf(
+  { user }: Readonly<Record<string, unknown>>,
+  { ignored }: Asked,
+): Pick<MessagesBody, 'metadata'> {
+  if (typeof user !== 'string' || user === '') return {};
+  if (user.length <= MAX_USER_CHARACTERS) return { metadata: { user_id: user } };
+  ignored.add('user');
+  return {};
+}

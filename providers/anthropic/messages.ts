@@ -1,0 +1,152 @@
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { ChatMessage, ToolCallPart } from '../../src/schema-types/chat-completion.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { cacheControl, type Asked } from './asked.js';
+import { mediaBlocks } from './blocks.js';
+import { reasoningBlocks } from './reasoning.js';
+import { toolUseId } from './tool-use-id.js';
+import type { Block, TextBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.js';
+
+export interface Conversation {
+  system: TextBlock[];
+  turns: Turn[];
+}
+
+/** Said by the user where a client's conversation does not begin with one. */
+const OPENING: Block = { type: 'text', text: 'Begin.' };
+
+/**
+ * Messages as the API takes them. What comes before the conversation is the system prompt. Roles
+ * alternate, so the messages of one role in a row are one turn; the results of tools come first in
+ * theirs. Throws the `UpstreamError` `unsupported` for what a model cannot be told.
+ */
+export function conversation(messages: readonly ChatMessage[], asked: Asked): Conversation {
+  const isSystem = ({ role }: ChatMessage): boolean => role === 'system' || role === 'developer';
+  const begins = messages.findIndex((message) => !isSystem(message));
+  const leading = begins === -1 ? messages.length : begins;
+  const turns = new Turns(asked.model.system_turns);
+  messages.forEach((message, index) => {
+    if (message.name !== undefined) asked.ignored.add('messages[].name');
+    if (index < leading) return;
+    const at = `messages[${index}]`;
+    if (isSystem(message)) turns.instruct(systemBlocks(message, at, asked));
+    else if (message.role === 'assistant') turns.say('assistant', saidBlocks(message, at, asked));
+    else if (message.role === 'tool') turns.say('user', [resultBlock(message, at, asked)]);
+    else turns.say('user', marked(mediaBlocks(message.content, at, asked), message, asked));
+  });
+  const system = messages
+    .slice(0, leading)
+    .flatMap((message, index) => systemBlocks(message, `messages[${index}]`, asked));
+  return { system, turns: turns.finish() };
+}
+
+/** Adds up the turns of a conversation. */
+class Turns {
+  readonly #turns: Turn[] = [];
+  /** Instructions that wait for the end of the user's turn. */
+  #waiting: TextBlock[] = [];
+  readonly #takesSystem: boolean;
+
+  constructor(takesSystem: boolean) {
+    this.#takesSystem = takesSystem;
+  }
+
+  say(role: 'user' | 'assistant', blocks: Block[]): void {
+    if (blocks.length === 0) return;
+    const last = this.#turns.at(-1);
+    if (last?.role === role) {
+      last.content.push(...blocks);
+      return;
+    }
+    if (role === 'assistant') this.#closeUser();
+    this.#turns.push({ role, content: blocks });
+  }
+
+  /** A new model takes them right after the user's turn; others are told them by the user. */
+  instruct(blocks: TextBlock[]): void {
+    if (this.#takesSystem) this.#waiting.push(...blocks);
+    else this.say('user', blocks.map(quoted));
+  }
+
+  finish(): Turn[] {
+    const turns = this.#turns;
+    if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [OPENING] });
+    if (turns.at(-1)?.role === 'assistant') this.say('user', this.#waiting.map(quoted));
+    else this.#closeUser();
+    for (const turn of turns) if (turn.role === 'user') turn.content = resultsFirst(turn.content);
+    return turns;
+  }
+
+  #closeUser(): void {
+    if (this.#waiting.length === 0 || this.#turns.at(-1)?.role !== 'user') return;
+    this.#turns.push({ role: 'system', content: this.#waiting });
+    this.#waiting = [];
+  }
+}
+
+function quoted({ text, ...rest }: TextBlock): TextBlock {
+  return { ...rest, text: `<system>\n${text}\n</system>` };
+}
+
+function resultsFirst(blocks: readonly Block[]): Block[] {
+  const isResult = ({ type }: Block): boolean => type === 'tool_result';
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
+}
+
+function systemBlocks(message: ChatMessage, at: string, asked: Asked): TextBlock[] {
+  return textsAlone(marked(mediaBlocks(message.content, at, asked), message, asked), at);
+}
+
+function textsAlone(blocks: readonly Block[], at: string): TextBlock[] {
+  return blocks.map((block) => {
+    if (block.type === 'text') return block;
+    const message = `${at}.content: this upstream takes text alone here.`;
+    throw new UpstreamError('unsupported', message, undefined, { param: `${at}.content` });
+  });
+}
+
+/** What the assistant said: its thoughts, its text, and then its calls. */
+function saidBlocks(message: ChatMessage, at: string, asked: Asked): Block[] {
+  const said: Block[] = [
+    ...textsAlone(mediaBlocks(message.content, at, asked), at),
+    ...(message.tool_calls ?? []).map(useBlock),
+  ];
+  return [...reasoningBlocks(message.reasoning_details), ...marked(said, message, asked)];
+}
+
+function useBlock({ id, function: called }: ToolCallPart): ToolUseBlock {
+  const input = inputOf(called.arguments);
+  return { type: 'tool_use', id: toolUseId(id), name: called.name, input };
+}
+
+/** Arguments are an object here. A model may have written others, which stay as they were said. */
+function inputOf(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {};
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : { arguments: parsed };
+  } catch {
+    return { arguments: text };
+  }
+}
+
+function resultBlock(message: ChatMessage, at: string, asked: Asked): ToolResultBlock {
+  const content = mediaBlocks(message.content, at, asked);
+  return {
+    type: 'tool_result',
+    tool_use_id: toolUseId(message.tool_call_id ?? ''),
+    ...(content.length > 0 && { content }),
+    ...cacheControl(message, asked),
+  };
+}
+
+/** A message's own cache mark stands on the last of its blocks. */
+function marked<Marked extends Block>(
+  blocks: Marked[],
+  message: ChatMessage,
+  asked: Asked,
+): Marked[] {
+  const last = blocks.at(-1);
+  if (!last) return blocks;
+  return [...blocks.slice(0, -1), { ...last, ...cacheControl(message, asked) }];
+}

@@ -1,0 +1,51 @@
+import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { recordsIn } from '../openai/answer.js';
+import type { ClaudeModel } from './models.js';
+import { heldSchema } from './schema.js';
+import type { Tool } from './wire.js';
+
+/** How a model is made to answer in JSON. */
+export type JsonOutput =
+  | { by: 'format'; schema: Record<string, unknown> }
+  /** A tool that the model must call: its input is the answer. */
+  | { by: 'tool'; tool: Tool }
+  | { by: 'instruction'; text: string };
+
+const ANY_JSON = 'Answer with one JSON object and nothing else: no Markdown, no text around it.';
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/u;
+
+/**
+ * How `response_format` is said. A schema is held to by the API itself where the model and the
+ * schema allow; else by a tool that takes the schema, unless the client has tools of its own; else
+ * the model is told. Undefined where plain text is asked for.
+ */
+export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput | undefined {
+  const format = fields['response_format'];
+  if (!isRecord(format)) return undefined;
+  if (format['type'] === 'json_object') return { by: 'instruction', text: ANY_JSON };
+  const wanted = format['json_schema'];
+  if (format['type'] !== 'json_schema' || !isRecord(wanted)) return undefined;
+  const { schema, name, description } = wanted;
+  if (!isRecord(schema)) return { by: 'instruction', text: ANY_JSON };
+  const held = model.schemas ? heldSchema(schema) : undefined;
+  if (held) return { by: 'format', schema: held };
+  const isAlone = recordsIn(fields['tools']).length === 0;
+  if (!isAlone || !model.forced_tools || schema['type'] !== 'object') {
+    const text = `${ANY_JSON} It must satisfy this JSON Schema:\n${JSON.stringify(schema)}`;
+    return { by: 'instruction', text };
+  }
+  const tool: Tool = {
+    name: typeof name === 'string' && NAME.test(name) ? name : 'json',
+    description: typeof description === 'string' ? description : 'Gives the answer.',
+    input_schema: { ...schema, type: 'object' },
+  };
+  return { by: 'tool', tool };
+}
+
+/** The tool whose input is the answer's text; undefined where no tool is one. */
+export function outputTool(call: ChatCall, model: ClaudeModel): string | undefined {
+  if (call.fields['response_format'] === undefined) return undefined;
+  const output = jsonOutput(call, model);
+  return output?.by === 'tool' ? output.tool.name : undefined;
+}

@@ -1,0 +1,138 @@
+import { isRecord } from '../../src/lib/is-record.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** What the API's own structured output understands of JSON Schema; all else it refuses. */
+const KEPT = new Set(['$ref', 'type', 'title', 'description', 'enum', 'const', 'required']);
+const FORMATS = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
+/** Schemas with more properties that may be missing are too large for it. */
+const MAX_OPTIONAL = 24;
+
+/**
+ * A schema in the part of JSON Schema that the API holds an answer to, with the rest told to the
+ * model in a description. Undefined where the API could not say it: objects with names of their own
+ * choice, schemas that contain themselves, too many optional properties.
+ */
+export function heldSchema(schema: unknown): Record<string, unknown> | undefined {
+  const reading: Reading = { optional: 0, isOpen: false };
+  if (!isRecord(schema) || isCircular(schema, schema, new Set(), new Set())) return undefined;
+  const held = keptOf(schema, reading);
+  return reading.isOpen || reading.optional > MAX_OPTIONAL ? undefined : held;
+}
+
+interface Reading {
+  optional: number;
+  isOpen: boolean;
+}
+
+function keptOf(schema: Schema, reading: Reading): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  const told: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (KEPT.has(name)) result[name] = value;
+    else if (!keepPart(result, name, value, reading)) told[name] = value;
+  }
+  if (isObject(schema)) closeObject(result, schema, reading);
+  delete told['$schema'];
+  delete told['additionalProperties'];
+  if (Object.keys(told).length > 0) {
+    const said = typeof result['description'] === 'string' ? `${result['description']}\n` : '';
+    result['description'] = `${said}${JSON.stringify(told)}`;
+  }
+  return result;
+}
+
+/** False where the API does not understand the keyword. */
+function keepPart(
+  result: Record<string, unknown>,
+  name: string,
+  value: unknown,
+  reading: Reading,
+): boolean {
+  switch (name) {
+    case 'properties':
+    case '$defs':
+    case 'definitions':
+      if (!isRecord(value)) return false;
+      result[name] = Object.fromEntries(
+        Object.entries(value).map(([key, part]) => [key, heldPart(part, reading)]),
+      );
+      return true;
+    case 'items':
+      result[name] = heldPart(value, reading);
+      return true;
+    case 'anyOf':
+    case 'allOf':
+    case 'oneOf':
+      if (!Array.isArray(value)) return false;
+      result[name === 'oneOf' ? 'anyOf' : name] = value.map((part) => heldPart(part, reading));
+      return true;
+    case 'format':
+      if (!FORMATS.has(String(value))) return false;
+      result[name] = value;
+      return true;
+    case 'minItems':
+      if (value !== 0 && value !== 1) return false;
+      result[name] = value;
+      return true;
+    default:
+      return false;
+  }
+}
+
+function heldPart(part: unknown, reading: Reading): unknown {
+  return isRecord(part) ? keptOf(part, reading) : part;
+}
+
+function isObject({ type, properties }: Schema): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || !!properties;
+}
+
+function closeObject(result: Record<string, unknown>, schema: Schema, reading: Reading): void {
+  const { properties, required, additionalProperties: more, patternProperties } = schema;
+  const names = isRecord(properties) ? Object.keys(properties) : [];
+  const needed = new Set(Array.isArray(required) ? required : []);
+  reading.optional += names.filter((name) => !needed.has(name)).length;
+  reading.isOpen ||= more === true || isRecord(more) || patternProperties !== undefined;
+  reading.isOpen ||= names.length === 0 && more !== false;
+  result['additionalProperties'] = false;
+}
+
+/** Whether a schema refers to one that it stands in. Each part is looked at once. */
+function isCircular(
+  part: unknown,
+  root: Schema,
+  around: Set<unknown>,
+  seen: Set<unknown>,
+): boolean {
+  if (typeof part !== 'object' || part === null || seen.has(part)) return false;
+  if (around.has(part)) return true;
+  around.add(part);
+  const referred = isRecord(part) ? pointed(root, part['$ref']) : undefined;
+  const inner: unknown[] = [referred, ...Object.values(part)];
+  const isFound = inner.some((one) => isCircular(one, root, around, seen));
+  around.delete(part);
+  seen.add(part);
+  return isFound;
+}
+
+function pointed(root: Schema, pointer: unknown): unknown {
+  if (typeof pointer !== 'string' || !pointer.startsWith('#')) return undefined;
+  let found: unknown = root;
+  for (const name of pointer.slice(1).split('/').slice(1)) {
+    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    found = isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }
+  return found;
+}

@@ -1,0 +1,122 @@
+import { isRecord } from '../../src/lib/is-record.js';
+import type { Asked } from './asked.js';
+import type { ClaudeModel } from './models.js';
+import type { Effort, Thinking } from './wire.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Reasoning {
+  thinking?: Thinking;
+  effort?: Effort;
+}
+
+/** The least budget that the API takes. */
+const MIN_BUDGET = 1_024;
+/** More brings little, and long answers without a stream time out. */
+const MAX_BUDGET = 32_000;
+/** The part of the output that each level of effort may think for, where budgets are asked for. */
+const SHARES: Readonly<Record<string, number>> = {
+  minimal: 0.1,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.8,
+  xhigh: 0.9,
+  max: 0.95,
+};
+const DEFAULT_SHARE = 0.5;
+const LEVELS: Readonly<Record<string, Effort>> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'max',
+};
+
+/**
+ * How much a model is asked to think: by `thinking`, the API's own words, or by `reasoning_effort`.
+ * What a model cannot do is named as ignored.
+ */
+export function reasoningOf(fields: Fields, max_tokens: number, asked: Asked): Reasoning {
+  const level = levelOf(fields['reasoning_effort'], asked);
+  const { thinking } = fields;
+  if (isRecord(thinking) && typeof thinking['type'] === 'string') {
+    return byThinking(thinking, level, max_tokens, asked);
+  }
+  if (thinking !== undefined) asked.ignored.add('thinking');
+  if (level === undefined) return {};
+  if (level === 'none') return unthinking('reasoning_effort', asked);
+  const wanted = asksFor(level, undefined, max_tokens, asked.model);
+  if (!wanted) asked.ignored.add('reasoning_effort');
+  return { ...wanted, ...(wanted?.thinking.type === 'adaptive' && effortOf(level, asked)) };
+}
+
+function byThinking(
+  { type, budget_tokens }: Fields,
+  level: string | undefined,
+  max_tokens: number,
+  asked: Asked,
+): Reasoning {
+  const effort = effortOf(level, asked);
+  if (type === 'disabled') {
+    const off = unthinking('thinking', asked);
+    // Without thinking, models refuse the levels above.
+    const isAbove = effort.effort === 'xhigh' || effort.effort === 'max';
+    return { ...(off.thinking && isAbove ? { effort: 'high' } : effort), ...off };
+  }
+  const wanted = asksFor(level, budget_tokens, max_tokens, asked.model);
+  if (!wanted) asked.ignored.add('thinking');
+  else if (budget_tokens !== undefined && wanted.thinking.type === 'adaptive') {
+    asked.ignored.add('thinking.budget_tokens');
+  }
+  return { ...wanted, ...effort };
+}
+
+function levelOf(effort: unknown, { ignored }: Asked): string | undefined {
+  if (effort === undefined) return undefined;
+  if (typeof effort === 'string' && (effort === 'none' || Object.hasOwn(LEVELS, effort))) {
+    return effort;
+  }
+  ignored.add('reasoning_effort');
+  return undefined;
+}
+
+/** Undefined where the model does not think, or the answer has no room for it. */
+function asksFor(
+  level: string | undefined,
+  budget: unknown,
+  max_tokens: number,
+  model: ClaudeModel,
+): { thinking: Thinking } | undefined {
+  if (model.thinking === 'none') return undefined;
+  const isBudget = model.thinking === 'budget' || typeof budget === 'number';
+  if (model.thinking === 'adaptive' || !isBudget) {
+    return { thinking: { type: 'adaptive', display: 'summarized' } };
+  }
+  const share = SHARES[level ?? ''] ?? DEFAULT_SHARE;
+  const wanted = typeof budget === 'number' ? budget : Math.min(MAX_BUDGET, max_tokens * share);
+  const budget_tokens = Math.min(max_tokens - 1, Math.max(MIN_BUDGET, Math.floor(wanted)));
+  return budget_tokens < MIN_BUDGET ? undefined : { thinking: { type: 'enabled', budget_tokens } };
+}
+
+/** Off, or as near to it as the model comes. */
+function unthinking(field: string, { model, ignored }: Asked): Reasoning {
+  switch (model.thinking_off) {
+    case 'unasked':
+      return {};
+    case 'disabled':
+      return { thinking: { type: 'disabled' } };
+    case 'between_tools':
+      ignored.add(field);
+      return { thinking: { type: 'between_tools' } };
+    case 'never':
+      ignored.add(field);
+      return { effort: 'low' };
+  }
+}
+
+function effortOf(level: string | undefined, { model }: Asked): { effort?: Effort } {
+  const effort = level === undefined ? undefined : LEVELS[level];
+  if (effort === undefined || model.effort === 'none') return {};
+  return { effort: effort === 'xhigh' && model.effort === 'to-max' ? 'max' : effort };
+}

@@ -1,0 +1,81 @@
+import { isRecord } from '../../src/lib/is-record.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import { recordsIn } from '../openai/answer.js';
+import { cacheControl, type Asked } from './asked.js';
+import { heldSchema } from './schema.js';
+import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The tools of a call, and the choice among them. A conversation that holds calls needs the tools
+ * called, so where the client sends none any more they are named again, not to be used.
+ */
+export function toolsOf(
+  fields: Fields,
+  turns: readonly Turn[],
+  asked: Asked,
+): Pick<MessagesBody, 'tools' | 'tool_choice'> {
+  const given = recordsIn(fields['tools']);
+  if (given.length > 0) {
+    const tool_choice = choiceOf(fields, asked);
+    const tools = given.map((tool) => (tool['type'] === 'function' ? toolOf(tool, asked) : tool));
+    return { tools, ...(tool_choice && { tool_choice }) };
+  }
+  const called = turns.flatMap((turn) =>
+    turn.content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : [])),
+  );
+  if (called.length === 0) return {};
+  const tools = [...new Set(called)].map((name) => ({ name, input_schema: inputSchema({}) }));
+  return { tools, tool_choice: { type: 'none' } };
+}
+
+function toolOf(entry: Record<string, unknown>, asked: Asked): Tool {
+  const { name, description, parameters, strict } = isRecord(entry['function'])
+    ? entry['function']
+    : {};
+  const held = strict === true && asked.model.schemas ? heldSchema(parameters) : undefined;
+  if (strict === true && !held) asked.ignored.add('tools[].function.strict');
+  return {
+    name: typeof name === 'string' ? name : '',
+    ...(typeof description === 'string' && description !== '' && { description }),
+    input_schema: inputSchema(held ?? parameters),
+    ...(held && { strict: true }),
+    ...cacheControl(entry, asked),
+  };
+}
+
+function inputSchema(parameters: unknown): Tool['input_schema'] {
+  const schema = isRecord(parameters) ? parameters : {};
+  const properties = Object.keys(schema).length === 0 ? { properties: {} } : {};
+  return { ...properties, ...schema, type: 'object' };
+}
+
+function choiceOf(fields: Fields, { model }: Asked): ToolChoice | undefined {
+  const wanted = fields['tool_choice'] ?? 'auto';
+  const alone =
+    fields['parallel_tool_calls'] === false ? { disable_parallel_tool_use: true } : undefined;
+  if (wanted === 'none') return { type: 'none' };
+  // Left to the upstream, it is `auto`.
+  if (wanted === 'auto') return alone && { type: 'auto', ...alone };
+  const choice = forcedChoice(wanted);
+  if (choice && model.forced_tools) return { ...choice, ...alone };
+  const message = choice
+    ? 'tool_choice: this model cannot be made to call a tool.'
+    : 'tool_choice: this upstream takes none, auto, required, or one function.';
+  throw new UpstreamError('unsupported', message, undefined, { param: 'tool_choice' });
+}
+
+function forcedChoice(
+  wanted: unknown,
+): { type: 'any' } | { type: 'tool'; name: string } | undefined {
+  if (wanted === 'required') return { type: 'any' };
+  const called = isRecord(wanted) && wanted['type'] === 'function' ? wanted['function'] : undefined;
+  const name = isRecord(called) ? called['name'] : undefined;
+  return typeof name === 'string' ? { type: 'tool', name } : undefined;
+}
+
+/** Whether a choice makes the model call a tool, which it must not be asked to think before. */
+export function isForced(choice: ToolChoice | undefined): boolean {
+  return choice?.type === 'any' || choice?.type === 'tool';
+}

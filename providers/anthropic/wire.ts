@@ -1,0 +1,112 @@
+/** The parts of a request to the Messages API that the gateway sends. */
+
+export interface CacheControl {
+  type: 'ephemeral';
+  ttl?: '5m' | '1h';
+}
+
+interface Cacheable {
+  cache_control?: CacheControl;
+}
+
+export interface TextBlock extends Cacheable {
+  type: 'text';
+  text: string;
+}
+
+export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
+
+export interface UrlSource {
+  type: 'url';
+  url: string;
+}
+
+export interface ImageBlock extends Cacheable {
+  type: 'image';
+  source: { type: 'base64'; media_type: (typeof IMAGE_TYPES)[number]; data: string } | UrlSource;
+}
+
+export interface DocumentBlock extends Cacheable {
+  type: 'document';
+  source:
+    | { type: 'base64'; media_type: 'application/pdf'; data: string }
+    | { type: 'text'; media_type: 'text/plain'; data: string }
+    | UrlSource;
+  title?: string;
+}
+
+/** What a user, or a tool, may say. */
+export type MediaBlock = TextBlock | ImageBlock | DocumentBlock;
+
+export interface ToolUseBlock extends Cacheable {
+  type: 'tool_use';
+  id: string;
+  name: string;
+  input: Record<string, unknown>;
+}
+
+export interface ToolResultBlock extends Cacheable {
+  type: 'tool_result';
+  tool_use_id: string;
+  content?: MediaBlock[];
+}
+
+export interface ThinkingBlock {
+  type: 'thinking';
+  thinking: string;
+  signature: string;
+}
+
+export interface RedactedThinkingBlock {
+  type: 'redacted_thinking';
+  data: string;
+}
+
+export type ReasoningBlock = ThinkingBlock | RedactedThinkingBlock;
+
+export type Block = MediaBlock | ToolUseBlock | ToolResultBlock | ReasoningBlock;
+
+export type Turn =
+  { role: 'user' | 'assistant'; content: Block[] } | { role: 'system'; content: TextBlock[] };
+
+export interface Tool extends Cacheable {
+  name: string;
+  description?: string;
+  input_schema: { type: 'object'; [name: string]: unknown };
+  strict?: boolean;
+}
+
+export type ToolChoice =
+  | { type: 'auto' | 'any'; disable_parallel_tool_use?: boolean }
+  | { type: 'tool'; name: string; disable_parallel_tool_use?: boolean }
+  | { type: 'none' };
+
+export type Thinking =
+  | { type: 'enabled'; budget_tokens: number }
+  | { type: 'adaptive'; display: 'summarized' }
+  | { type: 'disabled' }
+  | { type: 'between_tools' };
+
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export interface OutputConfig {
+  effort?: Effort;
+  format?: { type: 'json_schema'; schema: Record<string, unknown> };
+}
+
+/** A request without the envelope, which differs where Claude is reached by way of a cloud. */
+export interface MessagesBody extends Cacheable {
+  max_tokens: number;
+  messages: Turn[];
+  system?: TextBlock[];
+  stop_sequences?: string[];
+  temperature?: number;
+  top_p?: number;
+  top_k?: number;
+  /** Beside functions, tools of the upstream's own, which the model lists in gateway.yaml. */
+  tools?: (Tool | Record<string, unknown>)[];
+  tool_choice?: ToolChoice;
+  thinking?: Thinking;
+  output_config?: OutputConfig;
+  metadata?: { user_id: string };
+}

@@ -1,0 +1,11 @@
+import type { ChatCodec } from '../src/modalities/chat/codec.js';
+import { decode } from './bedrock/answer.js';
+import { openFrames } from './bedrock/frames.js';
+import { encode } from './bedrock/request.js';
+import { decodeStream } from './bedrock/stream.js';
+
+/** Amazon Bedrock by its operations Converse and ConverseStream, for every model that it serves. */
+export const chat: ChatCodec = { encode, decode, decodeStream, openFrames };
+
+/** Signs what is sent, where the provider has AWS keys instead of a Bedrock API key. */
+export { sign } from './bedrock/sign.js';

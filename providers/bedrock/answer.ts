@@ -1,0 +1,148 @@
+import type {
+  ChatCall,
+  ChatChoice,
+  ChatReply,
+  ReasoningDetail,
+  ToolCall,
+} from '../../src/modalities/chat/codec.js';
+import type { UpstreamUsage } from '../../src/core/usage.js';
+import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { broken } from './errors.js';
+import { fieldsOf } from './fields.js';
+import { kindOf, type ModelKind } from './model.js';
+import { detailOf } from './reasoning.js';
+import { answerTool, JSON_TOOL } from './structured.js';
+
+/** Reasons for the end of an answer, in the words of the OpenAI wire. */
+const FINISH: ReadonlyMap<string, string> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['content_filtered', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
+  ['malformed_model_output', 'stop'],
+  ['malformed_tool_use', 'stop'],
+]);
+
+/** Throws `broken` where the reason is a failure and nothing was said before it. */
+export function finishOf(reason: unknown, hasSpoken: boolean): string | null {
+  if (typeof reason !== 'string') return null;
+  if (!hasSpoken && reason.startsWith('malformed_')) {
+    throw broken('The upstream could not read what its model wrote.');
+  }
+  return FINISH.get(reason) ?? reason;
+}
+
+/** Prompt tokens are those read, those read from the cache, and those written into it. */
+export function usageOf(usage: unknown): UpstreamUsage | undefined {
+  if (!isRecord(usage)) return undefined;
+  // The names that end in `Count` say the same once more.
+  const cached_tokens = usage['cacheReadInputTokens'] ?? usage['cacheReadInputTokenCount'];
+  const cache_write_tokens = usage['cacheWriteInputTokens'] ?? usage['cacheWriteInputTokenCount'];
+  const details = {
+    ...(cached_tokens !== undefined && { cached_tokens }),
+    ...(cache_write_tokens !== undefined && { cache_write_tokens }),
+  };
+  return {
+    prompt_tokens: sumOf([usage['inputTokens'], ...Object.values(details)]),
+    completion_tokens: usage['outputTokens'],
+    ...(Object.keys(details).length > 0 && { prompt_tokens_details: details }),
+  };
+}
+
+/** The first count that is none stands for the sum, so that no one believes it. */
+function sumOf(counts: readonly unknown[]): unknown {
+  const odd = counts.findIndex((count) => !Number.isSafeInteger(count) || Number(count) < 0);
+  return odd < 0 ? counts.reduce<number>((sum, count) => sum + Number(count), 0) : counts[odd];
+}
+
+/** Whether the input of a tool is to be told as the answer's text. */
+export function answersByTool(call: ChatCall, upstream: Upstream): boolean {
+  return answerTool(fieldsOf(call, upstream), kindOf(upstream.model)) !== undefined;
+}
+
+/** A block of a tool that the client is to call: others were run by the service itself. */
+export function clientCall(toolUse: unknown): { id: string; name: string } | undefined {
+  if (!isRecord(toolUse) || toolUse['type'] === 'server_tool_use') return undefined;
+  const { toolUseId, name } = toolUse;
+  return typeof toolUseId === 'string' && typeof name === 'string'
+    ? { id: toolUseId, name }
+    : undefined;
+}
+
+export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
+  const output = isRecord(body) ? body['output'] : undefined;
+  const message = isRecord(output) ? output['message'] : undefined;
+  const content = isRecord(message) ? message['content'] : undefined;
+  if (!isRecord(body) || !Array.isArray(content)) {
+    throw broken("The upstream's answer holds no message.");
+  }
+  const spoken = new Spoken(kindOf(upstream.model), answersByTool(call, upstream));
+  for (const block of content.filter(isRecord)) spoken.read(block);
+  return { choices: [spoken.choice(body['stopReason'])], usage: usageOf(body['usage']) };
+}
+
+/** What the blocks of an answer say. */
+class Spoken {
+  #content = '';
+  #reasoning = '';
+  readonly #details: ReasoningDetail[] = [];
+  readonly #calls: ToolCall[] = [];
+  #reasonings = 0;
+
+  constructor(
+    readonly kind: ModelKind,
+    readonly byTool: boolean,
+  ) {}
+
+  read({ text, citationsContent, reasoningContent, toolUse }: Record<string, unknown>): void {
+    if (typeof text === 'string') this.#content += text;
+    else if (isRecord(citationsContent)) this.#content += citedText(citationsContent);
+    else if (isRecord(reasoningContent)) this.#reason(reasoningContent);
+    else if (isRecord(toolUse)) this.#call(toolUse);
+  }
+
+  choice(stopReason: unknown): ChatChoice {
+    const calls = this.#calls;
+    const hasSpoken = this.#content !== '' || calls.length > 0;
+    return {
+      index: 0,
+      content: this.#content !== '' || calls.length === 0 ? this.#content : null,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(this.#reasoning !== '' && { reasoning_content: this.#reasoning }),
+      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
+      finish_reason: finishOf(stopReason, hasSpoken),
+    };
+  }
+
+  #reason({ reasoningText, redactedContent: redacted }: Record<string, unknown>): void {
+    const { text: said, signature } = isRecord(reasoningText) ? reasoningText : {};
+    const text = typeof said === 'string' ? said : '';
+    this.#reasoning += text;
+    const detail = detailOf({ text, signature, redacted }, this.#reasonings, this.kind);
+    if (detail) this.#details.push(detail);
+    this.#reasonings += 1;
+  }
+
+  #call(toolUse: Record<string, unknown>): void {
+    const call = clientCall(toolUse);
+    if (!call) return;
+    const input = JSON.stringify(toolUse['input'] ?? {});
+    if (this.byTool && call.name === JSON_TOOL) this.#content += input;
+    else {
+      const called = { name: call.name, arguments: input };
+      this.#calls.push({ id: call.id, type: 'function', function: called });
+    }
+  }
+}
+
+function citedText({ content }: Record<string, unknown>): string {
+  if (!Array.isArray(content)) return '';
+  return content
+    .filter(isRecord)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('');
+}

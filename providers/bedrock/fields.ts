@@ -1,0 +1,112 @@
+import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields that the gateway answers for: what a call costs rests on them. */
+const PRICED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+]);
+
+/** The fields of a call as the operator's `rename`, `set` and `drop` leave them. */
+export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Fields {
+  const fields: Record<string, unknown> = { ...call.fields };
+  for (const [from, to] of Object.entries(rename)) {
+    if (!Object.hasOwn(fields, from) || PRICED.has(to)) continue;
+    fields[to] = fields[from];
+    delete fields[from];
+  }
+  for (const [name, value] of Object.entries(set)) if (!PRICED.has(name)) fields[name] = value;
+  for (const name of drop) {
+    // Without its tool_choice, a model would call the tools that it was told to leave.
+    if (name === 'tool_choice' && fields['tool_choice'] === 'none') delete fields['tools'];
+    delete fields[name];
+  }
+  return fields;
+}
+
+/** Fields of the OpenAI wire that Converse has no equal of, with the values that ask for nothing. */
+const NO_EQUAL: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
+  ['presence_penalty', [0]],
+  ['frequency_penalty', [0]],
+  ['parallel_tool_calls', [true]],
+  ['logprobs', [false]],
+  ['top_logprobs', [0]],
+  ['logit_bias', []],
+  ['seed', []],
+  ['user', []],
+  ['verbosity', []],
+  ['metadata', []],
+  ['store', [false]],
+  ['prediction', []],
+  ['prompt_cache_key', []],
+  ['safety_identifier', []],
+  ['reasoning_content', []],
+  ['reasoning_details', []],
+]);
+
+/** Fields that this codec says in other words. */
+const SAID: ReadonlySet<string> = new Set([
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'reasoning_effort',
+  'thinking',
+  'service_tier',
+]);
+
+/** Members of a request of Converse that an operator may set whole. */
+const CONVERSE: ReadonlySet<string> = new Set([
+  'inferenceConfig',
+  'outputConfig',
+  'additionalModelRequestFields',
+  'additionalModelResponseFieldPaths',
+  'guardrailConfig',
+  'performanceConfig',
+  'serviceTier',
+  'requestMetadata',
+  'promptVariables',
+]);
+
+/** The fields that are left where this codec has said what it knows. */
+export interface Rest {
+  /** Members of the request itself. */
+  converse: Record<string, unknown>;
+  /** For the model, which Converse does not look at. */
+  additional: Record<string, unknown>;
+  ignored: string[];
+}
+
+export function restOf(fields: Fields): Rest {
+  const rest: Rest = { converse: {}, additional: {}, ignored: [] };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined || SAID.has(name)) continue;
+    const idle = NO_EQUAL.get(name);
+    if (idle) {
+      if (!idle.includes(value)) rest.ignored.push(name);
+    } else if (CONVERSE.has(name)) rest.converse[name] = value;
+    else rest.additional[name] = value;
+  }
+  return rest;
+}
+
+/** One record over another, and records within them likewise. */
+export function merged(under: Fields, over: Fields): Record<string, unknown> {
+  const both: Record<string, unknown> = { ...under };
+  for (const [name, value] of Object.entries(over)) {
+    const below = both[name];
+    both[name] = isRecord(below) && isRecord(value) ? merged(below, value) : value;
+  }
+  return both;
+}

@@ -1,0 +1,160 @@
+import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { cachePoint } from './cache-point.js';
+import { DocumentNames, partBlocks, textBlocks, type Block } from './content.js';
+import { unsupported } from './errors.js';
+import { toolUseId } from './ids.js';
+import { cachesPrompts, type ModelKind } from './model.js';
+import { reasoningBlocks } from './reasoning.js';
+
+export interface Turn {
+  role: 'user' | 'assistant';
+  content: Block[];
+}
+
+export interface Conversation {
+  system: Block[];
+  messages: Turn[];
+}
+
+interface Reading {
+  kind: ModelKind;
+  /** Whether the request has tools: without them, blocks of calls and results are an error. */
+  hasTools: boolean;
+  names: DocumentNames;
+  ignored: Set<string>;
+}
+
+/** A conversation has to begin with the user. */
+const BEGINNING: Turn = { role: 'user', content: [{ text: 'Begin.' }] };
+/** A result has to say something. */
+const EMPTY_RESULT: Block = { text: '(empty)' };
+
+/**
+ * The messages of a call as Converse wants them: system prompts apart, turns of one side merged,
+ * the results of tools before all else. Throws the `UpstreamError` `unsupported` for a part that
+ * cannot be said.
+ */
+export function conversationOf(
+  messages: readonly ChatMessage[],
+  kind: ModelKind,
+  hasTools: boolean,
+  ignored: Set<string>,
+): Conversation {
+  const reading: Reading = { kind, hasTools, names: new DocumentNames(), ignored };
+  const system: Block[] = [];
+  const turns: Turn[] = [];
+  for (const [index, message] of messages.entries()) {
+    const blocks = blocksOf(message, `messages[${index}]`, reading);
+    if (message.name !== undefined) ignored.add('messages[].name');
+    // Without anything before it, a mark would stand alone.
+    if (blocks.length > 0) {
+      blocks.push(...cachePoint(message.cache_control, cachesPrompts(kind), ignored));
+    }
+    const { role } = message;
+    if (role === 'system' || role === 'developer') system.push(...blocks);
+    else append(turns, role === 'assistant' ? 'assistant' : 'user', blocks);
+  }
+  if (turns[0]?.role !== 'user') turns.unshift(BEGINNING);
+  return { system, messages: turns.map(tidied) };
+}
+
+function append(turns: Turn[], role: Turn['role'], blocks: Block[]): void {
+  if (blocks.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role === role) last.content.push(...blocks);
+  else turns.push({ role, content: blocks });
+}
+
+/** A turn in the order that Converse asks for, and with a text wherever there is a document. */
+function tidied({ role, content }: Turn, at: number, turns: readonly Turn[]): Turn {
+  if (role === 'assistant') {
+    return { role, content: at === turns.length - 1 ? trimmed(content) : content };
+  }
+  const results = content.filter((block) => 'toolResult' in block);
+  const others = content.filter((block) => !('toolResult' in block));
+  const document = others.find((block) => 'document' in block)?.['document'];
+  if (isRecord(document) && !others.some((block) => 'text' in block)) {
+    others.push({ text: `Document: ${String(document['name'])}` });
+  }
+  return { role, content: [...results, ...others] };
+}
+
+/** White space at the end of what the model is to go on with is an error. */
+function trimmed(content: readonly Block[]): Block[] {
+  return content.map((block, at) =>
+    at === content.length - 1 && typeof block['text'] === 'string'
+      ? { text: block['text'].trimEnd() }
+      : block,
+  );
+}
+
+function blocksOf(message: ChatMessage, at: string, reading: Reading): Block[] {
+  const blocks = contentBlocks(message.content, at, reading);
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      if (blocks.some((block) => !('text' in block) && !('cachePoint' in block))) {
+        throw unsupported('Amazon Bedrock takes text alone in a system prompt.', `${at}.content`);
+      }
+      return blocks;
+    case 'user':
+      return blocks;
+    case 'assistant':
+      return [
+        ...reasoningBlocks(message.reasoning_details, reading.kind),
+        ...blocks,
+        ...(message.tool_calls ?? []).map((call) => callBlock(call, reading)),
+      ];
+    case 'tool':
+      return resultBlocks(message, blocks, reading);
+  }
+}
+
+function contentBlocks(content: ChatMessage['content'], at: string, reading: Reading): Block[] {
+  if (typeof content === 'string') return textBlocks(content);
+  return (content ?? []).flatMap((part, index) => {
+    const blocks = partBlocks(part, `${at}.content[${index}]`, reading.names);
+    if (blocks.length === 0) return blocks;
+    return [
+      ...blocks,
+      ...cachePoint(controlOf(part), cachesPrompts(reading.kind), reading.ignored),
+    ];
+  });
+}
+
+function controlOf(part: ContentPart): unknown {
+  return 'cache_control' in part ? part.cache_control : undefined;
+}
+
+function callBlock(
+  { id, function: called }: NonNullable<ChatMessage['tool_calls']>[number],
+  { hasTools }: Reading,
+): Block {
+  const { name, arguments: args } = called;
+  if (!hasTools) return { text: `I called the tool ${name} with ${args || '{}'}.` };
+  return { toolUse: { toolUseId: toolUseId(id), name, input: inputOf(args) } };
+}
+
+/** The arguments as an object, which Converse asks for, whatever an earlier model wrote. */
+function inputOf(args: string): Record<string, unknown> {
+  if (args.trim() === '') return {};
+  try {
+    const input: unknown = JSON.parse(args);
+    return isRecord(input) ? input : { arguments: input };
+  } catch {
+    return { arguments: args };
+  }
+}
+
+function resultBlocks(
+  { tool_call_id = '' }: ChatMessage,
+  blocks: Block[],
+  { hasTools }: Reading,
+): Block[] {
+  const marks = blocks.filter((block) => 'cachePoint' in block).slice(-1);
+  const said = blocks.filter((block) => !('cachePoint' in block));
+  const content = said.length > 0 ? said : [EMPTY_RESULT];
+  if (!hasTools) return [{ text: 'The tool answered:' }, ...content, ...marks];
+  return [{ toolResult: { toolUseId: toolUseId(tool_call_id), content } }, ...marks];
+}

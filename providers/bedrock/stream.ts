@@ -1,0 +1,160 @@
+import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
+import type { ServerSentEvent } from '../../src/upstream/sse.js';
+import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { answersByTool, clientCall, finishOf, usageOf } from './answer.js';
+import { broken, exceptionError } from './errors.js';
+import { exceptionIn, refuseBroken } from './frames.js';
+import { kindOf } from './model.js';
+import { detailOf } from './reasoning.js';
+import { JSON_TOOL } from './structured.js';
+
+type Payload = Record<string, unknown>;
+
+/** A block of a tool that is open: a call of the client's, or the answer itself. */
+interface OpenTool {
+  /** Among the client's calls; undefined where the input is the answer's text. */
+  index: number | undefined;
+  hasInput: boolean;
+}
+
+/** A block of reasoning that is open. */
+interface OpenReasoning {
+  index: number;
+  text: string;
+}
+
+/**
+ * The pieces of an answer of ConverseStream. Its end is told at the end of the stream: usage comes
+ * after the reason for the end, and an exception may.
+ */
+export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
+  const stream = new ConverseStream(call, upstream);
+  return {
+    read(events, pieces) {
+      for (const event of events) stream.read(event, pieces);
+      return false;
+    },
+    end: (pieces) => stream.end(pieces),
+  };
+}
+
+class ConverseStream {
+  readonly #upstream: Upstream;
+  readonly #byTool: boolean;
+  readonly #tools = new Map<unknown, OpenTool>();
+  readonly #reasonings = new Map<unknown, OpenReasoning>();
+  #calls = 0;
+  #hasSpoken = false;
+  #reason: unknown;
+
+  constructor(call: ChatCall, upstream: Upstream) {
+    this.#upstream = upstream;
+    this.#byTool = answersByTool(call, upstream);
+  }
+
+  read(event: ServerSentEvent, pieces: ChatDelta[]): void {
+    refuseBroken(event);
+    const exception = exceptionIn(event);
+    if (exception !== undefined) {
+      throw exceptionError(exception, event.data, this.#upstream.provider);
+    }
+    switch (event.event) {
+      case 'contentBlockStart':
+        return this.#start(payloadOf(event), pieces);
+      case 'contentBlockDelta':
+        return this.#delta(payloadOf(event), pieces);
+      case 'contentBlockStop':
+        return this.#stop(payloadOf(event)['contentBlockIndex'], pieces);
+      case 'messageStop':
+        this.#reason = payloadOf(event)['stopReason'];
+        return;
+      case 'metadata': {
+        const usage = usageOf(payloadOf(event)['usage']);
+        if (usage) pieces.push({ usage });
+      }
+    }
+  }
+
+  end(pieces: ChatDelta[]): void {
+    for (const block of this.#tools.keys()) this.#stop(block, pieces);
+    if (typeof this.#reason !== 'string') throw broken("The upstream's stream broke off.");
+    const finish_reason = finishOf(this.#reason, this.#hasSpoken) ?? 'stop';
+    pieces.push({ index: 0, finish_reason });
+  }
+
+  /** Only calls of tools have a beginning of their own. */
+  #start({ contentBlockIndex: block, start }: Payload, pieces: ChatDelta[]): void {
+    const call = isRecord(start) ? clientCall(start['toolUse']) : undefined;
+    if (!call) return;
+    this.#hasSpoken = true;
+    if (this.#byTool && call.name === JSON_TOOL) {
+      this.#tools.set(block, { index: undefined, hasInput: false });
+      return;
+    }
+    const index = this.#calls;
+    this.#calls += 1;
+    this.#tools.set(block, { index, hasInput: false });
+    const called = { name: call.name, arguments: '' };
+    pieces.push({
+      index: 0,
+      tool_calls: [{ index, id: call.id, type: 'function', function: called }],
+    });
+  }
+
+  #delta({ contentBlockIndex: block, delta }: Payload, pieces: ChatDelta[]): void {
+    if (!isRecord(delta)) return;
+    const { text, toolUse, reasoningContent } = delta;
+    if (typeof text === 'string') this.#say({ content: text }, pieces);
+    else if (isRecord(reasoningContent)) this.#think(block, reasoningContent, pieces);
+    else if (isRecord(toolUse)) {
+      const tool = this.#tools.get(block);
+      const { input } = toolUse;
+      if (tool && typeof input === 'string' && input !== '') this.#input(tool, input, pieces);
+    }
+  }
+
+  #say(piece: { content: string }, pieces: ChatDelta[]): void {
+    if (piece.content === '') return;
+    this.#hasSpoken = true;
+    pieces.push({ index: 0, ...piece });
+  }
+
+  #input(tool: OpenTool, input: string, pieces: ChatDelta[]): void {
+    tool.hasInput = true;
+    const { index } = tool;
+    if (index === undefined) this.#say({ content: input }, pieces);
+    else pieces.push({ index: 0, tool_calls: [{ index, function: { arguments: input } }] });
+  }
+
+  /** Text as it comes; what has to come back, once its signature is there. */
+  #think(block: unknown, reasoning: Payload, pieces: ChatDelta[]): void {
+    const { text, signature, redactedContent: redacted } = reasoning;
+    const open = this.#reasonings.get(block) ?? { index: this.#reasonings.size, text: '' };
+    this.#reasonings.set(block, open);
+    if (typeof text === 'string' && text !== '') {
+      open.text += text;
+      pieces.push({ index: 0, reasoning_content: text });
+    }
+    const kind = kindOf(this.#upstream.model);
+    const detail = detailOf({ text: open.text, signature, redacted }, open.index, kind);
+    if (detail) pieces.push({ index: 0, reasoning_details: [detail] });
+  }
+
+  /** A call without arguments has an empty object for them. */
+  #stop(block: unknown, pieces: ChatDelta[]): void {
+    const tool = this.#tools.get(block);
+    this.#tools.delete(block);
+    if (tool && !tool.hasInput) this.#input(tool, '{}', pieces);
+  }
+}
+
+function payloadOf({ data }: ServerSentEvent): Payload {
+  try {
+    const payload: unknown = data === '' ? {} : JSON.parse(data);
+    if (isRecord(payload)) return payload;
+  } catch {
+    // Told below.
+  }
+  throw broken('The upstream sent an event that is not a JSON object.');
+}

@@ -1,0 +1,94 @@
+import type { ProviderEntry } from '../schema-types/gateway.js';
+import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { readUrl } from '../yaml/urls.js';
+import type { PartialLoad } from '../yaml/validate.js';
+import type { Manifest } from './manifest.js';
+
+type Entry = PartialLoad<ProviderEntry>;
+
+/** Keys of a provider entry whose values stand in its manifest as `{region}`. */
+const PARTS = ['region', 'resource', 'project', 'api_version'] as const;
+type Part = (typeof PARTS)[number];
+
+/** `{region}`, or `{region=us-east-1}` with what stands there where the entry has no such key. */
+const PLACE = new RegExp(`\\{(${PARTS.join('|')})(?:=([A-Za-z0-9._-]+))?\\}`, 'gu');
+
+/**
+ * The base URL of a provider, the entry's own or the manifest's, and the manifest's wire flags,
+ * with the parts of the entry in place.
+ */
+export function readAddress(
+  source: Source,
+  pointer: string,
+  entry: Entry,
+  manifest: Manifest,
+): { base_url: string; wire: Record<string, unknown> } {
+  const missing = new Set<Part>();
+  const fill = (text: string): string =>
+    text.replaceAll(PLACE, (place, name: Part, standard: string | undefined) => {
+      const value = entry[name] ?? standard;
+      if (value === undefined) missing.add(name);
+      return value ?? place;
+    });
+  const wire = Object.fromEntries(
+    Object.entries(manifest.data.wire ?? {}).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? fill(value) : value,
+    ]),
+  );
+  const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
+  for (const name of missing) tellMissing(source, pointer, name, manifest);
+  for (const name of PARTS) tellUnused(source, pointer, name, manifest);
+  return { base_url, wire };
+}
+
+function readBaseUrl(
+  source: Source,
+  pointer: string,
+  entry: Entry,
+  { data, source: own }: Manifest,
+  fill: (text: string) => string,
+  missing: ReadonlySet<Part>,
+): string {
+  const place = `${pointer}/base_url`;
+  if (entry.base_url !== undefined) return readUrl(source, place, entry.base_url) ?? '';
+  if (data.base_url !== undefined) {
+    const filled = fill(data.base_url);
+    return missing.size > 0 ? '' : (readUrl(own, '/base_url', filled) ?? '');
+  }
+  const faulty = source.marks.has(place) || own.marks.has('/base_url');
+  if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {
+    const message = `${nameOf(pointer)} is missing the key "base_url"`;
+    const hint = `${own.file} has none, so say where the provider is`;
+    source.fault(pointer, { code: 'missing_key', message, hint });
+  }
+  return '';
+}
+
+function tellMissing(source: Source, pointer: string, name: Part, { source: own }: Manifest): void {
+  if (source.marks.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
+  const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
+  const hint = `${own.file} puts it in the place of {${name}}`;
+  source.fault(pointer, { code: 'missing_key', message, hint });
+}
+
+function tellUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
+  const place = `${pointer}${join(name)}`;
+  if (!source.marks.has(place) || isUsed(name, manifest)) return;
+  const message = `${name} is not used: ${manifest.source.file} has no place for it`;
+  source.fault(place, { code: 'unused_key', message, at: 'key', severity: 'warning' });
+}
+
+/** Signatures have a region in them, whatever the address is. */
+function isUsed(name: Part, { data, source: own }: Manifest): boolean {
+  if (name === 'region' && own.marks.has('/auth/signer')) return true;
+  const texts = [data.base_url, ...Object.values(data.wire ?? {})];
+  return texts.some(
+    (text) => typeof text === 'string' && [...text.matchAll(PLACE)].some(([, one]) => one === name),
+  );
+}
+
+/** The name of a provider entry as faults say it. */
+export function nameOf(pointer: string): string {
+  return quote(segments(pointer).at(-1) ?? '');
+}

@@ -1,0 +1,112 @@
+import type { Credentials, Provider, RequestSigner } from '../core/provider.js';
+import type { ProviderEntry } from '../schema-types/gateway.js';
+import type { AuthBlock } from '../schema-types/provider.js';
+import { quote, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+import type { Adapters } from './adapter.js';
+import { nameOf } from './address.js';
+import type { Manifest } from './manifest.js';
+
+type Entry = PartialLoad<ProviderEntry>;
+
+const NEEDED = ['access_key_id', 'secret_access_key'] as const;
+const KEYS = [...NEEDED, 'session_token'] as const;
+
+/**
+ * The keys that sign the requests to a provider whose manifest says `auth: { signer }`; undefined
+ * where an API key stands in their place. Faults never show anything of a key.
+ */
+export function readSigner(
+  source: Source,
+  pointer: string,
+  entry: Entry,
+  manifest: Manifest,
+): Provider['signer'] {
+  const given = KEYS.filter((key) => source.marks.has(`${pointer}/${key}`));
+  if (!manifest.source.marks.has('/auth/signer')) {
+    for (const key of given) {
+      const message = `${key} is not used: ${manifest.source.file} signs no requests`;
+      const wrong = { code: 'unused_key', message, at: 'key', severity: 'warning' } as const;
+      source.fault(`${pointer}/${key}`, wrong);
+    }
+    return undefined;
+  }
+  if (source.marks.has(`${pointer}/api_key`)) {
+    for (const key of given) {
+      const message = `${key} stands beside api_key`;
+      source.fault(`${pointer}/${key}`, {
+        code: 'two_credentials',
+        message,
+        hint: 'remove one of them',
+        at: 'key',
+      });
+    }
+    return undefined;
+  }
+  tellMissing(source, pointer, entry);
+  const credentials = readKeys(source, pointer, entry);
+  return manifest.sign && { sign: manifest.sign, credentials };
+}
+
+function tellMissing(source: Source, pointer: string, entry: Entry): void {
+  const lacks = (key: string): boolean =>
+    !source.marks.has(`${pointer}/${key}`) && !source.misspells(pointer, key, others(key));
+  const missing = NEEDED.filter(lacks).map(quote);
+  if (missing.length > 0) {
+    const keys = `${missing.length === 1 ? 'key' : 'keys'} ${missing.join(' and ')}`;
+    const message = `${nameOf(pointer)} is missing the ${keys}`;
+    source.fault(pointer, {
+      code: 'missing_key',
+      message,
+      hint: 'or write api_key in their place',
+    });
+  }
+  if (entry.base_url !== undefined && lacks('region')) {
+    const message = `${nameOf(pointer)} is missing the key "region"`;
+    source.fault(pointer, { code: 'missing_key', message, hint: 'signatures have it in them' });
+  }
+}
+
+function others(key: string): string[] {
+  return KEYS.filter((one) => one !== key);
+}
+
+function readKeys(source: Source, pointer: string, entry: Entry): Credentials {
+  const credentials: Credentials = {};
+  if (entry.region !== undefined) credentials.region = entry.region;
+  for (const key of KEYS) {
+    const value = entry[key];
+    // Keys without a session have none of its tokens, and their variable may well be empty.
+    if (value === undefined || (value === '' && key === 'session_token')) continue;
+    if (/^[\x21-\x7e]+$/.test(value)) credentials[key] = value;
+    else {
+      const holds = value.trim() === '' ? 'is empty' : 'holds a character that no key has';
+      source.fault(`${pointer}/${key}`, { code: 'bad_credentials', message: `${key} ${holds}` });
+    }
+  }
+  return credentials;
+}
+
+/** The signer that a manifest names; a fault where its `auth` says nothing, or two things. */
+export async function importSigner(
+  source: Source,
+  auth: PartialLoad<AuthBlock> | undefined,
+  adapters: Adapters,
+): Promise<RequestSigner | undefined> {
+  if (typeof auth !== 'object') return undefined;
+  const has = (key: string): boolean => source.marks.has(`/auth/${key}`);
+  if (!has('signer') && !has('header') && !source.misspells('/auth', 'header')) {
+    const message = 'auth is missing the key "header"';
+    source.fault('/auth', { code: 'missing_key', message });
+  }
+  if (has('signer') && has('header')) {
+    const message = 'auth has a signer and a header';
+    const hint = 'with a signer, an api_key goes as a bearer token';
+    source.fault('/auth/header', { code: 'two_credentials', message, hint, at: 'key' });
+  }
+  return adapters.importPart('/auth/signer', auth.signer, 'sign', isSigner);
+}
+
+function isSigner(value: unknown): value is RequestSigner {
+  return typeof value === 'function';
+}

@@ -1,0 +1,163 @@
+import type { UpstreamUsage } from '../../core/usage.js';
+import { LightAbortController, type LightAbortSignal } from '../../lib/in-flight.js';
+import { isRecord } from '../../lib/is-record.js';
+import { shares } from '../../lib/shares.js';
+import type { ChatDelta, ChatReply } from './codec.js';
+import type { DeltaConsumer, DeltaSource } from './delta-reader.js';
+import type { ChatAnswer, ChatAttempt, ChatStream } from './send.js';
+
+/** Which choices of the whole a part of it makes. */
+interface Share {
+  from: number;
+  n: number;
+}
+
+type Ask = (part: ChatAttempt, signal: LightAbortSignal) => Promise<ChatAnswer | ChatStream>;
+
+/**
+ * Asks for `n` choices by several calls at once, of at most `max` each, and joins the answers. Where
+ * one call fails, all are aborted, and its `UpstreamError` is thrown.
+ */
+export async function fanOut(
+  attempt: ChatAttempt,
+  max: number,
+  ask: Ask,
+): Promise<ChatAnswer | ChatStream> {
+  const { client, call, shown } = attempt;
+  const stop = new LightAbortController();
+  client.signal.throwIfAborted();
+  client.signal.addEventListener('abort', { handleEvent: () => stop.abort(client.signal.reason) });
+  const parts = shares(call.n, max).map((n, at): Share => ({ from: at * max, n }));
+  try {
+    const made = await Promise.all(
+      parts.map(({ n }) =>
+        ask({ ...attempt, call: { ...call, n }, shown: { ...shown, choices: n } }, stop),
+      ),
+    );
+    return joined(made, parts, attempt, stop);
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  }
+}
+
+/** All parts are of one kind, since each was asked for as the others. */
+function joined(
+  made: readonly (ChatAnswer | ChatStream)[],
+  parts: readonly Share[],
+  { shown }: ChatAttempt,
+  stop: LightAbortController,
+): ChatAnswer | ChatStream {
+  const [first] = made;
+  if (!first) throw new Error('No choice was asked for.');
+  if (first.kind === 'chat') {
+    const replies = made.flatMap((one) => (one.kind === 'chat' ? [one.reply] : []));
+    return { ...first, reply: joinReplies(replies, parts) };
+  }
+  const streams = made.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
+  const rest = new JoinedStreams(streams, parts, stop);
+  const begun = streams.flatMap((stream, at) => rest.read(stream.first, at));
+  return { ...first, first: begun, rest, shown };
+}
+
+function joinReplies(replies: readonly ChatReply[], parts: readonly Share[]): ChatReply {
+  const choices = replies.flatMap((reply, at) => {
+    const from = parts[at]?.from ?? 0;
+    return reply.choices.map((choice) => ({ ...choice, index: from + choice.index }));
+  });
+  return { choices, usage: sumUsage(replies.map(({ usage }) => usage)) };
+}
+
+/** Streams of one call's choices as one, in the order in which their packets come. */
+class JoinedStreams implements DeltaSource {
+  readonly #streams: readonly ChatStream[];
+  readonly #parts: readonly Share[];
+  readonly #stop: LightAbortController;
+  /** The last usage that each stream gave. */
+  readonly #usages: unknown[];
+  /** The consumer is waiting for a slow client. */
+  #wait: Promise<void> | undefined;
+
+  constructor(streams: readonly ChatStream[], parts: readonly Share[], stop: LightAbortController) {
+    this.#streams = streams;
+    this.#parts = parts;
+    this.#stop = stop;
+    this.#usages = streams.map(() => undefined);
+  }
+
+  /** The pieces of a stream with the indexes of the whole; their usage is kept for the end. */
+  read(pieces: readonly ChatDelta[], at: number): ChatDelta[] {
+    const { from = 0, n = 0 } = this.#parts[at] ?? {};
+    return pieces.flatMap(({ usage, index, ...said }) => {
+      if (usage !== undefined && usage !== null) this.#usages[at] = usage;
+      return index !== undefined && index < n ? [{ ...said, index: from + index }] : [];
+    });
+  }
+
+  async each(take: DeltaConsumer): Promise<void> {
+    const give = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
+      // Each waits for the client in turn, so that one stream at a time listens for it.
+      if (this.#wait) return this.#wait.then(() => give(pieces));
+      const wait = take(pieces);
+      this.#wait = wait?.finally(() => (this.#wait = undefined));
+      return this.#wait;
+    };
+    try {
+      await Promise.all(
+        this.#streams.map(({ rest }, at) =>
+          rest.each((pieces) => {
+            const read = this.read(pieces, at);
+            return read.length > 0 ? give(read) : undefined;
+          }),
+        ),
+      );
+    } catch (error) {
+      this.leave();
+      this.#stop.abort(error);
+      throw error;
+    }
+    await take([{ usage: sumUsage(this.#usages) }]);
+  }
+
+  leave(): void {
+    for (const { rest } of this.#streams) rest.leave();
+  }
+}
+
+/**
+ * The usage of several calls, class by class; undefined where one has none. A count that makes no
+ * sense stays as it is, so that the whole makes none either.
+ */
+export function sumUsage(usages: readonly unknown[]): UpstreamUsage | undefined {
+  if (!usages.every(isRecord)) return undefined;
+  const whole = (name: string): unknown => sum(usages.map((usage) => usage[name]));
+  const details = (name: string, classes: readonly string[]): object | undefined => {
+    const said = usages.map((usage) => usage[name]).filter(isRecord);
+    if (said.length === 0) return undefined;
+    const named = classes.filter((one) => said.some((detail) => detail[one] != null));
+    return Object.fromEntries(
+      named.map((one) => [one, sum(said.map((detail) => detail[one] ?? 0))]),
+    );
+  };
+  const input = details('prompt_tokens_details', INPUT_CLASSES);
+  const output = details('completion_tokens_details', OUTPUT_CLASSES);
+  return {
+    prompt_tokens: whole('prompt_tokens'),
+    completion_tokens: whole('completion_tokens'),
+    ...(input && { prompt_tokens_details: input }),
+    ...(output && { completion_tokens_details: output }),
+  };
+}
+
+const INPUT_CLASSES = ['cached_tokens', 'cache_write_tokens', 'audio_tokens'];
+const OUTPUT_CLASSES = ['reasoning_tokens', 'audio_tokens'];
+
+/** The sum of counts, or the first of them that is no count. */
+function sum(counts: readonly unknown[]): unknown {
+  let total = 0;
+  for (const count of counts) {
+    if (!Number.isSafeInteger(count) || Number(count) < 0) return count;
+    total += Number(count);
+  }
+  return total;
+}
