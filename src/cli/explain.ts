@@ -47,7 +47,7 @@ async function explain(
   bills.forEach(printBill);
 }
 
-/** Those that route to what the model does, or to its tasks. */
+/** The endpoints that route to the model's capabilities, or to its tasks. */
 function endpointsOf(
   able: readonly Modality[],
   { endpoints }: Configuration,

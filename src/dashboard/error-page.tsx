@@ -13,7 +13,7 @@ const TITLES: Record<number, string> = {
   502: 'Somebody else did not answer',
 };
 
-/** The whole HTML document that tells anybody of an error, and of a way on from there. */
+/** The HTML document of an error, with a link to go on. */
 export function errorPage(ctx: Context, error: GatewayError, status: number): string {
   const title = TITLES[status] ?? 'Something went wrong';
   const retry_after = error.headers['retry-after'];

@@ -110,7 +110,7 @@ export class ClientConnection implements InFlightRequest {
   }
 }
 
-/** The head of an answer that is bytes, and their number where it is known. */
+/** The head of a binary answer; `length` is undefined if it is not known. */
 export interface ByteHead {
   status: number;
   headers: Record<string, string>;
@@ -118,9 +118,9 @@ export interface ByteHead {
 }
 
 /**
- * Writes bytes to a client as they come, and no faster than it reads. `checkPresent` throws where
- * the client has left. Throws `UpstreamError` for fewer or more bytes than the head promised, and
- * leaves the answer unfinished, so that nobody takes a part for the whole.
+ * Writes bytes to a client as they come, at the speed at which it reads. `checkPresent` throws if
+ * the client has disconnected. Throws `UpstreamError` for fewer or more bytes than the head
+ * announces, and leaves the answer unfinished, so that the client sees that it is cut off.
  */
 export async function writeBytes(
   res: ServerResponse,

@@ -10,22 +10,22 @@ import { dirname, resolve } from 'node:path';
 import { Ajv2020, type AnySchema, type ValidateFunction, type ErrorObject } from 'ajv/dist/2020.js';
 import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
 
-/** What a body may be, and what is counted and asked for a large one. */
+/** The limits of a body, and the checks of a large one. */
 export interface BodyTerms {
   limit_bytes: number;
-  /** The most JSON values in one that is large. */
+  /** The maximum number of JSON values in a large body. */
   values: number;
-  /** A large one that brings next to nothing for so long is cut off. */
+  /** A large body that brings almost nothing for this long is refused. */
   stall_ms: number;
   room: Room;
-  /** Throws for a caller from whom a large one is not taken. */
+  /** Throws if the caller may not send a large body. */
   admit: () => Promise<void>;
 }
 
 /**
- * The JSON body of a request. Throws `GatewayError`: 400 for another content type or encoding, or
- * for what is not JSON; 413 past the limit; 408 for one that comes too slowly; 503 where no room is
- * left for it.
+ * Reads the JSON body of a request. Throws `GatewayError`: 400 for another content type or
+ * encoding, or if the body is not JSON; 413 past the limit; 408 if it comes too slowly; 503 if
+ * there is no memory for it.
  */
 export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<unknown> {
   const bytes = await readBytes(req, terms);
@@ -34,18 +34,21 @@ export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Prom
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
   terms.room.takeValues(weighed.values);
   const body = parse(await decode(bytes));
-  // Whatever is done with it next is as long as parsing it was.
+  // The next step takes as long as the parsing did, so other requests get a turn first.
   await nextTurn();
   return body;
 }
 
-/** A small JSON body, of which nothing is counted. Throws likewise. */
+/** Reads a small JSON body without counting it. Throws likewise. */
 export async function readSmallBody(req: IncomingMessage, limit_bytes: number): Promise<unknown> {
   checkEncoding(req, 'application/json');
   return parse((arrived(req, limit_bytes) ?? (await readAll(req, limit_bytes))).toString('utf8'));
 }
 
-/** The fields of a form. Throws `GatewayError`: 400 for anything else, 413 past the limit. */
+/**
+ * Reads the fields of a form. Throws `GatewayError`: 400 for another content type, 413 past the
+ * limit.
+ */
 export async function readFormBody(
   req: IncomingMessage,
   limit_bytes: number,
@@ -72,7 +75,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Counts a body from when it is announced, or else as it comes. */
+/** Counts the announced length at once, or else the bytes as they come. */
 async function readBytes(req: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
   checkEncoding(req, 'application/json');
   const { limit_bytes, room } = terms;
@@ -91,7 +94,7 @@ async function readBytes(req: IncomingMessage, terms: BodyTerms): Promise<Buffer
   return gather(req, { ...terms, announced, tooLarge: () => tooLarge(limit_bytes) });
 }
 
-/** The whole body, where it came in with its head and no more than the limit of it. */
+/** The whole body, if it arrived together with its head and is within the limit. */
 function arrived(req: IncomingMessage, limit_bytes: number): Buffer | undefined {
   const isHere = req.complete && req.readable && req.readableFlowing === null;
   if (!isHere || req.readableLength > limit_bytes) return undefined;
@@ -99,7 +102,7 @@ function arrived(req: IncomingMessage, limit_bytes: number): Buffer | undefined 
 }
 
 async function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
-  // A client may leave while its key is looked up, and then no event is left to be waited for.
+  // A client may disconnect while its key is looked up. Then no event would ever come.
   if (req.destroyed) throw new GatewayError('invalid_request', 'The body did not arrive whole.');
   try {
     return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null });
@@ -126,7 +129,7 @@ function tooComplex(over: 'values' | 'depth', values: number): GatewayError {
 /** Throws `GatewayError` (400, naming the field) for a body that breaks its schema. */
 export type Check = (body: unknown) => void;
 
-/** Stops at the first error: an attacker's body must not buy a long list. */
+/** Stops at the first error, so that a hostile body cannot cause a long list. */
 const ajv = compilerOfShipped({ discriminator: true, allowUnionTypes: true });
 const shipped = new Map<string, Check>();
 
@@ -149,7 +152,7 @@ export function compileOwnSchema(path: string, configFile: string): Check {
     const file = resolve(dirname(configFile), path);
     if (!statSync(file).isFile()) throw new OptionError('it is no regular file');
     const text = readFileSync(file, 'utf8');
-    // Read anew at every reload, so a schema must not meet its own `$id` in an older one.
+    // Every reload compiles the schema anew, and an older one may have the same `$id`.
     const own = new Ajv2020({ discriminator: true, strict: false });
     return checking(own.compile(JSON.parse(text) as AnySchema));
   } catch (error) {
@@ -163,7 +166,7 @@ function reason(error: unknown): string {
   return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
 }
 
-/** What refuses data that a compiled schema does not take. */
+/** A check that throws if the compiled schema refuses the data. */
 export function checking(valid: ValidateFunction): Check {
   return (body) => {
     if (valid(body)) return;
@@ -172,9 +175,9 @@ export function checking(valid: ValidateFunction): Check {
   };
 }
 
-/** What is wrong with a body, in one sentence, and the field that is at fault. */
+/** Describes the first error of a body in a sentence, and names the field at fault. */
 export function explain(errors: readonly ErrorObject[]): { message: string; param: string } {
-  // An `if` that failed only repeats what its branch has said.
+  // A failed `if` only repeats the error of its branch.
   const error = errors.find(({ keyword }) => keyword !== 'if') ?? errors[0];
   if (!error) return { message: 'The body is not valid.', param: '' };
   const param = fieldOf(error);
@@ -239,7 +242,7 @@ function complaint({ keyword, params, message, parentSchema }: ErrorObject): str
   }
 }
 
-/** What the schema says that the text should be, as far as its first semicolon. */
+/** The description of the text in the schema, up to its first semicolon. */
 function patternOf(schema: ErrorObject['parentSchema']): string | undefined {
   const description: unknown = schema?.['description'];
   return typeof description === 'string' ? `must be ${description.split(';')[0]}` : undefined;
@@ -249,15 +252,15 @@ function kind(type: unknown): string {
   return KINDS[String(type)] ?? String(type);
 }
 
-/** The most that the header `tollgate-ignored` may hold: names are the client's to choose. */
+/** The maximum length of the header `tollgate-ignored`: clients choose the names in it. */
 const HEADER_CHARACTERS = 1_000;
 
-/** A field name as a header can carry it: no line breaks, no other alphabets, not too long. */
+/** A field name that is safe in a header: ASCII, no line breaks, not too long. */
 export function headerSafe(name: string): string {
   return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
 }
 
-/** Adds the names that are not known to those that were left out. */
+/** Adds the names of unknown fields to the ignored ones. */
 export function noteExtras(
   value: object,
   known: ReadonlySet<string>,
@@ -269,7 +272,7 @@ export function noteExtras(
   }
 }
 
-/** The value of `tollgate-ignored`: the names of the fields that were left out. */
+/** The value of the header `tollgate-ignored`: the names of the ignored fields. */
 export function ignoredHeader(names: readonly string[]): string {
   const all = names.join(', ');
   if (all.length <= HEADER_CHARACTERS) return all;

@@ -6,8 +6,8 @@ import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
 import { formatOf, type Modalities } from '../pipeline/modality.js';
 
 /**
- * Who calls, from `Authorization: Bearer <API_KEY>` (specification 5), or from the header in which
- * the clients of the endpoint's format send their keys.
+ * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
+ * header by which clients of the endpoint's format send their keys.
  */
 export const auth = (modalities: Modalities): Stage => ({
   name: 'auth',
@@ -20,8 +20,8 @@ export const auth = (modalities: Modalities): Stage => ({
       const secret_sha256 = hash('sha256', secretOf(ctx, key_header));
       const caller = await store.caller(secret_sha256);
       if (!caller) {
-        // Only guesses are counted, and only guesses are refused: many may share an address, and a
-        // program that has not heard of its key's end is told so however often it asks.
+        // The rate limit counts and refuses unknown keys only. Many clients may share an address,
+        // and a program with a revoked key gets 401 however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
         if (isGuess)
           enforceRate(rate_limiters.failed_keys, addressOf(ctx.req), most, 'wrong API keys');

@@ -6,8 +6,8 @@ import { COPIES } from '../http/memory-budget.js';
 const plain = withoutOption({ needs: [], gives: ['answer:content'] });
 
 /**
- * Serves an image that the gateway keeps for its client. The ID in the path, which nobody can
- * guess, is all the proof it asks for, because a browser that shows the image has no key.
+ * Serves a hosted image. The ID in its path cannot be guessed and is the only proof that is needed,
+ * because a browser that shows the image has no key.
  */
 export const hostedImage: Stage = {
   name: 'hosted-image',

@@ -7,9 +7,8 @@ import type { Services } from '../pipeline/services.js';
 import { inOrder } from '../pipeline/fallback.js';
 
 /**
- * Finds the model, checks that it can do the work, puts its upstreams in order, and fits the
- * request to it (DESIGN: capabilities). `route: task` and `route: content` find the task that the
- * path names.
+ * Finds the model, checks that it has the capability, puts its upstreams in order, and fits the
+ * request to the model. `route: task` and `route: content` find the task that the path names.
  */
 export function route(modalities: Modalities): Stage {
   const tasks = new Map<unknown, FindTask>(

@@ -8,8 +8,9 @@ import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
 /**
- * Reads the JSON body and checks it against a format's schema: a shipped one by name, or the
- * operator's own by path, which then holds beside the shipped one of the endpoint's operation.
+ * Reads the JSON body and checks it against the schema of a format. The option is the name of a
+ * shipped schema, or the path of the operator's own, which is checked in addition to the shipped
+ * one.
  */
 export function validate(modalities: Modalities): Stage {
   const names = [...modalities.values()].flatMap(({ formats }) => formats.map(({ name }) => name));
@@ -43,7 +44,7 @@ export function validate(modalities: Modalities): Stage {
         const admit = (): Promise<void> => admits(state);
         const body = await readJsonBody(ctx.req, { limit_bytes, values, stall_ms, room, admit });
         for (const check of checks) check(body);
-        // The schemas vouch for this: each of them takes objects only.
+        // Every schema of a format accepts objects only.
         state.request = { format, body: body as object };
         await next();
       };
@@ -51,7 +52,7 @@ export function validate(modalities: Modalities): Stage {
   };
 }
 
-/** One that the account's share of memory has no room for at all is too large. */
+/** The limit of a body: at most an account's whole share of memory. */
 function maxBytes(limits: Services['configuration']['limits']): number {
   return Math.min(limits.body_bytes, Math.floor(shareOf(limits.in_flight_bytes) / COPIES));
 }

@@ -1,5 +1,5 @@
 import { isBusy, prepareSqlite } from '../database.js';
-import { GroupCommit, collectBatch } from './group-commit.js';
+import { GroupCommit } from './group-commit.js';
 import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { withRetry } from '../retry.js';
@@ -11,6 +11,7 @@ import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 import Sqlite from 'better-sqlite3';
+import DataLoader from 'dataloader';
 
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
@@ -26,7 +27,7 @@ export class SqliteHot implements HotPath {
   readonly #group: GroupCommit;
   readonly #holds: SqliteHolds;
   readonly #charges: SqliteCharges;
-  readonly #callers: BatchedReads<Caller>;
+  readonly #callers: DataLoader<string, Caller | undefined>;
   readonly #self: Process;
   readonly #now: () => number;
   #isRegistered = false;
@@ -40,7 +41,7 @@ export class SqliteHot implements HotPath {
     this.#database.pragma('temp_store = MEMORY');
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
-    this.#callers = new BatchedReads(this.#database, (sha256) => this.#caller(sha256));
+    this.#callers = batchedReads(this.#database, (sha256) => this.#caller(sha256));
     this.#self = self;
     this.#now = now;
     this.#group = new GroupCommit(this.#database, (isRetry) => {
@@ -54,7 +55,7 @@ export class SqliteHot implements HotPath {
 
   /** Reads the file each time: a key that another process revoked must be refused at once. */
   caller(secret_sha256: string): Promise<Caller | undefined> {
-    return this.#callers.add(secret_sha256);
+    return this.#callers.load(secret_sha256);
   }
 
   #caller(secret_sha256: string): Caller | undefined {
@@ -127,58 +128,36 @@ export class SqliteHot implements HotPath {
   }
 }
 
-interface Read<Found> {
-  key: string;
-  resolve: (found: Found | undefined) => void;
-  reject: (error: unknown) => void;
+/**
+ * Batches reads by key. Reads of one turn of the event loop share one read transaction, because
+ * taking the lock costs more than the read, and equal keys share one read. Nothing is cached
+ * between batches, so each answer is the current state of the file. A read that fails, as when
+ * another connection holds the lock, is retried alone.
+ */
+export function batchedReads<Found>(
+  database: Sqlite.Database,
+  get: (key: string) => Found | undefined,
+): DataLoader<string, Found | undefined> {
+  const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
+  const readAll = async (keys: readonly string[]): Promise<(Found | undefined | Error)[]> => {
+    const found = new Map<string, Found | undefined>();
+    const failed = new Map<string, Promise<Found | undefined | Error>>();
+    const isShared = keys.length > 1;
+    if (isShared) begin.run();
+    for (const key of new Set(keys)) {
+      try {
+        found.set(key, get(key));
+      } catch {
+        const retried = withRetry(isBusy, () => get(key));
+        failed.set(key, retried.catch(asError));
+      }
+    }
+    if (isShared) commit.run();
+    return Promise.all(keys.map((key) => failed.get(key) ?? found.get(key)));
+  };
+  return new DataLoader(readAll, { cache: false, batchScheduleFn: (run) => setImmediate(run) });
 }
 
-/**
- * Batches reads by key: reads that arrive together share one read transaction, because taking the
- * lock costs more than the read, and equal keys share one read. It caches nothing between batches,
- * so each answer is the current state of the file.
- */
-export class BatchedReads<Found> {
-  readonly #get: (key: string) => Found | undefined;
-  readonly #begin: () => void;
-  readonly #commit: () => void;
-  #waiting: Read<Found>[] = [];
-
-  constructor(database: Sqlite.Database, get: (key: string) => Found | undefined) {
-    const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
-    this.#get = get;
-    this.#begin = () => void begin.run();
-    this.#commit = () => void commit.run();
-  }
-
-  add(key: string): Promise<Found | undefined> {
-    return new Promise((resolve, reject) => {
-      const isFirst = this.#waiting.push({ key, resolve, reject }) === 1;
-      if (isFirst) collectBatch(this.#waiting, () => this.#flush());
-    });
-  }
-
-  #flush(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    const isShared = waiting.length > 1;
-    const found = new Map<string, Found | undefined>();
-    if (isShared) this.#begin();
-    const failed = waiting.filter((read) => !this.#resolve(read, found));
-    if (isShared) this.#commit();
-    for (const { key, resolve, reject } of failed) {
-      withRetry(isBusy, () => this.#get(key)).then(resolve, reject);
-    }
-  }
-
-  /** False if the read failed, as when another connection holds the lock: it is retried alone. */
-  #resolve({ key, resolve }: Read<Found>, found: Map<string, Found | undefined>): boolean {
-    try {
-      if (!found.has(key)) found.set(key, this.#get(key));
-      resolve(found.get(key));
-      return true;
-    } catch {
-      return false;
-    }
-  }
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BatchedReads } from '../../../src/store/sqlite/sqlite-hot-path.js';
+import { batchedReads } from '../../../src/store/sqlite/sqlite-hot-path.js';
 
 interface Row {
   name: string;
 }
 
-describe('look-ups', () => {
+describe('batched reads of a SQLite file', () => {
   let folder: string;
   let database: Sqlite.Database;
   let beside: Sqlite.Database;
@@ -30,33 +30,33 @@ describe('look-ups', () => {
 
   const reads = () => {
     const get = database.prepare<[string], Row>('select name from keys where name = ?');
-    return new BatchedReads<Row>(database, (name) => get.get(name));
+    return batchedReads<Row>(database, (name) => get.get(name));
   };
 
-  it('answers one read, or many of one turn', async () => {
+  it('answer one read, and many reads of one turn of the event loop', async () => {
     const some = reads();
-    expect(await some.add('a')).to.deep.equal({ name: 'a' });
-    const many = await Promise.all(['a', 'x', 'b'].map((name) => some.add(name)));
+    expect(await some.load('a')).to.deep.equal({ name: 'a' });
+    const many = await Promise.all(['a', 'x', 'b'].map((name) => some.load(name)));
     expect(many).to.deep.equal([{ name: 'a' }, undefined, { name: 'b' }]);
     expect(database.inTransaction).to.equal(false);
   });
 
-  it('caches nothing: a row that another connection deleted is not found', async () => {
+  it('cache nothing: a row that another connection deleted is not found', async () => {
     const some = reads();
-    expect(await some.add('a')).to.deep.equal({ name: 'a' });
+    expect(await some.load('a')).to.deep.equal({ name: 'a' });
     beside.exec("delete from keys where name = 'a'");
-    const both = await Promise.all([some.add('a'), some.add('b')]);
+    const both = await Promise.all([some.load('a'), some.load('b')]);
     expect(both).to.deep.equal([undefined, { name: 'b' }]);
   });
 
-  it('retries a read alone if the batch failed, and rejects a lasting error', async () => {
+  it('retry a read alone if the batch failed, and reject a lasting error', async () => {
     let asked = 0;
-    const some = new BatchedReads<Row>(database, (name) => {
+    const some = batchedReads<Row>(database, (name) => {
       asked += 1;
       if (name === 'bad' || asked === 1) throw new Error('in the way');
       return { name };
     });
-    const answers = await Promise.allSettled(['a', 'b', 'bad'].map((name) => some.add(name)));
+    const answers = await Promise.allSettled(['a', 'b', 'bad'].map((name) => some.load(name)));
     expect(answers.map(({ status }) => status)).to.deep.equal([
       'fulfilled',
       'fulfilled',
