@@ -170,6 +170,20 @@ describe('the usage of an answer of Gemini', () => {
     });
   });
 
+  it('counts sound from the cache as cached alone', () => {
+    const sound = (tokenCount: number) => [{ modality: 'AUDIO', tokenCount }];
+    const counts = {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 60,
+      promptTokensDetails: sound(90),
+      cacheTokensDetails: sound(60),
+      candidatesTokenCount: 8,
+    };
+    expect(usage(counts)).to.deep.include({
+      prompt_tokens_details: { cached_tokens: 60, audio_tokens: 30 },
+    });
+  });
+
   it('is nothing to believe where a count is no count', () => {
     const read = usage({ promptTokenCount: '9', candidatesTokenCount: 5 });
     expect(read).to.deep.equal({ prompt_tokens: NaN, completion_tokens: 5 });
