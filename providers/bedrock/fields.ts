@@ -15,7 +15,7 @@ const PRICED: ReadonlySet<string> = new Set([
   'max_completion_tokens',
 ]);
 
-/** The fields of a call as the operator's `rename`, `set` and `drop` leave them. */
+/** The fields of a call as the operator's `rename`, `set` and `drop` leave them, none of them null. */
 export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Fields {
   const fields: Record<string, unknown> = { ...call.fields };
   for (const [from, to] of Object.entries(rename)) {
@@ -28,6 +28,9 @@ export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Field
     // Without its tool_choice, a model would call the tools that it was told to leave.
     if (name === 'tool_choice' && fields['tool_choice'] === 'none') delete fields['tools'];
     delete fields[name];
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) delete fields[name];
   }
   return fields;
 }
@@ -85,16 +88,15 @@ export interface Rest {
   converse: Record<string, unknown>;
   /** For the model, which Converse does not look at. */
   additional: Record<string, unknown>;
-  ignored: string[];
 }
 
-export function restOf(fields: Fields): Rest {
-  const rest: Rest = { converse: {}, additional: {}, ignored: [] };
+export function restOf(fields: Fields, ignored: Set<string>): Rest {
+  const rest: Rest = { converse: {}, additional: {} };
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || value === undefined || SAID.has(name)) continue;
+    if (SAID.has(name)) continue;
     const idle = NO_EQUAL.get(name);
     if (idle) {
-      if (!idle.includes(value)) rest.ignored.push(name);
+      if (!idle.includes(value)) ignored.add(name);
     } else if (CONVERSE.has(name)) rest.converse[name] = value;
     else rest.additional[name] = value;
   }
