@@ -15,7 +15,7 @@ const PRICED: ReadonlySet<string> = new Set([
   'max_completion_tokens',
 ]);
 
-/** The fields of a call as the operator's `rename`, `set` and `drop` leave them, none of them null. */
+/** The fields of a call, as `rename`, `set` and `drop` leave them; none is null. */
 export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Fields {
   const fields: Record<string, unknown> = { ...call.fields };
   for (const [from, to] of Object.entries(rename)) {
@@ -35,7 +35,7 @@ export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Field
   return fields;
 }
 
-/** Fields of the OpenAI wire that Converse has no equal of, with the values that ask for nothing. */
+/** Fields of the OpenAI wire without an equal, and the values of theirs that ask for nothing. */
 const NO_EQUAL: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ['presence_penalty', [0]],
   ['frequency_penalty', [0]],

@@ -167,22 +167,24 @@ describe('Bedrock behind the gateway', () => {
     expect(house.upstream.requests).to.have.length(3);
   });
 
-  it('gets an image as bytes that the client gives by its URL', async () => {
+  it('gets images as bytes, since it follows no URLs (quirk 22)', async () => {
     const house = await open(
-      (asked, response) => {
-        const png = { headers: { 'content-type': 'image/png' }, body: PNG };
-        return play(asked.path === '/a.png' ? png : answered([{ text: 'A dot' }]), response);
-      },
-      bedrock('amazon.nova-lite-v1:0', { capabilities: 'chat, vision', settings: LOCAL_IMAGES }),
+      answered([{ text: 'A dot' }]),
+      bedrock(CLAUDE, { capabilities: 'chat, vision' }),
     );
-    const url = `${house.upstream.url}/a.png`;
-    const content = [{ type: 'image_url', image_url: { url } }];
-    expect((await house.post({ model: 'm', messages: [{ role: 'user', content }] })).status).to.equal(200);
-    const asked = house.upstream.requests.find(({ path }) => path.endsWith('/converse'));
-    expect(asked?.json).to.have.deep.nested.property('messages[0].content[0].image', {
-      format: 'png',
-      source: { bytes: PNG.toString('base64') },
-    });
+    const ask = (url: string): Promise<Response> => {
+      const content = [{ type: 'image_url', image_url: { url } }];
+      return house.post({ model: 'm', messages: [{ role: 'user', content }] });
+    };
+    expect((await ask('data:image/png;base64,iVBORw0KGgo=')).status).to.equal(200);
+    expect(house.upstream.requests[0]?.json).to.have.deep.nested.property(
+      'messages[0].content[0].image',
+      { format: 'png', source: { bytes: 'iVBORw0KGgo=' } },
+    );
+    // The gateway would fetch it, were it not its own.
+    const { error } = await bodyOf(await ask(`${house.upstream.url}/a.png`));
+    expect(error.message).to.match(/private|public|fetch/u);
+    expect(house.upstream.requests).to.have.length(1);
   });
 
   it('names what it leaves out in the header tollgate-ignored', async () => {

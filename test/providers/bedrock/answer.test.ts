@@ -18,11 +18,7 @@ function decode(body: unknown, model = NOVA, call = CALL): ChatReply {
   return chat.decode(body, call, upstreamAt(providerAt('http://fake.invalid'), { model }));
 }
 
-function answer(
-  content: readonly object[],
-  stopReason = 'end_turn',
-  usage: unknown = undefined,
-): object {
+function answer(content: readonly object[], stopReason = 'end_turn', usage?: unknown): object {
   return { output: { message: { role: 'assistant', content } }, stopReason, usage };
 }
 

@@ -174,7 +174,8 @@ describe('messages of Converse', () => {
       const { messages } = say([
         { role: 'assistant', content: null, tool_calls: [called('a', 'now', args)] },
       ]);
-      return (messages[1]?.content[0]?.['toolUse'] as Record<string, unknown>)['input'];
+      const use = messages[1]?.content[0]?.['toolUse'] as Record<string, unknown> | undefined;
+      return use?.['input'];
     });
     expect(inputs).to.deep.equal([{ a: 1 }, {}, { arguments: [1] }, { arguments: '{"a":' }]);
   });
