@@ -11,7 +11,6 @@ import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemini-wire.js';
-import { signedId } from '../../src/lib/tool-id.js';
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
 import { logprobsIn } from './logprobs.js';

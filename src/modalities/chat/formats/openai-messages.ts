@@ -4,8 +4,8 @@ import type {
   ContentPart,
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
+import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 import { noteExtras } from '../../../http/request-body.js';
-import { checkImageUrl } from '../../../upstream/client-url.js';
 import { refuseLegacy } from './openai-tools.js';
 import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
@@ -30,6 +30,7 @@ export function readMessages(
     text_bytes: 0,
     messages: messages.length,
     images: 0,
+    urls: 0,
     audio_bytes: 0,
   };
   const read = messages.map((message, index) => {
@@ -85,6 +86,7 @@ function readParts(
         gatePart(capabilities, 'vision', place, 'images');
         checkImageUrl(part.image_url.url, `${place}.image_url.url`);
         size.images += 1;
+        if (isHttp(part.image_url.url)) size.urls += 1;
         noteExtras(part.image_url, IMAGE_KEYS, 'messages[].content[].image_url', ignored);
         return { type: 'image_url', image_url: { url: part.image_url.url } };
       case 'input_audio': {
