@@ -8,7 +8,7 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { Capability, Model, Price, VideoLimits } from '../core/model.js';
+import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/model.js';
 
 type Entry = PartialLoad<ModelEntry>;
 
@@ -62,7 +62,7 @@ function readModel(
     owner: entry.owner ?? '',
     created: readCreated(source, `${pointer}/created`, entry.created) ?? standard_created,
     capabilities,
-    upstreams: upstreams.map(({ upstream }) => upstream),
+    upstreams: withoutForeign(entry, upstreams),
     limits: readLimits(source, pointer, entry),
     passthrough: passthroughOf(entry, upstreams),
     ...(tool_types && { tool_types }),
@@ -178,6 +178,22 @@ function readCreated(
   const message = `created: ${source.word(pointer)} is not a day of the calendar`;
   source.fault(pointer, { code: 'wrong_value', message });
   return undefined;
+}
+
+/**
+ * A field that one manifest lets through goes to no upstream of another that does not know it, where
+ * it could be an error. What the model itself lists goes to all.
+ */
+function withoutForeign(entry: Entry, upstreams: readonly ReadUpstream[]): Upstream[] {
+  const every = passthroughOf(entry, upstreams);
+  return upstreams.map(({ upstream, read }) => {
+    const own = new Set([...(read.manifest.data.passthrough ?? []), ...(entry.passthrough ?? [])]);
+    const foreign = [...every].filter(
+      (field) => !own.has(field) && upstream.rename[field] === undefined,
+    );
+    if (foreign.length === 0) return upstream;
+    return { ...upstream, drop: [...new Set([...upstream.drop, ...foreign])] };
+  });
 }
 
 function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Set<string> {
