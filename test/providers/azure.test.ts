@@ -16,7 +16,12 @@ describe('the dated paths of Azure', () => {
       path: `${PATH}/chat/completions${QUERY}`,
       body: { model: 'my gpt/4o', messages: [], stream: false, max_tokens: 9 },
     });
-    const texts = { inputs: ['a'], dimensions: undefined, fields: {} };
+    const texts = {
+      inputs: ['a'],
+      dimensions: undefined,
+      encoding_format: 'float' as const,
+      fields: {},
+    };
     expect(embedding.encode(texts, upstream)).to.include({ path: `${PATH}/embeddings${QUERY}` });
     const wish = {
       prompt: 'a cat',
