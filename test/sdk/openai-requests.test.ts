@@ -86,7 +86,7 @@ describe("the openai package's request types", () => {
     const wire = { files: true, max_completion_tokens: ['gpt-5'] };
     const { body, ignored } = chat.encode(call, at('gpt-5-mini', wire));
     expect(body).to.deep.equal(expected);
-    expect(ignored).to.deep.equal(['cache_control']);
+    expect(ignored).to.deep.equal(['messages[].cache_control', 'tools[].cache_control']);
   });
 
   it('accept a stream that asks for its usage', () => {
