@@ -27,7 +27,7 @@ export function detailText(details: readonly ReasoningDetail[]): string {
 }
 
 /**
- * What of an earlier answer's reasoning goes back to an upstream, by the wire flag `reasoning_back`:
+ * What of an earlier answer's reasoning goes back to an upstream, by the flag `reasoning_back`:
  * fields that are added to the message. `content` is the message's content as it goes out.
  */
 export function reasoningBack(
