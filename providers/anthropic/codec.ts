@@ -8,10 +8,11 @@ import { decodeStream } from './stream.js';
 
 /**
  * The wire flags that this codec reads: `sampling`, whether temperature, top_p and top_k are taken,
- * where the model's name does not tell; `cache_hour: true` where `cache_control` may ask for a
+ * where the model's name does not tell; `schemas: false` where a cloud serves Claude without its
+ * structured output and strict tools; `cache_hour: true` where `cache_control` may ask for a
  * cache of an hour, whose writing costs more than the price of a cache write is made for.
  */
-export const wire_flags = ['sampling', 'cache_hour'] as const;
+export const wire_flags = ['sampling', 'schemas', 'cache_hour'] as const;
 
 /** What differs where Claude is reached by way of a cloud. */
 export interface ClaudeWire {
@@ -41,16 +42,16 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
     const around = envelope === 'anthropic' ? { model: upstream.model, stream } : envelope;
     return {
       path: pathOf({ ...call, stream }, upstream),
-      body: changed({ ...around, ...body }, upstream),
+      body: withOverrides({ ...around, ...body }, upstream),
       ignored,
-      ...(stream && { is_stream: true }),
+      ...(stream !== call.stream && { is_stream: true }),
     };
   };
   return { encode, decode, decodeStream };
 }
 
 /** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */
-function changed(
+function withOverrides(
   body: Record<string, unknown>,
   { rename, set }: Upstream,
 ): Record<string, unknown> {
