@@ -32,7 +32,7 @@ export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Field
   return fields;
 }
 
-/** Fields of the OpenAI wire that Converse has no equal of, with the values that ask for nothing. */
+/** Fields of the OpenAI wire without an equal in Converse, with values that change nothing. */
 const NO_EQUAL: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ['presence_penalty', [0]],
   ['frequency_penalty', [0]],

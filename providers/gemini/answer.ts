@@ -86,7 +86,7 @@ function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Adds a part to the piece. What the upstream's own tools ran and found is neither text nor call. */
+/** Adds a part to the piece. Code and results of the upstream's own tools are left out. */
 function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {

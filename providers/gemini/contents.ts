@@ -178,7 +178,7 @@ function resultOf(
   return { order, parts: [{ functionResponse }] };
 }
 
-/** A result is an object on this wire: any other text becomes the `output` of one. */
+/** A result is an object on this wire; any other text becomes the `output` of one. */
 function objectOf(text: string): Fields {
   try {
     const parsed: unknown = JSON.parse(text);
