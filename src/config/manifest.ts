@@ -1,31 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
-import type { ProviderManifest } from '../schema-types/provider.js';
-import type { LocalUpstream, ProviderOperation, RequestSigner } from '../core/provider.js';
-import { Adapters, checkNames } from './adapter.js';
+import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
+import { Adapters, checkNames, type Manifest } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
-import type { ErrorReader } from '../core/upstream-error.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
 import { importSigner } from './signer.js';
-import { validate, type PartialLoad } from '../yaml/validate.js';
-
-/** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
-export interface Manifest {
-  source: Source;
-  data: PartialLoad<ProviderManifest>;
-  operations: ReadonlyMap<string, ProviderOperation>;
-  read_error: ErrorReader | undefined;
-  answer: LocalUpstream['answer'] | undefined;
-  sign: RequestSigner | undefined;
-  /** The settings that its adapters read; undefined where that is unknown. */
-  settings: readonly string[] | undefined;
-}
+import { validate } from '../yaml/validate.js';
 
 const NOTHING = {
   operations: new Map(),

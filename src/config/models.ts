@@ -181,8 +181,8 @@ function readCreated(
 }
 
 /**
- * A field that one manifest lets through goes to no upstream of another that does not know it: it
- * could be an error there. What the model itself lists goes to all.
+ * A field that one manifest passes through is not sent to an upstream with another manifest, to
+ * which it may be unknown. Fields that the model itself lists are sent to all.
  */
 function withoutForeign(entry: Entry, upstreams: readonly ReadUpstream[]): Upstream[] {
   const every = passthroughOf(entry, upstreams);

@@ -22,7 +22,8 @@ import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
 import { sampleBill } from './sample-bill.js';
-import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
+import type { ChatAnswer, ChatStream } from './attempt.js';
+import { chat as sendChat } from './send.js';
 import { shownOf } from './shown.js';
 
 const FORMATS: readonly ChatFormat[] = [
