@@ -15,7 +15,7 @@ export type AddressPart = string;
 /** a field's name */
 export type Field = string;
 /**
- * free, or prices such as { input_per_million: 0.15, output_per_million: 0.60 }
+ * free, list, or prices such as { input_per_million: 0.15, output_per_million: 0.60 }
  */
 export type PriceEntry =
   | string
