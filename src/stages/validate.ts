@@ -1,7 +1,12 @@
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
-import { readJsonBody, compileOwnSchema, compileShippedSchema, type Check } from '../http/request-body.js';
+import {
+  readJsonBody,
+  compileOwnSchema,
+  compileShippedSchema,
+  type Check,
+} from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
 import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
@@ -33,7 +38,8 @@ export function validate(modalities: Modalities): Stage {
     },
     create: (option, services, endpoint) => {
       const format = nameOf(option, endpoint);
-      const mend = formats.find(({ name }) => name === format)?.mend;
+      const found = formats.find(({ name }) => name === format);
+      const mend = found?.mend?.bind(found);
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
       const { limits } = services.configuration;
