@@ -59,7 +59,7 @@ function complaint({ keyword, params, message, parentSchema }: ErrorObject): str
     case 'pattern':
       return patternOf(parentSchema) ?? message ?? 'is not valid';
     case 'discriminator':
-      return 'must be one of text, image_url, input_audio';
+      return 'must be one of text, image_url, input_audio, file';
     case 'additionalProperties':
       return 'is not known here';
     default:

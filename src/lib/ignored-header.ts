@@ -6,7 +6,7 @@ export function headerSafe(name: string): string {
   return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
 }
 
-/** Adds the names that are not known to those that were left out. */
+/** Adds the names that are not known to those that were left out; null is as if it were absent. */
 export function noteExtras(
   value: object,
   known: ReadonlySet<string>,
@@ -14,7 +14,8 @@ export function noteExtras(
   ignored: Set<string>,
 ): void {
   for (const name in value) {
-    if (!known.has(name)) ignored.add(`${where}.${headerSafe(name)}`);
+    if (!known.has(name) && Reflect.get(value, name) !== null)
+      ignored.add(`${where}.${headerSafe(name)}`);
   }
 }
 

@@ -38,6 +38,11 @@ export interface RequestFormat {
   readonly name: string;
   readonly endpoint: DefaultEndpoint;
   readonly description: Description;
+  /**
+   * Changes a body that breaks the schema where that can only mean one thing, such as null in an
+   * optional field; false where there is nothing to change.
+   */
+  mend?(body: unknown): boolean;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
 }

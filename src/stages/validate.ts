@@ -2,9 +2,9 @@ import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/option-error.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
 import { readJsonBody } from '../http/read-body.js';
-import { compileOwnSchema, compileShippedSchema } from '../http/validate-body.js';
+import { compileOwnSchema, compileShippedSchema, type Check } from '../http/validate-body.js';
 import { admission } from '../pipeline/admission.js';
-import type { Modalities } from '../pipeline/modality.js';
+import type { Modalities, RequestFormat } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/option.js';
 import type { Services } from '../pipeline/services.js';
 import { roomOf, type Stage } from '../pipeline/stage.js';
@@ -14,7 +14,8 @@ import { roomOf, type Stage } from '../pipeline/stage.js';
  * operator's own by path, which then holds beside the shipped one of the endpoint's operation.
  */
 export function validate(modalities: Modalities): Stage {
-  const names = [...modalities.values()].flatMap(({ formats }) => formats.map(({ name }) => name));
+  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const names = formats.map(({ name }) => name);
   const formatOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
@@ -31,6 +32,7 @@ export function validate(modalities: Modalities): Stage {
     },
     create: (option, services, endpoint) => {
       const format = formatOf(option, endpoint);
+      const mend = formats.find(({ name }) => name === format)?.mend;
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
       const { limits } = services.configuration;
@@ -42,13 +44,23 @@ export function validate(modalities: Modalities): Stage {
         const room = roomOf(state, services);
         const admit = (): Promise<void> => admits(state);
         const body = await readJsonBody(ctx.req, { limit_bytes, values, stall_ms, room, admit });
-        for (const check of checks) check(body);
+        holdTo(checks, body, mend);
         // The schemas vouch for this: each of them takes objects only.
         state.request = { format, body: body as object };
         await next();
       };
     },
   };
+}
+
+/** Throws `GatewayError` for a body that breaks a schema, also after it was mended, if it can be. */
+function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
+  try {
+    for (const check of checks) check(body);
+  } catch (error) {
+    if (!mend?.(body)) throw error;
+    for (const check of checks) check(body);
+  }
 }
 
 /** One that the account's share of memory has no room for at all is too large. */

@@ -5,6 +5,8 @@ export interface PromptSize {
   text_bytes: number;
   messages: number;
   images: number;
+  /** Pages of files. */
+  pages: number;
   /** Images and files that are named by an http(s) URL. */
   urls: number;
   audio_bytes: number;

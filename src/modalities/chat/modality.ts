@@ -13,7 +13,7 @@ import {
   READ_FIELDS,
   SAMPLING_FIELDS,
   TOOL_FIELDS,
-} from './formats/openai-fields.js';
+} from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
