@@ -14,6 +14,7 @@ import {
   textIn,
   type Fields,
 } from './gemini-wire.js';
+import { CHAT_FIELDS } from './gemini/generation-config.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 import type { Upstream } from '../src/core/model.js';
 
@@ -36,18 +37,27 @@ export function imageCodec(pathOf: (model: string) => string): ImageCodec {
 
 function encode(call: ImageCall, { model, set }: Upstream, path: string): Encoded {
   const wanted = call.size && imageConfig(call.size, model);
+  const foreign = Object.keys(call.fields).filter(
+    (name) => name !== 'seed' && CHAT_FIELDS.has(name),
+  );
   return {
     path: `${path}:generateContent`,
     body: {
       ...set,
       contents: [{ role: 'user', parts: [{ text: call.prompt }] }],
       generationConfig: {
-        ...call.fields,
+        ...without(call.fields, foreign),
         responseModalities: ['TEXT', 'IMAGE'],
         ...(wanted && { imageConfig: wanted }),
       },
     },
+    ...(foreign.length > 0 && { ignored: foreign }),
   };
+}
+
+/** Unknown fields are refused here, and a model's passthrough is made for chat as well. */
+function without(fields: ImageCall['fields'], names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
 function imageConfig({ width, height }: { width: number; height: number }, model: string): Fields {

@@ -1,5 +1,6 @@
 import type { VideoCall, VideoCodec, VideoRefusal } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
+import { geminiChat } from './gemini/chat.js';
 import { broken, countIn, listIn, objectIn, textIn, type Fields } from './gemini-wire.js';
 import {
   operationIn,
@@ -14,6 +15,9 @@ import {
   type Outcome,
 } from './veo.js';
 import type { ContentSource } from '../src/core/task.js';
+
+/** Chat of the Gemini API. */
+export const chat = geminiChat((model) => `/models/${model}`);
 
 /** Images of the Gemini API, made by its image models. */
 export const image = imageCodec((model) => `/models/${model}`);

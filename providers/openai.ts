@@ -10,8 +10,12 @@ import {
   usageIn,
 } from './openai/answer.js';
 import { decodeStream } from './openai/stream.js';
-import { newThink, splitThink } from './openai/think-tags.js';
-import { shortIds, toolCallsIn } from './openai/tools.js';
+import { hasThinkTags, newThink, splitThink } from './openai/think-tags.js';
+import { extraFields } from './openai/fields.js';
+import { signatureDetail } from './openai/google-signatures.js';
+import { sentMessages } from './openai/messages.js';
+import { detailsIn } from './openai/reasoning.js';
+import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
 
 /** The wire flags that this codec reads. */
@@ -20,50 +24,60 @@ export const wire_flags = [
   'completion_from_total',
   'think_tags',
   'tool_id_length',
+  'reasoning_back',
+  'thought_signatures',
+  'cache_control',
+  'files',
+  'text_content',
+  'effort',
+  'max_completion_tokens',
 ] as const;
 
 /**
  * The chat wire that most upstreams speak, each with its own habits. A manifest's `wire` tells it
- * which: `stream_options: false` where usage comes unasked and asking is an error;
- * `completion_from_total` where completion tokens leave out reasoning; `think_tags` where reasoning
- * stands in the text as `<think>…</think>`; `tool_id_length` where tool call ids have one length.
+ * which. Of answers:
+ * - `completion_from_total`: completion tokens leave out reasoning, which the total has.
+ * - `think_tags`: reasoning may stand in the text as `<think>…</think>`.
+ *
+ * Of requests:
+ * - `stream_options: false`: usage comes unasked, and asking is an error.
+ * - `tool_id_length`: tool call ids have one length.
+ * - `reasoning_back`: the field in which an earlier answer's reasoning goes back, none where it is
+ *   left out. `reasoning_content`; `tool_reasoning_content`, the same on messages with tool calls
+ *   alone, where it is demanded; `reasoning`; `reasoning_details`; `think_tags`, in the text.
+ * - `thought_signatures`: Gemini's signatures go back beside the tool calls.
+ * - `cache_control`: marks for the cache are known, and stay.
+ * - `files`: parts of type `file` are known; elsewhere they are `unsupported`.
+ * - `text_content`: content is one text, never a list of texts and never null.
+ * - `effort`: how `reasoning_effort` is said. `reasoning`: as `reasoning.effort`; `thinking`: as
+ *   `thinking.type`, on or off; `enable_thinking`: as true or false; `none_as_thinking`: as it is,
+ *   save that `none` is said as `thinking.type`.
+ * - `max_completion_tokens`: the beginnings of the names of models that refuse `max_tokens`.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream };
 
 function encode(call: ChatCall, upstream: Upstream): Encoded {
-  const idLength = upstream.provider.wire['tool_id_length'];
+  const { messages, ignored } = sentMessages(call.messages, upstream);
   // A literal first and the rest assigned to it: the other way round is many times slower.
-  const body: Record<string, unknown> = {
-    model: upstream.model,
-    messages: typeof idLength === 'number' ? shortIds(call.messages, idLength) : call.messages,
-    stream: call.stream,
-  };
-  if (call.max_tokens !== undefined) body['max_tokens'] = call.max_tokens;
+  const body: Record<string, unknown> = { model: upstream.model, messages, stream: call.stream };
+  if (call.max_tokens !== undefined) body[limitField(upstream)] = call.max_tokens;
   if (call.n > 1) body['n'] = call.n;
-  Object.assign(body, extras(call, upstream));
+  const extra = extraFields(call, upstream);
+  Object.assign(body, extra.fields);
   const fixed = renameFields(body, upstream.rename);
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;
   }
-  return { path: '', body };
+  const left_out = [...new Set([...ignored, ...extra.ignored])];
+  return { path: '', body, ...(left_out.length > 0 && { ignored: left_out }) };
 }
 
-/** The fields that are neither priced nor held: those that may be dropped. */
-function extras(call: ChatCall, { provider, drop }: Upstream): Readonly<Record<string, unknown>> {
-  const asksUsage = call.stream && provider.wire['stream_options'] !== false;
-  if (!asksUsage && drop.length === 0) return call.fields;
-  const fields: Record<string, unknown> = Object.assign({}, call.fields);
-  if (asksUsage) fields['stream_options'] = { include_usage: true };
-  dropFields(fields, drop);
-  return fields;
-}
-
-function dropFields(body: Record<string, unknown>, names: readonly string[]): void {
-  for (const name of names) {
-    // An upstream that does not know tool_choice would call the tools it was told to leave.
-    if (name === 'tool_choice' && body['tool_choice'] === 'none') delete body['tools'];
-    delete body[name];
-  }
+/** Reasoning models of OpenAI refuse the older name of the limit, and other servers the newer. */
+function limitField({ provider: { wire }, model, rename }: Upstream): string {
+  const begins: unknown = wire['max_completion_tokens'];
+  if (!Array.isArray(begins) || rename['max_tokens'] !== undefined) return 'max_tokens';
+  const isNewer = begins.some((name) => typeof name === 'string' && model.startsWith(name));
+  return isNewer ? 'max_completion_tokens' : 'max_tokens';
 }
 
 const PRICED: ReadonlySet<string> = new Set([
@@ -93,35 +107,42 @@ function renameFields(
   return fixed;
 }
 
-function decode(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
+function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatReply {
   const answer = checked(body, provider);
   const choices = recordsIn(answer['choices']);
   if (choices.length === 0) throw broken('The upstream gave no answer.');
   const indexes = choices.map((choice) => choice['index']);
   const areIndexes = indexes.every(isIndex) && new Set(indexes).size === indexes.length;
+  const readsTags = hasThinkTags(call, provider.wire);
   return {
     choices: choices
       .map((choice, at) => (areIndexes ? choice : { ...choice, index: at }))
-      .map((choice) => decodeChoice(choice, provider)),
+      .map((choice) => decodeChoice(choice, provider, readsTags)),
     usage: usageIn(answer, provider.wire),
   };
 }
 
-function decodeChoice(choice: Record<string, unknown>, provider: Upstream['provider']): ChatChoice {
+function decodeChoice(
+  choice: Record<string, unknown>,
+  provider: Upstream['provider'],
+  readsTags: boolean,
+): ChatChoice {
   const finish_reason = finishOf(choice, provider);
   const [message = {}] = recordsIn([choice['message']]);
   const spoken = spokenIn(message);
-  if (provider.wire['think_tags'] === true && spoken.content) {
+  if (readsTags && spoken.content) {
     const { content, reasoning } = splitThink(newThink(), spoken.content, true);
     spoken.content = content;
     spoken.reasoning ||= reasoning;
   }
   const tool_calls = toolCallsIn(message['tool_calls']);
+  const details = [...detailsIn(message['reasoning_details']), ...signatureDetail(message)];
   return {
     index: Number(choice['index']),
     content: spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null,
     ...(tool_calls.length > 0 && { tool_calls }),
     ...(spoken.reasoning && { reasoning_content: spoken.reasoning }),
+    ...(details.length > 0 && { reasoning_details: details }),
     ...(choice['logprobs'] != null && { logprobs: choice['logprobs'] }),
     finish_reason,
   };

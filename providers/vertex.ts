@@ -1,6 +1,10 @@
+import type { ChatCodec } from '../src/modalities/chat/codec.js';
 import type { VideoCodec } from '../src/modalities/video/codec.js';
+import { claudeCodec, wire_flags as claude_flags } from './anthropic/codec.js';
+import { isClaude } from './anthropic/models.js';
 import { imageCodec } from './gemini-image.js';
-import { broken, countIn, listIn, textIn, type Fields } from './gemini-wire.js';
+import { geminiChat } from './gemini/chat.js';
+import { broken, countIn, listIn, modelOf, textIn, type Fields } from './gemini-wire.js';
 import {
   isVeo2,
   operationIn,
@@ -17,10 +21,32 @@ import type { ContentSource } from '../src/core/task.js';
 import type { Upstream } from '../src/core/model.js';
 
 const MODELS = '/publishers/google/models';
+const CLAUDE_MODELS = '/publishers/anthropic/models';
 const STORAGE = 'https://storage.googleapis.com';
 
 /** The wire flags that these codecs read. */
-export const wire_flags = ['storage_url'] as const;
+export const wire_flags = ['storage_url', ...claude_flags] as const;
+
+const gemini = geminiChat((model) => `${MODELS}/${model}`);
+
+/** Claude as Vertex AI serves it: the path names the model, and says whether it streams. */
+const claude = claudeCodec({
+  pathOf: ({ stream }, { model }) => {
+    return `${CLAUDE_MODELS}/${modelOf(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`;
+  },
+  envelope: { anthropic_version: 'vertex-2023-10-16' },
+});
+
+/** Chat of Vertex AI, by Gemini's models or by Claude's. */
+export const chat: ChatCodec = {
+  encode: (call, upstream) => codecOf(upstream).encode(call, upstream),
+  decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
+  decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
+};
+
+function codecOf({ model }: Upstream): ChatCodec {
+  return isClaude(model) ? claude : gemini;
+}
 
 /** Images of Vertex AI, made by Gemini's image models. */
 export const image = imageCodec((model) => `${MODELS}/${model}`);

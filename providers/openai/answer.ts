@@ -54,7 +54,7 @@ export function spokenIn(message: Record<string, unknown>): Spoken {
     textOf(message['reasoning_content']),
     textOf(message['reasoning']),
     recordsIn(message['reasoning_details'])
-      .map((detail) => textOf(detail['text']))
+      .map((detail) => textOf(detail['text']) || textOf(detail['summary']))
       .join(''),
     reasoning,
   ];
@@ -82,7 +82,7 @@ function thinkingIn(thinking: unknown): string {
   return textOf(thinking) + nested.join('');
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -3,7 +3,9 @@ import type { Provider } from '../../src/core/provider.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { broken, checked, finishOf, isIndex, recordsIn, spokenIn, usageIn } from './answer.js';
 import { echoed, learn, newEcho, type Echo } from './repeated-chunk.js';
-import { newThink, splitThink, type Think } from './think-tags.js';
+import { signatureDetail } from './google-signatures.js';
+import { detailsIn } from './reasoning.js';
+import { hasThinkTags, newThink, splitThink, type Think } from './think-tags.js';
 import { fragmentsIn, type OpenCall } from './tools.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
@@ -22,14 +24,17 @@ interface Stream {
   choices: Choices;
   echo: Echo;
   provider: Provider;
+  /** Whether texts may open with their reasoning. */
+  reads_tags: boolean;
 }
 
 /**
  * Pieces as they come, packet by packet. The end of a choice is told only at the end of the stream:
  * until then upstreams may say it twice, change their minds, or report an error after it.
  */
-export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder {
-  const stream: Stream = { choices: new Map(), echo: newEcho(), provider };
+export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDecoder {
+  const reads_tags = hasThinkTags(call, provider.wire);
+  const stream: Stream = { choices: new Map(), echo: newEcho(), provider, reads_tags };
   return {
     read: (packet, pieces) => readPacket(packet, stream, pieces),
     end: (pieces) => void pieces.push(...closing(stream.choices, false)),
@@ -65,17 +70,19 @@ function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
   for (const piece of said) pieces.push(piece);
   const index = said[0]?.index ?? 0;
   const text = textAlone(said);
-  // Where a text may hold its reasoning, it is not all that a chunk says.
-  if (text === undefined || stream.choices.get(index)?.think) return;
+  // Where a text may still hold its reasoning, it is not all that a chunk says.
+  const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
+  if (text === undefined || phase !== 'outside') return;
   const fresh = { ...stream, choices: new Map() };
   learn(echo, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
 }
 
-function readWhole(data: string, { choices, provider }: Stream): ChatDelta[] {
+function readWhole(data: string, stream: Stream): ChatDelta[] {
+  const { provider } = stream;
   const pieces: ChatDelta[] = [];
   const chunk = checked(parse(data), provider);
   for (const choice of recordsIn(chunk['choices'])) {
-    const piece = readChoice(choice, choices, provider);
+    const piece = readChoice(choice, stream);
     if (piece) pieces.push(piece);
   }
   const usage = usageIn(chunk, provider.wire);
@@ -100,14 +107,13 @@ function parse(data: string): unknown {
 /** Undefined where a chunk says nothing: a role, an annotation, the end. */
 function readChoice(
   chunk: Record<string, unknown>,
-  choices: Choices,
-  provider: Provider,
+  { choices, provider, reads_tags }: Stream,
 ): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
   const [delta] = recordsIn([chunk['delta']]);
   if (!delta && finish === null) return undefined;
   const index = isIndex(chunk['index']) ? chunk['index'] : 0;
-  const choice = choices.get(index) ?? newChoice(provider);
+  const choice = choices.get(index) ?? newChoice(reads_tags);
   choices.set(index, choice);
   if (finish !== null) choice.finish = finish;
   const piece = delta ? readDelta(delta, choice) : {};
@@ -118,8 +124,8 @@ function readChoice(
   return piece;
 }
 
-function newChoice({ wire }: Provider): Choice {
-  const think = wire['think_tags'] === true ? newThink() : undefined;
+function newChoice(reads_tags: boolean): Choice {
+  const think = reads_tags ? newThink() : undefined;
   return { calls: [], think, finish: undefined, hasSpoken: false };
 }
 
@@ -134,6 +140,8 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatDelta {
   const piece: ChatDelta = {};
   if (spoken.content) piece.content = spoken.content;
   if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;
+  const details = [...detailsIn(delta['reasoning_details']), ...signatureDetail(delta)];
+  if (details.length > 0) piece.reasoning_details = details;
   if (tool_calls.length > 0) piece.tool_calls = tool_calls;
   return piece;
 }

@@ -1,3 +1,6 @@
+import type { Provider } from '../../src/core/provider.js';
+import type { ChatCall } from '../../src/modalities/chat/codec.js';
+
 /** Where a text is that may open with its reasoning, and what cannot be told apart yet. */
 export interface Think {
   phase: 'start' | 'inside' | 'after' | 'outside';
@@ -11,6 +14,14 @@ export interface Split {
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
+
+/**
+ * Whether a text may open with its reasoning: where the wire is known for it, unless the client has
+ * asked for the text as the model wrote it, in Groq's words.
+ */
+export function hasThinkTags(call: ChatCall, wire: Provider['wire']): boolean {
+  return wire['think_tags'] === true && call.fields['reasoning_format'] !== 'raw';
+}
 
 export function newThink(): Think {
   return { phase: 'start', held: '' };

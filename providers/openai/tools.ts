@@ -1,16 +1,15 @@
 import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/is-record.js';
-import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
+import { signedId } from '../../src/lib/tool-id.js';
 import { isIndex, recordsIn } from './answer.js';
+import { signatureIn } from './google-signatures.js';
 
 /** The tool calls of a whole answer; those without a name call nothing and are left out. */
 export function toolCallsIn(value: unknown): ToolCall[] {
   return recordsIn(value).flatMap((call) => {
     const { name, args } = functionIn(call);
     if (name === '') return [];
-    return [
-      { id: idIn(call) || newId(), type: 'function', function: { name, arguments: args || '{}' } },
-    ];
+    return [{ id: outerId(call), type: 'function', function: { name, arguments: args || '{}' } }];
   });
 }
 
@@ -30,7 +29,7 @@ export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment
     const { name, args } = functionIn(fragment);
     const id = idIn(fragment);
     const known = findCall(calls, fragment['index'], id, name);
-    const call = known ?? { upstream_index: undefined, id: id || newId(), isNamed: false };
+    const call = known ?? { upstream_index: undefined, id, isNamed: false };
     if (!known) {
       if (isIndex(fragment['index'])) call.upstream_index = fragment['index'];
       calls.push(call);
@@ -39,7 +38,7 @@ export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment
     call.isNamed ||= isNameNew;
     return {
       index: calls.indexOf(call),
-      ...(!known && { id: call.id, type: 'function' }),
+      ...(!known && { id: outerId(fragment), type: 'function' }),
       function: { ...(isNameNew && { name }), arguments: args },
     };
   });
@@ -59,7 +58,9 @@ function findCall(
     // Some servers number every call 0: another id that comes with a name is another call.
     return byIndex?.isNamed && id !== '' && name !== '' ? undefined : byIndex;
   }
-  return id === '' ? calls.at(-1) : undefined;
+  // Without either a name begins a call, and what has none goes on with the last.
+  const last = calls.at(-1);
+  return id !== '' || (name !== '' && last?.isNamed) ? undefined : last;
 }
 
 function functionIn(call: Record<string, unknown>): { name: string; args: string } {
@@ -75,27 +76,22 @@ function idIn(call: Record<string, unknown>): string {
   return typeof call['id'] === 'string' ? call['id'] : '';
 }
 
+/** The id that the client gets: one is made where it is missing, and a signature goes with it. */
+function outerId(call: Record<string, unknown>): string {
+  const id = idIn(call) || newId();
+  const signature = signatureIn(call);
+  return signature === undefined ? id : signedId(id, signature);
+}
+
 function newId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
 }
 
 /**
- * Messages whose tool call ids have exactly `length` letters and digits. Others, made by another
- * upstream earlier in the conversation, are replaced, the same id always by the same one.
+ * A tool call's id with exactly `length` letters and digits. Another, made by another upstream
+ * earlier in the conversation, is replaced, the same id always by the same one.
  */
-export function shortIds(messages: readonly ChatMessage[], length: number): ChatMessage[] {
-  return messages.map((message) => ({
-    ...message,
-    ...(message.tool_call_id !== undefined && {
-      tool_call_id: shortId(message.tool_call_id, length),
-    }),
-    ...(message.tool_calls && {
-      tool_calls: message.tool_calls.map((call) => ({ ...call, id: shortId(call.id, length) })),
-    }),
-  }));
-}
-
-function shortId(id: string, length: number): string {
+export function shortId(id: string, length: number): string {
   if (id.length === length && /^[a-zA-Z0-9]+$/u.test(id)) return id;
   // FNV-1a, stretched to the length wanted: two ids of one conversation will not meet by chance.
   let hash = 0xcbf29ce484222325n;

@@ -13,7 +13,7 @@ export function command(name: string, description: string, example: string): Com
     .addHelpText('after', `\nExample:\n  $ ${example}\n`);
 }
 
-/** A command that is nothing but its parts, each of which is a command of its own. */
+/** A command that only groups other commands. */
 export function group(
   name: string,
   description: string,
@@ -31,8 +31,8 @@ export function withConfig(target: Command): Command {
 }
 
 /**
- * Runs a command's work. What goes wrong is told in a sentence on standard error, never with a
- * stack trace, and sets the exit status: 2 for a file that cannot be read, else 1.
+ * Runs a command. A failure is a sentence on standard error, never a stack trace, and sets the exit
+ * status: 2 for a file that cannot be read, else 1.
  */
 export function acting<A extends unknown[]>(
   work: (...args: A) => Promise<void>,
@@ -52,14 +52,14 @@ function complaint(error: unknown): string {
   return `tollgate: ${sentence(error)}`;
 }
 
-/** What an error says, without what follows for programmers. */
+/** The first line of an error's message. */
 export function sentence(error: unknown): string {
   const { message = 'unknown fault' } = error instanceof Error ? error : {};
   const [line = ''] = message.split('\n', 1);
   return line.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase());
 }
 
-/** An argument is wrong, in words for the person who typed it. */
+/** An argument is invalid. The message is for the person who typed it. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

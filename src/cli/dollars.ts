@@ -1,7 +1,7 @@
 import { parseDollars } from '../lib/money.js';
 import { UsageError } from './command.js';
 
-/** An amount that was typed, in nano-dollars. Throws `UsageError` where it is none. */
+/** Parses an amount as nano-dollars. Throws `UsageError` if it is none. */
 export function dollars(text: string): bigint {
   try {
     return parseDollars(text);

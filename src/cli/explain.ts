@@ -6,7 +6,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
 import { isRecord } from '../lib/is-record.js';
 import type { Modality } from '../pipeline/modality.js';
-import { formatOption } from '../pipeline/option.js';
+import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
 import type { Model, Upstream } from '../core/model.js';
@@ -47,7 +47,7 @@ async function explain(
   bills.forEach(printBill);
 }
 
-/** Those that route to what the model does, or to its tasks. */
+/** The endpoints that route to the model's capabilities, or to its tasks. */
 function endpointsOf(
   able: readonly Modality[],
   { endpoints }: Configuration,

@@ -3,19 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onHangup } from './signals.js';
 
 const LOOK_MS = 500;
-/** A file that is still being written is not read: its size and time must rest for so long. */
+/** A file is read only after its size and time have been stable for this long. */
 const REST_MS = 1_000;
 const REST_LOOK_MS = 100;
-/** A file that never rests is read all the same. */
+/** A file that changes all the time is read after this long. */
 const LONGEST_MS = 60_000;
 
-/** What tells one state of a file from another. */
+/** One state of a file. */
 export interface Stamp {
   key: string;
   mtime_ms: number;
 }
 
-/** A file that is missing may be about to be replaced. */
+/** A missing file may be about to be replaced. */
 export async function stampOf(file: string): Promise<Stamp> {
   try {
     const { size, mtimeMs, ino } = await stat(file);
@@ -26,15 +26,15 @@ export async function stampOf(file: string): Promise<Stamp> {
 }
 
 /**
- * Calls back when the file is not any more what `known` says, or on SIGHUP, once nobody writes it.
- * One call runs at a time. Answers how to stop that.
+ * Calls back when the file differs from `known`, or on SIGHUP, once it is stable. One call runs at
+ * a time. Returns a function that stops it.
  */
 export function followFile(file: string, known: Stamp, changed: () => Promise<void>): () => void {
   let { key } = known;
   let isStopped = false;
   let isRunning = false;
   let isAsked = false;
-  // Looking at the file, rather than being told, also sees editors that replace it.
+  // Polling also notices editors that replace the file.
   const look = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;

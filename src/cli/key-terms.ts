@@ -6,7 +6,7 @@ import { dollars } from './dollars.js';
 import { priceTag, time } from './print.js';
 import type { Key, KeyTerms } from '../store/keys/keys.js';
 
-/** The terms of a key as they are typed. */
+/** The terms of a key as the command line has them. */
 export interface TypedTerms {
   expires?: string;
   model?: string[];
@@ -16,7 +16,7 @@ export interface TypedTerms {
 const LEAST_MS = 1_000;
 const MAX_MS = 10 * 365 * 86_400_000;
 
-/** Throws `UsageError` for a time or an amount that is none, and for a model the file lacks. */
+/** Throws `UsageError` for an invalid time or amount, and for an unknown model. */
 export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTerms> {
   const terms: KeyTerms = {};
   if (typed.expires !== undefined) terms.expires_ms = Date.now() + lifetime(typed.expires);

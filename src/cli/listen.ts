@@ -15,7 +15,7 @@ export function listenAddress(text: string): Address {
   return { host: found[1] ?? (found[2] || '0.0.0.0'), port };
 }
 
-/** The same address as people write it: `127.0.0.1:8080`, `[::1]:8080`. */
+/** An address as people write it: `127.0.0.1:8080`, `[::1]:8080`. */
 export function written({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not',
 };
 
-/** Why a server cannot listen at an address, in words. */
+/** Describes why a server cannot listen at an address. */
 export function listenFault(error: unknown, address: Address): UsageError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = REASONS[code] ?? (code || 'unknown fault');

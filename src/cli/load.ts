@@ -6,7 +6,7 @@ export interface ServeOptions {
   listen?: string;
 }
 
-/** The checked configuration, with the address of the command line in place of the file's. */
+/** The checked configuration; `--listen` replaces the address of the file. */
 export async function load({ config, listen }: ServeOptions): Promise<Sound> {
   const address = listen === undefined ? undefined : listenAddress(listen);
   const checked = await sound(config, process.env);

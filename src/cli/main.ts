@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// First of all, so that a SIGHUP during the start does not end the process.
+// Imported first, so that a SIGHUP during the start does not end the process.
 import './hangups.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ for (const make of [
   program.addCommand(make());
 }
 
-// Whoever reads our words may stop early, as `head` does: that is no fault of ours.
+// The reader of standard output may close it early, as `head` does. That is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.exitCode = 1;

@@ -16,7 +16,7 @@ export async function serveHere(options: ServeOptions): Promise<void> {
   try {
     await serveUntilStopped(options);
   } finally {
-    // A worker that is connected to its parent does not end.
+    // A worker does not end while it is connected to its parent.
     cluster.worker?.disconnect();
   }
 }
@@ -26,11 +26,11 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const stamp = await stampOf(options.config);
   const checked = await load(options);
   const { log, lines } = createLog(checked.configuration.log_level);
-  // One promise that nobody waited for, in a stage of the operator's, must not end all requests.
+  // An unhandled rejection in an operator's own stage must not end all requests.
   process.on('unhandledRejection', (err) => log.error({ err }, 'nobody waited for what failed'));
   const gateway = await Gateway.open(checked, { log, lines, now: Date.now, random: Math.random });
   const address = await listen(gateway);
-  // With workers, the parent speaks for all of them.
+  // With workers, the parent process prints the welcome.
   if (cluster.isPrimary) {
     welcome(checked.configuration, address, await firstStart(checked.configuration, gateway.store));
   }
@@ -58,7 +58,7 @@ async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Pro
   } catch (error) {
     const faults = error instanceof ConfigError ? error.faults : [];
     const [fault] = faults.filter(({ severity }) => severity === 'error');
-    // The probe has no key, so it shows where the fault stands and never the text of the file.
+    // The probe needs no key, so it shows the place of the fault and no text of the file.
     gateway.refuseReload(fault ? `line ${fault.line}: ${fault.code}` : 'the file cannot be read');
     const reason = fault ? `line ${fault.line}: ${fault.message}` : sentence(error);
     log.error({ reason }, 'kept the older configuration: the changed one is not valid');

@@ -20,7 +20,7 @@ function workers(text: string): number {
 }
 
 async function serve(options: ServeOptions & { workers: number }): Promise<void> {
-  // The gateway is loaded only here, so that the other commands start at once.
+  // Imported here, so that the other commands start fast.
   if (options.workers > 1 && cluster.isPrimary) {
     const { superviseWorkers } = await import('./supervise.js');
     await superviseWorkers(options);

@@ -6,7 +6,7 @@ export function untilStopped(): Promise<undefined> {
   });
 }
 
-/** The listener of SIGHUP. A signal that comes before it is kept for it. */
+/** The listener of SIGHUP. A signal that comes before there is one is kept for it. */
 let told: (() => void) | undefined;
 let isPending = false;
 
@@ -18,7 +18,7 @@ export function catchHangups(): void {
   });
 }
 
-/** Calls back at each SIGHUP, also for one that came before. Answers how to stop that. */
+/** Calls back at each SIGHUP, also for an earlier one. Returns a function that stops it. */
 export function onHangup(hungUp: () => void): () => void {
   told = hungUp;
   if (isPending) hungUp();

@@ -3,11 +3,11 @@ import { UsageError } from './command.js';
 import type { Account } from '../store/accounts/accounts.js';
 
 /**
- * Opens the store that a configuration names, beside a `serve` that may be running on it. Reads no
- * more of the file than that, so it works in a shell without the service's secrets.
+ * Opens the store of a configuration, also while `serve` runs on it. It reads no other part of the
+ * file, so it works in a shell without the secrets of the service.
  */
 export async function withStore<T>(file: string, work: (store: Store) => Promise<T>): Promise<T> {
-  // Loaded only here, so that a command that needs no store starts at once.
+  // Imported here, so that a command without a store starts fast.
   const { storeOf } = await import('../config/store-of.js');
   const { openStore } = await import('../store/open.js');
   const store = await openStore(await storeOf(file, process.env), { now: Date.now });

@@ -8,20 +8,20 @@ import { load, type ServeOptions } from './load.js';
 import { onHangup, untilStopped } from './signals.js';
 import { welcome } from './welcome.js';
 
-/** A worker that dies sooner than this was never well, and is not started again at once. */
+/** A worker that dies sooner than this could not start, and is not restarted at once. */
 const RESTART_MS = 1_000;
 
 /**
- * Runs several gateways that share one address and one store. This process takes the signals,
- * passes them on, replaces workers that die, and leaves when the last one has.
+ * Runs several gateways that share one address and one store. This process handles the signals,
+ * passes them on, restarts workers that die, and exits after the last one.
  */
 export async function superviseWorkers(options: ServeOptions & { workers: number }): Promise<void> {
   const { configuration } = await load(options);
   const stopped = untilStopped();
-  // The first goes ahead alone: what keeps it from listening would keep all of them from it.
+  // The first worker starts alone: an error that keeps it from listening would hit all workers.
   const address = await Promise.race([begun(cluster.fork()), stopped]);
   if (address === 'died') {
-    // The worker has said why.
+    // The worker has printed the reason.
     process.exitCode = 1;
     return;
   }

@@ -6,7 +6,10 @@ import { shellQuoted, shellWord } from '../lib/shell-quote.js';
 import { written, type Address } from './listen.js';
 import { counted, printLine } from './print.js';
 
-/** What `serve` says once it takes requests: where it is and, the first time, how to call it. */
+/**
+ * The text that `serve` prints once it takes requests: its address and, at the first start, a key
+ * and a sample call.
+ */
 export function welcome(
   configuration: Configuration,
   address: Address,

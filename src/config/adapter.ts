@@ -4,12 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
-/** The adapters that come with the gateway: beside `src/`, compiled or not, like this file. */
+/** The folder of the gateway's own adapters: beside `src/`, compiled or not, like this file. */
 const BUILT_IN = new URL('../../providers/', import.meta.url);
 
 /**
- * The module that a manifest names: one of the gateway's own adapters, or a file of the operator's,
- * `./codec.js`, beside the manifest. Undefined, and a fault, where it cannot be loaded.
+ * Imports the module that a manifest names: one of the gateway's own adapters, or a file of the
+ * operator, `./codec.js`, beside the manifest. Undefined, and a fault, if it cannot be loaded.
  */
 async function importAdapter(
   source: Source,
@@ -21,7 +21,7 @@ async function importAdapter(
   if (!own && !(await builtIn()).includes(name)) {
     const message = `no adapter is called ${source.word(pointer)}`;
     const names = await builtIn();
-    // The parts of an adapter, `NAME-PART`, are no adapters themselves.
+    // A part of an adapter, `NAME-PART`, is not an adapter itself.
     const whole = names.filter((one) => !names.some((other) => one.startsWith(`${other}-`)));
     const hint = nameHint(name, whole);
     source.fault(pointer, { code: 'unknown_adapter', message, hint });
@@ -51,18 +51,18 @@ async function builtIn(): Promise<string[]> {
   return [...new Set(names)];
 }
 
-/** What the adapters of a manifest export beside their codecs: the names that they read. */
+/** The lists of names that adapters export beside their codecs. */
 type NameList = 'wire_flags' | 'settings';
 
-/** The adapters that one manifest names, with the flags and settings that they say they read. */
+/** The adapters of one manifest, with the flags and settings that they read. */
 export class Adapters {
   readonly #source: Source;
   readonly #manifest: string;
   readonly #names: Record<NameList, Set<string>>;
-  /** False once an adapter could not be read: nobody knows then which names it reads. */
+  /** False if an adapter could not be read: then the names that it reads are unknown. */
   #areAllRead = true;
 
-  /** `wire_flags` are those that the gateway itself reads, for every manifest. */
+  /** `wire_flags` are the flags that the gateway itself reads, for every manifest. */
   constructor(source: Source, manifest: string, wire_flags: readonly string[]) {
     this.#source = source;
     this.#manifest = manifest;
@@ -81,7 +81,7 @@ export class Adapters {
         ? undefined
         : await importAdapter(this.#source, pointer, name, this.#manifest);
     if (!adapter) {
-      // A codec that is written, but could not be read, would have names of its own.
+      // A codec that could not be read may read further names.
       if (this.#source.marks.has(pointer)) this.#areAllRead = false;
       return undefined;
     }

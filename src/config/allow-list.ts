@@ -1,4 +1,4 @@
-/** True where an address is let in: itself, its domain (`@example.org`), or everybody (`*`). */
+/** Whether the allow-list has an address, its domain (`@example.org`), or everybody (`*`). */
 export function isAllowed(email: string, allow: readonly string[]): boolean {
   const lower = lowerAddress(email);
   const domain = lower.slice(lower.lastIndexOf('@'));
@@ -6,8 +6,8 @@ export function isAllowed(email: string, allow: readonly string[]): boolean {
 }
 
 /**
- * An address as it is compared and stored: lower case of ASCII alone. Beyond it other letters
- * become the same (the Kelvin sign a `k`), and their owner somebody else.
+ * An address as the store compares it: ASCII letters in lower case. Lower case of other letters
+ * would make different addresses equal (the Kelvin sign becomes `k`).
  */
 export function lowerAddress(address: string): string {
   return address.replaceAll(/[A-Z]+/gu, (letters) => letters.toLowerCase());

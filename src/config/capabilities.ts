@@ -3,7 +3,7 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { ReadUpstream } from './upstreams.js';
 import type { Capability } from '../core/model.js';
 
-/** Every capability must be served by every upstream, since any of them may have to answer. */
+/** Checks that every upstream serves every capability, since any of them may have to answer. */
 export function checkCapabilities(
   source: Source,
   pointer: string,
@@ -26,7 +26,7 @@ export function checkCapabilities(
   });
 }
 
-/** The modality that a capability is, or refines. */
+/** The modality whose name or refinement the capability is. */
 function modalityOf(capability: Capability, modalities: Modalities): Modality {
   const found = [...modalities.values()].find(
     ({ name, refinements }) => name === capability || refinements.includes(capability),
@@ -42,7 +42,7 @@ function checkServed(
   modality: Modality,
   { read: { manifest, provider } }: ReadUpstream,
 ): void {
-  // Operations with faults of their own say nothing about what the provider can do.
+  // A manifest with faults in its operations does not show what the provider can do.
   const has = (operation: string) => manifest.source.marks.has(`/operations${join(operation)}`);
   if (!manifest.data.operations || modality.manifest.served_by.some((list) => list.every(has)))
     return;

@@ -11,7 +11,7 @@ const MODELS: DefaultEndpoint = {
   stages: ['auth', 'models'],
 };
 
-/** The endpoints that stand where the file has no `endpoints`. */
+/** The endpoints of a file without `endpoints`. */
 export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
   const brought = [...modalities.values()].flatMap(({ formats, endpoints }) => [
     ...formats.map(({ endpoint }) => endpoint),
@@ -21,9 +21,9 @@ export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const PATH = /^\/(?:(?:[A-Za-z0-9._~-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
+const PATH = /^\/(?:(?:[A-Za-z0-9._~:-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 
-/** The endpoints of the file as far as they can be read, or the default ones. */
+/** The endpoints of the file that could be read, or the default ones. */
 export function readEndpoints(
   source: Source,
   entries: Readonly<Record<string, PartialLoad<EndpointBlock> | undefined>> | undefined,
@@ -31,7 +31,7 @@ export function readEndpoints(
 ): EndpointEntry[] {
   if (!source.readable) return [];
   const defaults = defaultEndpoints(modalities);
-  if (!source.marks.has('/endpoints')) return defaults.map((one) => standard(source, one));
+  if (!source.marks.has('/endpoints')) return defaults.map((one) => readDefault(source, one));
   const read: EndpointEntry[] = [];
   for (const [name, entry] of Object.entries(entries ?? {})) {
     const endpoint = entry && readEndpoint(source, name, entry);
@@ -40,10 +40,10 @@ export function readEndpoints(
     read.push(endpoint);
   }
   const missing = defaults.filter((one) => isMissing(one, read));
-  return [...read, ...missing.map((one) => standard(source, one))];
+  return [...read, ...missing.map((one) => readDefault(source, one))];
 }
 
-/** Whether the file's own endpoints need this one beside them and do without it. */
+/** Whether the file's own endpoints need this one beside them and lack it. */
 function isMissing({ name, stages, beside }: DefaultEndpoint, read: readonly EndpointEntry[]) {
   const has = (wanted: string | undefined, option?: string): boolean =>
     read.some((endpoint) =>
@@ -88,7 +88,10 @@ function readAt(
   return undefined;
 }
 
-/** Two endpoints at one address: names between braces make no difference to a router. */
+/**
+ * Refuses two endpoints with the same method and path. To a router the names in braces make no
+ * difference.
+ */
 function checkTaken(
   source: Source,
   endpoint: EndpointEntry,
@@ -108,7 +111,7 @@ function shapeOf({ method, path }: EndpointEntry): string {
   return `${method} ${path.replaceAll(/\{\w+\}/g, '{}').replace(/(?<=.)\/$/, '')}`;
 }
 
-function standard(source: Source, { name, at, stages }: DefaultEndpoint): EndpointEntry {
+function readDefault(source: Source, { name, at, stages }: DefaultEndpoint): EndpointEntry {
   const [method = '', path = ''] = at.split(' ');
   const place = source.placeOf(0);
   return { name, method, path, stages: stages.map((stage) => readStage(stage, place)), place };

@@ -1,7 +1,9 @@
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
-/** Fields by which a client could spend more than the hold, or reach what it must not. */
+/**
+ * Fields by which a client could spend more than the hold, or use what the operator did not allow.
+ */
 const COSTLY = [
   'audio',
   'background',
@@ -54,16 +56,16 @@ const COSTLY = [
 /** Further spellings of fields that the hold rests on. */
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
-/** Fields that a price goes by, and that a request may leave out. */
+/** Fields that decide the price, and that a request may leave out. */
 const PRICED = ['n', 'max_tokens', 'size', 'quality'];
 
-/** Fields without which an upstream would answer something else, or more than is held. */
+/** Fields without which an upstream would answer something else, or cost more than the hold. */
 const NEEDED = ['model', 'messages', 'stream', 'max_tokens'];
 
 /** Other spellings under which `max_tokens` may reach an upstream. */
 const TOKEN_LIMITS = ['max_completion_tokens', 'max_output_tokens'];
 
-/** What an upstream entry or a manifest does to the fields of a request, in this order. */
+/** The changes that an upstream entry or a manifest makes to a request's fields, in this order. */
 export interface FieldChanges {
   drop: readonly (string | undefined)[];
   rename: Readonly<Record<string, string | undefined>>;
@@ -71,8 +73,8 @@ export interface FieldChanges {
 }
 
 /**
- * Only fields of no cost that the contract does not know may be passed through, and none that a
- * priced field is renamed to: where the client leaves that one out, it could send the other.
+ * A field may be passed through if it costs nothing and is not in the contract. No priced field may
+ * be renamed to it: a client that leaves out the priced field could send this one.
  */
 export function checkPassthrough(
   source: Source,

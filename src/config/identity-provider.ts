@@ -7,16 +7,16 @@ import type { PartialLoad } from '../yaml/validate.js';
 type Entry = PartialLoad<IdentityProviderEntry>;
 type Key = keyof IdentityProviderEntry;
 
-/** Words that have another meaning where a provider's name stands in a path. */
+/** Names that are already paths of the sign-in. */
 const TAKEN = ['link'];
 
-/** What only one kind of provider has. */
+/** The keys that belong to one kind of provider only. */
 const OWN: Record<IdentityProvider['kind'], readonly Key[]> = {
   openid: ['issuer', 'trust_email'],
   github: ['base_url', 'api_url'],
 };
 
-/** One entry of `sign_in.providers`; undefined where it lacks what it cannot do without. */
+/** Reads an entry of `sign_in.providers`; undefined if a key that it needs is missing. */
 export function readIdentityProvider(
   source: Source,
   name: string,
@@ -47,7 +47,7 @@ function readOpenId(
 ): IdentityProvider | undefined {
   require(source, place, 'issuer');
   if (issuer === undefined || !readSafeUrl(source, `${place}/issuer`, issuer)) return undefined;
-  // `openid` is what makes it a sign-in, whatever else is asked for.
+  // Without the scope `openid` the provider sends no ID token.
   const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
   const asked = [...new Set(['openid', ...scopes])];
   return { ...client, kind: 'openid', issuer, trust_email, scopes: asked };
@@ -60,8 +60,8 @@ function readGithub(
   client: Client,
 ): IdentityProvider | undefined {
   require(source, place, 'client_secret');
-  const url = (key: 'base_url' | 'api_url', text: string | undefined, standard: string) =>
-    text === undefined ? standard : readSafeUrl(source, `${place}/${key}`, text);
+  const url = (key: 'base_url' | 'api_url', text: string | undefined, fallback: string) =>
+    text === undefined ? fallback : readSafeUrl(source, `${place}/${key}`, text);
   const base = url('base_url', base_url, 'https://github.com');
   const own_api = base_url === undefined ? 'https://api.github.com' : `${base ?? ''}/api/v3`;
   const api = url('api_url', api_url, own_api);
@@ -70,7 +70,7 @@ function readGithub(
   return { ...client, kind: 'github', base_url: base, api_url: api, scopes };
 }
 
-/** Secrets travel to this address: in the clear only within this machine. */
+/** Secrets are sent to this address, so it must be https or on this machine. */
 function readSafeUrl(source: Source, place: string, text: string): string | undefined {
   const url = readUrl(source, place, text);
   if (url === undefined) return undefined;

@@ -18,19 +18,18 @@ import { validate, type PartialLoad } from '../yaml/validate.js';
 import type { Model } from '../core/model.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
-/** What a file holds: all its faults, and the configuration where none of them is an error. */
+/** The result of reading a file: all its faults, and the configuration if none is an error. */
 export interface Loaded {
   faults: ConfigFault[];
   configuration: Configuration | undefined;
-  /** Those that could be read, also beside faults elsewhere: their stages are checked by others. */
+  /** The endpoints that could be read. Their stages are checked even if the file has faults. */
   endpoints: readonly EndpointEntry[];
 }
 
 /**
- * Reads, expands, checks and joins gateway.yaml and the manifests it uses. Writes nothing and
- * contacts nothing. Throws `Unreadable`; everything else that is wrong is in the answer.
- *
- * @param file as it should be named in faults
+ * Reads, expands, checks and joins gateway.yaml and the manifests that it uses. Writes nothing and
+ * contacts nothing. Throws `Unreadable`; all other faults are in the result. `file` is the path
+ * that faults show.
  */
 export async function load(
   file: string,

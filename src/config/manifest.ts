@@ -8,7 +8,7 @@ import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
 import type { ErrorReader } from '../core/upstream-error.js';
-import { nameHint } from '../yaml/did-you-mean.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
@@ -36,7 +36,7 @@ const NOTHING = {
 };
 
 /** The wire flags that the gateway reads itself, whatever the codec: hosts of results. */
-const GATEWAY_FLAGS = ['picture_hosts'];
+const GATEWAY_FLAGS = ['image_hosts'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
 
@@ -73,7 +73,7 @@ export class Manifests {
     // Left out, `uses` is the entry's own name, which is no value of the file.
     const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
     const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
-    const hint = isPath(uses) ? '' : nameHint(uses, await this.#names());
+    const hint = isPath(uses) ? '' : manifestHint(uses, await this.#names());
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
   }
@@ -140,6 +140,13 @@ export class Manifests {
     const files = (await Promise.all(folders)).flat();
     return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
   }
+}
+
+/** A name that is near is told first: most providers that have no manifest speak OpenAI's wire. */
+function manifestHint(uses: string, names: readonly string[]): string {
+  const near = nearestWord(uses, names);
+  const general = '"uses: openai-compatible" with a base_url reaches others of that wire';
+  return near === undefined ? general : `did you mean "${near}"? ${general}`;
 }
 
 function isAnswer(value: unknown): value is LocalUpstream['answer'] {

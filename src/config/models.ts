@@ -8,25 +8,25 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { Capability, Model, Price, VideoLimits } from '../core/model.js';
+import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/model.js';
 
 type Entry = PartialLoad<ModelEntry>;
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
 /**
- * The entries of `models`, joined with their providers. `standard_created` (Unix seconds) stands
+ * The entries of `models`, joined with their providers. `default_created` (Unix seconds) stands
  * for models that do not say when they were made.
  */
 export function readModels(
   source: Source,
   entries: Readonly<Record<string, Entry | undefined>>,
   known: Known,
-  standard_created: number,
+  default_created: number,
 ): Map<string, Model> {
   const models = new Map<string, Model>();
   for (const [id, entry] of Object.entries(entries)) {
-    if (entry) models.set(id, readModel(source, id, entry, known, standard_created));
+    if (entry) models.set(id, readModel(source, id, entry, known, default_created));
   }
   return models;
 }
@@ -36,7 +36,7 @@ function readModel(
   id: string,
   entry: Entry,
   known: Known,
-  standard_created: number,
+  default_created: number,
 ): Model {
   const pointer = `/models${join(id)}`;
   const listed = entry.capabilities ?? [];
@@ -60,9 +60,9 @@ function readModel(
   return {
     id,
     owner: entry.owner ?? '',
-    created: readCreated(source, `${pointer}/created`, entry.created) ?? standard_created,
+    created: readCreated(source, `${pointer}/created`, entry.created) ?? default_created,
     capabilities,
-    upstreams: upstreams.map(({ upstream }) => upstream),
+    upstreams: withoutForeign(entry, upstreams),
     limits: readLimits(source, pointer, entry),
     passthrough: passthroughOf(entry, upstreams),
     ...(tool_types && { tool_types }),
@@ -94,7 +94,7 @@ function readModelPrice(
   return FREE;
 }
 
-/** Units are held against capabilities only where all capabilities are known words. */
+/** The units are checked against the capabilities only if all capabilities are known. */
 function checkPrices(
   source: Source,
   pointer: string,
@@ -139,7 +139,7 @@ function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Mo
   };
 }
 
-/** An image that costs more than was held may end as a loss. */
+/** An image that costs more tokens than were held can end as a loss. */
 function checkImageTokens(
   source: Source,
   pointer: string,
@@ -149,11 +149,11 @@ function checkImageTokens(
   const image_tokens = limits?.image_tokens;
   if (image_tokens === undefined || !read.capabilities.has('vision')) return;
   const stated = read.upstreams.map(({ upstream }) => upstream.provider.image_tokens ?? 0);
-  const most = Math.max(0, ...stated);
-  if (image_tokens >= most) return;
+  const max = Math.max(0, ...stated);
+  if (image_tokens >= max) return;
   const place = `${pointer}/limits/image_tokens`;
   const message = `limits.image_tokens: ${source.word(place)} may be less than an image costs`;
-  const hint = `leave it out for the ${most} of the manifest, unless this model takes fewer`;
+  const hint = `leave it out for the ${max} of the manifest, unless this model takes fewer`;
   source.fault(place, { code: 'low_image_tokens', message, hint, severity: 'warning' });
 }
 
@@ -171,7 +171,7 @@ function readCreated(
 ): number | undefined {
   if (typeof created !== 'string') return created;
   const date = new Date(created);
-  // A day that its month does not have would silently become one of the next month.
+  // `Date` silently turns the 30th of February into a day of March.
   const real =
     Number.isFinite(date.getTime()) && date.toISOString().startsWith(created.slice(0, 10));
   if (real) return Math.floor(date.getTime() / 1000);
@@ -180,7 +180,23 @@ function readCreated(
   return undefined;
 }
 
+/**
+ * A field that one manifest lets through goes to no upstream of another that does not know it: it
+ * could be an error there. What the model itself lists goes to all.
+ */
+function withoutForeign(entry: Entry, upstreams: readonly ReadUpstream[]): Upstream[] {
+  const every = passthroughOf(entry, upstreams);
+  return upstreams.map(({ upstream, read }) => {
+    const own = new Set([...(read.manifest.data.passthrough ?? []), ...(entry.passthrough ?? [])]);
+    const foreign = [...every].filter(
+      (field) => !own.has(field) && upstream.rename[field] === undefined,
+    );
+    if (foreign.length === 0) return upstream;
+    return { ...upstream, drop: [...new Set([...upstream.drop, ...foreign])] };
+  });
+}
+
 function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Set<string> {
-  const standard = upstreams.flatMap(({ read }) => read.manifest.data.passthrough ?? []);
-  return new Set([...standard, ...(entry.passthrough ?? [])].flatMap((field) => field ?? []));
+  const shared = upstreams.flatMap(({ read }) => read.manifest.data.passthrough ?? []);
+  return new Set([...shared, ...(entry.passthrough ?? [])].flatMap((field) => field ?? []));
 }

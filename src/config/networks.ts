@@ -2,7 +2,7 @@ import { parseNetwork } from '../lib/cidr.js';
 import { label } from '../yaml/schema-errors.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 
-/** Networks of the file; what is none is a fault. */
+/** Reads a list of networks. An entry that is not a network is a fault. */
 export function readNetworks(
   source: Source,
   pointer: string,

@@ -100,10 +100,10 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
       manifest.source,
       `/timeout/${phase}`,
       manifest.data.timeout?.[phase],
-      { standard: DEFAULT_MS[phase], least: 1 },
+      { default: DEFAULT_MS[phase], min: 1 },
     );
     const place = `${pointer}/timeout/${phase}`;
-    return readDuration(source, place, entry.timeout?.[phase], { standard, least: 1 });
+    return readDuration(source, place, entry.timeout?.[phase], { default: standard, min: 1 });
   };
   return {
     connect_ms: read('connect'),
@@ -119,8 +119,8 @@ function readPollInterval(
   entry: Entry,
   { source: own, data }: Manifest,
 ): number {
-  const bounds = { standard: DEFAULT_POLL_MS, least: 10 };
+  const bounds = { default: DEFAULT_POLL_MS, min: 10 };
   const standard = readDuration(own, '/poll_interval', data.poll_interval, bounds);
   const place = `${pointer}/poll_interval`;
-  return readDuration(source, place, entry.poll_interval, { standard, least: 10 });
+  return readDuration(source, place, entry.poll_interval, { default: standard, min: 10 });
 }

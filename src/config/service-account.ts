@@ -6,13 +6,13 @@ import type { Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** Where tokens are given out, for key files that do not say. */
+/** The token server for key files that name none. */
 const DEFAULT_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
 /**
- * The service account of a provider entry, from the text of its key file. A key file may come from
- * anyone, so its own `token_uri` is believed only where it is Google's; `token_url` of the entry is
- * the operator's word. Faults never show anything of the key.
+ * The service account of a provider entry, read from the text of its key file. Anyone may have
+ * written a key file, so its `token_uri` is trusted only if it is Google's. The operator can name
+ * another one in `token_url`. Faults show nothing of the key.
  */
 export function readServiceAccount(
   source: Source,

@@ -28,27 +28,27 @@ type Settings = Pick<
 
 const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
-/** No timer runs for it, so it may be longer than those that need one. */
-const REMEMBERED = { standard: 24 * HOUR_MS, least: 1000, most: 720 * HOUR_MS };
-const LINGER = { standard: 2_000, least: 0, most: 60_000 };
-const IDLE = { standard: 30_000, least: 100, most: 10 * 60_000 };
-const STALL = { standard: 10_000, least: 100, most: 5 * 60_000 };
-const FETCH = { standard: 15_000, least: 100, most: 5 * 60_000 };
-const CLIENT = { standard: 60_000, least: 100 };
-const IMAGE = { standard: HOUR_MS, least: 1_000, most: 720 * HOUR_MS };
+/** Needs no timer, so it may be longer than a timer can run. */
+const REMEMBERED = { default: 24 * HOUR_MS, min: 1000, max: 720 * HOUR_MS };
+const LINGER = { default: 2_000, min: 0, max: 60_000 };
+const IDLE = { default: 30_000, min: 100, max: 10 * 60_000 };
+const STALL = { default: 10_000, min: 100, max: 5 * 60_000 };
+const FETCH = { default: 15_000, min: 100, max: 5 * 60_000 };
+const CLIENT = { default: 60_000, min: 100 };
+const IMAGE = { default: HOUR_MS, min: 1_000, max: 720 * HOUR_MS };
 const DEFAULT_LISTEN = '127.0.0.1:8080';
 export const DEFAULT_STORE = 'sqlite:data/tollgate.db';
 const DEFAULT_JOURNAL = 'data/journal';
 
-/** Everything of the file that is about this process and not about what it serves. */
+/** The settings of the process. Models, providers and endpoints are read elsewhere. */
 export function readSettings(
   source: Source,
   gateway: PartialLoad<GatewayFile>,
   directory: string,
 ): Settings {
   const { listen: address = DEFAULT_LISTEN, public_url: url } = gateway;
-  const duration = (key: 'drain' | 'keep_alive', standard: number, least: number) =>
-    readDuration(source, `/${key}`, gateway[key], { standard, least });
+  const duration = (key: 'drain' | 'keep_alive', default_ms: number, min: number) =>
+    readDuration(source, `/${key}`, gateway[key], { default: default_ms, min });
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
   if (dashboard && url !== undefined) checkPath(source, public_url);
@@ -57,7 +57,7 @@ export function readSettings(
     listen: readListen(source, address),
     public_url,
     store,
-    journal: resolve(directory, gateway.journal ?? standardJournal(store)),
+    journal: resolve(directory, gateway.journal ?? defaultJournal(store)),
     drain_ms: duration('drain', 30_000, 0),
     keep_alive_ms: duration('keep_alive', 15_000, 100),
     limits: readLimits(source, gateway.limits ?? {}),
@@ -69,14 +69,14 @@ export function readSettings(
   };
 }
 
-/** Beside the SQLite file, so that both are on a disk that stays. */
-function standardJournal(store: string): string {
+/** The journal lies beside the SQLite file, since that disk is kept. */
+function defaultJournal(store: string): string {
   return store.startsWith('sqlite:')
     ? join(dirname(store.slice('sqlite:'.length)), 'journal')
     : DEFAULT_JOURNAL;
 }
 
-/** What the file says, or where it listens. */
+/** The `public_url` of the file; without one, the address to listen on. */
 export function readPublicUrl(
   source: Source,
   url: string | undefined,
@@ -85,7 +85,7 @@ export function readPublicUrl(
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
 
-/** Pages link to one another from the root, so behind a path they would lead past themselves. */
+/** Links between pages begin at the root, so a public URL with a path would break them. */
 function checkPath(source: Source, public_url: string): void {
   if (!URL.canParse(public_url) || new URL(public_url).pathname === '/') return;
   const word = source.word('/public_url');
@@ -111,9 +111,9 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     | 'image_bytes'
     | 'images_total'
     | 'fetch_bytes';
-  const size = (key: Size, standard: number, least = 1024) =>
-    readSize(source, `/limits/${key}`, limits[key], { standard, least });
-  const drain = { standard: 30_000, least: 0 };
+  const size = (key: Size, default_bytes: number, min = 1024) =>
+    readSize(source, `/limits/${key}`, limits[key], { default: default_bytes, min });
+  const drain = { default: 30_000, min: 0 };
   return {
     body_bytes: size('body', 20 * MB),
     body_values: limits.body_values ?? 100_000,
@@ -164,7 +164,7 @@ function readListen(source: Source, address: string | number): Configuration['li
   return { host: '127.0.0.1', port: 8080 };
 }
 
-/** A port alone, or a host alone, with the half that is missing. */
+/** A port without a host, or a host without a port, gets the other half. */
 function completed(text: string): string | undefined {
   const port = /^:?(\d+)$/.exec(text)?.[1];
   if (port !== undefined) return `127.0.0.1:${port}`;

@@ -9,11 +9,11 @@ import { readDollars } from '../yaml/dollars.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** No timer runs for these. */
-const IDLE = { standard: 12 * HOUR_MS, least: 60_000, most: 365 * DAY_MS };
-const LIFETIME = { standard: 30 * DAY_MS, least: 60_000, most: 365 * DAY_MS };
+/** Need no timer, so they may be longer than a timer can run. */
+const IDLE = { default: 12 * HOUR_MS, min: 60_000, max: 365 * DAY_MS };
+const LIFETIME = { default: 30 * DAY_MS, min: 60_000, max: 365 * DAY_MS };
 
-/** `sign_in:` of the file. Without providers, only links that the command line prints let in. */
+/** Reads `sign_in:`. Without providers, the only way to sign in is a link of the command line. */
 export function readSignIn(source: Source, block: PartialLoad<SignInBlock>): SignIn {
   const allow = listed(block.allow);
   const operators = listed(block.operators);
@@ -48,7 +48,7 @@ function readProviders(
   return new Map(read);
 }
 
-/** Letting everybody in must be said, and giving everybody money deserves a second look. */
+/** `allow: '*'` must be written out, and credit for everybody is a warning. */
 function checkAllow(
   source: Source,
   block: PartialLoad<SignInBlock>,

@@ -10,8 +10,8 @@ import { readStoreUrl } from './store-url.js';
 import { unreadable } from '../yaml/unreadable.js';
 
 /**
- * The store that gateway.yaml names, for commands that need no more of it: they must work in a
- * shell that does not have the service's secrets. Throws `Unreadable` or `FaultyConfiguration`.
+ * The URL of the store, for commands that need nothing else of gateway.yaml. They work in a shell
+ * without the secrets of the service. Throws `Unreadable` or `ConfigError`.
  */
 export function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
   return part(file, env, 'store', (source, written) =>
@@ -19,7 +19,7 @@ export function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
   );
 }
 
-/** Likewise where people reach the gateway, without a closing slash. */
+/** The `public_url`, without a closing slash. Throws likewise. */
 export function publicUrlOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
   return part(file, env, 'public_url', (source, written) => {
     const listen = isRecord(source.value) ? source.value['listen'] : undefined;
@@ -27,12 +27,12 @@ export function publicUrlOf(file: string, env: NodeJS.ProcessEnv): Promise<strin
   });
 }
 
-/** Likewise the IDs of the models, in the file's order. */
+/** The IDs of the models in the order of the file. Throws likewise. */
 export function modelsOf(file: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   return part(file, env, 'models', (source) => source.keys('/models') ?? []);
 }
 
-/** What is wrong elsewhere in the file does not matter. */
+/** Faults in other parts of the file do not matter here. */
 async function part<T>(
   file: string,
   env: NodeJS.ProcessEnv,

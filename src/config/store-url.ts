@@ -6,8 +6,8 @@ const SCHEMES = ['sqlite', 'postgres', 'postgresql'];
 const POINTER = '/store';
 
 /**
- * `sqlite:` with an absolute path, or a PostgreSQL URL as it is. The text may hold a password, so
- * faults name no more of it than its scheme.
+ * The URL of the store: `sqlite:` with an absolute path, or a PostgreSQL URL as written. It may
+ * hold a password, so faults show no more of it than its scheme.
  */
 export function readStoreUrl(source: Source, text: string, directory: string): string {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1];

@@ -2,15 +2,15 @@ import type { ModelEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** Types that cannot be listed, and why. */
+/** Types that `tool_types` cannot list, and the reason. */
 const REFUSED: Readonly<Record<string, string>> = {
   function: 'travels without being listed',
   custom: 'makes calls that could not be given to the client',
 };
 
 /**
- * The types of tools, beside functions, that clients of a model may use. What an upstream takes for
- * running such a tool is in no unit of a price, which each of them is told by a warning.
+ * The types of tools, beside functions, that clients of a model may use. No unit of a price covers
+ * an upstream's charge for running such a tool, so each type gets a warning.
  */
 export function readToolTypes(
   source: Source,

@@ -8,9 +8,9 @@ import { pointer as join, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
 
-/** What the rest of the file says, for those who refer to it. */
+/** The names of providers and owners that other entries may refer to. */
 export interface Known {
-  /** All names, also of entries that could not be read; undefined where the block is no block. */
+  /** All names, also of entries with faults; undefined if the block is not a block. */
   owners: readonly string[] | undefined;
   provider_names: readonly string[] | undefined;
   providers: ReadonlyMap<string, ReadProvider>;
@@ -23,7 +23,7 @@ export interface ReadUpstream {
   read: ReadProvider;
 }
 
-/** The `upstreams` of a model whose providers are known; faults for all others. */
+/** The upstreams of a model. Each one with an unknown provider is a fault. */
 export function readUpstreams(
   source: Source,
   pointer: string,
@@ -34,7 +34,7 @@ export function readUpstreams(
   return model.entries.flatMap((entry, i) => {
     const place = pointer + join(i);
     if (entry?.provider === undefined) return [];
-    // A model that is faulty could be any; one that is left out has the public ID.
+    // A faulty model name could be any name; a missing one is the public ID.
     const known_model = entry.model !== undefined || !source.marks.has(`${place}/model`);
     const target = JSON.stringify([entry.provider, entry.model ?? model.id]);
     const first = seen.get(target);

@@ -1,7 +1,7 @@
 /**
- * Tokens as the upstream counts them. Not yet believed: see billing. The classes below the first two
- * are parts of them: cached, cache_write and audio_input of the prompt, reasoning and audio_output
- * of the completion. A class that the upstream does not name is absent.
+ * Tokens as the upstream counts them. Not yet believed: see billing. The classes below the first
+ * two are parts of them: cached, cache_write and audio_input of the prompt, reasoning and
+ * audio_output of the completion. A class that the upstream does not name is absent.
  */
 export interface TokenUsage {
   prompt_tokens: number;

@@ -4,13 +4,13 @@ export interface Cookie {
   name: string;
   value: string;
   path: string;
-  /** Zero takes it away. */
+  /** Zero deletes the cookie. */
   lifetime_ms: number;
 }
 
 /**
- * Sets a cookie that no script reads and no other site's form sends. It is written here, because
- * Koa looks at the connection for what `public_url` alone can know: whether people come by https.
+ * Sets a cookie that scripts cannot read and other sites' forms do not send. Koa would decide on
+ * `Secure` by the connection, but only `public_url` says whether browsers use https.
  */
 export function setCookie(ctx: DashboardContext, https: boolean, cookie: Cookie): void {
   const { name, value, path, lifetime_ms } = cookie;
@@ -22,7 +22,7 @@ export function setCookie(ctx: DashboardContext, https: boolean, cookie: Cookie)
   );
 }
 
-/** The secret of a cookie; undefined for what cannot be one of ours. */
+/** The secret in a cookie; undefined if it has another form than ours. */
 export function readSecret(ctx: DashboardContext, name: string): string | undefined {
   const secret = ctx.cookies.get(name);
   return secret !== undefined && /^[\w-]{43}$/u.test(secret) ? secret : undefined;

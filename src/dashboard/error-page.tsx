@@ -1,6 +1,6 @@
 import type { GatewayError } from '../core/errors.js';
 import { html, LonePage, themeOf } from './pages/page.js';
-import type { DashboardContext } from './types.js';
+import type { Context } from '../pipeline/stage.js';
 
 const TITLES: Record<number, string> = {
   400: 'That did not work',
@@ -13,8 +13,8 @@ const TITLES: Record<number, string> = {
   502: 'Somebody else did not answer',
 };
 
-/** The whole HTML document that tells anybody of an error, and of a way on from there. */
-export function errorPage(ctx: DashboardContext, error: GatewayError, status: number): string {
+/** The HTML document of an error, with a link to go on. */
+export function errorPage(ctx: Context, error: GatewayError, status: number): string {
   const title = TITLES[status] ?? 'Something went wrong';
   const retry_after = error.headers['retry-after'];
   return html(

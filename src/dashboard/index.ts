@@ -1,6 +1,7 @@
+import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { GatewayError } from '../core/errors.js';
-import type { State } from '../pipeline/stage.js';
+import type { Context, State } from '../pipeline/stage.js';
 import { apiRoutes } from './api/routes.js';
 import { errorPage } from './error-page.js';
 import { refuseCrossSite } from './origin.js';
@@ -9,7 +10,6 @@ import { seeOther } from './redirect.js';
 import { returnTo } from './return-to.js';
 import { securityHeaders } from './security.js';
 import { signInRoutes } from './sign-in/routes.js';
-import { RouteTable, type Found } from './table.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from './types.js';
 import { visitorOf } from './visitor.js';
 import { publicError } from '../http/public-error.js';
@@ -23,47 +23,58 @@ export function createDashboard(services: DashboardServices): Middleware<State> 
   ]);
 }
 
-/** The same for any routes. */
+/** Serves these routes. Of two routes that fit a path, the one with fewer parameters answers. */
 export function mount(services: DashboardServices, routes: readonly Route[]): Middleware<State> {
-  const table = new RouteTable(routes);
-  const { origin, protocol } = new URL(services.configuration.public_url);
-  const strict = securityHeaders(protocol === 'https:', false);
-  const lenient = securityHeaders(protocol === 'https:', true);
+  const router = new Router<State>({ sensitive: true, strict: true, exclusive: 'specificity' });
+  const isHttps = services.configuration.public_url.startsWith('https:');
+  const strict = securityHeaders(isHttps, false);
+  const lenient = securityHeaders(isHttps, true);
+  for (const route of routes) {
+    const setHeaders = route.inline_styles ? lenient : strict;
+    const handle = async (ctx: DashboardContext): Promise<void> => {
+      await setHeaders(ctx);
+      await showingErrors(ctx, services, () => answer(ctx, route, services));
+    };
+    router.register(route.path, [route.method], [handle]);
+  }
+  const dispatch = router.routes();
   return async (ctx, next) => {
-    const found = table.find(ctx.path);
-    if (!found) return next();
-    const here: DashboardContext = Object.assign(ctx, { params: found.params });
-    const route = found.routes.get(ctx.method === 'HEAD' ? 'GET' : ctx.method);
-    await (route?.inline_styles ? lenient : strict)(here);
-    try {
-      await answer(here, route, found);
-    } catch (error) {
-      if (speaksJson(ctx.path)) throw error;
-      showError(here, error);
-    }
+    const { path: layers, route } = router.match(ctx.path, ctx.method);
+    if (layers.length === 0) return next();
+    if (route) return dispatch(Object.assign(ctx, { params: {}, router }), next);
+    await strict(ctx);
+    return showingErrors(ctx, services, () => {
+      throw notAllowed(ctx, new Set(layers.flatMap(({ methods }) => methods)));
+    });
   };
+}
 
-  async function answer(ctx: DashboardContext, route: Route | undefined, found: Found) {
-    if (!route) throw notAllowed(ctx, found);
-    ctx.state.endpoint = route.path;
-    const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
-    if (visitor) ctx.state.account_id = visitor.session.account_id;
-    if (!visitor && isClosed(route)) return meetStranger(ctx);
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') refuseCrossSite(ctx, origin);
-    if (route.who === 'operator') refuseOthers(visitor);
-    return route.answer(ctx, visitor);
-  }
+async function answer(
+  ctx: DashboardContext,
+  route: Route,
+  services: DashboardServices,
+): Promise<void> {
+  const { public_url } = services.configuration;
+  ctx.state.endpoint = route.path;
+  const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
+  if (visitor) ctx.state.account_id = visitor.session.account_id;
+  if (!visitor && isClosed(route)) return askToSignIn(ctx, public_url);
+  if (!isRead(ctx)) refuseCrossSite(ctx, new URL(public_url).origin);
+  if (route.who === 'operator') refuseOthers(visitor);
+  await route.answer(ctx, visitor);
+}
 
-  function meetStranger(ctx: DashboardContext): void {
-    if (speaksJson(ctx.path) || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) {
-      throw new GatewayError('sign_in_required', 'Sign in first.');
-    }
-    const wanted = returnTo(ctx.url, services.configuration.public_url);
-    seeOther(ctx, wanted === '/' ? '/sign-in' : `/sign-in?${query({ return_to: wanted })}`);
-  }
-
-  function showError(ctx: DashboardContext, error: unknown): void {
-    const { shown, status } = publicError(ctx.state.request_id, error, services.log);
+/** Shows the error of a page as a page. An error of the API goes on to the gateway, as JSON. */
+async function showingErrors(
+  ctx: Context,
+  { log }: DashboardServices,
+  act: () => Promise<void> | void,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (speaksJson(ctx.path)) throw error;
+    const { shown, status } = publicError(ctx.state.request_id, error, log);
     ctx.status = status;
     ctx.set(shown.headers);
     ctx.type = 'html';
@@ -71,9 +82,22 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   }
 }
 
-/** Whether one must be signed in for it. */
+/** Sends a browser to the sign-in page, and back to this one afterwards. */
+function askToSignIn(ctx: DashboardContext, public_url: string): void {
+  if (speaksJson(ctx.path) || !isRead(ctx)) {
+    throw new GatewayError('sign_in_required', 'Sign in first.');
+  }
+  const wanted = returnTo(ctx.url, public_url);
+  seeOther(ctx, wanted === '/' ? '/sign-in' : `/sign-in?${query({ return_to: wanted })}`);
+}
+
+/** Whether the route needs a session. */
 function isClosed({ who }: Route): boolean {
   return who === 'visitor' || who === 'operator';
+}
+
+function isRead({ method }: Context): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function query(words: Record<string, string>): string {
@@ -89,9 +113,8 @@ function refuseOthers(visitor: Visitor | undefined): void {
   throw new GatewayError('forbidden', 'This is for operators of the gateway only.');
 }
 
-function notAllowed(ctx: DashboardContext, { routes }: Found): GatewayError {
-  const methods = [...routes.keys()].flatMap((name) => (name === 'GET' ? ['HEAD', 'GET'] : name));
+function notAllowed(ctx: Context, methods: ReadonlySet<string>): GatewayError {
   return new GatewayError('method_not_allowed', `${ctx.path} does not take ${ctx.method}.`, {
-    headers: { allow: methods.join(', ') },
+    headers: { allow: [...methods].join(', ') },
   });
 }

@@ -2,10 +2,8 @@ import { GatewayError } from '../core/errors.js';
 import type { DashboardContext } from './types.js';
 
 /**
- * Refuses a write that another site makes a person's browser send. What the browser says of itself
- * is held against `public_url`; the Host header decides nothing.
- *
- * @throws GatewayError `forbidden`
+ * Refuses a write that another site makes a browser send. It compares the browser's headers with
+ * `public_url`, never with the Host header. Throws `forbidden`.
  */
 export function refuseCrossSite({ req }: DashboardContext, own_origin: string): void {
   if (req.headers.origin === own_origin) return;

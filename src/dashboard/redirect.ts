@@ -1,6 +1,6 @@
 import type { DashboardContext } from './types.js';
 
-/** The page to look at now, which may be reloaded, whatever was sent to come here. */
+/** Redirects by 303, so that a reload of the new page does not send a form again. */
 export function seeOther(ctx: DashboardContext, address: string): void {
   ctx.status = 303;
   ctx.redirect(address);

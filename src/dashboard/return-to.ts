@@ -1,9 +1,9 @@
-/** Longer ones are no page of ours. */
+/** A longer path is not a page of the dashboard. */
 const LONGEST = 1024;
 
 /**
- * A path of this site to go to, with its query; `/` for anything that could lead elsewhere. A
- * browser reads more into an address than meets the eye, so it is the parser that decides.
+ * Reduces an address to a path of this site with its query, and to `/` if it could lead elsewhere.
+ * Browsers accept unusual spellings of an address, so a URL parser decides.
  */
 export function returnTo(wanted: unknown, public_url: string): string {
   if (typeof wanted !== 'string' || wanted.length > LONGEST) return '/';
@@ -11,7 +11,7 @@ export function returnTo(wanted: unknown, public_url: string): string {
   const { origin } = new URL(public_url);
   if (!URL.canParse(wanted, origin)) return '/';
   const url = new URL(wanted, origin);
-  // Dots may have brought a second slash to the front: `/./` before `/evil.example`.
+  // Resolving dots can leave two slashes in front: `/./` before `/evil.example`.
   if (url.origin !== origin || url.pathname.startsWith('//')) return '/';
   return url.pathname + url.search;
 }

@@ -1,5 +1,5 @@
 import helmet from 'koa-helmet';
-import type { DashboardContext } from './types.js';
+import type { Context } from '../pipeline/stage.js';
 
 const YEAR_S = 31_536_000;
 
@@ -15,7 +15,7 @@ const POLICY = {
   'base-uri': ["'none'"],
 };
 
-export type SecurityHeaders = (ctx: DashboardContext) => Promise<void>;
+type SecurityHeaders = (ctx: Context) => Promise<void>;
 
 /** The headers of every answer of the dashboard, errors too. */
 export function securityHeaders(https: boolean, inline_styles: boolean): SecurityHeaders {
@@ -23,13 +23,13 @@ export function securityHeaders(https: boolean, inline_styles: boolean): Securit
   const set = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { ...POLICY, ...style } },
     strictTransportSecurity: https && { maxAge: YEAR_S, includeSubDomains: false },
-    // Stricter than this, and a browser would hide from us where our own forms come from.
+    // With a stricter policy browsers would send no origin with our own forms.
     referrerPolicy: { policy: 'same-origin' },
     xFrameOptions: { action: 'deny' },
   });
   return async (ctx) => {
     await set(ctx, () => Promise.resolve());
-    // A route whose answer is nobody's own says otherwise.
+    // A route with a public answer overrides this.
     ctx.set('cache-control', 'no-store');
   };
 }

@@ -7,7 +7,7 @@ import type { Session } from '../store/sign-in/sign-in-types.js';
 import type { Store } from '../store/store-types.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
 
-/** What the pages, the sign-in and the management API use. One value for each configuration. */
+/** The services of pages, sign-in and management API. One value for each configuration. */
 export interface DashboardServices {
   configuration: Configuration;
   store: Store;
@@ -19,29 +19,33 @@ export interface DashboardServices {
   now: () => number;
 }
 
-/** Who asks. `operator` is settled: by the link, or by the address under the present file. */
+/** A signed-in visitor. `operator` comes from the link, or from the present file for an address. */
 export interface Visitor {
   session: Session;
   operator: boolean;
 }
 
-/** What a path's parameters are, decoded. */
+/** The parameters of a path, decoded. */
 export type Parameters = Readonly<Record<string, string>>;
 
 export type DashboardContext = ParameterizedContext<State, DefaultContext & { params: Parameters }>;
 
-/** One route of the dashboard; what it answers, it puts on the context. GET takes HEAD too. */
+/** One route of the dashboard. GET also answers HEAD. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
   /** `/api/keys/:keyID`, where a parameter is one segment; a last `*rest` takes all that follow. */
   path: string;
   /**
-   * `all`: the same for everybody, so the store is not asked who it is; `anyone`: whoever it is; or
-   * who must be signed in: a 401 (API) or the sign-in page (pages) meets others.
+   * `all`: the same answer for everybody, so no session is read. `anyone`: with or without a
+   * session. `visitor` and `operator` need a session: without one the API answers 401, and a page
+   * redirects to the sign-in page.
    */
   who: 'all' | 'anyone' | 'visitor' | 'operator';
-  /** Lets the page style its elements inline, as makers of some ready-made pages want it. */
+  /** Allows inline styles, which some ready-made pages need. */
   inline_styles?: boolean;
-  /** `visitor` is there unless `who` is `all`, or `anyone` and nobody is signed in. */
+  /**
+   * Writes the answer to the context. `visitor` is undefined for `all`, and for `anyone` without a
+   * session.
+   */
   answer(ctx: DashboardContext, visitor: Visitor | undefined): Promise<void> | void;
 }

@@ -4,7 +4,10 @@ import type { Session } from '../store/sign-in/sign-in-types.js';
 import { sessionSecret } from './cookies.js';
 import type { DashboardContext, DashboardServices, Visitor } from './types.js';
 
-/** Who asks, by the cookie `session`; nobody, too, whom the present file no longer lets in. */
+/**
+ * The visitor with the session of the cookie; undefined without one, and for an address that the
+ * present file no longer allows.
+ */
 export async function visitorOf(
   ctx: DashboardContext,
   { store, configuration: { sign_in } }: DashboardServices,
@@ -20,7 +23,7 @@ function isWelcome({ via, email }: Session, { providers, allow }: SignIn): boole
   return email === null || (providers.has(via) && isAllowed(email, allow));
 }
 
-/** A link says so itself; for an address, the present file does. */
+/** The session of a link says it; for an address, the present file does. */
 function isOperator({ email, operator }: Session, { operators }: SignIn): boolean {
   return email === null ? operator : operators.includes(email);
 }

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { createApp, type Handler } from './router.js';
-import { Settler } from '../billing/settler.js';
+import { Settler } from '../billing/hold.js';
 import { check, type Checked } from './check.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Configuration } from '../core/configuration.js';
 import { drain } from './drain.js';
 import type { Health } from './probes.js';
-import { AccessLog, type LogLines } from '../telemetry/access-log.js';
+import { AccessLog, type LogLines } from '../telemetry/log.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { Memory } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
@@ -51,7 +51,7 @@ export interface GatewayOptions {
   store_wait_ms?: number;
 }
 
-/** Checks the file and throws `FaultyConfiguration` unless it is valid. */
+/** Checks the file and throws `ConfigError` unless it is valid. */
 export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
   const checked = await check(file, env);
   const { configuration } = checked;
@@ -253,7 +253,7 @@ export class Gateway {
       if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
       const swept = await this.store.tasks.sweep(limits.task_ms);
       for (const one of swept) logExpired(one, log);
-      await this.store.pictures.sweep();
+      await this.store.images.sweep();
       await this.store.idempotency.sweep(limits.idempotency_total_bytes);
       await this.store.sign_in.sweep(this.#configuration.sign_in.session);
     } catch (error) {

@@ -1,20 +1,19 @@
 import type { Logger } from 'pino';
-import { ClientDisconnected } from '../http/client-connection.js';
-import { encodingOf, writeCorked } from '../http/write.js';
+import { ClientDisconnected, encodingOf, writeCorked } from '../http/client-connection.js';
 import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
 import type { Services } from '../pipeline/services.js';
-import type { AccessLog } from '../telemetry/access-log.js';
+import type { AccessLog } from '../telemetry/log.js';
 import { publicError } from '../http/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
- * Around all stages of a request: writes what they have made of it, in the one shape for errors,
- * and logs one line. No error leaves it.
+ * Around all stages of a request: writes what they have made of it, errors in the one shape or in
+ * that of the endpoint's format, and logs one line. No error leaves it.
  */
 export function respond(
   { log, access_log, configuration }: Services,
@@ -127,7 +126,8 @@ function writeError(
   }
   const { shown, status } = publicError(request_id, error, log);
   const { headers } = shown;
-  send(ctx, { status, text: JSON.stringify(shown), headers, client_ms });
+  const body = ctx.state.error_body?.(shown, request_id) ?? shown;
+  send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
 }
 
 function logAccess(ctx: Context, access_log: AccessLog, took_ms: number): void {

@@ -6,12 +6,12 @@ import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
-import type { Context, Stage, State } from '../pipeline/stage.js';
+import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
+import { formatOf } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
-import { requestId } from '../lib/request-id.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
-import { compose, type Handle } from '../pipeline/compose.js';
+import { randomUUID } from 'node:crypto';
 
 const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
@@ -30,13 +30,13 @@ export function createApp(
   const direct = new Map<string, Map<string, Handle>>();
   for (const endpoint of services.configuration.endpoints) {
     const { method, path } = endpoint;
-    const walk = compose(endpoint, stages, services);
-    router.register(routerPath(endpoint), [method], [walk]);
+    const run = sayingErrors(endpoint, compose(endpoint, stages, services));
+    router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();
     direct.set(
       path,
-      methods.set(method, (ctx) => answer(ctx, () => walk(ctx))),
+      methods.set(method, (ctx) => answer(ctx, () => run(ctx))),
     );
   }
   app.use(identifying(services.now));
@@ -47,13 +47,13 @@ export function createApp(
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();
   return (req, res) => {
-    const walk = direct.get(req.url ?? '')?.get(req.method ?? '');
-    if (!walk) return handle(req, res);
+    const run = direct.get(req.url ?? '')?.get(req.method ?? '');
+    if (!run) return handle(req, res);
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;
     ctx.state.request_id = requestId(services.now());
-    // Nothing leaves `answering`; were there something, it must not end the process.
-    return walk(ctx).catch(() => void res.destroy());
+    // `respond` lets no error out; were there one, it must not end the process.
+    return run(ctx).catch(() => void res.destroy());
   };
 }
 
@@ -63,6 +63,17 @@ export function createApp(
  */
 function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
+}
+
+/** The stages of an endpoint whose clients parse a shape of error of their own. */
+function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
+  const format = formatOf(MODALITIES, endpoint);
+  const error_body = format?.error?.bind(format);
+  if (!error_body) return walk;
+  return (ctx) => {
+    ctx.state.error_body = error_body;
+    return walk(ctx);
+  };
 }
 
 /** Even a probe has an id, by which its client and the log can speak of it. */
@@ -76,7 +87,8 @@ function identifying(now: () => number): Koa.Middleware<State> {
 
 /** `{model}` may hold slashes, so it takes all it can get; other parameters are one segment. */
 function routerPath({ path }: EndpointEntry): string {
-  return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) =>
+  const literal = path.replaceAll(':', '\\:');
+  return literal.replaceAll(/\{(\w+)\}/gu, (_all, name: string) =>
     name === 'model' ? '*model' : `:${name}`,
   );
 }
@@ -91,4 +103,22 @@ function refuseUnmatched(ctx: Context, router: Router<State>): void {
   throw new GatewayError('method_not_allowed', `${ctx.path} does not take ${ctx.method}.`, {
     headers: { allow: allowed.join(', ') },
   });
+}
+
+/** Characters of a random UUID before its variant and the rest of its random digits. */
+const TIMED_PART = 15;
+
+/** The digits that all ids of one millisecond share, kept for the next call. */
+let head = { now_ms: NaN, text: '' };
+
+/**
+ * A UUID, version 7. It cannot be guessed, and ids sort by time, so that the ledger's unique index
+ * grows at its end.
+ */
+export function requestId(now_ms: number): string {
+  if (head.now_ms !== now_ms) {
+    const time = now_ms.toString(16).padStart(12, '0');
+    head = { now_ms, text: `${time.slice(0, 8)}-${time.slice(8)}-7` };
+  }
+  return head.text + randomUUID().slice(TIMED_PART);
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { isAddress, clientSubnet, networksOf } from '../lib/cidr.js';
 
-/** Longer lists of proxies are somebody's play. */
+/** A longer list of proxies is not genuine. */
 const MOST_HOPS = 32;
 
 /**
- * Tells by what a client is counted: its address, or of IPv6 the /64 it lies in. Behind trusted
- * proxies that is the last address in X-Forwarded-For that is not one of theirs.
+ * Returns the address by which rate limits count a client; of IPv6 the /64. Behind trusted proxies
+ * it is the last address in X-Forwarded-For that is not one of theirs.
  */
 export function addressReader(
   trusted_proxies: readonly string[],
@@ -18,7 +18,7 @@ export function addressReader(
     const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-MOST_HOPS);
     let client = direct;
     for (const hop of hops.map(plain).reverse()) {
-      // What is no address was not written by a proxy of ours.
+      // No trusted proxy writes a hop that is not an address.
       if (!isAddress(hop)) break;
       client = hop;
       if (!trusted.has(hop)) break;
@@ -27,7 +27,7 @@ export function addressReader(
   };
 }
 
-/** Without the port that some proxies add, and an IPv4 address as itself. */
+/** Removes the port that some proxies add, and unwraps an IPv4 address in IPv6. */
 function plain(text: string): string {
   const bare = text.trim();
   const inner = /^\[([^\]]+)\](?::\d+)?$/u.exec(bare)?.[1] ?? bare;

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { LightAbortController, type LightAbortSignal } from '../lib/abort.js';
-import type { InFlightRequest } from '../lib/in-flight.js';
-import { writeBytes, type ByteHead } from './byte-stream.js';
+import {
+  LightAbortController,
+  type LightAbortSignal,
+  type InFlightRequest,
+} from '../lib/in-flight.js';
 import type { Room } from './memory-budget.js';
-import { SseWriter } from './sse-writer.js';
+import { UpstreamError } from '../core/upstream-error.js';
 
 /** The client has disconnected, so no answer is needed. */
 export class ClientDisconnected extends Error {
@@ -106,4 +108,133 @@ export class ClientConnection implements InFlightRequest {
     const patience_ms = this.on_disconnect === 'linger' ? linger_ms : drain_ms;
     this.#timer = setTimeout(() => this.#stop.abort(new ClientDisconnected()), patience_ms);
   }
+}
+
+/** The head of a binary answer; `length` is undefined if it is not known. */
+export interface ByteHead {
+  status: number;
+  headers: Record<string, string>;
+  length: number | undefined;
+}
+
+/**
+ * Writes bytes to a client as they come, at the speed at which it reads. `checkPresent` throws if
+ * the client has disconnected. Throws `UpstreamError` for fewer or more bytes than the head
+ * announces, and leaves the answer unfinished, so that the client sees that it is cut off.
+ */
+export async function writeBytes(
+  res: ServerResponse,
+  { status, headers, length }: ByteHead,
+  chunks: AsyncIterable<Uint8Array>,
+  client_ms: number,
+  checkPresent: () => void,
+): Promise<void> {
+  res.writeHead(status, headers);
+  let sent = 0;
+  for await (const chunk of chunks) {
+    checkPresent();
+    sent += chunk.length;
+    if (!res.write(chunk)) await waitForDrain(res, client_ms);
+  }
+  checkPresent();
+  if (length !== undefined && sent !== length) {
+    throw new UpstreamError('broken', `The upstream gave ${sent} of ${length} bytes.`);
+  }
+  res.setTimeout(client_ms);
+  res.end();
+}
+
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+/**
+ * Writes server-sent events to a client. The head goes out with the first text. When nothing was
+ * written for `keep_alive_ms`, a comment keeps proxies from closing the connection.
+ */
+export class SseWriter {
+  readonly #res: ServerResponse;
+  readonly #timer: NodeJS.Timeout;
+  readonly #patience_ms: number;
+  /** Nothing has been written since the timer last fired. */
+  #isQuiet = false;
+
+  constructor(
+    res: ServerResponse,
+    headers: Record<string, string>,
+    keep_alive_ms: number,
+    patience_ms: number,
+  ) {
+    this.#res = res;
+    this.#patience_ms = patience_ms;
+    res.writeHead(200, headers);
+    // A timer at half the time costs less than one that each write sets again.
+    this.#timer = setInterval(() => this.#keepAlive(), keep_alive_ms / 2);
+  }
+
+  /** Sends text. Where the client is slow, the promise resolves when it has caught up. */
+  write(text: string): Promise<void> | undefined {
+    this.#isQuiet = false;
+    if (this.#res.destroyed || this.#send(text)) return undefined;
+    return waitForDrain(this.#res, this.#patience_ms);
+  }
+
+  end(text: string): void {
+    clearInterval(this.#timer);
+    if (this.#res.destroyed) return;
+    this.#res.end(text);
+    if (this.#res.writableLength > 0) this.#res.setTimeout(this.#patience_ms);
+  }
+
+  #send(text: string): boolean {
+    return writeCorked(this.#res, text, encodingOf(text, Buffer.byteLength(text)));
+  }
+
+  /** A stalled client gets no comments on top of the text that it has not read yet. */
+  #keepAlive(): void {
+    const { writableNeedDrain } = this.#res.socket ?? this.#res;
+    if (this.#isQuiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
+    this.#isQuiet = !this.#isQuiet;
+  }
+}
+
+/**
+ * Writes a text in this turn. The cork makes Node's pieces (head, chunk size, text) one write to
+ * the kernel. Without it Node waits until the next tick, which costs more.
+ */
+export function writeCorked(res: ServerResponse, text: string, encoding: Encoding): boolean {
+  const { socket } = res;
+  socket?.cork();
+  const taken = res.write(text, encoding);
+  socket?.uncork();
+  return taken;
+}
+
+export type Encoding = 'latin1' | 'utf8';
+
+/** The encoding for a text of `bytes` bytes in UTF-8. As many bytes as characters mean ASCII. */
+export function encodingOf(text: string, bytes: number): Encoding {
+  return bytes === text.length ? 'latin1' : 'utf8';
+}
+
+/**
+ * Resolves when the client has read what was written, or has disconnected. A client that reads
+ * nothing for `patience_ms` is disconnected, since it holds an upstream, money and memory.
+ */
+export function waitForDrain(res: ServerResponse, patience_ms: number): Promise<void> {
+  const full = res.socket ?? res;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(patience);
+      full.off('drain', done);
+      res.off('close', done);
+      resolve();
+    };
+    const patience = setTimeout(() => {
+      res.destroy();
+      // An answer that waits behind another one has no socket, and so emits no `close`.
+      done();
+    }, patience_ms);
+    full.on('drain', done);
+    res.on('close', done);
+    if (res.destroyed) done();
+  });
 }

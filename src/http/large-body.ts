@@ -8,15 +8,15 @@ interface LargeTerms {
   stall_ms: number;
   room: Room;
   admit: () => Promise<void>;
-  /** The length that its head says; undefined where it says none. */
+  /** The length that the head announces; undefined if it announces none. */
   announced: number | undefined;
   tooLarge: () => GatewayError;
 }
 
 /**
- * Reads a body that is large, or does not say how long it is. Its caller is judged, and its bytes
- * are counted, before they are held: at once where they are announced, else as they come. After a
- * refusal the rest of it is let through unread, so that the connection may go on.
+ * Reads a large body, or one of unknown length. It admits the caller and counts the bytes before it
+ * holds them: at once if the length is announced, else as they come. After a refusal it discards
+ * the rest, so that the connection stays usable.
  */
 export async function gather(req: IncomingMessage, terms: LargeTerms): Promise<Buffer> {
   const { announced, room, admit } = terms;
@@ -37,7 +37,7 @@ class Gathering {
   readonly #chunks: Buffer[] = [];
   readonly #timer: NodeJS.Timeout;
   #bytes = 0;
-  /** How many there were when the timer last rang. */
+  /** The number of bytes when the timer last fired. */
   #seen = 0;
   #isAdmitted: boolean;
   #fail: (error: unknown) => void = () => undefined;
@@ -82,14 +82,14 @@ class Gathering {
     this.#fail(new GatewayError('invalid_request', 'The body did not arrive whole.'));
   };
 
-  /** What was not announced is judged once it is large. */
+  /** A body of unknown length is admitted once it is large. */
   #judge(): void {
     this.#isAdmitted = true;
     this.req.pause();
     this.terms.admit().then(() => void this.req.resume(), this.#fail);
   }
 
-  /** Enough is what lets a body of the largest size take some minutes. */
+  /** The minimum speed lets a body of the largest size take some minutes. */
   #look(): void {
     const least = Math.min(LARGE_BYTES, (this.terms.announced ?? Infinity) - this.#seen);
     if (this.#bytes - this.#seen < least) {

@@ -13,7 +13,7 @@ const NOT_HTTP: Refusal = {
   message: 'The request is not HTTP that can be read here.',
 };
 
-/** What Node says of a request that never reaches a stage, and what its client is told of it. */
+/** Node's error codes for a request that reaches no stage, with the answer to the client. */
 const REFUSALS: ReadonlyMap<string | undefined, Refusal> = new Map([
   [
     'ERR_HTTP_REQUEST_TIMEOUT',
@@ -30,10 +30,10 @@ const REFUSALS: ReadonlyMap<string | undefined, Refusal> = new Map([
 ]);
 
 /**
- * Refuses what is not HTTP, in the one error shape. Where an answer is under way on the same socket
- * the socket is closed instead: bytes written now would stand in the middle of that answer. The
- * socket closes once the refusal is out: after a CONNECT Node no longer reads from it, and would
- * never see that its client has left.
+ * Answers a malformed request with an error in the one shape. If an answer is in flight on the same
+ * socket, the socket is closed instead, because bytes written now would land inside that answer.
+ * The socket is closed after the error is written: after a CONNECT Node no longer reads from it,
+ * and would never notice that the client disconnects.
  */
 export function refuseMalformed(
   fault: string | undefined,

@@ -1,28 +1,28 @@
 import { GatewayError } from '../core/errors.js';
 
 /**
- * Bodies and answers are held as bytes, as text and as what is parsed from it, not all of it at the
- * same time: each of their bytes counts as so many.
+ * A body or answer is in memory as bytes, as text and as parsed values, though not all at the same
+ * time. Each of its bytes counts this many times.
  */
 export const COPIES = 3;
-/** What one JSON value costs in the heap, beside its text. */
+/** The heap that one JSON value takes, beside its text. */
 const VALUE_BYTES = 48;
-/** One account may have this part of all, so that the others are still served. */
+/** The part of all memory that one account may use, so that the others are still served. */
 const SHARE = 0.5;
 const RETRY_S = '1';
 
-/** What the requests of one account have in memory. Those without an account share one. */
+/** The memory that the requests of one account use. Requests without an account share one entry. */
 interface Share {
   readonly account_id: string;
   bytes: number;
 }
 
-/** The most that one account may have in memory. */
+/** The maximum for one account. */
 export function shareOf(total_bytes: number): number {
   return total_bytes * SHARE;
 }
 
-/** Counts what the bodies and answers of all requests weigh. Each process counts for itself. */
+/** Counts the memory of all bodies and answers. Each process counts for itself. */
 export class Memory {
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
@@ -31,12 +31,12 @@ export class Memory {
     return this.#bytes;
   }
 
-  /** What one request has in memory: nothing at first. */
+  /** A new room for one request, empty at first. */
   room(account_id: string | undefined, total_bytes: number): Room {
     return new Room(this, account_id ?? '', total_bytes);
   }
 
-  /** For rooms: the account's share, made where it has none. */
+  /** For rooms: the share of the account, made at its first use. */
   shareOf(account_id: string): Share {
     let share = this.#shares.get(account_id);
     if (!share) {
@@ -46,7 +46,7 @@ export class Memory {
     return share;
   }
 
-  /** For rooms: counts so much more, or less. A share that is empty is forgotten. */
+  /** For rooms: adds bytes, or takes them off. An empty share is deleted. */
   count(share: Share, bytes: number): void {
     this.#bytes += bytes;
     share.bytes += bytes;
@@ -54,10 +54,10 @@ export class Memory {
   }
 }
 
-/** What one request has in memory. To be closed on every way out. */
+/** The memory that one request uses. It must be closed on every exit. */
 export class Room {
   #bytes = 0;
-  /** Counted for an answer that is still to come. */
+  /** The bytes that are counted for an answer that has not arrived yet. */
   #reserved = 0;
 
   constructor(
@@ -70,7 +70,7 @@ export class Room {
     return this.#bytes;
   }
 
-  /** Room for bytes that a client sends. Throws `GatewayError` (503) where there is none. */
+  /** Takes room for bytes that a client sends. Throws `GatewayError` (503) if there is none. */
   take(bytes: number): void {
     const share = this.memory.shareOf(this.account_id);
     const more = bytes * COPIES;
@@ -78,12 +78,14 @@ export class Room {
     this.#count(share, more);
   }
 
-  /** Room for the values of a body beside its bytes. */
+  /** Takes room for the values of a body, beside its bytes. Throws likewise. */
   takeValues(values: number): void {
     this.take((values * VALUE_BYTES) / COPIES);
   }
 
-  /** Room for an answer before it is paid for, at most the account's share. Throws likewise. */
+  /**
+   * Takes room for an answer before it is paid for, at most the account's share. Throws likewise.
+   */
   reserve(bytes: number): void {
     const most = shareOf(this.total_bytes) - this.#bytes;
     const reserved = Math.min(bytes * COPIES, most);
@@ -92,8 +94,8 @@ export class Room {
   }
 
   /**
-   * Room for an answer that is coming in. It is paid for by now, so the account's share does not
-   * stand in its way; throws `GatewayError` (503) only where all of the memory is in use.
+   * Takes room for an answer while it arrives. It is paid for by now, so the account's share is not
+   * a limit. Throws `GatewayError` (503) only if all of the memory is in use.
    */
   grow(bytes: number): void {
     const wanted = bytes * COPIES;
@@ -102,7 +104,7 @@ export class Room {
     if (more > 0) this.#count(this.memory.shareOf(this.account_id), more);
   }
 
-  /** Gives all of it back. */
+  /** Frees all of it. */
   close(): void {
     if (this.#bytes === 0) return;
     this.memory.count(this.memory.shareOf(this.account_id), -this.#bytes);

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { GatewayError } from '../core/errors.js';
 
-/** What anybody may see of an error, whatever it is; the log sees all of one that is our fault. */
+/**
+ * The part of an error that clients may see. An error that is the gateway's fault is logged whole.
+ */
 export function publicError(
   request_id: string,
   error: unknown,

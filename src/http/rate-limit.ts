@@ -2,8 +2,8 @@ import { GatewayError } from '../core/errors.js';
 import type { RateLimiter } from '../lib/rate-limiter.js';
 
 /**
- * Counts one more request of an address. Throws `rate_limited` (429) where that is too many of
- * `what`, a plural for people.
+ * Counts one more request of an address. Throws `rate_limited` (429) if there are too many of
+ * `what`, a plural noun for the message.
  */
 export function enforceRate(
   limiter: RateLimiter,

@@ -10,8 +10,8 @@ const HINT = 'write {model} or {$name.key}';
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Text of an address, such as `/models/{model}/run` or `/jobs/{$state.id}`: each value is encoded,
- * and the slashes of a model stay. Absent as soon as one of its values is.
+ * Compiles the text of an address, such as `/models/{model}/run` or `/jobs/{$state.id}`. Each value
+ * is encoded; a model keeps its slashes. The address is absent if one of its values is.
  */
 export function compileText(
   text: string,
@@ -19,7 +19,7 @@ export function compileText(
 ): Template | PathFault {
   const parts: Template[] = [];
   for (const [at, part] of text.split(PLACEHOLDER).entries()) {
-    // Every other part is what stood between braces.
+    // `split` by a pattern with a group gives the text in braces as every other part.
     if (at % 2 === 0) parts.push(() => part);
     else {
       const path =
@@ -43,7 +43,7 @@ function stray(part: string): PathFault {
   return { message: `nothing is called ${quote(`{${part}}`)} here`, hint: near ?? HINT };
 }
 
-/** Throws `UpstreamError` for `..`, which would climb out of the path however it is written. */
+/** Throws `UpstreamError` for `..`, which would leave the path, encoded or not. */
 function encoded(value: unknown, keepsSlashes: boolean): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const segments = keepsSlashes ? String(value).split('/') : [String(value)];
@@ -53,7 +53,7 @@ function encoded(value: unknown, keepsSlashes: boolean): string | undefined {
   return segments.map(encodeURIComponent).join('/');
 }
 
-/** The address that a template makes. Throws `UpstreamError` where it makes none. */
+/** Evaluates an address. Throws `UpstreamError` if it is absent. */
 export function addressFrom(value: unknown): string {
   const isShort = typeof value === 'string' && value.length <= MAX_CHARACTERS;
   if (isShort && /^(\/(?!\/)|https?:\/\/)[^\s\\]*$/iu.test(value)) return value;

@@ -7,11 +7,11 @@ import { compilePath } from './path.js';
 import type { Place } from './template-scopes.js';
 import type { Template } from './scope.js';
 
-/** What a template is compiled against. */
+/** The surroundings of a template. */
 export interface Surroundings {
   source: Source;
   place: Place;
-  /** True where text is an address, with `{model}` and `{$state.id}` in it. */
+  /** True for a template that is an address, with `{model}` and `{$state.id}` in its text. */
   address?: boolean;
   /** True inside `do`, where `$` is an item of a list. */
   within?: boolean;
@@ -25,9 +25,9 @@ const WORDS = new Map(
 );
 
 /**
- * Compiles the template at `pointer` once, into closures. The language is closed: paths, lists,
- * blocks and the operators of `OPERATORS`; nothing in it loops but over what it is given. Faults go
- * to the source's report, and what is at fault is absent.
+ * Compiles the template at `pointer` into closures. The language is closed: paths, lists, blocks
+ * and the operators of `OPERATORS`, whose loops run over their input only. Faults go to the report
+ * of the source, and a faulty template is an absent value.
  */
 export function compile(value: unknown, pointer: string, around: Surroundings): Template {
   const { source, depth = 0 } = around;
@@ -53,7 +53,7 @@ function compileString(text: string, pointer: string, around: Surroundings): Tem
   const compiled = text.startsWith('$') || !address ? undefined : compileText(text, path);
   const result = compiled ?? (text.startsWith('$') ? path(text) : () => text);
   if (typeof result === 'function') return result;
-  // What comes from the environment is not to be shown, not even in part.
+  // A message must not show a value of the environment, not even in part.
   if (source.hides(pointer)) return fault(source, pointer, `${source.word(pointer)} is not a path`);
   return fault(source, pointer, result.message, result.hint);
 }

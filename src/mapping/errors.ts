@@ -6,7 +6,7 @@ import { TEMPLATE_SCOPES } from './template-scopes.js';
 import { evaluate, type Template } from './scope.js';
 import type { Fault, ErrorReader, ErrorWords } from '../core/upstream-error.js';
 
-/** In this order, since an error may hold the words of several. */
+/** In this order, since one error may contain the words of several. */
 const FAULTS = [
   'policy',
   'context',
@@ -19,13 +19,12 @@ const FAULTS = [
   'rejected',
 ] as const satisfies readonly Fault[];
 
-/** As much of the message, and of the code, as is looked through for a word. */
+/** How many characters of the message, and of the code, are searched for a word. */
 const MATCHED_CHARACTERS = 4_096;
 
 /**
- * How a manifest says its upstream's errors are to be read: where the message and the code are, and
- * the words in them that tell what kind of error it is. Undefined where it leaves that to the
- * gateway.
+ * Compiles `errors:` of a manifest: where an error has its message and its code, and the words that
+ * tell its kind. Undefined if the manifest leaves that to the gateway.
  */
 export function compileErrors(
   source: Source,
@@ -58,7 +57,7 @@ function textAt(
     const text = evaluate(template, body, { body, status });
     return typeof text === 'string' && text !== '' ? { [name]: text } : {};
   } catch {
-    // An error that cannot be read is told by its status.
+    // An error that cannot be read is classified by its status.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-/** Headers of one call, as a manifest has them: the faulty ones are told elsewhere. */
+/** The valid headers that a manifest sets for one call; faulty ones are reported elsewhere. */
 export function headersOf(
   headers: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string> {

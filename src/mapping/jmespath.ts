@@ -7,10 +7,10 @@ import type { Template } from './scope.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 const MAX_CHARACTERS = 500;
-/** How many times over an expression may repeat what it is given. */
+/** How many times an expression may multiply its input. */
 const MAX_COPIES = 500;
 
-/** None of them makes more than it is given. */
+/** Functions whose result is not larger than their input. */
 const FUNCTIONS = [
   'abs',
   'ceil',
@@ -39,9 +39,9 @@ const FUNCTIONS = [
 ];
 
 /**
- * A JMESPath expression over `$`, for what paths cannot say. Its syntax tree is walked once: only
- * functions that cannot make more than they are given are let in, and neither `$` nor `let`, by
- * which it could go through one list inside another.
+ * Compiles a JMESPath expression over `$`, for reading that paths cannot express. Its syntax tree
+ * is checked once. Functions whose result can be larger than their input are refused, and so are
+ * `$` and `let`, by which an expression could loop over a list inside another.
  */
 export function compileJmespath(text: unknown): Template | PathFault {
   if (typeof text !== 'string') return { message: '"jmespath" is not text', hint: '' };
@@ -60,7 +60,7 @@ export function compileJmespath(text: unknown): Template | PathFault {
 
 function search(tree: ReturnType<typeof compile>, at: unknown): unknown {
   try {
-    // Null is how JMESPath says that there is nothing.
+    // JMESPath gives null for an absent value.
     return TreeInterpreter.search(tree, (at ?? null) as JSONValue) ?? undefined;
   } catch (cause) {
     const message = "The upstream's answer has another shape than expected.";
@@ -93,7 +93,7 @@ function firstFault(nodes: readonly unknown[]): PathFault | undefined {
   return undefined;
 }
 
-/** Lists and blocks of expressions multiply what passes through them, one after another. */
+/** Counts lists and blocks of expressions, each of which can multiply its input. */
 function copies(node: unknown): number {
   if (Array.isArray(node)) return node.reduce<number>((all, one) => all * copies(one), 1);
   if (!isRecord(node)) return 1;

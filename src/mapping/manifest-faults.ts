@@ -1,12 +1,12 @@
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
 
-/** Tells that the block at `place` lacks a key. */
+/** Reports that the block at `place` lacks a key. */
 export function missingKey(source: Source, place: string, name: string, hint: string): void {
   const message = `${segments(place).join('.')} is missing the key ${quote(name)}`;
   source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
 }
 
-/** Tells of each key that cannot stand beside another one. */
+/** Reports each key that cannot stand beside another one. */
 export function refuseBeside(
   source: Source,
   place: string,

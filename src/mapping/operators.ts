@@ -3,15 +3,15 @@ import { compileJmespath } from './jmespath.js';
 import { nearestRatio } from './ratio.js';
 import type { Scope, Template } from './scope.js';
 
-/** The parts of one operator's block, as its compiler asks for them. */
+/** Compiles the parts of one operator's block. */
 export interface Parts {
   has(key: string): boolean;
   raw(key: string): unknown;
   template(key: string): Template;
-  /** One in which `$` is an item of a list. */
+  /** A template in which `$` is an item of a list. */
   itemTemplate(key: string): Template;
   list(key: string): Template[];
-  /** A block whose keys are taken as they are. */
+  /** A block of templates whose keys stay as they are. */
   block(key: string): Template;
   fault(key: string, message: string, hint?: string): Template;
 }
@@ -23,8 +23,8 @@ interface Operator {
 }
 
 /**
- * The whole language beside paths, lists and blocks. The first word of each names it; `may` are the
- * words that can stand beside it, `needs` those that must.
+ * The operators of the language. The first word of each is its name; `may` lists the words that can
+ * stand beside it, and `needs` the words that must.
  */
 export const OPERATORS: ReadonlyMap<string, Operator> = new Map(
   Object.entries({
@@ -70,7 +70,7 @@ function firstOf(templates: readonly Template[]): Template {
   };
 }
 
-/** What is no list counts as a list of one; nothing at all as an empty one. */
+/** A value that is not a list counts as a list of one, an absent value as an empty list. */
 function each(parts: Parts): Template {
   const list = parts.template('each');
   const make = parts.itemTemplate('do');
@@ -106,7 +106,7 @@ function map(parts: Parts): Template {
   };
 }
 
-/** Absent as soon as one of its parts is. */
+/** Absent if one of its parts is. */
 function concat(templates: readonly Template[]): Template {
   return (scope) => {
     const texts = templates.map((template) => textOf(template(scope)));
@@ -132,7 +132,7 @@ function joined(texts: readonly (string | undefined)[], separator: string, scope
   return texts.join(separator);
 }
 
-/** Later blocks win; what is no block counts as an empty one. */
+/** Later blocks win. A value that is not a block counts as an empty one. */
 function merge(templates: readonly Template[]): Template {
   return (scope) => {
     const entries = templates.flatMap((template) => {
@@ -191,7 +191,7 @@ function jmespath(parts: Parts): Template {
     : parts.fault('jmespath', compiled.message, compiled.hint);
 }
 
-/** Numbers, true and false have one way to be written; nothing else becomes text. */
+/** Numbers and booleans become text, since there is one way to write them. No other value does. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

@@ -3,9 +3,9 @@ import { UpstreamError } from '../core/upstream-error.js';
 import type { Upstream } from '../core/model.js';
 
 /**
- * The body that a template made, with what the upstream's entry drops, renames and sets; blocks in
- * `set` are merged, so that an inner field can be set alone. Throws `UpstreamError` where the
- * template made no block.
+ * Applies the `drop`, `rename` and `set` of an upstream entry to the body of a template. Blocks in
+ * `set` are merged, so that an inner field can be set alone. Throws `UpstreamError` if the template
+ * produced no block.
  */
 export function applyOverrides(
   made: unknown,

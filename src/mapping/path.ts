@@ -15,9 +15,9 @@ export interface PathFault {
 }
 
 /**
- * Reads `$.images[0].url`: `$` is the value at hand, `$name` one with a name, and steps follow by
- * key, `.url` or `['any key']`, and by index, `[0]`, `[-1]` from the end or `[$index]`. Own keys
- * only are found. `within` says that `$` is an item of a list, of which nothing is known.
+ * Compiles a path such as `$.images[0].url`. `$` is the current value and `$name` a named one.
+ * Steps are keys, `.url` or `['any key']`, and indexes, `[0]`, `[-1]` from the end or `[$index]`.
+ * Only own keys are found. `within` says that `$` is an item of a list, whose parts are unknown.
  */
 export function compilePath(text: string, place: Place, within: boolean): Template | PathFault {
   const [, name = '', rest = ''] = PATH.exec(text) ?? [];

@@ -1,8 +1,8 @@
 import { isRecord } from '../lib/is-record.js';
 
 /**
- * Chooses, for a `{ width, height }`, the nearest of some ratios such as `16:9`; undefined where
- * `words` is no list of them.
+ * The ratio, such as `16:9`, that is nearest to `{ width, height }`; undefined if `words` is not a
+ * list of ratios.
  */
 export function nearestRatio(words: unknown): ((size: unknown) => string | undefined) | undefined {
   if (!Array.isArray(words) || words.length === 0) return undefined;
@@ -11,7 +11,7 @@ export function nearestRatio(words: unknown): ((size: unknown) => string | undef
   return (size) => {
     const { width, height } = isRecord(size) ? size : {};
     if (typeof width !== 'number' || typeof height !== 'number') return undefined;
-    // By logarithms, so that twice as wide is as far off as half as wide.
+    // Logarithms make twice as wide as far away as half as wide.
     const farness = ({ shape }: { shape: number }) => Math.abs(shape - Math.log(width / height));
     return ratios.reduce((best, one) => (farness(one) < farness(best) ? one : best)).word;
   };

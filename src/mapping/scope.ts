@@ -1,27 +1,27 @@
 import { UpstreamError } from '../core/upstream-error.js';
 
-/** What a template reads: the value that `$` stands for, and those that have names of their own. */
+/** The values that a template can read: `$`, and values with names of their own. */
 export interface Scope {
   at: unknown;
   names: Readonly<Record<string, unknown>>;
-  /** The place of `$` in the list that the nearest `each` goes through. */
+  /** The index of `$` in the list of the nearest `each`. */
   index: number | undefined;
   budget: Budget;
 }
 
-/** A compiled template: undefined is an absent value, whose key or place is left out. */
+/** A compiled template. It returns undefined for an absent value, whose key is then left out. */
 export type Template = (scope: Scope) => unknown;
 
 const MAX_VALUES = 100_000;
 const MAX_CHARACTERS = 80 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
-/** What one evaluation may make, so that no answer of an upstream costs more than its size. */
+/** The budget of one evaluation, so that no answer of an upstream grows far beyond its size. */
 export class Budget {
   #values = MAX_VALUES;
   #characters = MAX_CHARACTERS;
 
-  /** Throws `UpstreamError` where too many values, or too much text, have been made. */
+  /** Throws `UpstreamError` if the template has produced too many values, or too much text. */
   take(values: number, characters = 0): void {
     this.#values -= values;
     this.#characters -= characters;
@@ -30,8 +30,8 @@ export class Budget {
 }
 
 /**
- * What a template makes of what it may read. Throws `UpstreamError` where that is too large or too
- * deep: one value may stand in many places, so the result is measured as it will be written.
+ * Evaluates a template. Throws `UpstreamError` if the result is too large or too deep. One value
+ * may stand in many places, so the result is measured as JSON.
  */
 export function evaluate(
   template: Template,

@@ -1,9 +1,9 @@
-/** The parts of a value that a template may name; undefined where anything may be there. */
+/** The parts of a value that a template may name; undefined if it may name anything. */
 export interface Fields {
   readonly [name: string]: Fields | undefined;
 }
 
-/** Where a template stands: what it may name there, and which of the names `$` is short for. */
+/** The names that a template at one place may use, and the one that `$` is short for. */
 export interface Place {
   names: Fields;
   at: string;
@@ -41,12 +41,12 @@ export const TEMPLATE_SCOPES = {
   error: { names: { body: undefined, status: {} }, at: 'body' },
 } satisfies Record<string, Place>;
 
-/** Where a task is asked about: `$` is its state. */
+/** The request for a task's status: `$` is its state. */
 export function questionPlace(state: Fields): Place {
   return { names: { state, model: {} }, at: 'state' };
 }
 
-/** Where an answer about a task is read: `$` is the body of the answer. */
+/** The answer about a task: `$` is the body. */
 export function progressPlace(state: Fields): Place {
   return { names: { ...ANSWER, state }, at: 'body' };
 }

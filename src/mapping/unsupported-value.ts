@@ -6,8 +6,8 @@ export interface Unaccepted {
 }
 
 /**
- * What a call asks for beyond the values that a manifest's `accepts` lists: the first such field,
- * and a sentence on it. What a call does not ask for is accepted.
+ * The first field of a call whose value the manifest's `accepts` does not list, and a sentence
+ * about it. An absent field is accepted.
  */
 export function unsupportedValue(
   call: Readonly<Record<string, unknown>>,

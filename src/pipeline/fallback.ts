@@ -3,7 +3,9 @@ import { UpstreamError } from '../core/upstream-error.js';
 import { ClientDisconnected, type ClientConnection } from '../http/client-connection.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { Services } from './services.js';
-import type { Answer } from './work.js';
+import type { Answer, Sending, Work } from './work.js';
+import type { DefaultEndpoint, Operation } from './modality.js';
+import { fact, type Money, type Need } from './stage.js';
 
 /** The requests of one client to the upstreams that may serve it, best first. */
 export interface Attempts {
@@ -45,4 +47,86 @@ export async function withFallback(
   }
   if (!failed) throw new Error('The model has no upstream.');
   throw toClientError(failed);
+}
+
+/** An operation that sends the work of a modality to its upstreams. */
+export interface Spending {
+  name: string;
+  modality: string;
+  /** The format of its request body. */
+  format: string;
+  gives: Need;
+  /** `spends` where the request charges its answer, `hands-over` where a task does it later. */
+  money: Money;
+}
+
+/** The endpoint at `at` that holds money, spends it on the work of a modality, and settles it. */
+export function spendingEndpoint(
+  name: string,
+  at: string,
+  { modality, format }: { modality: string; format: string },
+): DefaultEndpoint {
+  const stages = [
+    'auth',
+    { validate: format },
+    { route: { capability: modality } },
+    'balance',
+    { transform: modality },
+    'meter',
+  ];
+  return { name, at, stages };
+}
+
+export function spending({ name, modality, format, gives, money }: Spending): Operation {
+  return {
+    name,
+    format,
+    shape: { needs: ['caller', 'model', `work:${modality}`], gives: [gives], money },
+    run: (state, client, services) => {
+      const { request_id, endpoint } = state;
+      const caller = fact(state, 'caller');
+      const hold = fact(state, 'hold');
+      const sending = { request_id, endpoint, caller, hold, client, services };
+      return send(fact(state, 'work'), sending);
+    },
+  };
+}
+
+async function send(work: Work, sending: Sending): Promise<Answer> {
+  const { request_id, client, services } = sending;
+  const attempts = { request_id, upstreams: work.upstreams, client };
+  try {
+    return await withFallback(attempts, services, (upstream) => work.send(upstream, sending));
+  } catch (error) {
+    await work.abandon?.(error, sending);
+    throw error;
+  }
+}
+
+/**
+ * The order to try upstreams in: as written, but neighbours that carry a weight share the load
+ * among themselves in that proportion.
+ */
+export function inOrder(upstreams: readonly Upstream[], random: () => number): readonly Upstream[] {
+  if (upstreams.length === 1) return upstreams;
+  const ordered: Upstream[] = [];
+  for (let from = 0; from < upstreams.length;) {
+    let to = from + 1;
+    if (upstreams[from]?.weight !== undefined) {
+      while (upstreams[to]?.weight !== undefined) to += 1;
+    }
+    ordered.push(...byWeight(upstreams.slice(from, to), random));
+    from = to;
+  }
+  return ordered;
+}
+
+function byWeight(group: Upstream[], random: () => number): Upstream[] {
+  const drawn: Upstream[] = [];
+  while (group.length > 1) {
+    let rest = random() * group.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
+    const at = group.findIndex(({ weight }) => (rest -= weight ?? 1) < 0);
+    drawn.push(...group.splice(Math.max(at, 0), 1));
+  }
+  return [...drawn, ...group];
 }

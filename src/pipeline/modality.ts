@@ -1,14 +1,15 @@
 import type { SampleBill } from '../billing/sample-bill.js';
 import type { Capability, Model, Price } from '../core/model.js';
+import type { EndpointEntry } from '../core/configuration.js';
+import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
-import type { PathParams } from '../http/params.js';
+import type { PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Services } from './services.js';
-import type { Request, Shape, State } from './stage.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 
 /** An endpoint that stands where the file has no `endpoints`. */
@@ -38,6 +39,8 @@ export interface RequestFormat {
   readonly name: string;
   readonly endpoint: DefaultEndpoint;
   readonly description: Description;
+  /** A header that its clients send their API key in, in lower case; `Authorization` works too. */
+  readonly key_header?: string;
   /**
    * Changes a body that breaks the schema where that can only mean one thing, such as null in an
    * optional field; false where there is nothing to change.
@@ -45,6 +48,8 @@ export interface RequestFormat {
   mend?(body: unknown): boolean;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
+  /** The body of an error, where its clients parse another shape than the one of all others. */
+  error?(error: GatewayError, request_id: string): object;
 }
 
 /** The work that `transform: NAME` does. It says what it needs, and what it does with money. */
@@ -133,3 +138,18 @@ export interface Modality {
 
 /** All modalities, by name. */
 export type Modalities = ReadonlyMap<string, Modality>;
+
+/** The format of the requests of an endpoint; undefined where it takes no body. */
+export function formatOf(
+  modalities: Modalities,
+  { stages }: Pick<EndpointEntry, 'stages'>,
+): RequestFormat | undefined {
+  const optionOf = (stage: string): unknown => stages.find(({ name }) => name === stage)?.option;
+  const all = [...modalities.values()];
+  const formats = all.flatMap((modality) => modality.formats);
+  const named = formats.find(({ name }) => name === optionOf('validate'));
+  if (named) return named;
+  const word = optionOf('transform');
+  const operation = all.flatMap(({ operations }) => operations).find(({ name }) => name === word);
+  return formats.find(({ name }) => name === operation?.format);
+}

@@ -2,14 +2,13 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
-import { ownStage } from './plugin-wrapper.js';
-import type { Stage } from './stage.js';
+import type { Stage, StageMiddleware } from './stage.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 /**
  * The stages that endpoints name: those built in, and the operator's own, which are written as a
  * path (`./plugins/mask-pii.js`, from gateway.yaml) or as the name of an installed package, and
- * export a `Stage` as default. A bare word that is no package is left for `inspect` to refuse.
+ * export a `Stage` as default. A bare word that is no package is left for the type check to refuse.
  */
 export async function stagesFor(
   endpoints: readonly EndpointEntry[],
@@ -82,5 +81,46 @@ function pluginFault({ name, place }: StageEntry, error: unknown): ConfigFault {
     ...place,
     message: `the stage "${name}" cannot be loaded: ${reason}`,
     hint: 'its default export must have name, shape and create',
+  };
+}
+
+/**
+ * Wraps an operator's own stage. A request is over only when all its stages are. Where the stage
+ * does not wait for the promise of `next`, the wrapper does: otherwise a rejection of that promise
+ * would end the process, and no client would see the error.
+ */
+export function ownStage(stage: Stage): Stage {
+  const create: Stage['create'] = (...given) => {
+    const run: unknown = stage.create(...given);
+    if (typeof run === 'function') return waiting(run as StageMiddleware);
+    throw new Error(`The stage ${stage.name} makes no function to be run.`);
+  };
+  const { name, shape } = stage;
+  if (typeof shape !== 'function') return { name, shape, create };
+  // A stage may be an instance of a class, whose methods need their object.
+  return { name, shape: (option, endpoint) => shape.call(stage, option, endpoint), create };
+}
+
+function waiting(run: StageMiddleware): StageMiddleware {
+  return async (ctx, next) => {
+    /** The promises of `next` that are pending. A second call of it is refused. */
+    const open = new Set<Promise<void>>();
+    const begin = (): Promise<void> => {
+      const rest = next();
+      const close = (): void => void open.delete(rest);
+      open.add(rest);
+      rest.then(close, close);
+      return rest;
+    };
+    try {
+      const ended: unknown = run(ctx, begin);
+      // A stage that returns no promise waited for none, not even for one that has failed by now.
+      if (!(ended instanceof Promise)) await Promise.all(open);
+      await ended;
+    } catch (error) {
+      await Promise.allSettled(open);
+      throw error;
+    }
+    await Promise.all(open);
   };
 }

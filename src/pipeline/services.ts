@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Settler } from '../billing/settler.js';
+import type { Settler } from '../billing/hold.js';
 import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
 import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
@@ -7,7 +7,7 @@ import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { Memory } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
-import type { AccessLog } from '../telemetry/access-log.js';
+import type { AccessLog } from '../telemetry/log.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { Network } from '../upstream/network-types.js';
 import type { PollClient } from '../upstream/poll-client.js';

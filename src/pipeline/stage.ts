@@ -2,10 +2,12 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Bill } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { EndpointEntry } from '../core/configuration.js';
+import type { GatewayError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
 import type { Room } from '../http/memory-budget.js';
 import type { Services } from './services.js';
 import type { Answer, RoutedTask, Work } from './work.js';
+import { OptionError } from '../core/errors.js';
 
 /** A checked request body, and the name of the format whose schema it satisfies. */
 export interface Request {
@@ -40,6 +42,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   account_id?: string;
   /** The memory it uses; see `roomOf`. */
   room?: Room;
+  /** How the endpoint's format says an error; the one shape where it is absent. */
+  error_body?: (error: GatewayError, request_id: string) => object;
 }
 
 export type Context = ParameterizedContext<State>;
@@ -79,4 +83,67 @@ export function fact<F extends Fact>(state: State, name: F): Facts[F] {
 export function roomOf(state: State, { memory, configuration }: Services): Room {
   state.room ??= memory.room(state.caller?.account_id, configuration.limits.in_flight_bytes);
   return state.room;
+}
+
+/** The shape of a stage that takes no option: one in the file is a fault, not ignored. */
+export function withoutOption(shape: Shape): (option: unknown) => Shape {
+  return (option) => {
+    if (option === undefined || option === null) return shape;
+    throw new OptionError('it takes no option');
+  };
+}
+
+/** An option as a message shows it. */
+export function formatOption(option: unknown): string {
+  return option === undefined ? 'nothing' : JSON.stringify(option);
+}
+
+/** The parameters of a request's path, decoded. */
+export type PathParams = Readonly<Record<string, string | undefined>>;
+
+/** The parameters that the router found in the path; none for a path without parameters. */
+export function paramsOf(ctx: object): PathParams {
+  return (ctx as { params?: PathParams }).params ?? {};
+}
+
+/** Runs all stages of an endpoint. No middleware follows them. */
+export type Handle = (ctx: Context) => Promise<void>;
+
+/** An endpoint's stages in order, composed once for each configuration. */
+export function compose(
+  endpoint: EndpointEntry,
+  stages: ReadonlyMap<string, Stage>,
+  services: Services,
+): Handle {
+  const middlewares = endpoint.stages.map(({ name, option }) => {
+    const stage = stages.get(name);
+    if (!stage) throw new Error(`No stage is called ${name}.`);
+    return stage.create(option, services, endpoint);
+  });
+  return (ctx) => {
+    ctx.state.endpoint = endpoint.name;
+    return runFrom(middlewares, 0, ctx);
+  };
+}
+
+const DONE = Promise.resolve();
+
+/**
+ * Runs the stages from index `at` on. `next` returns a promise even if the following stage throws.
+ * A second call of `next` rejects.
+ */
+function runFrom(middlewares: readonly StageMiddleware[], at: number, ctx: Context): Promise<void> {
+  const stage = middlewares[at];
+  if (!stage) return DONE;
+  let wasCalled = false;
+  const next = (): Promise<void> => {
+    if (wasCalled) return Promise.reject(new Error('A stage called next() twice.'));
+    wasCalled = true;
+    return runFrom(middlewares, at + 1, ctx);
+  };
+  try {
+    return Promise.resolve(stage(ctx, next));
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }

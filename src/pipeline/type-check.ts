@@ -2,7 +2,7 @@ import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { isRecord } from '../lib/is-record.js';
 import { type Money, type Need, type Shape, type Stage } from './stage.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 /**

@@ -34,6 +34,8 @@ export interface ChatMessage {
   /** what an upstream demands back with its reasoning, as its answer gave it */
   reasoning_details?: {}[] | null;
   cache_control?: CacheControl;
+  /** whether the tool failed */
+  is_error?: boolean;
   tool_calls?: ToolCallPart[];
   /** the older spelling of tool_calls: refused unless null */
   function_call?: {} | string | null;

@@ -2,22 +2,26 @@ import { enforceRate } from '../http/rate-limit.js';
 import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
-import { withoutOption } from '../pipeline/option.js';
-import type { Context, Stage } from '../pipeline/stage.js';
+import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
+import { formatOf, type Modalities } from '../pipeline/modality.js';
 
-/** Who calls, from `Authorization: Bearer <API_KEY>` (specification 5). */
-export const auth: Stage = {
+/**
+ * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
+ * header by which clients of the endpoint's format send their keys.
+ */
+export const auth = (modalities: Modalities): Stage => ({
   name: 'auth',
   shape: withoutOption({ needs: [], gives: ['caller'] }),
-  create: (_option, { store, configuration, rate_limiters }) => {
+  create: (_option, { store, configuration, rate_limiters }, endpoint) => {
     const most = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
+    const key_header = formatOf(modalities, endpoint)?.key_header;
     return async (ctx, next) => {
-      const secret_sha256 = hash('sha256', bearer(ctx));
+      const secret_sha256 = hash('sha256', secretOf(ctx, key_header));
       const caller = await store.caller(secret_sha256);
       if (!caller) {
-        // Only guesses are counted, and only guesses are refused: many may share an address, and a
-        // program that has not heard of its key's end is told so however often it asks.
+        // The rate limit counts and refuses unknown keys only. Many clients may share an address,
+        // and a program with a revoked key gets 401 however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
         if (isGuess)
           enforceRate(rate_limiters.failed_keys, addressOf(ctx.req), most, 'wrong API keys');
@@ -27,7 +31,12 @@ export const auth: Stage = {
       await next();
     };
   },
-};
+});
+
+function secretOf(ctx: Context, key_header: string | undefined): string {
+  const own = key_header === undefined ? undefined : ctx.req.headers[key_header];
+  return typeof own === 'string' && own !== '' ? own.trim() : bearer(ctx);
+}
 
 function bearer(ctx: Context): string {
   const header = ctx.req.headers.authorization;

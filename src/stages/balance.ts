@@ -5,12 +5,12 @@ import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import { keptResponse, repeatableOf } from '../pipeline/idempotency-key.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 
 /**
- * Sets aside the most that the request can cost, before it leaves, and closes that hold on every
- * way out; a request that repeats another by its `Idempotency-Key` is answered as that one was.
- * `balance: gate` only refuses an account with nothing available, and holds nothing.
+ * Holds the max cost of a request before it is sent, and ends that hold on every exit. A request
+ * that repeats an `Idempotency-Key` gets the stored response. `balance: gate` holds nothing: it
+ * only refuses an account that has nothing available.
  */
 export const balance: Stage = {
   name: 'balance',
@@ -27,7 +27,7 @@ export const balance: Stage = {
     }
     return async (ctx, next) => {
       const hold = holdFor(ctx, services);
-      // A stage after this one settles the hold; whatever happens to it, it ends here.
+      // `meter` settles the hold. A hold that is still open at the end is released here.
       try {
         const kept = hold.repeatable && (await keptResponse(hold.repeatable));
         if (kept) {
@@ -60,18 +60,18 @@ function holdFor(ctx: Context, services: Services): Hold {
   return new Hold(services, state.request_id, account_id, amount, repeatable);
 }
 
-/** Answers a request as the earlier one under the same `Idempotency-Key` was answered. */
+/** Sends the stored response of the request that had the same `Idempotency-Key`. */
 function replay(ctx: Context, { status, text }: StoredResponse): void {
   ctx.set('idempotent-replayed', 'true');
   ctx.state.answer = { status, body: () => text };
 }
 
-/** The answer waits no longer than this for its hold to be released. */
+/** How long the answer waits for the release of its hold. */
 const RELEASE_WAIT_MS = 1_000;
 
 /**
- * Ends a hold. The answer is known by now and must not suffer from a store that fails, nor may the
- * money stay locked until a restart: so the store is asked again until it is back.
+ * Releases a hold. The answer is ready and must not fail with the store, and the money must not
+ * stay locked until a restart. So a failed release is repeated until the store is back.
  */
 async function giveBack(hold: Hold, services: Services): Promise<void> {
   const { request_id } = hold;

@@ -1,16 +1,13 @@
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, OptionError } from '../core/errors.js';
 import { sniffImageType } from '../lib/image-type.js';
-import { withoutOption } from '../pipeline/option.js';
-import { roomOf, type Stage } from '../pipeline/stage.js';
+import { withoutOption, roomOf, type Stage, paramsOf } from '../pipeline/stage.js';
 import { COPIES } from '../http/memory-budget.js';
-import { OptionError } from '../core/option-error.js';
-import { paramsOf } from '../http/params.js';
 
 const plain = withoutOption({ needs: [], gives: ['answer:content'] });
 
 /**
- * Serves an image that the gateway keeps for its client. The ID in the path, which nobody can
- * guess, is all the proof it asks for, because a browser that shows the image has no key.
+ * Serves a hosted image. The ID in its path cannot be guessed and is the only proof that is needed,
+ * because a browser that shows the image has no key.
  */
 export const hostedImage: Stage = {
   name: 'hosted-image',
@@ -23,7 +20,7 @@ export const hostedImage: Stage = {
   create: (_option, services) => {
     const { store, now } = services;
     return async (ctx, next) => {
-      const kept = await store.pictures.picture(paramsOf(ctx)['id'] ?? '');
+      const kept = await store.images.image(paramsOf(ctx)['id'] ?? '');
       if (!kept) throw gone();
       roomOf(ctx.state, services).take(Math.ceil(kept.bytes.length / COPIES));
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));

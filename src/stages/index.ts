@@ -9,10 +9,10 @@ import { route } from './route.js';
 import { transform } from './transform.js';
 import { validate } from './validate.js';
 
-/** The stages that are built in, by the word that gateway.yaml uses. */
+/** The built-in stages by name, as gateway.yaml writes it. */
 export function builtInStages(modalities: Modalities): ReadonlyMap<string, Stage> {
   const stages = [
-    auth,
+    auth(modalities),
     validate(modalities),
     route(modalities),
     balance,

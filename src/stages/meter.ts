@@ -1,14 +1,14 @@
 import type { Bill } from '../billing/bill.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Stage, type State } from '../pipeline/stage.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
- * Charges an answer: the upstream's own usage at the model's price, or an estimate where there is
- * none to believe. The last byte of an answer goes out only after its charge is committed.
- * `meter: once` charges a task, at the first time that its result is fetched.
+ * Charges an answer: by the usage that the upstream reports, or by an estimate where that is
+ * missing or impossible. The last byte of the answer is sent after the charge is committed. `meter:
+ * once` charges a task when its result is fetched for the first time.
  */
 export const meter: Stage = {
   name: 'meter',
@@ -51,7 +51,7 @@ async function settle(
   const hold = fact(state, 'hold');
   const kept = hold.repeatable && { status: 200, text: JSON.stringify(answer.body(bill)) };
   const { usage, counts, cost_nano, not_owed_nano, estimated } = bill;
-  // Nothing was given, so nothing is charged: the hold is released on the way out.
+  // There was no output, so there is no charge: `balance` releases the hold.
   if (cost_nano === 0n && usage.completion_tokens === 0) {
     await hold.answer(kept);
     return bill;
@@ -70,7 +70,7 @@ async function settle(
   return uncollected_nano === 0n ? bill : partlyPaid(state, bill, uncollected_nano, services);
 }
 
-/** A bill of which a part could not be collected, told to operators. */
+/** Logs and returns the bill of an answer that the account could not pay in full. */
 function partlyPaid(state: State, bill: Bill, uncollected_nano: bigint, { log }: Services): Bill {
   const { request_id } = state;
   const { id: model } = fact(state, 'model');

@@ -1,9 +1,8 @@
-import { withoutOption } from '../pipeline/option.js';
-import { fact, type Stage } from '../pipeline/stage.js';
+import { withoutOption, fact, type Stage } from '../pipeline/stage.js';
 
 /**
- * The list of models (specification 2.11 and 4.7): made once, as it changes with the file only. A
- * key that may use some of them sees those.
+ * Answers the list of models (specification 2.11 and 4.7). It changes with the file only, so it is
+ * made once. A key that is limited to some models gets those only.
  */
 export const models: Stage = {
   name: 'models',

@@ -1,18 +1,14 @@
 import type { Caller, Capability, Model } from '../core/model.js';
-import { GatewayError, modelNotAllowed } from '../core/errors.js';
-import { OptionError } from '../core/option-error.js';
-import { paramsOf } from '../http/params.js';
-import { ignoredHeader } from '../lib/ignored-header.js';
+import { GatewayError, modelNotAllowed, OptionError } from '../core/errors.js';
+import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
+import { ignoredHeader } from '../http/request-body.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
-import { formatOption } from '../pipeline/option.js';
 import type { Services } from '../pipeline/services.js';
-import { fact, type Stage } from '../pipeline/stage.js';
-import { inOrder } from '../pipeline/upstream-order.js';
+import { inOrder } from '../pipeline/fallback.js';
 
 /**
- * Finds the model, checks that it can do the work, puts its upstreams in order, and fits the
- * request to it (DESIGN: capabilities). `route: task` and `route: content` find the task that the
- * path names.
+ * Finds the model, checks that it has the capability, puts its upstreams in order, and fits the
+ * request to the model. `route: task` and `route: content` find the task that the path names.
  */
 export function route(modalities: Modalities): Stage {
   const tasks = new Map<unknown, FindTask>(

@@ -1,10 +1,9 @@
 import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
-import { formatOption } from '../pipeline/option.js';
-import { roomOf, type Stage } from '../pipeline/stage.js';
+import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 
-/** Does the work that its option names, at the upstreams. */
+/** Runs the operation that its option names, by calls to upstreams. */
 export function transform(modalities: Modalities): Stage {
   const operations = new Map(
     [...modalities.values()].flatMap((modality) =>
@@ -20,7 +19,7 @@ export function transform(modalities: Modalities): Stage {
       return async (ctx, next) => {
         const { state } = ctx;
         const client = new ClientConnection(ctx.req, ctx.res, limits);
-        // The body may be large, and from here on the work says it all.
+        // The body may be large, and the work holds all that is needed of it.
         state.request = undefined;
         client.room = roomOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
@@ -30,7 +29,7 @@ export function transform(modalities: Modalities): Stage {
           state.answer = await operation.run(state, client, services);
           await next();
         } catch (error) {
-          // Nobody reads on from here, so an answer still coming in is cut off.
+          // The answer is not read any further, so its upstream call is aborted.
           client.stop(new ClientDisconnected());
           throw error;
         } finally {

@@ -1,37 +1,38 @@
 import type { EndpointEntry } from '../core/configuration.js';
-import { OptionError } from '../core/option-error.js';
+import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
-import { readJsonBody } from '../http/read-body.js';
-import { compileOwnSchema, compileShippedSchema, type Check } from '../http/validate-body.js';
+import { readJsonBody, compileOwnSchema, compileShippedSchema, type Check } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
-import type { Modalities, RequestFormat } from '../pipeline/modality.js';
-import { formatOption } from '../pipeline/option.js';
+import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
+import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
-import { roomOf, type Stage } from '../pipeline/stage.js';
 
 /**
- * Reads the JSON body and checks it against a format's schema: a shipped one by name, or the
- * operator's own by path, which then holds beside the shipped one of the endpoint's operation.
+ * Reads the JSON body and checks it against the schema of a format. The option is the name of a
+ * shipped schema, or the path of the operator's own, which is checked in addition to the shipped
+ * one.
  */
 export function validate(modalities: Modalities): Stage {
   const formats = [...modalities.values()].flatMap((modality) => modality.formats);
   const names = formats.map(({ name }) => name);
-  const formatOf = (option: unknown, endpoint: EndpointEntry): string => {
+  const nameOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
     const message = `${formatOption(option)} is neither a schema nor a path that begins with "./"`;
     if (!isPath(option)) throw new OptionError(message, names);
-    return formatOfOperation(modalities, endpoint);
+    const format = formatOf(modalities, endpoint);
+    if (format) return format.name;
+    throw new OptionError('its endpoint has no operation that takes a body');
   };
   return {
     name: 'validate',
     shape: (option, endpoint) => {
-      const format = formatOf(option, endpoint);
+      const format = nameOf(option, endpoint);
       if (isPath(option)) compileOwnSchema(option, endpoint.place.file);
       return { needs: [], gives: [`request:${format}`] };
     },
     create: (option, services, endpoint) => {
-      const format = formatOf(option, endpoint);
+      const format = nameOf(option, endpoint);
       const mend = formats.find(({ name }) => name === format)?.mend;
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
@@ -45,7 +46,7 @@ export function validate(modalities: Modalities): Stage {
         const admit = (): Promise<void> => admits(state);
         const body = await readJsonBody(ctx.req, { limit_bytes, values, stall_ms, room, admit });
         holdTo(checks, body, mend);
-        // The schemas vouch for this: each of them takes objects only.
+        // Every schema of a format accepts objects only.
         state.request = { format, body: body as object };
         await next();
       };
@@ -63,20 +64,11 @@ function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['me
   }
 }
 
-/** One that the account's share of memory has no room for at all is too large. */
+/** The limit of a body: at most an account's whole share of memory. */
 function maxBytes(limits: Services['configuration']['limits']): number {
   return Math.min(limits.body_bytes, Math.floor(shareOf(limits.in_flight_bytes) / COPIES));
 }
 
 function isPath(option: unknown): option is string {
   return typeof option === 'string' && option.startsWith('.');
-}
-
-function formatOfOperation(modalities: Modalities, endpoint: EndpointEntry): string {
-  const word = endpoint.stages.find(({ name }) => name === 'transform')?.option;
-  for (const { operations } of modalities.values()) {
-    const format = operations.find(({ name }) => name === word)?.format;
-    if (format !== undefined) return format;
-  }
-  throw new OptionError('its endpoint has no operation that takes a body');
 }

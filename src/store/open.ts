@@ -8,7 +8,7 @@ import { applyMigrations } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
 import { enter, leave, LEASE_MS, notes, recover, type Process, Watch } from './leases/leases.js';
 import { openPeople } from './sign-in/identities.js';
-import { openPictures } from './images/hosted-images.js';
+import { openHostedImages } from './images/hosted-images.js';
 import { openTasks } from './tasks/tasks.js';
 import type { Store } from './store-types.js';
 import { usage } from './ledger/usage.js';
@@ -58,12 +58,11 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
   const watch = new Watch(LEASE_MS);
   return {
     dialect: database.dialect,
-    caller: (secret_sha256) => hot.caller(secret_sha256),
-    hold: (request_id, account_id, amount_nano, key_id) =>
-      hot.hold(request_id, account_id, amount_nano, key_id),
-    hasEnded: (key_id) => hot.hasEnded(key_id),
-    settle: (charge, answered) => hot.settle(charge, answered),
-    release: (request_id, account_id) => hot.release(request_id, account_id),
+    caller: hot.caller.bind(hot),
+    hold: hot.hold.bind(hot),
+    hasEnded: hot.hasEnded.bind(hot),
+    settle: hot.settle.bind(hot),
+    release: hot.release.bind(hot),
     idempotency: {
       begin: (call) => hot.idempotency.begin(call),
       answer: (call) => hot.idempotency.answer(call),
@@ -71,7 +70,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
       sweep: (total_bytes) => sweepAnswers(database, now(), total_bytes),
     },
     tasks: openTasks(database, self, now),
-    pictures: openPictures(database, now),
+    images: openHostedImages(database, now),
     sign_in: openPeople(database, now),
     createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
     accounts: (page) => accounts(database, page),
@@ -85,10 +84,10 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     ledger: (account_id, page) => ledger(database, account_id, page),
     usage: (account_id, range) => usage(database, account_id, range),
     verify: () => verify(database),
-    beat: (note) => hot.beat(note),
+    beat: hot.beat.bind(hot),
     notes: () => notes(database),
     recover: () => recover(database, self, watch, elapsed_ms()),
-    ping: () => hot.ping(),
+    ping: hot.ping.bind(hot),
     close: async () => {
       try {
         await hot.close();

@@ -71,7 +71,7 @@ export interface Store {
   readonly tasks: TaskStore;
 
   /** Generated images that clients fetch by URL. */
-  readonly pictures: HostedImageStore;
+  readonly images: HostedImageStore;
 
   /** Identities, sessions and sign-in links. */
   readonly sign_in: SignInStore;

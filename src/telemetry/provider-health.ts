@@ -25,7 +25,7 @@ export const WINDOW_MINUTES = 5;
 
 const MINUTE_MS = 60_000;
 const MESSAGE_CHARACTERS = 300;
-const CLIENTS: ReadonlySet<Fault> = new Set<Fault>(['rejected', 'context', 'policy', 'unsupported']);
+const CLIENTS: ReadonlySet<Fault> = new Set(['rejected', 'context', 'policy', 'unsupported']);
 
 interface Minute {
   at: number;

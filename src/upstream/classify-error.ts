@@ -1,6 +1,5 @@
 import type { Provider } from '../core/provider.js';
-import { readErrorBody, readErrorText, reread } from './error-body.js';
-import { ERROR_BYTES } from './read-answer.js';
+import { ERROR_BYTES, readErrorBody, readErrorText, reread } from './error-body.js';
 import { UpstreamError, type Fault, type ErrorWords } from '../core/upstream-error.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -16,12 +15,19 @@ const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'use
 
 const CONTEXT = anyOf(
   'context_length_exceeded',
-  'maximum context length',
-  'prompt is too long',
+  'maximum (context|prompt) length',
+  'prompt (is )?too long',
   'exceeds? the (maximum|context)',
+  'exceed(s|ed)? (the )?max(imum)? context',
   'input token count .{0,100} exceeds',
+  'prompt token count .{0,100} exceeds',
   'exceed_context_size_error',
   'too many (input )?tokens',
+  'too_many_prompt_tokens',
+  'tokens_limit_reached',
+  'exceeded model token limit',
+  'greater than the context length',
+  'context window exceeds',
   'input is too long',
 );
 const POLICY = anyOf(
@@ -29,6 +35,7 @@ const POLICY = anyOf(
   'content_?filter',
   'content management policy',
   'moderation_blocked',
+  'model[_ ]?armor',
   'responsible ?ai',
   'usage guidelines',
   'support codes?:',
@@ -42,6 +49,8 @@ const CREDENTIALS = anyOf(
   '(invalid|incorrect|expired|missing)\\b.{0,100}\\bapi[ _-]?key',
 );
 const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (credit|balance)');
+/** Said with 400 where the upstream serves no caller of the gateway's country. */
+const LOCATION = anyOf('location is not supported', 'unsupported_country');
 const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
 const RATE = anyOf('rate_?limit', 'resource_exhausted', 'too_many_requests');
 const OVERLOADED = anyOf('overloaded', 'unavailable');
@@ -143,6 +152,7 @@ function clientFault(said: string): Fault {
   if (POLICY.test(said)) return 'policy';
   if (CREDENTIALS.test(said)) return 'credentials';
   if (NO_CREDIT.test(said)) return 'quota';
+  if (LOCATION.test(said)) return 'missing';
   return /model_not_found/u.test(said) ? 'missing' : 'rejected';
 }
 

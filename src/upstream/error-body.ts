@@ -1,5 +1,9 @@
 import { isRecord } from '../lib/is-record.js';
 import type { ErrorWords, ErrorReader } from '../core/upstream-error.js';
+
+/** The limit of an error's body. The message stands well within it. */
+export const ERROR_BYTES = 64 * 1024;
+
 const UNPARSED_CHARACTERS = 300;
 const CODE = /^[\w.-]{1,64}$/u;
 const MAX_CODES = 6;

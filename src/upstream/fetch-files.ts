@@ -1,11 +1,11 @@
 import type { Provider } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { LightAbortController, type LightAbortSignal } from '../lib/abort.js';
+import { LightAbortController, type LightAbortSignal } from '../lib/in-flight.js';
 import { AnswerTooLarge, type AnswerRoom } from './answer-body.js';
 import type { Network } from './network-types.js';
-import { readBytes, readText } from './read-answer.js';
+import { readBytes, readText } from './upstream-request.js';
 import { followRedirects } from './redirects.js';
-import type { Caller } from './request-json.js';
+import type { Caller } from './upstream-request.js';
 import { NotPublic } from './ssrf-guard.js';
 
 /** A client's URL gives no file. The message says of it what is wrong: `took too long`. */

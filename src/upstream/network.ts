@@ -1,6 +1,5 @@
 import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
-import { isAbsolute, isForeign } from './address.js';
 import { UpstreamCall } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
@@ -116,4 +115,38 @@ function baseOf({ base_url, headers }: Provider): Base {
     query: url.search.slice(1),
     headers: { ...IDENTITY, ...Object.fromEntries(lowered) },
   };
+}
+
+export function isAbsolute(path: string): boolean {
+  return /^https?:\/\//iu.test(path);
+}
+
+/** The whole URL of a provider's path. An absolute path stays as it is. */
+export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): URL {
+  if (isAbsolute(path)) return new URL(path);
+  const base = new URL(base_url);
+  const url = new URL(base.origin + base.pathname.replace(/\/+$/u, '') + path);
+  for (const [name, value] of base.searchParams) url.searchParams.append(name, value);
+  return url;
+}
+
+/**
+ * Whether a path is an address that the operator did not choose. The operator chose the provider's
+ * own origin, and the hosts that its manifest lists as `wire.image_hosts`. An upstream or a
+ * client may have named any other, so that one must be public.
+ */
+export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
+  if (!isAbsolute(path)) return false;
+  const url = new URL(path);
+  return !isOwn(provider, url) && !isListed(provider, url);
+}
+
+export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
+  const hosts = wire['image_hosts'];
+  return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
+}
+
+/** Whether an address is the provider's own: same scheme, host and port. */
+export function isOwn({ base_url }: Pick<Provider, 'base_url'>, url: URL): boolean {
+  return base_url !== '' && new URL(base_url).origin === url.origin;
 }

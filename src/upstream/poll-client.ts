@@ -11,11 +11,11 @@ import {
   type StreamOptions,
 } from 'got';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../core/provider.js';
-import { LightAbortController } from '../lib/abort.js';
-import { isForeign, isOwn, urlOf } from './address.js';
+import { LightAbortController } from '../lib/in-flight.js';
+import { isForeign, isOwn, urlOf } from './network.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
-import { connectionError, joinHeaders, PhaseTimer, type Phase } from './phases.js';
-import { isOk, readBytes, readError } from './read-answer.js';
+import { connectionError, joinHeaders, PhaseTimer, type Phase } from './upstream-call.js';
+import { isOk, readBytes, readError } from './upstream-request.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
 

@@ -1,9 +1,9 @@
 import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import type { LightAbortSignal } from '../lib/abort.js';
-import { isOwn, urlOf } from './address.js';
+import type { LightAbortSignal } from '../lib/in-flight.js';
+import { isOwn, urlOf } from './network.js';
 import type { Network } from './network-types.js';
-import { readText } from './read-answer.js';
+import { readText } from './upstream-request.js';
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);

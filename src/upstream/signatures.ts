@@ -1,6 +1,6 @@
 import type { Provider, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { isOwn, urlOf } from './address.js';
+import { isOwn, urlOf } from './network.js';
 import { masked } from './classify-error.js';
 import type { Network } from './network-types.js';
 import type { PollClient } from './poll-client.js';

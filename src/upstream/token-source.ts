@@ -1,7 +1,7 @@
 import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js';
-import { isOwn, urlOf } from './address.js';
+import { isOwn, urlOf } from './network.js';
 import type { PollClient } from './poll-client.js';
-import { readText } from './read-answer.js';
+import { readText } from './upstream-request.js';
 import { fetchToken, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
 

@@ -1,13 +1,13 @@
-/** Words of earlier manifests that are too far from today's for a slip of the keyboard. */
+/** Words of earlier versions that are too different from the present ones to be typing errors. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['most', 'max'],
   ['pictures', 'images'],
 ]);
 
 /**
- * The right word for a wrong one: the candidate with the fewest slips of the keyboard, if there are
- * few enough of them for its length. Case and `_`, `-`, `.` make no difference, and a part may
- * stand for the whole: `apiKey` and `key` find `api_key`, `input` finds `input_per_million`.
+ * The nearest candidate: the one with the fewest typing errors, if they are few for its length.
+ * Case and `_`, `-`, `.` make no difference, and a part may stand for the whole: `apiKey` and `key`
+ * find `api_key`, `input` finds `input_per_million`.
  */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const wrong = plain(word);
@@ -48,7 +48,7 @@ function countSlips(word: string, candidate: string): number {
   return related ? allowed + Math.abs(wrong.length - right.length) : Infinity;
 }
 
-/** True where one has all parts of the other, `key` and `api_key`, or most parts are the same. */
+/** Whether one has all parts of the other, as `key` and `api_key`, or most parts are equal. */
 function sharesParts(word: string, candidate: string): boolean {
   const [some, others] = [partsOf(word), partsOf(candidate)];
   const shared = some.filter((part) => others.includes(part));

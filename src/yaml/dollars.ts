@@ -4,7 +4,10 @@ import { label } from './schema-errors.js';
 
 const MOST_NANO = parseDollars('1e9');
 
-/** Nano-dollars of one amount in the file. Too fine, negative or absurd amounts are faults. */
+/**
+ * Reads an amount of the file as nano-dollars. A negative amount, one above the maximum, or one
+ * with more than 9 decimals is a fault.
+ */
 export function readDollars(source: Source, pointer: string): bigint {
   const nano = parsed(source.text(pointer) ?? '');
   if (nano !== undefined && nano >= 0n && nano <= MOST_NANO) return nano;

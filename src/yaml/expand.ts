@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { nearestWord } from './did-you-mean.js';
 import { quote, type Wrong } from './source.js';
 
-/** Where `${NAME}` and `${file:path}` find what they stand for. */
+/** The sources of `${NAME}` and `${file:path}`. */
 export interface Surroundings {
   env: NodeJS.ProcessEnv;
   /** The folder of the file that is read. */
@@ -15,8 +15,9 @@ const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 const SECRET_FILE_BYTES = 65_536;
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}` and `${file:path}`; `$${` stands for `${` itself. What
- * cannot be replaced is told to `fault`, in words that hold no value of any variable.
+ * Replaces `${NAME}`, `${NAME:-default}` and `${file:path}`; `$${` stands for `${` itself. A
+ * reference that cannot be replaced is reported to `fault`, in words without the value of any
+ * variable.
  */
 export function expand(
   text: string,
@@ -44,7 +45,7 @@ function fromEnvironment(
     );
   }
   const value = env[name];
-  // As in a shell, a default also stands in for a variable that is set to nothing.
+  // As in a shell, the default also replaces an empty variable.
   if (standby !== undefined) return value === undefined || value === '' ? standby : value;
   if (value !== undefined) return value;
   const near = nearestWord(name, Object.keys(env));
@@ -63,7 +64,7 @@ function fromFile(path: string, directory: string, fault: (wrong: Wrong) => void
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     }
   } catch {
-    // The same fault as for a folder: what matters to the operator is which file it is.
+    // A folder gives the same fault: the operator only needs to know which file it is.
   }
   return failed(fault, {
     code: 'unreadable_file',

@@ -3,8 +3,8 @@ import type { ConfigFault } from '../core/config-fault.js';
 export type FaultFormat = 'text' | 'json' | 'github';
 
 /**
- * Faults for a person (one line each), for a program (one JSON document), or as the workflow
- * commands that GitHub shows beside the changed lines.
+ * Formats faults for people (one line each), as one JSON document, or as the workflow commands that
+ * GitHub shows beside the changed lines.
  */
 export function format(faults: readonly ConfigFault[], style: FaultFormat): string {
   if (style === 'json') return JSON.stringify({ faults }, null, 2);

@@ -1,6 +1,6 @@
 /**
- * Freezes data all the way down: lists, plain objects, and what maps hold. Functions and adapters'
- * own classes are left alone.
+ * Freezes data deeply: lists, plain objects, and the values of maps. Functions and the adapters'
+ * own classes stay as they are.
  */
 export function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -5,8 +5,8 @@ import { Source } from './source.js';
 import { Tree } from './tree.js';
 
 /**
- * Reads YAML text into data with places, expansions done. What is wrong goes to the report; text
- * that is no YAML gives a source that is not `readable`.
+ * Reads YAML text into data with places, and expands it. Faults go to the report. Text that is not
+ * YAML gives a source that is not `readable`.
  */
 export function parse(
   file: string,
@@ -46,10 +46,10 @@ export function parse(
   return source;
 }
 
-/** Errors of a parser that has lost its way: only the first that is told means anything. */
+/** Errors after which the parser is lost: only the first one is reported. */
 const LOST = new Set(['UNEXPECTED_TOKEN', 'BAD_INDENT']);
 
-/** One fault a line: a slip in YAML makes the parser stumble over the rest of its line too. */
+/** Reports one fault per line: a mistake in YAML causes further errors in the rest of its line. */
 function tellProblems(source: Source, text: string, document: Document): void {
   const told = new Set<number>();
   for (const error of [...document.errors, ...document.warnings]) {
@@ -62,7 +62,7 @@ function tellProblems(source: Source, text: string, document: Document): void {
   }
 }
 
-/** An open quote is noticed at the end of the file, but wrong where it begins. */
+/** The parser notices an open quote at the end of the file, but the fault is where it begins. */
 function startOf(error: YAMLError, document: Document): number {
   let start = error.pos[0];
   if (!error.message.endsWith('quote')) return start;

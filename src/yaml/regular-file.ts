@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** Far more than any configuration has. */
+/** Far larger than any configuration. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
- * The text of a regular file. A pipe or a device may never end, so nothing else is read: it throws
- * an error with a code, as the file system does.
+ * Reads a regular file. A pipe or a device may never end, so anything else throws an error with a
+ * code, as the file system does.
  */
 export async function readRegular(file: string): Promise<{ text: string; modified_s: number }> {
   const info = await stat(file);

@@ -4,17 +4,20 @@ import type { ConfigFault } from '../core/config-fault.js';
 export class Report {
   readonly #faults = new Map<string, ConfigFault>();
 
-  /** The same fault at the same place counts once: an anchor's text is seen by all its aliases. */
+  /** The same fault at the same place counts once: all aliases of an anchor share its text. */
   add(fault: ConfigFault): void {
     this.#faults.set([fault.file, fault.line, fault.column, fault.message].join('\n'), fault);
   }
 
-  /** True where the files must not be served. */
+  /** Whether a fault is an error, so that the files must not be served. */
   get failed(): boolean {
     return [...this.#faults.values()].some(({ severity }) => severity === 'error');
   }
 
-  /** By place; the faults of `first`, the operator's own file, come before those of manifests. */
+  /**
+   * Sorted by place. The faults of `first`, the operator's own file, come before those of
+   * manifests.
+   */
   sorted(first: string): ConfigFault[] {
     return [...this.#faults.values()].sort(
       (a, b) =>

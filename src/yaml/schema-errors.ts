@@ -16,10 +16,10 @@ export function explainAll(
 ): Explained[] {
   const misspelt = new Set(errors.flatMap(misspellings));
   return errors.flatMap((error) => {
-    // A key that is there, but misspelt, is told once: as the unknown key that it is.
+    // A misspelt key is reported once: as an unknown key, not also as a missing one.
     const missing: unknown = error.params['missingProperty'];
     if (typeof missing === 'string' && misspelt.has(error.instancePath + join(missing))) return [];
-    // Names are told as a whole, not once more by the pattern that they break.
+    // A wrong name is reported once: not again by the pattern that it breaks.
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
     return [explain(error, source, schema)];
   });
@@ -116,7 +116,7 @@ function tidied(text: string, schema: ErrorObject['parentSchema']): string | und
   const [, number, unit = ''] = /^\s*([\d.]+)\s*([A-Za-z]*)\s*$/.exec(text) ?? [];
   if (number === undefined) return undefined;
   const low = unit.toLowerCase();
-  // A bare number can only have meant seconds: sizes have no such everyday unit.
+  // A number without a unit must mean seconds: for sizes there is no such usual unit.
   const bare = low === '' ? ['s'] : [low.replace(/i?b?$/, 'b'), low.slice(0, 1)];
   const units = [low, low.startsWith('mil') || low === 'msec' ? 'ms' : low, ...bare];
   return units.map((one) => number + one).find((one) => new RegExp(pattern).test(one));
@@ -163,7 +163,7 @@ function allowedKeys({ parentSchema }: ErrorObject): string[] {
   return isRecord(properties) ? Object.keys(properties) : [];
 }
 
-/** The block, among those allowed here, to which a key belongs that stands one level too high. */
+/** The block that should contain a key which stands one level too high. */
 function homeOf(key: string, { parentSchema }: ErrorObject, schema: unknown): string | undefined {
   const properties: unknown = parentSchema?.['properties'];
   if (!isRecord(properties)) return undefined;

@@ -3,13 +3,13 @@ import { nearestWord } from './did-you-mean.js';
 import type { Report } from './report.js';
 import type { ConfigFault, Place } from '../core/config-fault.js';
 
-/** What stands where in a file: offsets from its beginning, and the words as written. */
+/** The place of a value in a file: offsets from its beginning, and its text as written. */
 export interface Mark {
   key: number;
   value: number;
   /** The characters of a scalar in the file; undefined for lists and blocks. */
   written: string | undefined;
-  /** The same after expansion, digits untouched. May hold a secret: never to be shown. */
+  /** The characters after expansion. They may hold a secret, so no message shows them. */
   text: string | undefined;
   expanded: boolean;
 }
@@ -26,15 +26,15 @@ export interface Wrong {
 type LinePosition = (offset: number) => { line: number; col: number };
 
 /**
- * One YAML file as data, with the place of everything in it. Places are asked for by JSON pointer,
- * the way the schema's errors name them.
+ * A YAML file as data, with the place of every value. Places are found by JSON pointer, as in the
+ * errors of the schema.
  */
 export class Source {
   value: unknown = {};
-  /** False where the text is no YAML at all, so that `value` says nothing. */
+  /** False if the text is not YAML, so that `value` is empty. */
   readable = false;
   readonly marks = new Map<string, Mark>();
-  /** Values that could not even be read; no further faults are told about them. */
+  /** Values that could not be read: they get no further faults. */
   readonly spoiled = new Set<string>();
 
   constructor(
@@ -62,7 +62,7 @@ export class Source {
     this.report.add({ severity, code, ...place, message, hint });
   }
 
-  /** The keys of a block as the file has it, faulty ones too; undefined where there is none. */
+  /** The keys of a block as the file has them, faulty ones too; undefined if there is no block. */
   keys(pointer: string): string[] | undefined {
     const block = segments(pointer).reduce<unknown>(
       (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
@@ -72,25 +72,25 @@ export class Source {
   }
 
   /**
-   * True where a block lacks a key only because it is misspelt, which is told already. `others` are
-   * right keys that look like it.
+   * Whether a missing key is only misspelt, which is reported already. `others` are valid keys that
+   * look like it.
    */
   misspells(pointer: string, key: string, others: readonly string[] = []): boolean {
     const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
     return !keys.includes(key) && keys.some((other) => nearestWord(other, [key]) !== undefined);
   }
 
-  /** A scalar's digits or words after expansion. */
+  /** The text of a scalar after expansion. */
   text(pointer: string): string | undefined {
     return this.marks.get(pointer)?.text;
   }
 
-  /** True where a value came from outside the file, so that nothing of it may be shown. */
+  /** Whether a value came from outside the file, so that no message may show it. */
   hides(pointer: string): boolean {
     return this.marks.get(pointer)?.expanded === true;
   }
 
-  /** The wrong word for a message: always as the file has it, never what it expands to. */
+  /** A value for a message: always as written in the file, never as expanded. */
   word(pointer: string): string {
     const written = this.marks.get(pointer)?.written;
     return written === undefined ? 'this' : quote(written);

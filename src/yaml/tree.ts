@@ -3,7 +3,7 @@ import type { Alias, Document, Node, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
 import { pointer as join, quote, type Source } from './source.js';
 
-/** More than any gateway needs, and few enough to stop a file whose aliases multiply. */
+/** More values than any gateway needs, and few enough to stop a file whose aliases multiply. */
 const MOST_VALUES = 200_000;
 
 interface Entry {
@@ -20,7 +20,7 @@ export class Tree {
   readonly #source: Source;
   readonly #document: Document;
   readonly #expand: (text: string, pointer: string) => string;
-  /** The blocks being read, to notice one that holds itself. */
+  /** The blocks being read, so that one that contains itself is found. */
   readonly #open = new Set<unknown>();
   readonly #targets = new Map<Alias, Node>();
   readonly #anchors = new Map<string, Node>();
@@ -36,7 +36,7 @@ export class Tree {
     this.#expand = expand;
   }
 
-  /** Undefined where the file holds more than can be read. */
+  /** Undefined if the file holds more values than the maximum. */
   read(): unknown {
     visit(this.#document, {
       Node: (_, node) => {
@@ -177,7 +177,7 @@ export class Tree {
 
 const SILENT = { written: undefined, text: undefined, expanded: false };
 
-/** A value that is left out has no place of its own: its key's then. */
+/** An empty value has no place of its own: its key's place is used. */
 function offsetOf(node: unknown, otherwise: number): number {
   if (isScalar(node) && node.source === '' && node.type === 'PLAIN') return otherwise;
   const known = isScalar(node) || isAlias(node) || isMap(node) || isSeq(node);

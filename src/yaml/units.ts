@@ -3,14 +3,14 @@ import type { Source } from './source.js';
 
 const MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
-/** Timers count in 31 bits; a day is more than any of them needs. */
+/** The maximum of a duration that has no other. A timer of Node counts 31 bits of ms, 24 days. */
 const LONGEST_MS = 86_400_000;
 
-/** What a value is where the file leaves it out, and the least that makes sense. */
+/** The default of a value, and its bounds. */
 export interface Bounds {
-  standard: number;
-  least: number;
-  most?: number;
+  default: number;
+  min: number;
+  max?: number;
 }
 
 /** Milliseconds of `500ms`, `30s`, `2m`, `1h` or `30d`; undefined for anything else. */
@@ -25,7 +25,7 @@ export function parseSize(text: string): number | undefined {
   return number === undefined ? undefined : Number(number) * (BYTES[unit] ?? NaN);
 }
 
-/** A duration of the file in ms. One that is out of bounds is a fault. */
+/** Reads a duration in ms. One that is out of bounds is a fault. */
 export function readDuration(
   source: Source,
   pointer: string,
@@ -33,10 +33,10 @@ export function readDuration(
   bounds: Bounds,
 ): number {
   const ms = text === undefined ? undefined : parseDuration(text);
-  return within(source, pointer, ms, { most: LONGEST_MS, ...bounds, units: MS });
+  return within(source, pointer, ms, { max: LONGEST_MS, ...bounds, units: MS });
 }
 
-/** A size of the file in bytes. One that is out of bounds is a fault. */
+/** Reads a size in bytes. One that is out of bounds is a fault. */
 export function readSize(
   source: Source,
   pointer: string,
@@ -44,24 +44,24 @@ export function readSize(
   bounds: Bounds,
 ): number {
   const bytes = text === undefined ? undefined : parseSize(text);
-  return within(source, pointer, bytes, { most: 1024 ** 4, ...bounds, units: BYTES });
+  return within(source, pointer, bytes, { max: 1024 ** 4, ...bounds, units: BYTES });
 }
 
 function within(
   source: Source,
   pointer: string,
   value: number | undefined,
-  { standard, least, most, units }: Bounds & { most: number; units: Record<string, number> },
+  { default: fallback, min, max, units }: Bounds & { max: number; units: Record<string, number> },
 ): number {
-  if (value === undefined) return standard;
-  if (value >= least && value <= most) return value;
-  const small = value < least;
+  if (value === undefined) return fallback;
+  if (value >= min && value <= max) return value;
+  const small = value < min;
   source.fault(pointer, {
     code: 'out_of_range',
     message: `${label(pointer)}: ${source.word(pointer)} is too ${small ? 'small' : 'large'}`,
-    hint: small ? `at least ${show(least, units)}` : `at most ${show(most, units)}`,
+    hint: small ? `at least ${show(min, units)}` : `at most ${show(max, units)}`,
   });
-  return standard;
+  return fallback;
 }
 
 /** In the largest unit that needs no fraction. */

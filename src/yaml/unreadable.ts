@@ -1,4 +1,4 @@
-/** The file is missing, a folder, or otherwise not to be read at all. */
+/** The file is missing, is a folder, or cannot be read for another reason. */
 export class Unreadable extends Error {
   override name = 'Unreadable';
 }
@@ -11,7 +11,7 @@ const REASONS: Record<string, string> = {
   EFBIG: 'is larger than 4 MB',
 };
 
-/** Says in words why a file could not be read. */
+/** Describes why a file could not be read. */
 export function unreadable(file: string, error: unknown): Unreadable {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return new Unreadable(`${file} ${REASONS[code] ?? 'cannot be read'}`, { cause: error });

@@ -2,8 +2,8 @@ import { label } from './schema-errors.js';
 import type { Source } from './source.js';
 
 /**
- * An http(s) URL without a closing slash, so that a path can be put behind it. Anything else is a
- * fault, whose message leaves out a URL that carries a password.
+ * Reads an http(s) URL and removes its closing slash, so that a path can follow. Anything else is a
+ * fault, and its message does not show a URL with a password.
  */
 export function readUrl(source: Source, pointer: string, text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;

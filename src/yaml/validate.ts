@@ -5,7 +5,7 @@ import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
 import { explainAll } from './schema-errors.js';
 import { segments, type Source } from './source.js';
 
-/** Data of which the wrong parts have been cut out: anything may be missing, nothing is wrong. */
+/** Data without its faulty parts: anything may be missing, nothing is invalid. */
 export type PartialLoad<T> = T extends readonly (infer Item)[]
   ? readonly (PartialLoad<Item> | undefined)[]
   : T extends object
@@ -20,8 +20,8 @@ interface Shapes {
 const compiled = new Map<keyof Shapes, ValidateFunction>();
 
 /**
- * Holds a file against its schema, tells all faults to its report, and answers what is left of it
- * without the faulty parts, so that the checks that follow can trust what they find.
+ * Validates a file against its schema, reports all faults, and returns the data without the faulty
+ * parts, so that later checks can trust it.
  */
 export function validate<Name extends keyof Shapes>(
   source: Source,
@@ -36,7 +36,7 @@ export function validate<Name extends keyof Shapes>(
   }
   for (const error of errors) value = cut(value, error);
   for (const pointer of source.spoiled) replace(value, pointer, undefined);
-  // The schema vouches for this: its types are made from it, and all that breaks it is gone.
+  // The types are generated from the schema, and every part that breaks it has been removed.
   return value as PartialLoad<Shapes[Name]>;
 }
 
@@ -54,7 +54,7 @@ function errorsOf(check: ValidateFunction, value: unknown): ErrorObject[] {
   return check.errors ?? [];
 }
 
-/** An expanded `${PORT}` is text; where a number or true or false is wanted, it becomes that. */
+/** An expanded `${PORT}` is text: it becomes a number or a boolean if the schema wants one. */
 function convert(source: Source, value: unknown, errors: readonly ErrorObject[]): boolean {
   let converted = false;
   for (const { keyword, instancePath, params } of errors) {
@@ -75,13 +75,13 @@ function plainValue(text: string, types: readonly unknown[]): number | boolean |
   return undefined;
 }
 
-/** Faults that lie in what is absent or repeated leave nothing to cut. */
+/** A missing or repeated value leaves nothing to remove. */
 const NOTHING_TO_CUT = new Set(['required', 'minItems', 'uniqueItems']);
 
 function cut(value: unknown, error: ErrorObject): unknown {
   const { keyword, instancePath, params, propertyName } = error;
   const extra: unknown = params['additionalProperty'] ?? params['propertyName'];
-  // What is wrong about a name is told twice; only the telling that names it cuts it out.
+  // A wrong name gives two errors. Only the one that names it removes it.
   const inner = propertyName !== undefined && keyword !== 'propertyNames';
   if (NOTHING_TO_CUT.has(keyword) || inner) return value;
   if (typeof extra === 'string') remove(at(value, segments(instancePath)), extra);
@@ -95,7 +95,7 @@ function replace(value: unknown, pointer: string, by: unknown): void {
   const last = path.pop();
   const parent = at(value, path);
   if (last === undefined) return;
-  // In a list the others keep their places.
+  // The other items of a list keep their index.
   if (Array.isArray(parent)) parent[Number(last)] = by;
   else if (by === undefined) remove(parent, last);
   else if (typeof parent === 'object' && parent !== null) Reflect.set(parent, last, by);

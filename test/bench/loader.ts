@@ -17,8 +17,11 @@ export class Loader {
     return new Loader(child);
   }
 
-  answersOf({ name }: System): number {
-    return this.#answers.get(name) ?? 0;
+  /** The good answers of a system, which are counted from 0 again. */
+  takeAnswersOf({ name }: System): number {
+    const answers = this.#answers.get(name) ?? 0;
+    this.#answers.delete(name);
+    return answers;
   }
 
   async run(
@@ -34,7 +37,7 @@ export class Loader {
     const order: Order = { ...said, ...limits, answer_ms, connections, pids: [...pids] };
     this.child.send(order);
     const [outcome] = (await once(this.child, 'message')) as [Outcome];
-    this.#answers.set(name, this.answersOf(system) + outcome.answers);
+    this.#answers.set(name, (this.#answers.get(name) ?? 0) + outcome.answers);
     return outcome;
   }
 }

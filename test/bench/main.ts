@@ -9,8 +9,8 @@ import { readOptions, type Options } from './options.js';
 import { accounts, goals, goalTable, lineTable, memoryLine, ratioTable } from './report.js';
 import { summarise } from './summary.js';
 import { startOthers, upstreamItself } from './systems.js';
-import { startTollgate } from './tollgate.js';
-import { takeTurns, warming } from './turns.js';
+import { OWN_NAME, startTollgate, type Tollgate, type Verification } from './tollgate.js';
+import { takeTurns, warming, type Turn } from './turns.js';
 import { isSparse } from './wording.js';
 
 // Starts the systems, gives them their turns and prints what came out. Ends with 1 where an answer
@@ -31,24 +31,31 @@ async function bench(options: Options): Promise<void> {
   compile(folder);
   const upstream = await startOwn(join(folder, 'upstream.js'), [], 'tools');
   const loader = await Loader.start(folder);
-  const own = await startTollgate(upstream.port, [...works, ...works.map(warming), MEMORY_WORK]);
   const others = await startOthers(folder, upstream.port, options, say);
-  if (options.beside !== undefined) {
-    const served = [...works, ...works.map(warming)];
-    others.push(await startTollgate(upstream.port, served, resolve(options.beside)));
-  }
   say(`${new Date().toISOString().slice(0, 10)}, ${machine()}; ${placement()}`);
 
   const ceiling = await ceilingOf(upstream.port, loader, options);
-  const turns = await takeTurns([own, ...others], loader, options, progress);
-  const memory = rss_requests > 0 ? await watchMemory(own, loader, rss_requests, progress) : [];
-  progress('');
-  await own.stop();
-  const account = { ...own.verify(), answers: loader.answersOf(own) };
+  const turns: Turn[] = [];
+  const builds: Account[] = [];
+  let memory: readonly number[] = [];
+  for (let at = 1; at <= options.processes; at += 1) {
+    const own = await startTollgate(upstream.port, [...works, ...works.map(warming), MEMORY_WORK]);
+    const beside = await startBeside(upstream.port, options);
+    const all = [own, ...others, ...beside];
+    for (const turn of await takeTurns(all, loader, options, progress)) {
+      turns.push({ ...turn, number: turn.number + at * TURNS_APART });
+    }
+    const isLast = at === options.processes;
+    if (isLast && rss_requests > 0) memory = await watchMemory(own, loader, rss_requests, progress);
+    progress('');
+    await Promise.all([own, ...beside].map((one) => one.stop()));
+    builds.push({ ...own.verify(), answers: loader.takeAnswersOf(own) });
+  }
+  const account = sumOf(builds);
 
   const lines = summarise([...ceiling, ...turns]);
-  const reached = goals(turns, memory, own.name);
-  if (turns.length > 0) say(`${lineTable(lines)}\n${ratioTable(turns, own.name)}`);
+  const reached = goals(turns, memory, OWN_NAME);
+  if (turns.length > 0) say(`${lineTable(lines)}\n${ratioTable(turns, OWN_NAME)}`);
   if (memory.length > 0) say(memoryLine(memory, rss_requests));
   if (reached.length > 0) say(goalTable(reached));
   say(accounts(account));
@@ -56,8 +63,30 @@ async function bench(options: Options): Promise<void> {
   for (const line of bad)
     say(`${line.system}: ${line.bad} bad answers, such as: ${line.complaint}`);
   if (account.charges !== account.answers || account.faults.length > 0) process.exitCode = 1;
-  if (bad.some(({ system }) => system === own.name)) process.exitCode = 1;
+  if (bad.some(({ system }) => system === OWN_NAME)) process.exitCode = 1;
   write(options.json, { machine: machine(), lines, goals: reached, memory, account, turns });
+}
+
+/** Turns of different processes are never compared. */
+const TURNS_APART = 1_000_000;
+
+async function startBeside(port: number, { beside, works }: Options): Promise<Tollgate[]> {
+  if (beside === undefined) return [];
+  return [await startTollgate(port, [...works, ...works.map(warming)], resolve(beside))];
+}
+
+/** Whether each answer of one process has its charge. */
+type Account = Verification & { answers: number };
+
+function sumOf(accounts: readonly Account[]): Account {
+  const sum = (value: (account: Account) => number): number =>
+    accounts.reduce((total, account) => total + value(account), 0);
+  return {
+    charges: sum(({ charges }) => charges),
+    open_holds: sum(({ open_holds }) => open_holds),
+    faults: accounts.flatMap(({ faults }) => faults),
+    answers: sum(({ answers }) => answers),
+  };
 }
 
 /** What the upstream and the load generator can do when nothing stands between them. */

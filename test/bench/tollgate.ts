@@ -9,6 +9,8 @@ import { KINDS, modelOf, type Work } from './wording.js';
 
 const HERE = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = 'dist/src/cli/main.js';
+/** The build of this checkout, in the tables. */
+export const OWN_NAME = 'Tollgate';
 const WAIT_MS = 20_000;
 
 /** What `verify --json` says of the store; the one credit is an entry too. */
@@ -46,7 +48,7 @@ export async function startTollgate(
   });
   await taken(port, child, WAIT_MS);
   const headers = { authorization: `Bearer ${secret}` };
-  const name = checkout === HERE ? 'Tollgate' : `Tollgate at ${basename(checkout)}`;
+  const name = checkout === HERE ? OWN_NAME : `${OWN_NAME} at ${basename(checkout)}`;
   const system = systemOf(child, { name, kinds: KINDS, port, headers });
   return { ...system, verify: () => verification(run('verify')) };
 }

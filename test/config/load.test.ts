@@ -215,7 +215,8 @@ describe('load of a valid configuration', () => {
       model: 'large',
       weight: 3,
       set: { temperature: 0.2, nested: { list: [1, 'two'] } },
-      drop: ['logit_bias'],
+      // The second one's manifest lets the rest through; top_k is listed by the model itself.
+      drop: ['logit_bias', 'seed', 'response_format'],
       rename: { max_tokens: 'max_completion_tokens' },
     });
     expect(second && fields(second, 'model', 'weight', 'set', 'drop', 'rename')).to.deep.equal({

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { AccessLog } from '../../src/telemetry/access-log.js';
+import { AccessLog } from '../../src/telemetry/log.js';
 import { respond } from '../../src/gateway/respond.js';
 import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
@@ -35,6 +35,8 @@ const ROUTES: Route[] = [
   page('/mine', { who: 'visitor' }),
   page('/mine', { who: 'visitor', method: 'POST' }),
   page('/items/:id'),
+  page('/items/new'),
+  page('/items/:id/parts/*rest'),
   page('/write', { method: 'POST' }),
   page('/styled', { inline_styles: true }),
   page('/broken', failing(new Error('secret <innards>'))),
@@ -95,6 +97,24 @@ describe('the mount of the dashboard', () => {
     expect(await other.text()).to.equal('elsewhere');
     expect(other.headers.get('content-security-policy')).to.equal(null);
   });
+
+  const paths: [path: string, text: string][] = [
+    ['/items/new', '/items/new {}'],
+    ['/items/k%C3%A9', '/items/:id {"id":"ké"}'],
+    ['/items/a%2Fb', '/items/:id {"id":"a/b"}'],
+    ['/items/1/parts/a/b.css', '/items/:id/parts/*rest {"id":"1","rest":"a/b.css"}'],
+  ];
+  for (const [path, text] of paths) {
+    it(`answers ${path} by the most specific route, with decoded parameters`, async () => {
+      expect(await (await get(path)).text()).to.equal(`<p>${text}</p>`);
+    });
+  }
+
+  for (const path of ['/items/', '/items/new/', '/ITEMS/new', '/items/1/else', '/__proto__/x']) {
+    it(`leaves ${path} to other routes`, async () => {
+      expect(await (await get(path)).text()).to.equal('elsewhere');
+    });
+  }
 
   it('answers HEAD as GET', async () => {
     expect(await get('/', { method: 'HEAD' })).to.include({ status: 200 });

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { InFlightSet, type Indexed } from '../../src/lib/in-flight.js';
 
-// A program, `node --expose-gc churn.ts under-way|set`: calls come and go, and it prints by how
+// A program, `node --expose-gc churn.ts in-flight|set`: calls come and go, and it prints by how
 // many bytes the old space had grown at the most, before a full collection came. In a process of
 // its own, as others have filled the heap of the tests.
 

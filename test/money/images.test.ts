@@ -142,7 +142,7 @@ describe('the charge for images', () => {
   });
 
   it('is not made for images that could not be stored', async () => {
-    const { pictures: images } = gallery.gateway.store;
+    const { images } = gallery.gateway.store;
     const keep = images.keep.bind(images);
     images.keep = () => Promise.reject(new Error('The disk is full.'));
     const answer = await post('flat', { response_format: 'url' });

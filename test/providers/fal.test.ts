@@ -218,4 +218,20 @@ describe('the manifest of fal, its images', () => {
     house.script = () => drawn({ has_nsfw_concepts: [true, true] });
     expect(refusal(await draw({ n: 2 }))).to.include({ code: 'content_policy_violation' });
   });
+
+  it('finds images that LCM models call unsafe by another name (nsfw_content_detected)', async () => {
+    house.script = () => drawn({ nsfw_content_detected: [false, true] });
+    const { text } = await draw({ n: 2 });
+    expect((JSON.parse(text) as { data: object[] }).data).to.have.length(1);
+    house.script = () => drawn({ nsfw_content_detected: [true, true] });
+    expect(refusal(await draw({ n: 2 }))).to.include({ code: 'content_policy_violation' });
+  });
+
+  it('takes a single image that is no list', async () => {
+    const image = { url: `data:image/png;base64,${PNG}`, width: 8, height: 8 };
+    house.script = () => drawn({ images: undefined, image });
+    const { status, text } = await draw({ n: 1 });
+    expect(status, text).to.equal(200);
+    expect((JSON.parse(text) as { data: object[] }).data).to.have.length(1);
+  });
 });

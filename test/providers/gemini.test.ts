@@ -21,7 +21,7 @@ function done(made: object): Film {
 /** The shipped manifest, whose operator lists the host of another server as one of its files. */
 async function manifestWith({ url }: FakeUpstream): Promise<string> {
   const shipped = await readFile(new URL('../../providers/gemini.yaml', import.meta.url), 'utf8');
-  return `${shipped}wire: { picture_hosts: ["${new URL(url).host}"] }\n`;
+  return `${shipped}wire: { image_hosts: ["${new URL(url).host}"] }\n`;
 }
 
 describe('videos of the Gemini API', () => {
@@ -171,6 +171,14 @@ describe("images of Gemini's image models", () => {
         generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
       },
     });
+  });
+
+  it('leave out what their passthrough takes for chat, and name it', () => {
+    const fields = { seed: 7, reasoning_effort: 'low', top_k: 4 };
+    const { body, ignored } = image.encode({ ...CALL, fields }, THREE);
+    const generationConfig = { seed: 7, responseModalities: ['TEXT', 'IMAGE'] };
+    expect(body).to.deep.include({ generationConfig });
+    expect(ignored).to.deep.equal(['reasoning_effort', 'top_k']);
   });
 
   for (const [width, height, aspectRatio, imageSize] of [

@@ -1,7 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'yaml';
+import { providerTable, tableIn } from '../../.ci/provider-table.js';
+import { load } from '../../src/config/load.js';
+import { MODALITIES } from '../../src/modalities/index.js';
+import { format } from '../../src/yaml/format.js';
 
 interface Manifest {
   base_url?: string;
@@ -30,9 +37,18 @@ const read = (path: string): string => readFileSync(new URL(path, folder), 'utf8
 const validate = new Ajv2020({ strict: false }).compile(
   JSON.parse(read('../schemas/provider.schema.json')) as object,
 );
-const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+/** The list prices of models stand among them. */
+const files = readdirSync(folder).filter(
+  (file) => file.endsWith('.yaml') && file !== 'prices.yaml',
+);
 
 describe('the manifests', () => {
+  let home = '';
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'tollgate-manifests-'));
+  });
+  after(() => rm(home, { recursive: true }));
+
   it('are there', () => {
     expect(files).to.include.members(['openai.yaml', 'simulator.yaml', 'vllm.yaml']);
   });
@@ -45,11 +61,27 @@ describe('the manifests', () => {
     });
 
     it(`${file} is reached somehow, by codecs that exist`, () => {
-      expect([manifest.base_url, manifest.in_process].filter(Boolean)).to.have.length(1);
+      // The general manifest is for servers whose address only the operator knows.
+      const known = file === 'openai-compatible.yaml' ? 0 : 1;
+      expect([manifest.base_url, manifest.in_process].filter(Boolean)).to.have.length(known);
       const codecs = Object.values(manifest.operations).flatMap(({ codec }) => codec ?? []);
       for (const module of [...codecs, manifest.in_process ?? 'openai']) {
         expect(existsSync(new URL(`${module}.ts`, folder)), module).to.equal(true);
       }
+    });
+
+    it(`${file} has no fault when a provider uses it`, async () => {
+      const entry = {
+        uses: file.replace('.yaml', ''),
+        ...(manifest.in_process ? {} : { api_key: 'x' }),
+        ...(manifest.base_url?.includes('{resource}') && { resource: 'acme' }),
+        ...(file === 'openai-compatible.yaml' && { base_url: 'http://127.0.0.1:9/v1' }),
+      };
+      const gateway = { owners: {}, providers: { one: entry }, models: {} };
+      await writeFile(`${home}/gateway.yaml`, JSON.stringify(gateway));
+      const { faults } = await load(`${home}/gateway.yaml`, {}, MODALITIES);
+      const errors = faults.filter(({ severity }) => severity === 'error');
+      expect(errors, format(errors, 'text')).to.deep.equal([]);
     });
 
     it(`${file} lets nothing through that costs more than is held, or that it drops`, () => {
@@ -57,4 +89,15 @@ describe('the manifests', () => {
       expect(passthrough).to.not.include.any.members([...COSTLY, ...drop]);
     });
   }
+
+  it('are the rows of the table in the README, which `npm run providers` writes', async () => {
+    expect(tableIn(read('../README.md'))).to.equal(await providerTable());
+  });
+
+  it('of the compatible family are at least 25', () => {
+    const family = files.filter(
+      (file) => (parse(read(file)) as Manifest).operations['chat']?.codec === 'openai',
+    );
+    expect(family).to.have.length.of.at.least(25);
+  });
 });

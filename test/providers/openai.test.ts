@@ -87,6 +87,25 @@ describe('encoding for the openai codec', () => {
     });
   });
 
+  it('limits reasoning models of OpenAI by max_completion_tokens, and others by max_tokens', () => {
+    const wire = { max_completion_tokens: ['o3', 'gpt-5'] };
+    expect(encode({}, upstream({ model: 'gpt-5-mini' }, wire))).to.include({
+      max_completion_tokens: 9,
+    });
+    expect(encode({}, upstream({ model: 'gpt-4o' }, wire))).to.include({ max_tokens: 9 });
+    const rename = { max_tokens: 'limit' };
+    const renamed = encode({}, upstream({ model: 'o3', rename }, wire));
+    expect(renamed).to.include({ limit: 9 }).and.not.have.property('max_completion_tokens');
+  });
+
+  it('names what it leaves out', () => {
+    const messages: ChatCall['messages'] = [
+      { role: 'user', content: 'a', cache_control: { type: 'ephemeral' } },
+    ];
+    const { ignored } = chat.encode({ ...CALL, messages }, upstream({ drop: ['seed'] }));
+    expect(ignored).to.deep.equal(['messages[].cache_control', 'seed']);
+  });
+
   it('drops the tools with a tool_choice of none that the upstream does not know', () => {
     const to = upstream({ drop: ['tool_choice'] });
     const tools = [{ type: 'function' }];
@@ -149,6 +168,46 @@ describe('decoding by the openai codec', () => {
       said({ content: 'a', reasoning: 'Hm.', reasoning_details: [{ text: 'Hm.' }] }),
       {},
       { content: 'a', reasoning_content: 'Hm.' },
+    ],
+    [
+      'reasoning details, and a summary as reasoning (OpenRouter)',
+      said({
+        content: 'a',
+        reasoning: null,
+        reasoning_details: [
+          { type: 'reasoning.summary', summary: 'Hm.', format: 'openai-responses-v1', index: 0 },
+          { type: 'reasoning.encrypted', data: 'ZW5j', id: 'rs_1', odd: 7 },
+          { text: 'of no type' },
+        ],
+      }),
+      {},
+      {
+        content: 'a',
+        reasoning_content: 'Hm.of no type',
+        reasoning_details: [
+          { type: 'reasoning.summary', summary: 'Hm.', format: 'openai-responses-v1', index: 0 },
+          { type: 'reasoning.encrypted', data: 'ZW5j', id: 'rs_1' },
+        ],
+      },
+    ],
+    [
+      'a thought signature of Gemini beside text',
+      said({ content: 'a', extra_content: { google: { thought_signature: 'QUJD' } } }),
+      {},
+      {
+        content: 'a',
+        reasoning_details: [
+          { type: 'reasoning.encrypted', data: 'QUJD', format: 'google-gemini-v1' },
+        ],
+      },
+    ],
+    [
+      'a thought signature of Vertex beside a tool call',
+      said({
+        tool_calls: [{ ...add, extra_content: { vertex: { thought_signature: 'a+/bcA==' } } }],
+      }),
+      {},
+      { content: null, tool_calls: [{ ...add, id: 'call_1~ts~a-_bcA' }] },
     ],
     [
       'reasoning between tags',
@@ -224,6 +283,19 @@ describe('decoding by the openai codec', () => {
       ]);
     });
   }
+
+  it('leaves <think> in the text for a client that asks Groq for it (reasoning_format: raw)', () => {
+    const body = said({ content: '<think>Hm.</think>a' });
+    const to = upstream({}, { think_tags: true });
+    const texts = [{ reasoning_format: 'raw' }, {}].map((fields) => {
+      const [choice] = chat.decode(body, { ...CALL, fields }, to).choices;
+      return [choice?.content, choice?.reasoning_content];
+    });
+    expect(texts).to.deep.equal([
+      ['<think>Hm.</think>a', undefined],
+      ['a', 'Hm.'],
+    ]);
+  });
 
   it('makes an id for a tool call that has none', () => {
     const [choice] = decode(said({ tool_calls: [{ function: { name: 'add' } }] })).choices;

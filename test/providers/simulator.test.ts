@@ -6,8 +6,8 @@ import type { Provider, WireAnswer } from '../../src/core/provider.js';
 import { DeltaReader } from '../../src/modalities/chat/delta-reader.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
+import { readJson, readText } from '../../src/upstream/upstream-request.js';
 import { EventReader } from '../../src/upstream/sse.js';
-import { readJson, readText } from '../../src/upstream/read-answer.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { hostedImage } from '../../src/stages/hosted-image.js';
 import type { EndpointEntry } from '../../src/core/configuration.js';
-import { OptionError } from '../../src/core/option-error.js';
+import { OptionError } from '../../src/core/errors.js';
 
 const place = { file: 'gateway.yaml', line: 1, column: 1 };
 

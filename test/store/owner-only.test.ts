@@ -33,7 +33,7 @@ describe('the files of a store', () => {
     const data = join(folder, 'deep', 'data');
     const store = await open(join(data, 'tollgate.db'));
     await store.createAccount('alice', 1n);
-    await store.pictures.keep('one', Buffer.from('secret'), KEPT);
+    await store.images.keep('one', Buffer.from('secret'), KEPT);
     const files = readdirSync(data).sort();
     expect(files).to.deep.equal([
       'tollgate.db',
@@ -55,7 +55,7 @@ describe('the files of a store', () => {
     for (const path of [file, `${file}-wal`, `${file}-shm`]) chmodSync(path, 0o644);
     mkdirSync(`${file}-pictures`, { mode: 0o755 });
     const second = await open(file);
-    await second.pictures.keep('one', Buffer.from('secret'), KEPT);
+    await second.images.keep('one', Buffer.from('secret'), KEPT);
     const paths = [file, `${file}-wal`, `${file}-shm`, `${file}-pictures`, folder];
     expect(paths.map(modeOf)).to.deep.equal(['600', '600', '600', '700', '755']);
     await second.close();

@@ -65,7 +65,7 @@ describe('PollClient', () => {
 
   it('sends credentials to the origin of the provider only', async () => {
     const { upstream: other } = await at({});
-    const wire = { picture_hosts: [new URL(other.url).host] };
+    const wire = { image_hosts: [new URL(other.url).host] };
     const { upstream, provider } = await at({}, { wire });
     await control.ask(provider, { ...ASK, path: `${upstream.url}/own` }, LIMIT_BYTES);
     await control.ask(provider, { ...ASK, credentials: false }, LIMIT_BYTES);

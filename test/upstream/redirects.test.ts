@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
-import { readBytes } from '../../src/upstream/read-answer.js';
+import { readBytes } from '../../src/upstream/upstream-request.js';
 import { followRedirects } from '../../src/upstream/redirects.js';
 import { providerAt, startUpstream, type FakeUpstream, type Step } from '../helpers/upstream.js';
 
@@ -45,7 +45,7 @@ describe('followRedirects', () => {
       { status: 302, headers: { location: '/again' } },
       { status: 302, headers: { location: `${other.url}/far` } },
     );
-    const wire = { picture_hosts: [new URL(other.url).host] };
+    const wire = { image_hosts: [new URL(other.url).host] };
     expect(await fetched(providerAt(own.url, { headers: KEY, wire }))).to.equal('far');
     const sent = [...own.requests, ...other.requests].map(({ path, headers }) => [
       path,

@@ -194,7 +194,7 @@ describe('the access tokens of a service account', () => {
   it('go neither to another address nor where they are not wanted', async () => {
     const server = await tokenServer();
     const other = await guarded(server, []);
-    const wire = { picture_hosts: [new URL(other.upstream.url).host] };
+    const wire = { image_hosts: [new URL(other.upstream.url).host] };
     const provider = { ...(await guarded(server, [])).provider, wire };
     await send(provider, { ...ASK, path: `${other.upstream.url}/y` });
     await send(provider, { ...ASK, credentials: false });

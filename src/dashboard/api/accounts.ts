@@ -14,7 +14,7 @@ const readQuery = queryReader<AccountQuery>('account-query');
 const readCreation = bodyReader<AccountCreation>('account-creation');
 const readCredit = bodyReader<AccountCredit>('account-credit');
 
-/** All accounts, for operators. */
+/** The routes about all accounts, for operators. */
 export function accountRoutes(services: DashboardServices): ApiRoute[] {
   return [
     apiRoute({

@@ -1,16 +1,15 @@
 import { GatewayError } from '../../core/errors.js';
-import { readSmallBody } from '../../http/read-body.js';
-import { checking } from '../../http/validate-body.js';
+import { readSmallBody, checking } from '../../http/request-body.js';
 import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
 import type { DashboardContext } from '../types.js';
 
 const BODY_BYTES = 64 * 1024;
 
 const bodies = compilerOfShipped({ verbose: true });
-/** The values of a query are text, of which numbers are made where a schema wants them. */
+/** The values of a query are text; Ajv turns them into numbers if the schema wants numbers. */
 const queries = compilerOfShipped({ verbose: true, coerceTypes: true });
 
-/** Reads bodies that keep the promise of `schemas/NAME.schema.json`; refuses others (400, 413). */
+/** Reads bodies that fit `schemas/NAME.schema.json`; refuses others (400, 413). */
 export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<T> {
   const check = checking(bodies.compile(readShippedSchema(name)));
   return async (ctx) => {
@@ -20,7 +19,7 @@ export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<
   };
 }
 
-/** Reads queries likewise. An empty value, as forms send it, counts as left out. */
+/** Reads queries likewise. An empty value, as forms send it, counts as absent. */
 export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
   const check = checking(queries.compile(readShippedSchema(name)));
   return (ctx) => {
@@ -31,7 +30,7 @@ export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
   };
 }
 
-/** The same for words from outside that the schema of the whole cannot judge. */
+/** The same error for a single value. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param });
 }

@@ -10,7 +10,10 @@ const UNKNOWN = 'There is no such active key.';
 
 const readCreation = bodyReader<KeyCreation>('key-creation');
 
-/** The visitor's own keys: another's is as good as none. */
+/**
+ * The routes about the visitor's own keys. A key of another account answers 404, as a missing one
+ * does.
+ */
 export function keyRoutes(services: DashboardServices): ApiRoute[] {
   return [
     apiRoute({

@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = 50;
 
 const readTaskQuery = queryReader<TaskQuery>('task-query');
 
-/** What operators see of the running gateway. */
+/** The routes about the running gateway, for operators. */
 export function operationRoutes(services: DashboardServices): ApiRoute[] {
   const configuration = configurationShape(services.configuration);
   return [

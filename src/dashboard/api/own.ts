@@ -13,7 +13,7 @@ const DEFAULT_LIMIT = 50;
 const readUsageQuery = queryReader<UsageQuery>('usage-query');
 const readLedgerQuery = queryReader<LedgerQuery>('ledger-query');
 
-/** What visitors see of their own account. */
+/** The routes about a visitor's own account. */
 export function ownRoutes(services: DashboardServices): ApiRoute[] {
   return [
     apiRoute({

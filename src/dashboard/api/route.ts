@@ -1,24 +1,26 @@
 import type { DashboardContext, Route, Visitor } from '../types.js';
 
-/** What `/openapi.json` says of a route. Schemas are named as their files in `schemas/`. */
+/**
+ * The description of a route in `/openapi.json`. Schemas are named as their files in `schemas/`.
+ */
 export interface About {
-  /** A verb and a noun, in one word. */
+  /** The operation ID: a verb and a noun in one word. */
   id: string;
   summary: string;
   query?: string;
   body?: string;
-  /** The status of success and, by its name in `management-answers`, what then comes. */
+  /** The status of success, and the name of the answer's schema in `management-answers`. */
   status: 200 | 201 | 204;
   answer?: string;
-  /** The answer may be wanted as CSV too. */
+  /** The answer is also available as CSV. */
   csv?: boolean;
-  /** What a path is told that leads to nothing; where it names something. */
+  /** The message of the 404 for a path whose parameter names nothing. */
   unknown?: string;
 }
 
 export type ApiRoute = Route & { about: About };
 
-/** A route of the management API, whose visitor is there. */
+/** A route of the management API. Its visitor is signed in. */
 export function apiRoute(
   route: Omit<ApiRoute, 'answer'> & {
     answer(ctx: DashboardContext, visitor: Visitor): Promise<void> | void;

@@ -5,7 +5,7 @@ const NANO_DIGITS = 9;
 
 let spent_nano = 0n;
 
-/** Says what a call has cost, under its answer and in the sum of the page. */
+/** Shows the cost of a call, under its answer and in the sum of the page. */
 export async function charged(turn: Turn, reference: string, usage: string): Promise<void> {
   const cost = await costOf(reference).catch(() => undefined);
   turn.bill([usage, cost === undefined ? 'not charged' : `$${cost}`].filter(Boolean).join(' · '));

@@ -1,4 +1,4 @@
-/** Shows what a bar stands for beside it, in place of the browser's own slow tip. */
+/** Shows the value of a bar beside it, faster than the browser's own tip. */
 export function explainCharts(root: ParentNode): void {
   for (const chart of root.querySelectorAll<HTMLElement>('[data-chart]')) {
     const tip = document.createElement('div');
@@ -35,7 +35,7 @@ function element(name: string, text: string): HTMLElement {
   return made;
 }
 
-/** On the side where there is room. */
+/** Placed on the side that has room. */
 function place(tip: HTMLElement, chart: DOMRect, day: DOMRect): void {
   const right = day.right - chart.left + 8;
   const isRoom = right + tip.offsetWidth <= chart.width;

@@ -14,7 +14,7 @@ interface Chunk {
   error?: { message: string };
 }
 
-/** Asks for an answer and shows it word by word; resolves to all of it. */
+/** Requests an answer and shows it as it streams; resolves with the whole text. */
 export async function chat(
   turn: Turn,
   model: string,

@@ -11,7 +11,7 @@ export function offerCopying(root: ParentNode): void {
 async function copy(button: HTMLButtonElement): Promise<void> {
   const label = button.querySelector('span');
   const text = button.dataset['copy'] ?? '';
-  // Only secure places have a clipboard: https, and this machine itself.
+  // Browsers offer a clipboard only over https and on localhost.
   const isCopied = await writeText(text);
   if (!label) return;
   label.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';

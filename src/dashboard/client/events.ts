@@ -12,7 +12,7 @@ export async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<
       for (const line of lines) if (line.startsWith('data: ')) yield line.slice(6);
     }
   } finally {
-    // Whoever stops reading ends the call too.
+    // Ending the loop ends the request.
     await reader.cancel().catch(() => undefined);
   }
 }

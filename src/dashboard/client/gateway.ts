@@ -1,4 +1,4 @@
-/** What the gateway has refused, in its own words. */
+/** An error of the gateway, with its message. */
 export class Refusal extends Error {
   override name = 'Refusal';
 }
@@ -14,18 +14,18 @@ const LIFETIME_S = 3600;
 const UNAUTHORISED = 401;
 
 /**
- * A call to the gateway like that of any program, by a key that lives in this tab alone: made at
- * the first call, ended when the page is left. Throws `Refusal`.
+ * Calls the gateway as other programs do, with a key of this tab: made at the first call, and
+ * revoked when the page closes. Throws `Refusal`.
  */
 export async function call(path: string, init: RequestInit = {}): Promise<Response> {
   const answer = await ask(path, init);
   if (answer.status !== UNAUTHORISED) return checked(answer);
-  // An hour has gone by, or somebody has revoked it.
+  // The key has expired, or was revoked.
   secret = undefined;
   return checked(await ask(path, init));
 }
 
-/** The same, by its JSON. */
+/** The same, with the JSON of the answer. */
 export async function callJson<T>(path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const init = body === undefined ? {} : posting(body);
   const answer = await call(path, signal ? { ...init, signal } : init);
@@ -40,7 +40,7 @@ export function posting(body: object): RequestInit {
   };
 }
 
-/** What a call has cost, in decimal dollars; undefined for one that was not charged. */
+/** The cost of a call in decimal dollars; undefined if it was not charged. */
 export async function costOf(reference: string): Promise<string | undefined> {
   const query = new URLSearchParams({ reference });
   const answer = await checked(await fetch(`/api/ledger?${query.toString()}`));
@@ -48,7 +48,7 @@ export async function costOf(reference: string): Promise<string | undefined> {
   return data.find(({ kind }) => kind === 'charge')?.amount.replace(/^-/u, '');
 }
 
-/** Ends the key with the page. */
+/** Revokes the key when the page closes. */
 export function endKeyWithPage(): void {
   addEventListener('pagehide', () => {
     const ended = secret;

@@ -22,7 +22,9 @@ interface Result {
   usage?: { video_seconds: number };
 }
 
-/** Asks for an image. Its bytes come in the answer, so that no other site is asked for it. */
+/**
+ * Requests an image. The answer holds its bytes, so that the page loads nothing from another site.
+ */
 export async function image(
   turn: Turn,
   body: { model: string; prompt: string; quality: string },
@@ -42,7 +44,7 @@ export async function image(
   await charged(turn, answer.headers.get('x-request-id') ?? '', '');
 }
 
-/** Asks for a video, tells how far it is, and plays it. */
+/** Requests a video, shows its progress, and plays it. */
 export async function video(
   turn: Turn,
   model: string,
@@ -86,7 +88,7 @@ function pause(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The bytes want the key, which a player cannot send: they are fetched for it. */
+/** The bytes need the key, which a video element cannot send, so they are fetched here. */
 async function play(turn: Turn, url: string, signal: AbortSignal): Promise<void> {
   const bytes = await (await call(url, { signal })).blob();
   const player = document.createElement('video');

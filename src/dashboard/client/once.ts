@@ -1,6 +1,6 @@
 /**
- * A page that may be seen once: loaded again, or come back to, it is the page that it names.
- * Without this a reload would send its form again.
+ * A page that is shown once. A reload, or coming back to it, opens the page that it names.
+ * Otherwise a reload would send its form again.
  */
 export function showOnce(root: ParentNode): void {
   const path = root.querySelector<HTMLElement>('[data-once]')?.dataset['once'];

@@ -36,7 +36,7 @@ for (const button of start.querySelectorAll<HTMLButtonElement>('[data-idea]')) {
     prompt.focus();
   });
 }
-// A phone has no room for what most people leave as it is.
+// On a phone the options are folded, since most people leave them as they are.
 find<HTMLDetailsElement>('#options').open = matchMedia('(min-width: 901px)').matches;
 showOptions();
 endKeyWithPage();

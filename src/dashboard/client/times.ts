@@ -1,6 +1,6 @@
 const SHOWN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Shows moments in the person's own time, and keeps UTC for who asks. */
+/** Shows times in the person's time zone, with UTC as the tip. */
 export function localiseTimes(root: ParentNode): void {
   for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-local]')) {
     time.title = time.textContent;

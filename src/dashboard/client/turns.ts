@@ -1,14 +1,14 @@
-/** One answer on the page, that grows as it comes. */
+/** One answer on the page, which grows while it streams. */
 export interface Turn {
-  /** Where its text goes. */
+  /** The element for its text. */
   words: HTMLElement;
-  /** Where images and the like go. */
+  /** The element for images and videos. */
   root: HTMLElement;
   bill(text: string): void;
   fail(message: string): void;
 }
 
-/** Adds what somebody has said at the end of the page. */
+/** Adds a message at the end of the page. */
 export function addTurn(output: HTMLElement, who: string, text: string, isMine: boolean): Turn {
   const root = document.createElement('article');
   root.className = isMine ? 'turn mine' : 'turn';
@@ -32,7 +32,7 @@ export function addTurn(output: HTMLElement, who: string, text: string, isMine: 
   };
 }
 
-/** Keeps the end in view. */
+/** Scrolls to the end. */
 export function follow(output: HTMLElement): void {
   output.scrollTop = output.scrollHeight;
 }

@@ -22,7 +22,7 @@ function schemaFiles(): string[] {
   return [...new Set([...FILES, ...formats.map(({ name }) => name), ...named])].sort();
 }
 
-/** All schemas by name: of each file its own, of the answers each for itself. */
+/** All schemas by name: one for each file, and one for each answer. */
 export function componentSchemas(): Json {
   const schemas: Json = {};
   for (const file of schemaFiles()) {
@@ -46,7 +46,7 @@ export function answerOf(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** One response for each status of an error, which says the codes that it may come with. */
+/** One response for each status of an error, with the codes that it can have. */
 export function errorResponses(): Json {
   const byStatus = new Map<number, { code: string; type: string }[]>();
   for (const [code, { status, type }] of Object.entries(ERRORS)) {
@@ -77,7 +77,7 @@ export function json(schema: Json): Json {
   return { 'application/json': { schema } };
 }
 
-/** A copy whose references lead to where its definitions stand in the document. */
+/** A copy whose references point to the place of its definitions in the document. */
 function pointingTo<T>(base: string, value: T): T {
   return walk(value) as T;
 

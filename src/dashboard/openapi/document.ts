@@ -31,7 +31,7 @@ const TAGS = [
   { name: 'Operators', description: 'What only operators see' },
 ];
 
-/** The OpenAPI document of all that this configuration serves under a key or a session. */
+/** The OpenAPI document of every path that this configuration serves to a key or a session. */
 export function openApi({ public_url, endpoints }: Configuration, routes: readonly ApiRoute[]) {
   const paths: Record<string, Json> = {};
   const at = (path: string): Json => (paths[path] ??= {});

@@ -5,7 +5,7 @@ import { errorsOf, json, schemaOf, type Json } from './components.js';
 
 const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
 
-/** What an endpoint does, by a stage that does it. */
+/** The description of an endpoint, by one of its stages. */
 const STAGES: Readonly<Record<string, Description>> = {
   models: {
     summary: 'List the models',
@@ -36,7 +36,7 @@ const UNKNOWN: Work = {
   content: {},
 };
 
-/** What a request may be refused with, by the stages that it walks through. */
+/** The statuses of refusals, by the stages of the endpoint. */
 const REFUSALS: Readonly<Record<string, readonly number[]>> = {
   auth: [401, 429],
   validate: [400, 408, 413],
@@ -45,7 +45,7 @@ const REFUSALS: Readonly<Record<string, readonly number[]>> = {
   transform: [400, 502],
 };
 
-/** An endpoint as gateway.yaml mounts it, whatever its path and its stages. */
+/** An endpoint of gateway.yaml, with any path and stages. */
 export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   const { stages } = endpoint;
   const { summary, details, body, status, content, refusals = [] } = workOf(endpoint);
@@ -66,7 +66,7 @@ export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   };
 }
 
-/** What an endpoint does, and the format of its body. */
+/** The description of an endpoint, and the format of its body. */
 interface Work extends Description {
   body?: string;
 }
@@ -86,7 +86,7 @@ const OPERATIONS = new Map(
   ),
 );
 
-/** By the format that it reads, or by the operation, or else by the stage itself. */
+/** Found by the format that the endpoint reads, by its operation, or by the stage itself. */
 function workOf({ stages }: EndpointEntry): Work {
   for (const { name, option } of stages) {
     const word = String(option);
@@ -107,7 +107,7 @@ function contentOf(content: Description['content']): Json {
   return { content: Object.fromEntries(each) as Json };
 }
 
-/** The stage that holds the money is also the one that knows a request again. */
+/** The stage that holds money also recognises an `Idempotency-Key`. */
 function isRepeatable({ stages }: EndpointEntry): boolean {
   return stages.some(({ name, option }) => name === 'balance' && option !== 'gate');
 }

@@ -6,14 +6,14 @@ import { assetPath } from '../pages/assets.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** The files that are the package's, and what they are: without its charset the script breaks. */
+/** The files of the package with their types. Without its charset the script breaks. */
 const PACKAGED: ReadonlyMap<string, string> = new Map([
   ['swagger-ui-bundle.js', SCRIPT],
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-/** Starts the page, and mends what a screen reader would stumble over. */
+/** Starts the page, and corrects markup that a screen reader cannot handle. */
 const START = `const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', colour);
@@ -39,12 +39,14 @@ window.SwaggerUIBundle({
 `;
 
 const folder = import.meta.resolve('swagger-ui-dist/package.json');
-/** Changes with the package and with what we say to it, so that its files may be kept for good. */
+/**
+ * Changes with the package and with the script above, so that browsers may keep the files for good.
+ */
 const version = `${packageVersion()}-${hash('sha256', START).slice(0, 8)}`;
 
 const read = new Map<string, Promise<Buffer>>();
 
-/** A page that shows `/openapi.json`. Everything that it needs comes from here. */
+/** A page that shows `/openapi.json`. It loads nothing from other sites. */
 export function referencePage(): string {
   const at = `/docs/${version}`;
   return `<!doctype html>

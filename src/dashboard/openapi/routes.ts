@@ -1,7 +1,7 @@
 import type { DashboardContext, Route } from '../types.js';
 import { referenceFile, referencePage } from './reference.js';
 
-/** `/openapi.json`, and `/docs`, which shows it to people without asking any other site. */
+/** `/openapi.json`, and `/docs`, which shows it without loading anything from other sites. */
 export function documentRoutes(document: object): Route[] {
   const text = JSON.stringify(document);
   return [

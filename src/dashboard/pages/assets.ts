@@ -10,7 +10,7 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-/** What is written by hand, and what `npm run build` makes of the scripts for browsers. */
+/** Assets written by hand, and the browser scripts that `npm run build` compiles. */
 const FOLDERS = ['src/dashboard/assets', 'dist/src/dashboard/client'];
 
 interface Asset {
@@ -19,7 +19,7 @@ interface Asset {
 }
 
 interface Assets {
-  /** Of all of them together, so that one script can import another by its relative path. */
+  /** One hash of all assets, so that a script can import another by its relative path. */
   hash: string;
   byName: ReadonlyMap<string, Asset>;
 }
@@ -32,7 +32,7 @@ export function assetPath(name: string): string {
   return `/assets/${loaded.hash}/${name}`;
 }
 
-/** Serves the assets to anyone; what has its hash in its path never changes. */
+/** Serves the assets to everybody. A path holds the hash, so its content never changes. */
 export const assetRoute: Route = {
   method: 'GET',
   path: '/assets/:hash/:name',
@@ -53,7 +53,7 @@ function answer(ctx: DashboardContext): void {
 function load(): Assets {
   const hash = createHash('sha256');
   const byName = new Map<string, Asset>();
-  // Pages work without scripts, and so does a checkout that was not built yet.
+  // Pages work without scripts, and also in a checkout that is not built.
   for (const folder of FOLDERS.filter((path) => existsSync(join(packageRoot, path)))) {
     for (const name of readdirSync(join(packageRoot, folder)).sort()) {
       const type = TYPES[extname(name)];

@@ -7,9 +7,9 @@ const HEIGHT = 232;
 const TOP = 12;
 const FOOT = 24;
 const PLOT = HEIGHT - TOP - FOOT;
-/** How much of a day's width its bar takes. */
+/** The part of a day's width that its bar takes. */
 const BAR = 0.68;
-/** About how many days are named below. */
+/** About how many days have a label. */
 const NAMES = 6;
 
 /**
@@ -76,7 +76,7 @@ function Day(props: { day: DaySpend; at: number; count: number; top: bigint }): 
   );
 }
 
-/** Counted from the last day, which is the one that people look for. */
+/** Labels are counted from the last day, which matters most. */
 function isNamed(at: number, count: number): boolean {
   const every = Math.max(1, Math.ceil(count / NAMES));
   const left = count - 1 - at;
@@ -96,7 +96,7 @@ function percent(share: number): string {
   return `${Math.round(share * 1000) / 1000}%`;
 }
 
-/** Spend by model, the dearest first, in the colours of the chart by day. */
+/** Spend by model, by falling cost, in the colours of the chart by day. */
 export function ModelBars({ models }: { models: readonly ModelSpend[] }): JSX.Element {
   const most = models.reduce((max, { nano }) => (nano > max ? nano : max), 1n);
   return (

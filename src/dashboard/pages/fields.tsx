@@ -39,7 +39,7 @@ export interface Option {
   name: string;
 }
 
-/** One of several, with its label. */
+/** A radio button with its label. */
 export function Choice(props: {
   label: string;
   name: string;

@@ -1,5 +1,4 @@
-import { readFormBody } from '../../http/read-body.js';
-import { checking } from '../../http/validate-body.js';
+import { readFormBody, checking } from '../../http/request-body.js';
 import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
 import { GatewayError } from '../../core/errors.js';
 import type { DashboardContext } from '../types.js';
@@ -8,14 +7,14 @@ const FORM_BYTES = 64 * 1024;
 
 const ajv = compilerOfShipped({ verbose: true });
 
-/** What is wrong with a form, in words for the page that shows it again. */
+/** The fault of a form, in words for the page that shows it again. */
 export interface Fault {
   message: string;
   /** The field at fault. */
   param: string | null;
 }
 
-/** A form as it was sent, with what was wrong with it. */
+/** A sent form with its fault. */
 export interface FormState {
   values: URLSearchParams;
   fault?: Fault;
@@ -23,14 +22,14 @@ export interface FormState {
 
 export const EMPTY_FORM: FormState = { values: new URLSearchParams() };
 
-/** Throws `GatewayError` (400, 413) for what is no form. */
+/** Throws `GatewayError` (400, 413) if the body is not a form. */
 export function readForm(ctx: DashboardContext): Promise<URLSearchParams> {
   return readFormBody(ctx.req, FORM_BYTES);
 }
 
 /**
- * Holds the fields of a form to the same schema as the JSON body of the API; those that were left
- * empty count as left out. Throws `GatewayError` (400, naming the field).
+ * Checks the fields of a form against the schema of the API's JSON body. Empty fields count as
+ * absent. Throws `GatewayError` (400, naming the field).
  */
 export function fieldsReader<T>(schema: string): (fields: Record<string, unknown>) => T {
   const check = checking(ajv.compile(readShippedSchema(schema)));
@@ -41,17 +40,20 @@ export function fieldsReader<T>(schema: string): (fields: Record<string, unknown
   };
 }
 
-/** A field without the blanks around it. */
+/** The value of a field, trimmed. */
 export function textOf(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').trim();
 }
 
-/** An amount of dollars, which people like to write with their sign. */
+/** An amount of dollars, with or without the dollar sign. */
 export function amountOf(form: URLSearchParams, name: string): string {
   return textOf(form, name).replace(/^(-?)\$/u, '$1');
 }
 
-/** Does what a form asks for, or shows it again with its fault, and what was written in it. */
+/**
+ * Runs the action of a form. After a refusal it shows the form again with the fault and the sent
+ * values.
+ */
 export async function answerForm(
   ctx: DashboardContext,
   how: {
@@ -67,7 +69,7 @@ export async function answerForm(
   }
 }
 
-/** The fault of a form that was refused; anything else is thrown on. */
+/** The fault of a refused form; rethrows any other error. */
 function faultOf(error: unknown): Fault {
   if (error instanceof GatewayError && error.status === 400) {
     return { message: error.message, param: error.param };
@@ -75,7 +77,7 @@ function faultOf(error: unknown): Fault {
   throw error;
 }
 
-/** What to say beside a field. */
+/** The message beside a field. */
 export function saidOf({ fault }: FormState, name: string): string | undefined {
   return fault?.param === name ? fault.message : undefined;
 }

@@ -29,7 +29,7 @@ const STROKES = {
 
 export type IconName = keyof typeof STROKES;
 
-/** A small picture beside words that say the same. */
+/** An icon beside text with the same meaning. */
 export function Icon({ name }: { name: IconName }): JSX.Element {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" fill="none" aria-hidden="true">
@@ -44,7 +44,7 @@ export function Icon({ name }: { name: IconName }): JSX.Element {
   );
 }
 
-/** The sign of the house: a barrier. */
+/** The logo: a toll barrier. */
 export function Mark(): JSX.Element {
   return (
     <svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true">

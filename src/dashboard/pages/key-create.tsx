@@ -10,7 +10,7 @@ import { Card, Code, Notice } from './parts.js';
 
 const readFields = fieldsReader<KeyCreation>('key-creation');
 
-/** The form for a new key, and the one page that ever shows its secret. */
+/** The form for a new key, and the page that shows its secret once. */
 export function createKeyRoutes(services: DashboardServices): Route[] {
   return [
     {
@@ -29,8 +29,8 @@ export function createKeyRoutes(services: DashboardServices): Route[] {
 }
 
 /**
- * The secret is in the answer to the form itself, which is never stored: a redirect would have to
- * keep it somewhere until the next page asks for it.
+ * The answer to the form shows the secret, and nothing stores it. A redirect would have to keep it
+ * until the next page.
  */
 async function create(
   ctx: DashboardContext,

@@ -8,7 +8,7 @@ import type { Key } from '../../store/keys/keys.js';
 
 const PATH = '/settings/keys/:keyID/revoke';
 
-/** Asks whether a key shall be revoked, and revokes it. */
+/** The page that asks for confirmation and revokes a key. */
 export function revokeRoutes(services: DashboardServices): Route[] {
   const { store, now } = services;
   return [
@@ -43,7 +43,7 @@ async function keyOf(
   return key;
 }
 
-/** The same for a key of somebody else as for one that never was. */
+/** The same 404 for a key of another account and for a missing one. */
 function noKey(): GatewayError {
   return new GatewayError('not_found', 'You have no such key, or it is revoked already.');
 }

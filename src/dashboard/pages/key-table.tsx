@@ -5,7 +5,7 @@ import { counted, dollarsShown } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
 import type { UsageRow } from '../../store/ledger/usage.js';
 
-/** What each key has spent in all of these rows, in nano-dollars. */
+/** The spend of each key in all of these rows, in nano-dollars. */
 export function spentByKey(rows: readonly UsageRow[]): ReadonlyMap<string, bigint> {
   const spent = new Map<string, bigint>();
   for (const { key_id, cost_nano } of rows) {
@@ -14,12 +14,12 @@ export function spentByKey(rows: readonly UsageRow[]): ReadonlyMap<string, bigin
   return spent;
 }
 
-/** Keys, what each may do and has done. */
+/** A table of keys with their terms and their usage. */
 export function KeyTable(props: {
   keys: readonly Key[];
   spent: ReadonlyMap<string, bigint>;
   now_ms: number;
-  /** Without the way to revoke them. */
+  /** Leaves out the links to revoke them. */
   isForeign?: boolean;
 }): JSX.Element {
   const { keys, spent, now_ms, isForeign = false } = props;

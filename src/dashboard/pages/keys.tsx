@@ -9,7 +9,7 @@ import { KeyTable, spentByKey } from './key-table.js';
 import { Card, Empty, Notice } from './parts.js';
 import { counted } from './words.js';
 
-/** The keys of an account, what each may do and has done. Never a secret. */
+/** The page with the keys of an account, their terms and usage. Never a secret. */
 export function keysRoute(services: DashboardServices): Route {
   return {
     method: 'GET',

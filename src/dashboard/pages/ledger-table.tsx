@@ -5,7 +5,7 @@ import { counted, grouped } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
-/** Entries of the ledger, as they come. */
+/** A table of ledger entries in the given order. */
 export function LedgerTable(props: {
   entries: readonly LedgerEntry[];
   keys: readonly Key[];
@@ -81,7 +81,7 @@ function What({ kind, model, reference }: LedgerEntry): JSX.Element {
   );
 }
 
-/** `1,204 → 310 tokens`, `2 images`, `8 s of video`: from what the ledger keeps of a call. */
+/** `1,204 → 310 tokens`, `2 images`, `8 s of video`: the usage in the ledger as text. */
 function used(usage: string | null): string {
   const parsed: unknown = usage === null ? undefined : JSON.parse(usage);
   if (!isRecord(parsed)) return '';

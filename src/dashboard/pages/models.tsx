@@ -9,7 +9,7 @@ import type { Model } from '../../core/model.js';
 
 const NAMES: Record<Language, string> = { curl: 'curl', python: 'Python', node: 'Node' };
 
-/** What may be called, at which price, and how. */
+/** The page of models with their prices and sample calls. */
 export function modelsRoute({ configuration }: DashboardServices): Route {
   const models = [...configuration.models.values()];
   return {
@@ -108,7 +108,7 @@ function Facts(props: { title: string; facts: readonly [string, string][] }): JS
   );
 }
 
-/** Tabs by radio buttons, so that they need no script. */
+/** Tabs made of radio buttons, which need no script. */
 function Snippets(props: { model: Model; at: number; public_url: string }): JSX.Element {
   const { model, at, public_url } = props;
   return (

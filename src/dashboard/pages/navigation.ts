@@ -34,7 +34,7 @@ const OPERATOR: NavigationGroup = {
   ],
 };
 
-/** What somebody may open. */
+/** The entries of the menu that a visitor may open. */
 export function navigation(visitor: Visitor | undefined): readonly NavigationGroup[] {
   return visitor?.operator ? [MAIN, ACCOUNT, OPERATOR] : [MAIN, ACCOUNT];
 }

@@ -16,7 +16,7 @@ import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 const RECENT = 10;
 
-/** What an account has, spends and did last; for a new one, the first call. */
+/** The balance, spend and last calls of an account; for a new account, its first call. */
 export function overviewRoute(services: DashboardServices): Route {
   return {
     method: 'GET',

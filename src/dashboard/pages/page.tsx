@@ -13,11 +13,11 @@ export interface Page {
   about?: ComponentChildren;
   /** Buttons beside the title. */
   actions?: ComponentChildren;
-  /** The page above this one. */
+  /** The parent page. */
   above?: { path: string; name: string };
-  /** Which path of the navigation is marked, where it is not the page's own. */
+  /** The path that the menu marks, if it is not the page's own. */
   at?: string;
-  /** Scripts of its own, beside the one that all pages have. */
+  /** Scripts beside the one that all pages have. */
   scripts?: readonly string[];
   narrow?: boolean;
   body: ComponentChildren;
@@ -25,7 +25,7 @@ export interface Page {
 
 const STYLES = ['base.css', 'layout.css', 'parts.css', 'data.css', 'charts.css', 'playground.css'];
 
-/** Answers with a whole page for somebody who is signed in. */
+/** Answers with a whole page for a signed-in visitor. */
 export function sendPage(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
@@ -50,7 +50,7 @@ export function sendPage(
   );
 }
 
-/** Answers with a page of one card, as for those who are not signed in. */
+/** Answers with a page of one card, for people who are not signed in. */
 export function sendLonePage(ctx: DashboardContext, title: string, body: ComponentChildren): void {
   send(ctx, <LonePage title={title} theme={themeOf(ctx)} body={body} />, 200);
 }
@@ -79,8 +79,8 @@ export function html(document: JSX.Element): string {
   return `<!doctype html>\n${renderToString(document)}\n`;
 }
 
-/** What the person has chosen in the settings; nothing means as the system has it. */
-export function themeOf(ctx: DashboardContext): Theme {
+/** The theme that the visitor chose in the settings; undefined means the system's. */
+export function themeOf(ctx: Pick<DashboardContext, 'cookies'>): Theme {
   const theme = ctx.cookies.get('theme');
   return theme === 'light' || theme === 'dark' ? theme : undefined;
 }

@@ -3,7 +3,7 @@ import { formatDollars } from '../../lib/money.js';
 import { Icon } from './icons.js';
 import { apart, dollarsShown, timeShown } from './words.js';
 
-/** An amount in nano-dollars, with all of its digits for who asks. */
+/** An amount in nano-dollars, with all its digits as the tip. */
 export function Money({ nano }: { nano: bigint }): JSX.Element {
   const exact = formatDollars(nano);
   return (
@@ -13,7 +13,7 @@ export function Money({ nano }: { nano: bigint }): JSX.Element {
   );
 }
 
-/** A moment in UTC; where scripts run, in the person's own time. */
+/** A time in UTC, which a script shows in the person's time zone. */
 export function Time({ at_ms }: { at_ms: number }): JSX.Element {
   return (
     <time class="nowrap" dateTime={new Date(at_ms).toISOString()} data-local>
@@ -22,7 +22,7 @@ export function Time({ at_ms }: { at_ms: number }): JSX.Element {
   );
 }
 
-/** How long ago, with the moment for who asks. */
+/** A relative time, with the exact time as the tip. */
 export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.Element {
   return (
     <time class="nowrap" dateTime={new Date(at_ms).toISOString()} title={timeShown(at_ms)}>
@@ -40,7 +40,7 @@ export function Badge(props: {
   return <span class={props.mood ? `badge ${props.mood}` : 'badge'}>{props.children}</span>;
 }
 
-/** What has just happened, or must be known. Screen readers say it at once. */
+/** A notice, which screen readers read at once. */
 export function Notice(props: {
   mood?: Mood | undefined;
   children: ComponentChildren;
@@ -59,7 +59,7 @@ export function Card(props: {
   title?: string;
   about?: ComponentChildren;
   actions?: ComponentChildren;
-  /** Without a margin around its content, as tables want it. */
+  /** No margin around the content, for tables. */
   flush?: boolean;
   children: ComponentChildren;
 }): JSX.Element {
@@ -99,7 +99,7 @@ export function Figures({ figures }: { figures: readonly Figure[] }): JSX.Elemen
   );
 }
 
-/** A place where nothing is yet: what it will hold, and the next step. */
+/** An empty list: its purpose, and the next step. */
 export function Empty(props: { title: string; children: ComponentChildren }): JSX.Element {
   return (
     <div class="empty">
@@ -109,7 +109,7 @@ export function Empty(props: { title: string; children: ComponentChildren }): JS
   );
 }
 
-/** Text to be taken elsewhere. The button is there for those whose scripts run. */
+/** Text to copy. The button shows only if scripts run. */
 export function Code(props: {
   text: string;
   label: string;

@@ -8,14 +8,14 @@ import { modalityOf } from './snippet.js';
 import { MODALITIES } from '../../modalities/index.js';
 import type { Model } from '../../core/model.js';
 
-/** The modalities that the page can call, each with how it is shown. */
+/** The modalities that the playground can call, with their titles. */
 const PLAYABLE = [...MODALITIES.values()].flatMap(({ name, playground }) =>
   playground ? [{ kind: name, ...playground }] : [],
 );
 const RESOLUTIONS = ['720p', '1080p', '4k'];
 const MAX_SECONDS = 8;
 
-/** A place to try each model by hand; the only page that needs scripts. */
+/** The playground, where people try each model; the only page that needs scripts. */
 export function playgroundRoute({ configuration }: DashboardServices): Route {
   const models = [...configuration.models.values()].filter((model) => modalityOf(model).playground);
   return {

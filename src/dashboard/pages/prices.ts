@@ -3,7 +3,7 @@ import type { Model } from '../../core/model.js';
 
 type Fact = [name: string, value: string];
 
-/** Every price of a model, in words. */
+/** All prices of a model as text. */
 export function pricesOf({ price }: Model): Fact[] {
   if (price.free) return [['Any call', 'free']];
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
@@ -21,7 +21,7 @@ export function pricesOf({ price }: Model): Fact[] {
   return [...(input > 0n || output > 0n ? tokens : []), ...images, ...videos];
 }
 
-/** The price in a few words, for a list. */
+/** The price as a short text for lists. */
 export function priceInShort({ price }: Model): string {
   if (price.free) return 'Free';
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
@@ -35,7 +35,7 @@ export function priceInShort({ price }: Model): string {
   return seconds.length > 0 ? `${between(seconds)} a second` : '';
 }
 
-/** What one request may ask for at most. */
+/** The limits of one request. */
 export function limitsOf({ limits, capabilities }: Model): Fact[] {
   const { context, max_tokens, images, video } = limits;
   const facts: [string, string | undefined][] = [

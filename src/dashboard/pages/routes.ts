@@ -15,7 +15,7 @@ import { settingsRoutes } from './settings.js';
 import { signInRoute } from './sign-in.js';
 import { usageRoute } from './usage.js';
 
-/** The pages and what they are made of. */
+/** The pages and their assets. */
 export function pageRoutes(services: DashboardServices): Route[] {
   return [
     assetRoute,

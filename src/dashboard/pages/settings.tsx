@@ -10,7 +10,7 @@ import { seeOther } from '../redirect.js';
 const YEAR_MS = 365 * 86_400_000;
 const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' };
 
-/** Who is signed in, how the pages look, and the ways out. */
+/** The page of settings: the account, the theme, and signing out. */
 export function settingsRoutes(services: DashboardServices): Route[] {
   const isSecure = services.configuration.public_url.startsWith('https:');
   return [
@@ -35,7 +35,7 @@ async function chooseTheme(ctx: DashboardContext, isSecure: boolean): Promise<vo
     throw new GatewayError('invalid_request', 'There is no such theme.', { param: 'theme' });
   }
   const isChosen = theme !== 'system';
-  // Set by hand, as the cookies of Koa refuse to be secure behind a proxy that speaks plain HTTP.
+  // Koa refuses secure cookies behind a proxy that speaks plain HTTP, so the header is set here.
   const parts = [
     `theme=${isChosen ? theme : ''}`,
     'Path=/',

@@ -4,7 +4,7 @@ import type { DashboardServices, Route } from '../types.js';
 import { sendLonePage } from './page.js';
 import { seeOther } from '../redirect.js';
 
-/** The ways in: a button for each provider, or how to get a link. */
+/** The sign-in page: a button for each provider, or how to get a link. */
 export function signInRoute({ configuration }: DashboardServices): Route {
   const { public_url, sign_in } = configuration;
   const providers = [...sign_in.providers.values()];

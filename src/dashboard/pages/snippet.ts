@@ -5,14 +5,14 @@ import type { Modality, SampleCall } from '../../pipeline/modality.js';
 export const LANGUAGES = ['curl', 'python', 'node'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** What a model is first of all called for. */
+/** The modality whose sample call a model shows. */
 export function modalityOf({ id, capabilities }: Model): Modality {
   const found = [...MODALITIES.values()].find(({ name }) => capabilities.has(name));
   if (!found) throw new Error(`${id} has no capability that it can be called for.`);
   return found;
 }
 
-/** A call that works when it is pasted, once `TOLLGATE_API_KEY` is set. */
+/** A sample call that works once `TOLLGATE_API_KEY` is set. */
 export function snippet(language: Language, model: Model, public_url: string): string {
   const call = modalityOf(model).sampleCall(model.id);
   const { client } = call;
@@ -79,7 +79,7 @@ function lines(body: SampleCall['body'], line: (name: string, value: string) => 
     .join('\n');
 }
 
-/** JSON on one line as people write it. Texts and numbers are alike in Python and JavaScript. */
+/** JSON on one line, with spaces. Texts and numbers are written alike in Python and JavaScript. */
 function spaced(value: unknown): string {
   return JSON.stringify(value, null, 1)
     .replaceAll(/([[{])\n\s*/gu, '$1')
@@ -117,7 +117,7 @@ const client = new OpenAI({
 });`;
 }
 
-/** Alike in JSON, Python and JavaScript for what an ID or an address may hold. */
+/** Characters of an ID or an address that are written alike in JSON, Python and JavaScript. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

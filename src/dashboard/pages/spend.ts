@@ -1,13 +1,13 @@
 import type { UsageRange } from '../views/usage.js';
 import type { UsageRow } from '../../store/ledger/usage.js';
 
-/** How many models have a colour of their own; the others share the last one. */
+/** The number of models with a colour of their own; the others share the last one. */
 const COLOURS = 6;
 const OTHERS = 'Other models';
 
 export interface ModelSpend {
   name: string;
-  /** Which colour, from 0; the last is that of the others. */
+  /** The index of its colour; the last one is shared. */
   series: number;
   nano: bigint;
 }
@@ -16,7 +16,7 @@ export interface DaySpend {
   /** `2026-11-21`, in UTC. */
   day: string;
   nano: bigint;
-  /** What each model has of it; in the same order every day. */
+  /** The cost of each model on this day, in the same order every day. */
   parts: readonly ModelSpend[];
 }
 
@@ -27,7 +27,7 @@ export interface Spend {
   days: readonly DaySpend[];
 }
 
-/** What the charts show of a range of days; those without a call are there too. */
+/** The data of the charts for a range of days, days without a call included. */
 export function spendOf(rows: readonly UsageRow[], range: UsageRange): Spend {
   const models = modelsOf(rows);
   const seriesByModel = new Map(models.map(({ name, series }) => [name, series]));
@@ -45,7 +45,7 @@ export function spendOf(rows: readonly UsageRow[], range: UsageRange): Spend {
   };
 }
 
-/** The dearest first; past the colours there are, all in one. */
+/** Models by falling cost; those beyond the colours are summed as one. */
 function modelsOf(rows: readonly UsageRow[]): ModelSpend[] {
   const costs = new Map<string, bigint>();
   for (const { model, cost_nano } of rows) {
@@ -78,7 +78,7 @@ function daysOf({ from_ms, to_ms }: UsageRange): string[] {
 
 const STEPS = [1n, 2n, 5n];
 
-/** A round amount at or above one, and the amounts at which to draw a line up to it. */
+/** A round amount at or above the value, and the amounts of the grid lines up to it. */
 export function ceiling(most_nano: bigint): { nano: bigint; ticks: bigint[] } {
   for (let unit = 1n; ; unit *= 10n) {
     const step = STEPS.map((times) => times * unit).find((size) => size * 4n >= most_nano);

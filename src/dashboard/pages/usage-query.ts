@@ -10,7 +10,7 @@ export interface UsageQuery {
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The filter of a usage page. What is empty or unknown counts as not said. */
+/** The filter of a usage page. An empty or unknown value counts as absent. */
 export function readUsageQuery(query: Query): UsageQuery {
   const word = (name: string): string | undefined => {
     const value = query[name];
@@ -24,7 +24,7 @@ export function readUsageQuery(query: Query): UsageQuery {
   return read;
 }
 
-/** The address of the same filter with some of it changed. */
+/** The address of the filter with some values changed. */
 export function usagePath(path: string, query: UsageQuery, change: Record<string, string>): string {
   const words = new URLSearchParams(
     Object.entries(query).map(([name, value]) => [name, String(value)]),

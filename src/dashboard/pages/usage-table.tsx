@@ -6,7 +6,7 @@ import type { Key } from '../../store/keys/keys.js';
 
 const HEADS: Record<Grouping, string> = { day: 'Day', model: 'Model', key: 'Key' };
 
-/** Groups of usage and their sum. Columns of what nobody has used are left out. */
+/** A table of usage and its sum. Columns without usage are left out. */
 export function UsageTable(props: {
   usage: Usage;
   by: Grouping;

@@ -15,7 +15,7 @@ import type { Key } from '../../store/keys/keys.js';
 const DAY_MS = 86_400_000;
 const GROUPINGS: Record<Grouping, string> = { day: 'By day', model: 'By model', key: 'By key' };
 
-/** What was used and what it cost, by day, model or key. */
+/** The page of usage and cost by day, model or key. */
 export function usageRoute(services: DashboardServices): Route {
   return {
     method: 'GET',

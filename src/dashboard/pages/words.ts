@@ -1,12 +1,12 @@
 import { formatDollars } from '../../lib/money.js';
 
 const DOLLAR = 1_000_000_000n;
-/** Digits after the point that say something of an amount below a dollar. */
+/** Significant digits of an amount below a dollar. */
 const DIGITS = 3;
 
 /**
- * An amount as people read it: `$1,234.56`, `$0.0423`, `$0.0000123`. What is not shown is cut off,
- * never rounded up, so that nobody seems to have more than he has.
+ * Formats an amount: `$1,234.56`, `$0.0423`, `$0.0000123`. It is cut off, never rounded up, so that
+ * no balance looks higher than it is.
  */
 export function dollarsShown(nano: bigint): string {
   const sign = nano < 0n ? '−' : '';
@@ -18,7 +18,7 @@ export function dollarsShown(nano: bigint): string {
   return `${sign}$0.${shown.padEnd(2, '0')}`;
 }
 
-/** A count with its thousands apart. */
+/** Formats a count with commas between thousands. */
 export function grouped(count: number | string): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/gu, ',');
 }

@@ -2,12 +2,12 @@ import type { CustomFetch } from 'openid-client';
 
 /** How long an identity provider may take for one answer, in seconds. */
 export const TIMEOUT_S = 10;
-/** Far more than any of them answers. */
+/** Far larger than any answer of an identity provider. */
 const MAX_BYTES = 1024 ** 2;
 
 type RequestBody = NonNullable<RequestInit['body']> | null;
 
-/** Asks an identity provider: follows no redirect, and takes no more than it should answer. */
+/** Requests an identity provider: follows no redirect, and limits the size of the answer. */
 export const fetchIdentity: CustomFetch = async (url, { body, ...options }) => {
   const response = await fetch(url, { ...options, body: (body ?? null) as RequestBody });
   const { status, statusText, headers } = response;

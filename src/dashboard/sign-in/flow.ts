@@ -4,11 +4,11 @@ import { sessionSecret, setCookie } from '../cookies.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
 import type { NewSession } from '../../store/sign-in/sign-in-types.js';
 
-/** What all ways of signing in share. One for each configuration. */
+/** The steps that all ways of signing in share. One for each configuration. */
 export interface Flow {
   services: DashboardServices;
   https: boolean;
-  /** Counts an attempt. Throws `rate_limited` for one too many from an address. */
+  /** Counts an attempt. Throws `rate_limited` if an address makes too many. */
   count(req: DashboardContext['req']): void;
 }
 
@@ -23,7 +23,7 @@ export function createFlow(services: DashboardServices): Flow {
   };
 }
 
-/** Signs somebody in; the session that this browser had is over. */
+/** Signs a person in, and ends the session that this browser had. */
 export async function enter(
   { services, https }: Flow,
   ctx: DashboardContext,

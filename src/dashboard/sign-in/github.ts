@@ -14,7 +14,7 @@ import { isRecord } from '../../lib/is-record.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
 
-/** GitHub, which speaks OAuth but no OpenID Connect: who it was, its API tells. */
+/** GitHub, which has OAuth without OpenID Connect: its API tells the person's address. */
 export function createGithub(provider: GithubProvider): IdentityService {
   const configuration = configure(provider);
   return {
@@ -62,7 +62,10 @@ function configure({ base_url, client_id, client_secret = '' }: GithubProvider):
   return configuration;
 }
 
-/** GitHub says 200 also where it refuses a code; the standard's status lets the error be read. */
+/**
+ * GitHub answers 200 also when it refuses a code. The standard's status lets the library read the
+ * error.
+ */
 const fetchGithub: CustomFetch = async (url, options) => {
   const response = await fetchIdentity(url, options);
   if (response.status !== 200 || options.method !== 'POST') return response;

@@ -4,22 +4,22 @@ import { GatewayError } from '../../core/errors.js';
 import type { Identity } from '../../store/sign-in/sign-in-types.js';
 import type { Proofs } from './proofs.js';
 
-/** A third party at work. What it throws is for `refusalOf` to put into words. */
+/** The client of an identity provider. `refusalOf` turns its errors into sentences. */
 export interface IdentityService {
   title: string;
-  /** Where the browser is sent to sign in. */
+  /** The URL at the provider that the browser is sent to. */
   begin(redirect_uri: string, proofs: Proofs): Promise<URL>;
-  /** Who has come back to `callback`, the redirect URI with what the provider put behind it. */
+  /** The person who came back to `callback`, the redirect URI with the provider's query. */
   finish(callback: URL, proofs: Proofs): Promise<Identity>;
 }
 
-/** Text that every store takes. */
+/** Text that both databases can store. */
 const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
-/** Without blanks, and without what nobody sees, by which it could look like another one. */
+/** No blanks and no invisible characters, by which an address could look like another one. */
 const EMAIL =
   /^[^@\s\p{C}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]{1,64}@[^@\s\p{C}]{1,253}$/u;
 
-/** Checks what a provider tells of somebody, whatever it says. */
+/** Checks the person that a provider names, since its answer may hold anything. */
 export function identityOf(
   { name: provider, title }: IdentityProvider,
   told: { subject: unknown; email: unknown; verified: unknown },

@@ -19,7 +19,7 @@ async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
   const { token } = ctx.query;
   const sound = typeof token === 'string' && /^[\w-]{43}$/u.test(token);
   const link = sound ? await sign_in.useLink(token) : undefined;
-  // Unknown, used and overdue ones are told apart to nobody.
+  // Unknown, used and expired links get the same answer.
   if (!link) {
     const message = 'This sign-in link does not work. Links work once, within ten minutes';
     throw new GatewayError('invalid_request', `${message}: ask for a new one.`);
@@ -31,7 +31,7 @@ async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
   seeOther(ctx, '/');
 }
 
-/** Browsers fetch ahead of a click, and others look what a link is; neither may use it up. */
+/** Browsers prefetch links, and other programs preview them. Neither may use the link up. */
 function onlyLooks({ method, req }: DashboardContext): boolean {
   const purposes = [req.headers['sec-purpose'], req.headers['purpose'], req.headers['x-moz']];
   return method === 'HEAD' || purposes.some((purpose) => /prefetch|preview/u.test(String(purpose)));

@@ -19,10 +19,10 @@ import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
 import { remembered } from './remembered.js';
 
-/** What a provider says of itself changes seldom; the keys it signs with are looked up apart. */
+/** How long a provider's metadata is kept. Its signing keys are fetched separately. */
 const FRESH_MS = 3_600_000;
 
-/** Any provider of OpenID Connect, found by its issuer. */
+/** A provider of OpenID Connect, discovered by its issuer. */
 export function createOpenId(provider: OpenIdProvider, now: () => number): IdentityService {
   const known = remembered(() => discover(provider), FRESH_MS, now);
   return {
@@ -51,7 +51,7 @@ export function createOpenId(provider: OpenIdProvider, now: () => number): Ident
           await told(provider, configuration, claims, tokens.access_token),
         );
       } catch (error) {
-        // It may have moved, or have other keys.
+        // Its endpoints or its keys may have changed.
         known.forget();
         throw error;
       }
@@ -71,7 +71,7 @@ function discover({ issuer, client_id, client_secret }: OpenIdProvider): Promise
   });
 }
 
-/** The client's secret in the way that the provider takes; where it is silent, the standard's. */
+/** Sends the client's secret by a method that the provider lists, or by the standard's default. */
 function authentication(client_secret: string | undefined): ClientAuth {
   if (client_secret === undefined) return None();
   const [post, basic] = [ClientSecretPost(client_secret), ClientSecretBasic(client_secret)];
@@ -83,8 +83,8 @@ function authentication(client_secret: string | undefined): ClientAuth {
 }
 
 /**
- * The address, and whether it is verified, both of the ID token or else both of the userinfo: one
- * source's word on an address says nothing of the other's.
+ * The address and whether it is verified, both from the ID token, or else both from the userinfo:
+ * one source does not vouch for the other's address.
  */
 async function told(
   { trust_email }: OpenIdProvider,
@@ -98,6 +98,6 @@ async function told(
   const more = asks ? await fetchUserInfo(configuration, access_token, subject) : undefined;
   const source: Record<string, unknown> | undefined = more?.email === undefined ? claims : more;
   const { email, email_verified: verified = trust_email } = source ?? {};
-  // Some write it as text.
+  // Some providers send the boolean as text.
   return { subject, email, verified: verified === true || verified === 'true' };
 }

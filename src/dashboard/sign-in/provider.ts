@@ -3,7 +3,7 @@ import { createGithub } from './github.js';
 import type { IdentityService } from './identity.js';
 import { createOpenId } from './openid.js';
 
-/** A provider of the file, at work. */
+/** Makes the client of a provider entry. */
 export function createIdentityService(
   provider: IdentityProvider,
   now: () => number,

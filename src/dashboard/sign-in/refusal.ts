@@ -6,24 +6,26 @@ import {
 } from 'openid-client';
 import { GatewayError } from '../../core/errors.js';
 
-/** What people are told of a sign-in that failed, and what the log is. Neither holds a secret. */
+/**
+ * The message of a failed sign-in for the person, and the one for the log. Neither holds a secret.
+ */
 export interface Refusal {
   shown: GatewayError;
   reason: string;
 }
 
-/** Puts what came of somebody's return into words. `title` is what people know the provider by. */
+/** Describes a failed sign-in. `title` is the provider's name for people. */
 export function refusalOf(error: unknown, title: string): Refusal {
   if (error instanceof GatewayError) return { shown: error, reason: error.code };
   return { shown: shownFor(error, title), reason: reasonOf(error) };
 }
 
-/** The provider does not answer, or not as it should, before anybody is sent to it. */
+/** The provider does not answer, or not correctly, before the browser is sent to it. */
 export function unavailable(error: unknown, title: string): Refusal {
   return { shown: notNow(title), reason: reasonOf(error) };
 }
 
-/** A sign-in that is not the one this browser began, or is over. */
+/** The sign-in is not the one that this browser began, or it has expired. */
 export function startAgain(): GatewayError {
   const message =
     'This sign-in cannot be finished: it has run out, or was used, or began elsewhere.';
@@ -44,13 +46,13 @@ function notNow(title: string): GatewayError {
   return new GatewayError('upstream_error', message);
 }
 
-/** A code that was used already, or is another's; the second is how GitHub calls it. */
+/** A code that was used before, or was issued to another client. GitHub uses the second word. */
 const USED = new Set(['invalid_grant', 'bad_verification_code']);
 
-/** Answers that do not belong to what was asked. */
+/** Answers that do not match the request. */
 const FORGED = new Set(['OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED']);
 
-/** Codes only: the messages and causes of such errors hold what was sent. */
+/** Logs codes only: the messages and causes of such errors hold parts of the request. */
 function reasonOf(error: unknown): string {
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     return word(error.error);

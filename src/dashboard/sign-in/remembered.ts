@@ -1,10 +1,10 @@
-/** Something that is found out once and kept for a while. */
+/** A value that is fetched once and kept for a while. */
 export interface Remembered<T> {
   get(): Promise<T>;
   forget(): void;
 }
 
-/** Many who ask at once wait for the same answer; a failure is not kept. */
+/** Concurrent calls share one fetch. A failure is not kept. */
 export function remembered<T>(
   find: () => Promise<T>,
   fresh_ms: number,

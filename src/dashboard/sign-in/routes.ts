@@ -4,7 +4,7 @@ import { linkRoute } from './link.js';
 import { signOutRoutes } from './sign-out.js';
 import { thirdPartyRoutes } from './third-party.js';
 
-/** What signs people in and out. The page that offers it is among the pages. */
+/** The routes that sign people in and out. The sign-in page is among the pages. */
 export function signInRoutes(services: DashboardServices): Route[] {
   const flow = createFlow(services);
   const { providers } = services.configuration.sign_in;

@@ -3,7 +3,7 @@ import { seeOther } from '../redirect.js';
 import type { DashboardContext, Route } from '../types.js';
 import type { Flow } from './flow.js';
 
-/** Ends the session of this browser, or all that the account has. */
+/** Ends the session of this browser, or all sessions of the account. */
 export function signOutRoutes(flow: Flow): Route[] {
   const { sign_in } = flow.services.store;
   return [

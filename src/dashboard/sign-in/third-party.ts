@@ -12,10 +12,10 @@ import { proofsOf, type Proofs } from './proofs.js';
 import { createIdentityService } from './provider.js';
 import { refusalOf, startAgain, unavailable, type Refusal } from './refusal.js';
 
-/** How long somebody may take at the provider. */
+/** How long a person may take at the provider. */
 const PENDING_MS = 600_000;
 
-/** The way to a provider and the way back from it. */
+/** The routes to a provider and back from it. */
 export function thirdPartyRoutes(flow: Flow, provider: IdentityProvider): Route[] {
   const service = createIdentityService(provider, flow.services.now);
   const party = { flow, provider, service };
@@ -75,7 +75,7 @@ async function identify(
   return { identity, return_to };
 }
 
-/** The sign-in that this browser began: whatever comes of it, it is over with this. */
+/** Takes the sign-in that this browser began. It can be taken once, whatever the outcome. */
 async function takeUp(
   party: Party,
   ctx: DashboardContext,
@@ -86,7 +86,7 @@ async function takeUp(
   rememberPending(flow, ctx, '', 0);
   const pending = await flow.services.store.sign_in.finishSignIn(secret);
   const proofs = proofsOf(secret);
-  // The Host header decides nothing: where the browser is, the file says.
+  // The callback's origin is that of the file, never of the Host header.
   const callback = new URL(callbackOf(party) + ctx.search);
   if (pending?.provider !== provider.name) throw startAgain();
   return { proofs, callback, return_to: pending.return_to };
@@ -95,7 +95,7 @@ async function takeUp(
 function refuseStranger({ flow, provider }: Party, { email }: Identity): void {
   const { sign_in } = flow.services.configuration;
   if (isAllowed(email, sign_in.allow)) return;
-  // The operator must learn whom to let in; the address is no secret to either of them.
+  // The log shows the address, so that the operator can allow it.
   flow.services.log.warn({ provider: provider.name, email }, 'not let in by sign_in.allow');
   const message = 'Your address is not let in here. Ask the operator of this gateway.';
   throw new GatewayError('forbidden', message);
@@ -121,7 +121,7 @@ function rememberPending(
   setCookie(ctx, https, { name: 'sign_in', value, path: '/sign-in', lifetime_ms });
 }
 
-/** Who only looks whether something is there must not use it up. */
+/** A HEAD request must not use it up. */
 function leaveAlone(ctx: DashboardContext): void {
   ctx.status = 204;
 }

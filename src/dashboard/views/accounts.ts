@@ -10,8 +10,8 @@ import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 const NAME_CHARACTERS = 100;
 
 /**
- * Makes an account as an operator asks for it, by the API or by a form. Throws `GatewayError` (400,
- * naming the field) for a name that is taken or that no account can have.
+ * Makes an account, for the API and for the form. Throws `GatewayError` (400, naming the field) for
+ * a name that is taken or invalid.
  */
 export async function makeAccount(
   { store }: DashboardServices,
@@ -26,8 +26,8 @@ export async function makeAccount(
 }
 
 /**
- * Credits an account as an operator asks for it; the same reference again changes nothing. Throws
- * `GatewayError`: 404 for an unknown account, 400 for an amount that it cannot be credited with.
+ * Credits an account, for the API and for the form. The same reference a second time changes
+ * nothing. Throws `GatewayError`: 404 for an unknown account, 400 for an invalid amount.
  */
 export async function creditAccount(
   { store }: DashboardServices,
@@ -42,14 +42,14 @@ export async function creditAccount(
   return { entry, account: await accountOf(store, account_id) };
 }
 
-/** By its ID alone. Throws `GatewayError` (404) for an unknown one. */
+/** Finds an account by its ID only. Throws `GatewayError` (404) for an unknown one. */
 export async function accountOf(store: DashboardServices['store'], id: string): Promise<Account> {
   const account = /^[\w-]{1,100}$/u.test(id) ? await store.account(id) : undefined;
   if (account?.id === id) return account;
   throw new GatewayError('not_found', 'There is no such account.');
 }
 
-/** What the store refuses, it says in words fit for people. */
+/** Turns an error of the store, whose message is written for people, into a 400. */
 async function refusing<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -8,7 +8,7 @@ import type {
 import type { Provider } from '../../core/provider.js';
 import { modelsShape } from './models.js';
 
-/** Stages whose options are words of ours; those of an operator's own stage may be secrets. */
+/** Stages whose options are safe to show. The options of an operator's own stage may be secrets. */
 const OPEN_STAGES: ReadonlySet<string> = new Set([
   'validate',
   'route',
@@ -18,9 +18,9 @@ const OPEN_STAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The configuration in force, as JSON for operators. It is put together from what is known to be no
- * secret: a key of the file that is not named here is not shown. Of addresses that may hold one
- * only the origin is, and of free fields only the names.
+ * The configuration in use as JSON, for operators. It consists of parts that are known to be no
+ * secret: a key of the file that is not listed here is not shown. An address that may hold a secret
+ * is shown by its origin, a free field by its name.
  */
 export function configurationShape(configuration: Configuration): object {
   const { listen, limits, providers, endpoints, owners, first_start } = configuration;
@@ -46,7 +46,7 @@ export function configurationShape(configuration: Configuration): object {
   };
 }
 
-/** Where the records are, without who opens them, and how. */
+/** The address of the store, without user and password. */
 function storeShape(url: string): object {
   if (url.startsWith('sqlite:')) return { kind: 'sqlite', file: url.slice('sqlite:'.length) };
   const { host, pathname } = new URL(url);

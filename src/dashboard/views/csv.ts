@@ -1,8 +1,8 @@
 type Cell = string | number | bigint | boolean | null;
 
 /**
- * RFC 4180: a header row, CRLF, quotes where they are needed. Text that a spreadsheet would take
- * for a formula gets an apostrophe in front, as anybody may have written it.
+ * Writes CSV by RFC 4180: a header row, CRLF, quotes where needed. Text that a spreadsheet would
+ * run as a formula gets an apostrophe in front, since clients choose names.
  */
 export function csv(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [columns, ...rows].map((row) => `${row.map(field).join(',')}\r\n`).join('');
@@ -13,7 +13,7 @@ function field(cell: Cell): string {
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A decimal number may begin with a minus all the same. */
+/** A decimal number may begin with a minus. */
 function harmless(text: string): string {
   return /^[=+\-@\t\r]/u.test(text) && !/^-?\d+(\.\d+)?$/u.test(text) ? `'${text}` : text;
 }

@@ -2,12 +2,12 @@ import { GatewayError } from '../../core/errors.js';
 
 const CHARACTERS = 1_000;
 
-/** Where a page ended, as one word that clients hand back and need not understand. */
+/** The end of a page as one opaque word, which clients send to get the next page. */
 export function writeCursor(place: string | number | readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** Throws `GatewayError` (400) for a word that `writeCursor` has not made of such a place. */
+/** Throws `GatewayError` (400) for a word that `writeCursor` has not made for such a list. */
 export function readCursor<T>(text: string, isPlace: (place: unknown) => place is T): T {
   const place = text.length <= CHARACTERS ? parse(text) : undefined;
   if (isPlace(place)) return place;
@@ -23,22 +23,22 @@ function parse(text: string): unknown {
   }
 }
 
-/** A number of the store: a time, or the ID of an entry. */
+/** A number in the store: a time, or the ID of an entry. */
 export function isNumber(place: unknown): place is number {
   return Number.isSafeInteger(place) && Number(place) >= 0;
 }
 
-/** A name or an ID of the store, which holds no control characters. */
+/** A name or an ID in the store, without control characters. */
 export function isName(place: unknown): place is string {
   return typeof place === 'string' && !/\p{Cc}/u.test(place);
 }
 
-/** The time at which something was made, and its ID, as many may be made at once. */
+/** A time with an ID, as several rows may have the same time. */
 export function isMoment(place: unknown): place is readonly [number, string] {
   return Array.isArray(place) && place.length === 2 && isNumber(place[0]) && isName(place[1]);
 }
 
-/** So many of the rows, which are one more where another page follows, and the cursor for it. */
+/** The first `limit` rows, and the cursor of the next page if there is one more row. */
 export function pageOf<T>(
   rows: readonly T[],
   limit: number,

@@ -6,8 +6,8 @@ export function dayName(ms: number): string {
 }
 
 /**
- * Where a day of UTC begins; undefined for what is no day. The 30th of February is none, though a
- * `Date` would take it for one in March.
+ * The beginning of a day in UTC; undefined if the text is not a day. `Date` would read the 30th of
+ * February as a day of March.
  */
 export function startOf(day: string): number | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}$/u.test(day) ? Date.parse(day) : Number.NaN;

@@ -10,8 +10,8 @@ const NAME_CHARACTERS = 100;
 const SHOWN_REVOKED = 100;
 
 /**
- * Makes a key as somebody asks for it, by the API or by a form. Throws `GatewayError` (400, naming
- * the field) for a name, a time, a model or an amount that no key can have, and for a key too many.
+ * Makes a key, for the API and for the form. Throws `GatewayError` (400, naming the field) for an
+ * invalid name, time, model or amount, and if the account has too many keys.
  */
 export async function makeKey(
   { store, configuration, now }: DashboardServices,
@@ -34,7 +34,7 @@ export async function makeKey(
   }
 }
 
-/** Newest first: all that are not revoked, and of those that are the last 100. */
+/** Newest first: all active keys, and the last 100 revoked ones. */
 export function shownKeys(keys: readonly Key[]): Key[] {
   const revoked = keys.filter(({ revoked_ms }) => revoked_ms !== null);
   const shown = new Set(
@@ -43,7 +43,7 @@ export function shownKeys(keys: readonly Key[]): Key[] {
   return keys.filter((key) => key.revoked_ms === null || shown.has(key)).toReversed();
 }
 
-/** True for a key that calls can be made with now, as far as its time goes. */
+/** Whether a key is neither revoked nor expired. */
 export function isActive({ revoked_ms, expires_ms }: Key, now_ms: number): boolean {
   return revoked_ms === null && (expires_ms === null || expires_ms > now_ms);
 }

@@ -2,7 +2,7 @@ import { priceShape } from '../../billing/price-shape.js';
 import type { Configuration } from '../../core/configuration.js';
 import type { Model, Upstream } from '../../core/model.js';
 
-/** All models for operators: where their calls go, and what is done to them on the way. */
+/** All models, with their upstreams and the changes to their requests, for operators. */
 export function modelsShape({ models }: Configuration): Record<string, object> {
   return Object.fromEntries([...models].map(([id, model]) => [id, modelShape(model)]));
 }
@@ -19,7 +19,7 @@ function modelShape(model: Model): object {
   };
 }
 
-/** What is set may be anything, a secret too: only its name is told. */
+/** A value in `set` may be a secret, so only its name is shown. */
 function upstreamShape(upstream: Upstream): object {
   return {
     provider: upstream.provider.name,

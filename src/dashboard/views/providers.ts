@@ -2,12 +2,12 @@ import { merged, WINDOW_MINUTES, type OutcomeReport } from '../../telemetry/prov
 import type { DashboardServices } from '../types.js';
 import { isoTime } from './shapes.js';
 
-/** How the calls to a provider went of late, over all processes. */
+/** The recent calls to a provider, summed over all processes. */
 export interface ProviderShape {
   name: string;
   manifest: string;
   answered: number;
-  /** Those where the request was at fault. */
+  /** Failures that the request caused. */
   refused: number;
   failed: number;
   last_success: string | null;
@@ -16,14 +16,14 @@ export interface ProviderShape {
 
 export interface ProvidersShape {
   window_s: number;
-  /** How many processes have told. */
+  /** The number of processes that reported. */
   processes: number;
   data: ProviderShape[];
 }
 
 /**
- * The health of the providers of the present file. This process tells its own first, so that what
- * it knows is never old; that of others is at most as old as their last beat.
+ * The health of the providers in the present file. The numbers of this process are current; those
+ * of other processes are as old as their last heartbeat.
  */
 export async function providersHealth({
   store,

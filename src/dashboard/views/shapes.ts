@@ -89,11 +89,11 @@ export interface EntryShape {
   key: string | null;
   usage: object | null;
   estimated: boolean;
-  /** What a charge was due beyond its amount, and could not be collected. */
+  /** The part of a charge that could not be collected. */
   uncollected: string;
 }
 
-/** Which provider has answered is the operator's business, and left out. */
+/** The provider is left out: it is the operator's business. */
 export function entryShape(entry: LedgerEntry): EntryShape {
   return {
     id: entry.id,
@@ -119,7 +119,7 @@ export interface TaskShape {
   upstream_model: string;
   videos: number;
   held: string;
-  /** Null until its result was fetched. */
+  /** Null until the result is fetched. */
   charge: string | null;
   error: string | null;
   created: string;

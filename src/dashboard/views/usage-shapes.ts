@@ -5,10 +5,10 @@ import type { Key } from '../../store/keys/keys.js';
 
 type Names = readonly Pick<Key, 'id' | 'name'>[];
 
-/** Figures as JSON has them: money in decimal digits. */
+/** The figures of a group as JSON, with money in decimal digits. */
 export type FiguresShape = Omit<UsageFigures, 'cost_nano'> & { cost: string };
 
-/** A row names its day, its model, or its key and that one's name. */
+/** A row has its day, its model, or its key with the key's name. */
 export type UsageRowShape = FiguresShape & {
   day?: string;
   model?: string;
@@ -33,7 +33,7 @@ const FIGURES = [
   'cost',
 ] as const;
 
-/** `keys` are those of the account, for their names; needed where usage is by key. */
+/** `keys` are the account's, for their names; needed for usage by key. */
 export function usageShape(
   usage: Usage,
   { from, to }: UsageRange,
@@ -46,7 +46,7 @@ export function usageShape(
   return { from, to, by, data, totals: figuresOf(usage.totals) };
 }
 
-/** The same rows for a spreadsheet, without the totals, which it can make itself. */
+/** The rows as CSV, without the totals, which a spreadsheet can compute. */
 export function usageCsv(usage: Usage, by: Grouping, keys: Names): string {
   const columns = by === 'key' ? ['key', 'name'] : [by];
   const rows = usage.groups.map((group) => {

@@ -7,14 +7,14 @@ export type Grouping = (typeof GROUPINGS)[number];
 
 export type UsageFigures = Omit<UsageRow, 'day' | 'model' | 'key_id'>;
 
-/** What one day, model or key has used. */
+/** The usage of one day, model or key. */
 export interface UsageGroup extends UsageFigures {
-  /** The day (`YYYY-MM-DD`, UTC), the model's ID, or the key's; null for what no key has used. */
+  /** The day (`YYYY-MM-DD`, UTC), the model's ID, or the key's; null for usage without a key. */
   group: string | null;
 }
 
 export interface Usage {
-  /** Days in their order; models and keys dearest first. Groups without a call are not there. */
+  /** Days in order; models and keys by falling cost. Groups without a call are left out. */
   groups: UsageGroup[];
   totals: UsageFigures;
 }
@@ -25,7 +25,7 @@ export interface UsageRange {
   from: string;
   to: string;
   from_ms: number;
-  /** Not part of it any more: where the day after `to` begins. */
+  /** Exclusive: the beginning of the day after `to`. */
   to_ms: number;
 }
 
@@ -33,9 +33,9 @@ const DEFAULT_DAYS = 30;
 export const MAX_DAYS = 366;
 
 /**
- * The days that are asked for; without words the last 30, today among them. Throws `GatewayError`
- * (400, naming `from` or `to`) for what is no day, an end before its beginning, and a range of more
- * than 366 days.
+ * Reads the range of days; the last 30 without parameters. Throws `GatewayError` (400, naming
+ * `from` or `to`) for text that is not a day, an end before its beginning, and a range of more than
+ * 366 days.
  */
 export function usageRange(
   asked: { from?: string | undefined; to?: string | undefined },
@@ -50,7 +50,7 @@ export function usageRange(
   return { from: dayName(from_ms), to: dayName(last_ms), from_ms, to_ms: last_ms + DAY_MS };
 }
 
-/** Sums rows by one of their names, those of other models or keys than the ones asked for apart. */
+/** Sums rows by day, model or key, within the filter. */
 export function groupUsage(
   rows: readonly UsageRow[],
   by: Grouping,
@@ -70,7 +70,7 @@ export function groupUsage(
   return { groups: [...groups.values()].toSorted(by === 'day' ? byDay : byCost), totals };
 }
 
-/** A group for each day of the range, also for those on which nothing was used; for charts. */
+/** A group for each day of the range, also for days without usage; for charts. */
 export function everyDay({ groups }: Usage, { from_ms, to_ms }: UsageRange): UsageGroup[] {
   const known = new Map(groups.map((group) => [group.group, group]));
   return Array.from({ length: (to_ms - from_ms) / DAY_MS }, (_, i) => {

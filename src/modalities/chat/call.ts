@@ -12,6 +12,17 @@ export interface PromptSize {
   audio_bytes: number;
 }
 
+/** A tool as the client knows it. */
+export interface ClientTool {
+  name: string;
+  namespace?: string;
+  /** It takes a text instead of arguments. */
+  is_custom?: boolean;
+}
+
+/** The tools of a request by the one name that an upstream knows them by. */
+export type ClientTools = ReadonlyMap<string, ClientTool>;
+
 /** A chat request as the chosen model takes it. */
 export interface ChatWork {
   kind: 'chat';
@@ -19,6 +30,8 @@ export interface ChatWork {
   size: PromptSize;
   /** Set where a client asked for the usage of its stream. */
   include_usage?: boolean;
+  /** Set where the client's format knows tools under more than a name. */
+  tools?: ClientTools;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }

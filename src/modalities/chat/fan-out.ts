@@ -1,5 +1,5 @@
 import type { UpstreamUsage } from '../../core/usage.js';
-import { LightAbortController, type LightAbortSignal } from '../../lib/abort.js';
+import { LightAbortController, type LightAbortSignal } from '../../lib/in-flight.js';
 import { isRecord } from '../../lib/is-record.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';

@@ -4,7 +4,7 @@ import type { ChatMessage, ContentPart } from '../../schema-types/chat-completio
 import { isHttp } from '../../upstream/client-url.js';
 import { fetchFiles, Unfetchable, type FetchLimits } from '../../upstream/fetch-files.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { Caller } from '../../upstream/request-json.js';
+import type { Caller } from '../../upstream/upstream-request.js';
 
 /** Where a URL stands first in a request, and what it must be. */
 interface Place {

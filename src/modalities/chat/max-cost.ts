@@ -48,7 +48,7 @@ export function mediaTokens({ size }: ChatWork, { limits }: Model, provider: Pro
 
 /** How often a provider reads, and bills, the prompt: once for each call that `n` takes. */
 export function promptReads({ n }: ChatCall, { operations }: Provider): number {
-  return Math.ceil(n / (operations.get('chat')?.max ?? n));
+  return Math.max(1, Math.ceil(n / (operations.get('chat')?.max ?? n)));
 }
 
 /** What a provider writes into a prompt by itself. */

@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/spending.js';
+import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { Terms } from './bill.js';
 import type { ChatWork } from './call.js';
@@ -15,6 +15,9 @@ import {
   TOOL_FIELDS,
 } from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
+import { responses } from './formats/responses.js';
+import { generateContent, streamGenerateContent } from './formats/generate-content.js';
+import { messages } from './formats/messages.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
@@ -22,7 +25,14 @@ import { sampleBill } from './sample-bill.js';
 import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
 import { shownOf } from './shown.js';
 
-const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat];
+const FORMATS: readonly ChatFormat[] = [
+  chatCompletion,
+  openAiChat,
+  messages,
+  responses,
+  generateContent,
+  streamGenerateContent,
+];
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {
@@ -87,7 +97,7 @@ function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAn
     provider: made.upstream.provider.name,
     streams: false,
     deliver: (settle) => chargeAnswer(made, terms, settle),
-    body: (bill) => format.write(made.heading, made.reply, bill),
+    body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
   };
 }
 

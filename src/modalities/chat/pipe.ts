@@ -1,7 +1,7 @@
 import type { ChatDelta } from './codec.js';
 import type { ChatStreamWriter } from './formats/format.js';
 import type { ChatStream } from './send.js';
-import type { SseWriter } from '../../http/sse-writer.js';
+import type { SseWriter } from '../../http/client-connection.js';
 
 /** How a stream came to its end. `left`: the client went, and the upstream was not heard out. */
 export type Ending = { how: 'complete' } | { how: 'left' } | { how: 'cut'; error: unknown };

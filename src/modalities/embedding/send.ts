@@ -3,7 +3,7 @@ import type { WireRequest } from '../../core/provider.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import { classifyError } from '../../upstream/classify-error.js';
-import { readError, readJson } from '../../upstream/read-answer.js';
+import { readError, readJson } from '../../upstream/upstream-request.js';
 import {
   isEmbeddingCodec,
   type EmbeddingCall,

@@ -1,10 +1,9 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
-import { isListed, isOwn } from '../../upstream/address.js';
-import { readBytes } from '../../upstream/read-answer.js';
+import { isListed, isOwn } from '../../upstream/network.js';
+import { readBytes, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
-import { errorOf } from '../../upstream/request-json.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { LightAbortSignal } from '../../lib/abort.js';
+import type { LightAbortSignal } from '../../lib/in-flight.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 /** An image is a file that is ready, so its download is short. */
@@ -18,7 +17,7 @@ const DOWNLOAD: Download = {
  * The bytes of an image where an upstream says it is. An upstream must not make the gateway open
  * what only the gateway can reach, so the rule is: the provider's own origin, which the operator
  * chose, is asked with its credentials; so are, without, the hosts that its manifest lists as
- * `wire.picture_hosts`; everything else must be on the public Internet, also after a redirect.
+ * `wire.image_hosts`; everything else must be on the public Internet, also after a redirect.
  * Throws `UpstreamError`.
  */
 export async function fetchImage(

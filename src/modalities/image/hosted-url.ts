@@ -3,7 +3,7 @@ import type { Services } from '../../pipeline/services.js';
 import { sniffImageType } from '../../lib/image-type.js';
 import type { HostingTerms } from '../../store/images/hosted-images.js';
 
-type PictureOwner = Pick<HostingTerms, 'account_id' | 'free'>;
+type ImageOwner = Pick<HostingTerms, 'account_id' | 'free'>;
 
 /** As many random bytes as nobody can guess: the URL is all that is asked for. */
 const NAME_BYTES = 24;
@@ -14,7 +14,7 @@ const NAME_BYTES = 24;
  */
 export async function hostedImageUrl(
   bytes: Buffer,
-  owner: PictureOwner,
+  owner: ImageOwner,
   services: Services,
 ): Promise<string> {
   const { configuration, store, now } = services;
@@ -24,7 +24,7 @@ export async function hostedImageUrl(
   if (!endpoint) return `data:${sniffImageType(bytes)};base64,${bytes.toString('base64')}`;
   const { image_ttl_ms, images_total_bytes: total_bytes } = configuration.limits;
   const id = randomBytes(NAME_BYTES).toString('base64url');
-  await store.pictures.keep(id, bytes, {
+  await store.images.keep(id, bytes, {
     due_ms: now() + image_ttl_ms,
     total_bytes,
     ...owner,

@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/spending.js';
+import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageGeneration, priced, type ImageFormat } from './formats/image-generation.js';

@@ -1,6 +1,6 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import { jsonRequest, requestJson } from '../../upstream/request-json.js';
+import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
 import { shares } from '../../lib/shares.js';
 import { isImageCodec, type ImageCall, type ImageCodec, type ImageReply } from './codec.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';

@@ -1,7 +1,6 @@
 import { GatewayError, modelNotAllowed } from '../../core/errors.js';
-import type { PathParams } from '../../http/params.js';
+import { type PathParams, fact, type State } from '../../pipeline/stage.js';
 import type { Services } from '../../pipeline/services.js';
-import { fact, type State } from '../../pipeline/stage.js';
 import type { RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
 import { logExpired } from './log-expired.js';

@@ -1,5 +1,5 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/spending.js';
+import { spending } from '../../pipeline/fallback.js';
 import { fact } from '../../pipeline/stage.js';
 import { content } from './content.js';
 import { findTask } from './find-task.js';

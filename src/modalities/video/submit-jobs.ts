@@ -1,9 +1,9 @@
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import type { WireRequest } from '../../core/provider.js';
-import { requestJson } from '../../upstream/request-json.js';
+import { requestJson } from '../../upstream/upstream-request.js';
 import type { Network } from '../../upstream/network-types.js';
 import { videoOperation, type VideoCall } from './codec.js';
-import type { LightAbortSignal } from '../../lib/abort.js';
+import type { LightAbortSignal } from '../../lib/in-flight.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoRequest } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';

@@ -26,7 +26,7 @@ export interface HostedImageStore {
   /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
   keep(id: string, bytes: Uint8Array, terms: HostingTerms): Promise<void>;
   /** Undefined for one that is not kept, or not any more. */
-  picture(id: string): Promise<HostedImage | undefined>;
+  image(id: string): Promise<HostedImage | undefined>;
   /** Removes those whose time is up; answers how many. */
   sweep(): Promise<number>;
 }
@@ -43,7 +43,7 @@ interface ImageBytes {
  * of megabytes would block all others. PostgreSQL stores them itself, so that every process can
  * serve them.
  */
-export function openPictures(database: Database, now: () => number): HostedImageStore {
+export function openHostedImages(database: Database, now: () => number): HostedImageStore {
   const files = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
   return {
     keep: async (id, bytes, terms) => {
@@ -52,7 +52,7 @@ export function openPictures(database: Database, now: () => number): HostedImage
       await files.remove(evicted);
       await files.put(id, bytes);
     },
-    picture: async (id) => {
+    image: async (id) => {
       if (!isPossible(id)) return undefined;
       const row = await database.read<Row | undefined>((knex) =>
         knex('pictures').where({ id }).first('id', 'size_bytes', 'due_ms'),

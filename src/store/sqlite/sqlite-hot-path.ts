@@ -1,24 +1,23 @@
-import Sqlite from 'better-sqlite3';
 import { isBusy, prepareSqlite } from '../database.js';
 import { GroupCommit } from './group-commit.js';
 import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { BatchedReads } from './batched-reads.js';
 import { withRetry } from '../retry.js';
 import type { Process } from '../leases/leases.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
-import { SqliteCharges } from './sqlite-charges.js';
-import { SqliteHolds } from './sqlite-holds.js';
+import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { Charge } from '../ledger/ledger-columns.js';
+import Sqlite from 'better-sqlite3';
+import DataLoader from 'dataloader';
 
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
- * disk; `sqlite-holds.ts`, `sqlite-charges.ts` and `sqlite-idempotency.ts`, which run the
- * statements of `sqlite-statements.ts`. Reads of callers go through `batched-reads.ts`.
+ * disk; `sqlite-holds.ts` and `sqlite-idempotency.ts`, which run the statements of
+ * `sqlite-statements.ts`.
  */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
@@ -28,7 +27,7 @@ export class SqliteHot implements HotPath {
   readonly #group: GroupCommit;
   readonly #holds: SqliteHolds;
   readonly #charges: SqliteCharges;
-  readonly #callers: BatchedReads<Caller>;
+  readonly #callers: DataLoader<string, Caller | undefined>;
   readonly #self: Process;
   readonly #now: () => number;
   #isRegistered = false;
@@ -42,7 +41,7 @@ export class SqliteHot implements HotPath {
     this.#database.pragma('temp_store = MEMORY');
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
-    this.#callers = new BatchedReads(this.#database, (sha256) => this.#caller(sha256));
+    this.#callers = batchedReads(this.#database, (sha256) => this.#caller(sha256));
     this.#self = self;
     this.#now = now;
     this.#group = new GroupCommit(this.#database, (isRetry) => {
@@ -56,7 +55,7 @@ export class SqliteHot implements HotPath {
 
   /** Reads the file each time: a key that another process revoked must be refused at once. */
   caller(secret_sha256: string): Promise<Caller | undefined> {
-    return this.#callers.add(secret_sha256);
+    return this.#callers.load(secret_sha256);
   }
 
   #caller(secret_sha256: string): Caller | undefined {
@@ -127,4 +126,38 @@ export class SqliteHot implements HotPath {
     await withRetry(isBusy, () => this.#processes.leave.run(this.#self.id));
     this.#database.close();
   }
+}
+
+/**
+ * Batches reads by key. Reads of one turn of the event loop share one read transaction, because
+ * taking the lock costs more than the read, and equal keys share one read. Nothing is cached
+ * between batches, so each answer is the current state of the file. A read that fails, as when
+ * another connection holds the lock, is retried alone.
+ */
+export function batchedReads<Found>(
+  database: Sqlite.Database,
+  get: (key: string) => Found | undefined,
+): DataLoader<string, Found | undefined> {
+  const [begin, commit] = [database.prepare('begin'), database.prepare('commit')];
+  const readAll = async (keys: readonly string[]): Promise<(Found | undefined | Error)[]> => {
+    const found = new Map<string, Found | undefined>();
+    const failed = new Map<string, Promise<Found | undefined | Error>>();
+    const isShared = keys.length > 1;
+    if (isShared) begin.run();
+    for (const key of new Set(keys)) {
+      try {
+        found.set(key, get(key));
+      } catch {
+        const retried = withRetry(isBusy, () => get(key));
+        failed.set(key, retried.catch(asError));
+      }
+    }
+    if (isShared) commit.run();
+    return Promise.all(keys.map((key) => failed.get(key) ?? found.get(key)));
+  };
+  return new DataLoader(readAll, { cache: false, batchScheduleFn: (run) => setImmediate(run) });
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

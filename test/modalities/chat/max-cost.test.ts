@@ -120,6 +120,21 @@ describe('the max cost of a chat call', () => {
     });
   }
 
+  for (const [max, n, reads] of [
+    [Infinity, 1, 1],
+    [Infinity, 5, 1],
+    [1, 5, 5],
+    [4, 5, 2],
+  ] as const) {
+    it(`holds the prompt ${reads} times for n ${n} where a call takes at most ${max}`, () => {
+      const operations = new Map([['chat', { path: '/', codec: undefined, max }]]);
+      const model = modelAt([PRICE]);
+      const work = chatWork({ model: 'm', messages: [{ role: 'user', content: '' }], n }, model);
+      const { prompt_tokens } = maxTokens(work, model, { ...provider, operations });
+      expect(prompt_tokens).to.equal(80 * reads);
+    });
+  }
+
   const user = { role: 'user' as const, content: '' };
   const image = { type: 'image_url' as const, image_url: { url: 'https://x.example/1.png' } };
   const audio = {

@@ -68,7 +68,7 @@ describe('a hosted image', () => {
     expect((await browse(gallery, url)).headers.get('cache-control')).to.include('max-age=0,');
     gallery.now_ms += 1;
     await notFound(url);
-    const { pictures: images } = gallery.gateway.store;
+    const { images } = gallery.gateway.store;
     expect(await images.sweep()).to.be.greaterThan(0);
     expect(await images.sweep()).to.equal(0);
     expect(readdirSync(join(gallery.folder, 'tollgate.db-pictures'))).to.deep.equal([]);

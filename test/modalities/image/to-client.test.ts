@@ -32,7 +32,7 @@ describe('an image in the format of the request', () => {
     stranger = await startUpstream({ body: PNG });
     const host = new URL(files.url).host;
     gallery = await startImageGateway({
-      manifest: `wire: { free_sizes: true, picture_hosts: ["${host}"] }`,
+      manifest: `wire: { free_sizes: true, image_hosts: ["${host}"] }`,
       settings: 'limits: { image_bytes: 2kb }',
     });
   });

@@ -29,7 +29,7 @@ const ENTRIES = 50;
 
 const readFields = fieldsReader<AccountCredit>('account-credit');
 
-/** One account, for the operator: its money, its keys and what it did; and credit for it. */
+/** The page of one account for operators: its balance, keys and calls, and a form for credit. */
 export function accountRoutes(services: DashboardServices): Route[] {
   return [
     {
@@ -141,7 +141,7 @@ function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | nul
   );
 }
 
-/** The reference is made with the form, so that sending it twice credits once. */
+/** The form carries its reference, so that sending it twice credits once. */
 function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Element {
   const { values } = state;
   return (

@@ -23,7 +23,7 @@ const PAGE = 50;
 
 const readFields = fieldsReader<AccountCreation>('account-creation');
 
-/** All accounts by name, and the making of one. */
+/** The pages with all accounts by name, and with the form for a new one. */
 export function accountsRoutes(services: DashboardServices): Route[] {
   return [
     {

@@ -6,10 +6,10 @@ import { sendPage } from '../page.js';
 import { Code } from '../parts.js';
 import { counted } from '../words.js';
 
-/** Longer ones are folded at first. */
+/** Longer blocks are folded at first. */
 const MOST_OPEN_LINES = 20;
 
-/** What has more values than these takes a line for each. */
+/** A block with more values than this takes a line for each. */
 const MAX_FLOWING = 6;
 
 interface Section {
@@ -17,9 +17,9 @@ interface Section {
   text: string;
 }
 
-/** What is in force, without its secrets, in the words of gateway.yaml. */
+/** The page of the configuration in use, without its secrets, as YAML. */
 export function configurationRoute({ configuration }: DashboardServices): Route {
-  // Not before somebody looks: of many models it would make up most of the time to start.
+  // Made at the first view: for many models it would take most of the start.
   let known: Section[] | undefined;
   return {
     method: 'GET',
@@ -68,7 +68,7 @@ function Folded({ section: { title, text } }: { section: Section }): JSX.Element
   );
 }
 
-/** As YAML, in which what holds few plain values takes one line. */
+/** YAML in which a block of few plain values takes one line. */
 function written(entries: readonly [string, unknown][]): string {
   const document = new Document(Object.fromEntries(entries));
   visit(document, {

@@ -7,10 +7,10 @@ import { counted, grouped } from '../words.js';
 
 const PATH = '/operator/providers';
 const MINUTE_S = 60;
-/** One failure among so many answers is the weather. */
+/** With this share of failures a provider still counts as healthy. */
 const TROUBLE_SHARE = 0.05;
 
-/** How the calls to each provider went of late. */
+/** The page with the recent calls to each provider. */
 export function providersRoute(services: DashboardServices): Route {
   return {
     method: 'GET',

@@ -7,7 +7,7 @@ import { Ago, Badge, Card, Empty, Money, type Mood } from '../parts.js';
 
 const PATH = '/operator/tasks';
 const PAGE = 50;
-/** Those worth looking for. */
+/** The filters that operators need. */
 const STATUSES: readonly TaskStatus[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 
 const STATES: Record<TaskStatus, { name: string; mood: Mood | undefined }> = {
@@ -18,7 +18,7 @@ const STATES: Record<TaskStatus, { name: string; mood: Mood | undefined }> = {
   FAILED: { name: 'failed', mood: 'bad' },
 };
 
-/** The video tasks of all accounts, newest first. */
+/** The page with the video tasks of all accounts, newest first. */
 export function tasksRoute(services: DashboardServices): Route {
   return {
     method: 'GET',

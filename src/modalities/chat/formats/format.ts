@@ -28,6 +28,6 @@ export interface ChatStreamWriter {
 export interface ChatFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): ChatWork;
-  write(heading: Heading, reply: ChatReply, bill: Bill): object;
+  write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;
   stream(heading: Heading, shown: Shown, work: ChatWork): ChatStreamWriter;
 }

@@ -1,5 +1,5 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatFormat } from './format.js';
 import { completion } from './openai-answer.js';
 import { ChunkWriter } from './openai-chunks.js';

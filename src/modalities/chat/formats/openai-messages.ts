@@ -1,11 +1,11 @@
 import { GatewayError } from '../../../core/errors.js';
-import type { Capability } from '../../../core/model.js';
-import { noteExtras } from '../../../lib/ignored-header.js';
 import type {
   ChatMessage,
   ContentPart,
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
+import { noteExtras } from '../../../http/request-body.js';
+import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
 import { marked, readPart, type Reading } from './openai-parts.js';
 

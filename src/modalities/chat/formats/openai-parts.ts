@@ -1,6 +1,6 @@
 import type { Capability } from '../../../core/model.js';
 import { GatewayError } from '../../../core/errors.js';
-import { noteExtras } from '../../../lib/ignored-header.js';
+import { noteExtras } from '../../../http/request-body.js';
 import { countPdfPages, type Unfolding } from '../../../lib/pdf-pages.js';
 import type { CacheControl, ContentPart, FilePart } from '../../../schema-types/chat-completion.js';
 import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../../core/errors.js';
-import type { Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../lib/ignored-header.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
+import { readMessages, refuseDeep, refuseLegacy } from './openai-messages.js';
+import type { Model } from '../../../core/model.js';
+import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
-import { readMessages, refuseDeep, refuseLegacy } from './openai-messages.js';
 import { marked } from './openai-parts.js';
+import { usualMessages } from './openai-spellings.js';
 
 /** Fields of the chat contract that the gateway reads itself: what a call costs rests on them. */
 export const READ_FIELDS: readonly string[] = [
@@ -52,7 +53,11 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
-  const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
+  const { messages, size } = readMessages(
+    usualMessages(body.messages),
+    model.capabilities,
+    ignored,
+  );
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,

@@ -1,9 +1,9 @@
 import type { Bill } from '../../../billing/bill.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../lib/ignored-header.js';
+import { headerSafe } from '../../../http/request-body.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { EmbeddingBody } from '../../../schema-types/embedding.js';
 import { checkAddresses } from '../../../upstream/client-url.js';
 import type { EmbeddingCall, EmbeddingInput, Vector } from '../codec.js';

@@ -1,10 +1,10 @@
 import type { Bill } from '../../../billing/bill.js';
 import { usageBody } from '../../../core/usage.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageAnswer } from '../send.js';
 import { imagePrice } from '../price.js';
-import { headerSafe } from '../../../lib/ignored-header.js';
+import { headerSafe } from '../../../http/request-body.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
 import type { ImageCall } from '../codec.js';

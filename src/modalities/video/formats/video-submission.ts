@@ -1,7 +1,7 @@
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import { videoOperation } from '../codec.js';
 import { videoRate } from '../price.js';
-import { headerSafe } from '../../../lib/ignored-header.js';
+import { headerSafe } from '../../../http/request-body.js';
 import { GatewayError } from '../../../core/errors.js';
 import type {
   VideoParameters,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GatewayError } from '../../../../src/core/errors.js';
 import type { Model } from '../../../../src/core/model.js';
-import { compileShippedSchema } from '../../../../src/http/validate-body.js';
+import { compileShippedSchema } from '../../../../src/http/request-body.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
 import { chatWork } from '../../../../src/modalities/chat/formats/openai-request.js';
 import { tidy } from '../../../../src/modalities/chat/formats/openai-tidy.js';

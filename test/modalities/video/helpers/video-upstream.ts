@@ -28,7 +28,7 @@ export async function videoUpstreamFiles(
 ): Promise<Record<string, string>> {
   const read = (name: string) =>
     readFile(new URL(`../../../fixtures/video/${name}`, import.meta.url), 'utf8');
-  const lab = `${await read('lab.yaml')}wire: { picture_hosts: ${JSON.stringify(hosts)} }\n`;
+  const lab = `${await read('lab.yaml')}wire: { image_hosts: ${JSON.stringify(hosts)} }\n`;
   return {
     'lab.yaml': lab,
     'single.yaml': lab.replace('max: 4', 'max: 1'),

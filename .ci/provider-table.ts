@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { format } from 'prettier';
+import { parse } from 'yaml';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const README = `${root}README.md`;
+const BEGIN = '<!-- The table of providers is made by `npm run providers`. -->';
+const END = '<!-- The end of the table of providers. -->';
+
+interface Manifest {
+  name: string;
+  base_url?: string;
+  in_process?: string;
+  auth?: string | { header?: string; required?: boolean; signer?: string };
+  operations: Record<string, { max?: number; image_urls?: string } | undefined>;
+  drop?: string[];
+  rename?: Record<string, string>;
+  on_abort?: string;
+  hidden_tokens?: { base?: number; tools?: number };
+  wire?: Record<string, unknown>;
+}
+
+/** What a wire flag means to the reader of the table; a flag that is not here says nothing. */
+const FLAGS: Record<string, (value: unknown) => string> = {
+  stream_options: () => 'gives usage unasked',
+  completion_from_total: () => 'counts reasoning in the total alone',
+  think_tags: () => 'takes `<think>` out of the text',
+  tool_id_length: (length) => `tool call ids of ${String(length)} characters`,
+  reasoning_back: (field) =>
+    field === 'tool_reasoning_content'
+      ? 'wants `reasoning_content` back with tool calls'
+      : `gets reasoning back as \`${String(field)}\``,
+  thought_signatures: () => 'gets thought signatures back',
+  cache_control: () => 'keeps `cache_control`',
+  files: () => 'takes files',
+  text_content: () => 'takes text as one text',
+  effort: (how) =>
+    how === 'none_as_thinking'
+      ? 'effort `none` as `thinking`'
+      : `\`reasoning_effort\` as \`${String(how)}\``,
+  max_completion_tokens: () => '`max_completion_tokens` for reasoning models',
+};
+
+/** The table of the README: every manifest, what it serves, and its quirks. */
+export async function providerTable(): Promise<string> {
+  const rows = readdirSync(`${root}providers`)
+    .filter((file) => file.endsWith('.yaml') && file !== 'prices.yaml')
+    .map((file) => {
+      const manifest = parse(readFileSync(`${root}providers/${file}`, 'utf8')) as Manifest;
+      return { id: file.replace('.yaml', ''), manifest };
+    })
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, manifest }) =>
+      [`\`${id}\``, manifest.name, serves(manifest), keyOf(manifest), quirks(manifest)].join(' | '),
+    );
+  const table = ['manifest | provider | serves | key | quirks', '--- | --- | --- | --- | ---'];
+  const text = [...table, ...rows].map((row) => `| ${row} |`).join('\n');
+  return (await format(text, { parser: 'markdown', printWidth: 100 })).trim();
+}
+
+/** The part of a README between the marks. Throws where a mark is missing. */
+export function tableIn(readme: string): string {
+  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error('The README has no place for the table.');
+  return readme.slice(begin + BEGIN.length, end).trim();
+}
+
+function serves({ operations }: Manifest): string {
+  const names: Record<string, string> = {
+    chat: 'chat',
+    embedding: 'embeddings',
+    image: 'images',
+    video: 'videos',
+    'video.submit': 'videos',
+  };
+  return [...new Set(Object.keys(operations).flatMap((one) => names[one] ?? []))].join(', ');
+}
+
+function keyOf({ auth, in_process, base_url = '', wire = {} }: Manifest): string {
+  if (in_process || auth === 'none') return 'none';
+  const texts = [base_url, ...Object.values(wire).filter((value) => typeof value === 'string')];
+  const parts = [...texts.join(' ').matchAll(/\{(\w+)(=?)/gu)].map(
+    ([, name = '', optional]) => `\`${name}\`${optional ? ' (optional)' : ''}`,
+  );
+  if (typeof auth === 'object' && auth.signer !== undefined) return ['signed', ...parts].join(', ');
+  const isOptional =
+    auth === 'optional-bearer' || (typeof auth === 'object' && auth.required === false);
+  const key = isOptional ? '`api_key` (optional)' : '`api_key`';
+  return [key, ...parts, ...(base_url ? [] : ['`base_url`'])].join(', ');
+}
+
+function quirks(manifest: Manifest): string {
+  const { drop = [], rename = {}, hidden_tokens, on_abort, wire = {} } = manifest;
+  const operations = Object.values(manifest.operations);
+  const renamed = Object.entries(rename).map(([from, to]) => `\`${from}\` as \`${to}\``);
+  return [
+    ...Object.entries(wire).flatMap(([flag, value]) => FLAGS[flag]?.(value) ?? []),
+    ...(operations.some((one) => one?.image_urls === 'bytes') ? ['gets images as bytes'] : []),
+    ...(manifest.operations['chat']?.max === 1 ? ['`n` by several calls'] : []),
+    ...(renamed.length > 0 ? [renamed.join(', ')] : []),
+    ...(drop.length > 0 ? [`leaves out ${drop.map((name) => `\`${name}\``).join(', ')}`] : []),
+    ...(hidden_tokens ? ['adds instructions to the prompt'] : []),
+    ...(on_abort === 'abort' || manifest.in_process ? [] : ['bills on after an abort']),
+  ].join('; ');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const readme = readFileSync(README, 'utf8');
+  const table = await providerTable();
+  writeFileSync(
+    README,
+    readme.replace(tableIn(readme), () => table),
+  );
+}

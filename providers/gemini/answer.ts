@@ -1,0 +1,175 @@
+import type {
+  ChatCall,
+  ChatChoice,
+  ChatDelta,
+  ChatReply,
+  ReasoningDetail,
+  ToolCallFragment,
+} from '../../src/modalities/chat/codec.js';
+import type { Provider } from '../../src/core/provider.js';
+import type { Upstream } from '../../src/core/model.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemini-wire.js';
+import { closeCall, newCalls, readCall, type Calls } from './calls.js';
+import { DETAIL_FORMAT } from './contents.js';
+import { logprobsIn } from './logprobs.js';
+import { usageIn } from './usage.js';
+
+/** What one choice has said so far. */
+interface Choice {
+  calls: Calls;
+  details: number;
+  /** The last word on its end: older models say STOP on every event. */
+  finish: string | undefined;
+  hasSpoken: boolean;
+}
+
+export type Choices = Map<number, Choice>;
+
+/** The contract's words for the ends that mean something of their own. */
+const FINISH: ReadonlyMap<string, string> = new Map([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['CONTINUATION', 'length'],
+  ...[
+    'SAFETY',
+    'RECITATION',
+    'LANGUAGE',
+    'BLOCKLIST',
+    'PROHIBITED_CONTENT',
+    'SPII',
+    'MODEL_ARMOR',
+    'IMAGE_SAFETY',
+    'IMAGE_PROHIBITED_CONTENT',
+    'IMAGE_RECITATION',
+  ].map((word) => [word, 'content_filter'] as const),
+]);
+
+/**
+ * The pieces of one body or event, the last of them its usage. Throws `UpstreamError` for an error,
+ * and for a prompt that was refused, which has no candidates.
+ */
+export function readEvent(body: unknown, choices: Choices, provider: Provider): ChatDelta[] {
+  const event = answerIn(body, provider);
+  const candidates = listIn(event, 'candidates');
+  const feedback = objectIn(event, 'promptFeedback');
+  const blocked = textIn(feedback, 'blockReason');
+  if (blocked !== undefined && candidates.length === 0 && choices.size === 0) {
+    const said = textIn(feedback, 'blockReasonMessage');
+    const words = `The upstream refused the prompt (${blocked}).`;
+    throw new UpstreamError('policy', said === undefined ? words : `${words} ${said}`);
+  }
+  const pieces = candidates.map((candidate, at) => readCandidate(candidate, at, choices));
+  const usage = usageIn(event);
+  return usage ? [...pieces, { usage }] : pieces;
+}
+
+function readCandidate(candidate: Fields, at: number, choices: Choices): ChatDelta {
+  const index = isIndex(candidate['index']) ? candidate['index'] : at;
+  const choice = choices.get(index) ?? {
+    calls: newCalls(),
+    details: 0,
+    finish: undefined,
+    hasSpoken: false,
+  };
+  choices.set(index, choice);
+  choice.finish = textIn(candidate, 'finishReason') ?? choice.finish;
+  const piece: ChatDelta = { index };
+  for (const part of listIn(objectIn(candidate, 'content'), 'parts')) readPart(part, choice, piece);
+  const logprobs = logprobsIn(candidate);
+  if (logprobs) piece.logprobs = logprobs;
+  return piece;
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Adds a part to the piece. What the upstream's own tools did is neither text nor call. */
+function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
+  const { text, thought, functionCall, thoughtSignature: signature } = part;
+  if (typeof text === 'string') {
+    if (text !== '') choice.hasSpoken = true;
+    if (text !== '' && thought === true)
+      piece.reasoning_content = (piece.reasoning_content ?? '') + text;
+    else if (text !== '') piece.content = (piece.content ?? '') + text;
+    if (typeof signature === 'string') {
+      (piece.reasoning_details ??= []).push(detailOf(signature, choice));
+    }
+  } else if (isRecord(functionCall)) {
+    const told = readCall(functionCall, signature, choice.calls);
+    if (told.length > 0) (piece.tool_calls ??= []).push(...told);
+    if (choice.calls.count > 0) choice.hasSpoken = true;
+  } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) choice.hasSpoken = true;
+}
+
+function detailOf(data: string, choice: Choice): ReasoningDetail {
+  choice.details += 1;
+  const index = choice.details - 1;
+  return { type: 'reasoning.encrypted', data, format: DETAIL_FORMAT, index };
+}
+
+/** The calls whose end nothing has told, once the bytes have ended. */
+export function lastCalls(choices: Choices): ChatDelta[] {
+  return [...choices].flatMap(([index, { calls }]) => {
+    const tool_calls = closeCall(calls);
+    return tool_calls.length > 0 ? [{ index, tool_calls }] : [];
+  });
+}
+
+/**
+ * How each choice ended. Throws where one failed before it said anything, or where `mustEnd` and it
+ * was cut off.
+ */
+export function endings(choices: Choices, mustEnd: boolean): Map<number, string | null> {
+  if (choices.size === 0) throw broken('The upstream gave no answer.');
+  return new Map(
+    [...choices].map(([index, { finish, hasSpoken }]) => {
+      if (finish === undefined && mustEnd) throw broken("The upstream's stream broke off.");
+      const word = FINISH.get(finish ?? '');
+      if (word === undefined && !hasSpoken) {
+        const said = /^[A-Z_]{1,64}$/u.test(finish ?? '') ? ` (${finish})` : '';
+        throw broken(`The upstream ended with no answer${said}.`);
+      }
+      return [index, finish === undefined ? null : (word ?? 'stop')];
+    }),
+  );
+}
+
+/** A whole answer, which some paths give as the list of a stream's events. */
+export function decode(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
+  const choices: Choices = new Map();
+  const events: unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
+  const pieces = events.flatMap((event) => readEvent(event, choices, provider));
+  pieces.push(...lastCalls(choices));
+  const ends = endings(choices, false);
+  const usage = pieces.findLast((piece) => piece.usage !== undefined)?.usage;
+  const read = [...ends].map(([index, finish_reason]) => {
+    return { ...joined(pieces.filter((piece) => piece.index === index)), index, finish_reason };
+  });
+  return { choices: read.sort((a, b) => a.index - b.index), usage };
+}
+
+function joined(pieces: readonly ChatDelta[]): Omit<ChatChoice, 'index' | 'finish_reason'> {
+  const content = pieces.map((piece) => piece.content ?? '').join('');
+  const reasoning_content = pieces.map((piece) => piece.reasoning_content ?? '').join('');
+  const reasoning_details = pieces.flatMap((piece) => piece.reasoning_details ?? []);
+  const tool_calls = pieces.flatMap((piece) => piece.tool_calls ?? []).map(wholeCall);
+  const logprobs = pieces.findLast((piece) => piece.logprobs !== undefined)?.logprobs;
+  return {
+    content: content === '' && tool_calls.length > 0 ? null : content,
+    ...(reasoning_content !== '' && { reasoning_content }),
+    ...(reasoning_details.length > 0 && { reasoning_details }),
+    ...(tool_calls.length > 0 && { tool_calls }),
+    ...(logprobs !== undefined && { logprobs }),
+  };
+}
+
+function wholeCall({
+  id = '',
+  function: called,
+}: ToolCallFragment): NonNullable<ChatChoice['tool_calls']>[number] {
+  const { name = '', arguments: args = '{}' } = called;
+  return { id, type: 'function', function: { name, arguments: args } };
+}

@@ -1,0 +1,77 @@
+import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
+import type { Encoded } from '../../src/core/provider.js';
+import type { Upstream } from '../../src/core/model.js';
+import { modelOf, objectIn, type Fields } from '../gemini-wire.js';
+import { decode } from './answer.js';
+import { conversationOf } from './contents.js';
+import { CHAT_FIELDS, generationConfigOf } from './generation-config.js';
+import { decodeStream } from './stream.js';
+import { toolsOf } from './tools.js';
+
+/** Fields of a request's body that clients may set where their model lists them. */
+const BODY_FIELDS: readonly string[] = ['safetySettings', 'labels'];
+
+/** What the gateway alone says: the prompt, and what the hold rests on. */
+const FIXED: readonly string[] = ['contents', 'systemInstruction', 'model', 'toolConfig'];
+const FIXED_CONFIG: readonly string[] = ['maxOutputTokens', 'candidateCount'];
+
+/**
+ * Chat with Gemini's models, whose calls go to `pathOf` of the model. An upstream's `set` gives
+ * fields of the chat contract, or fields of the body such as `safetySettings`.
+ */
+export function geminiChat(pathOf: (model: string) => string): ChatCodec {
+  return {
+    encode: (call, upstream) => encode(call, upstream, pathOf),
+    decode,
+    decodeStream,
+  };
+}
+
+function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => string): Encoded {
+  const model = modelOf(upstream.model);
+  const ignored = new Set<string>();
+  const fields = fieldsOf(call, upstream);
+  const body = {
+    ...conversationOf(call.messages, model, ignored),
+    ...toolsOf(fields, ignored),
+    generationConfig: {
+      ...generationConfigOf(call, fields, model, ignored),
+      ...ownConfig(upstream),
+    },
+  };
+  for (const name of Object.keys(call.fields)) {
+    if (!CHAT_FIELDS.has(name) && !BODY_FIELDS.includes(name)) ignored.add(name);
+  }
+  const verb = call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return {
+    path: `${pathOf(model)}:${verb}`,
+    body: { ...ownFields(fields, upstream), ...body },
+    ignored: [...ignored],
+  };
+}
+
+/** The fields of a call, as the upstream's entry drops and sets them. */
+function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): Fields {
+  const changed: Fields = { ...fields };
+  for (const name of drop) {
+    // A model that is not told to leave its tools would call them.
+    if (name === 'tool_choice' && changed[name] === 'none') delete changed['tools'];
+    delete changed[name];
+  }
+  return Object.assign(changed, set);
+}
+
+/** What an operator, or the clients of a model, say in the words of this wire. */
+function ownFields(fields: Fields, { set }: Upstream): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => {
+      if (CHAT_FIELDS.has(name) || FIXED.includes(name)) return false;
+      return BODY_FIELDS.includes(name) || Object.hasOwn(set, name);
+    }),
+  );
+}
+
+function ownConfig({ set }: Upstream): Fields {
+  const own = Object.entries(objectIn(set, 'generationConfig'));
+  return Object.fromEntries(own.filter(([name]) => !FIXED_CONFIG.includes(name)));
+}

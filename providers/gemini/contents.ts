@@ -1,0 +1,190 @@
+import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
+import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type { Fields } from '../gemini-wire.js';
+import { plainId, signatureOf } from '../../src/lib/tool-id.js';
+import { isGemini3 } from './model-family.js';
+import { partsOf, unsupported, type Place } from './parts.js';
+
+/** Whose form a signature has that travels as a `reasoning.encrypted` detail. */
+export const DETAIL_FORMAT = 'google-gemini-v1';
+
+/**
+ * Stands in for the signature of a function call that another upstream made. Gemini 3 refuses a
+ * call without any.
+ */
+const SKIP_SIGNATURE = 'skip_thought_signature_validator';
+
+interface Content {
+  role: 'user' | 'model';
+  parts: Fields[];
+}
+
+/** A function call of the conversation: its results go by its name, and in the order of calls. */
+interface KnownCall {
+  name: string;
+  order: number;
+}
+
+interface Reading {
+  model: string;
+  contents: Content[];
+  calls: Map<string, KnownCall>;
+  /** How many calls there were. */
+  count: number;
+  ignored: Set<string>;
+}
+
+/**
+ * The messages of a call as the turns of `user` and `model`. Throws `UpstreamError` where a message
+ * cannot be said.
+ */
+export function conversationOf(
+  messages: readonly ChatMessage[],
+  model: string,
+  ignored: Set<string>,
+): Fields {
+  const reading: Reading = { model, contents: [], calls: new Map(), count: 0, ignored };
+  const system: Fields[] = [];
+  let results: { order: number; parts: Fields[] }[] = [];
+  messages.forEach((message, i) => {
+    noteIgnored(message, ignored);
+    const place = { at: `messages[${i}]`, ignored };
+    if (message.role === 'tool') return void results.push(resultOf(message, place, reading));
+    addResults(results, reading.contents);
+    results = [];
+    if (message.role === 'user') add('user', partsOf(message.content, place), reading.contents);
+    else if (message.role === 'assistant')
+      add('model', turnOf(message, place, reading), reading.contents);
+    else system.push(...systemParts(message, place));
+  });
+  addResults(results, reading.contents);
+  if (reading.contents.length > 0) {
+    const { contents } = reading;
+    return system.length > 0 ? { contents, systemInstruction: { parts: system } } : { contents };
+  }
+  // A prompt that is instructions alone: the upstream wants a turn to answer.
+  if (system.length > 0) return { contents: [{ role: 'user', parts: system }] };
+  throw unsupported('messages must say something: this model takes no empty prompt.', 'messages');
+}
+
+function noteIgnored(message: ChatMessage, ignored: Set<string>): void {
+  if (message.cache_control) ignored.add('messages[].cache_control');
+  if (message.name !== undefined && message.role !== 'tool') ignored.add('messages[].name');
+}
+
+/** Turns must alternate, so what one role says in a row is one turn. */
+function add(role: Content['role'], parts: readonly Fields[], contents: Content[]): void {
+  if (parts.length === 0) return;
+  const last = contents.at(-1);
+  if (last?.role === role) last.parts.push(...parts);
+  else contents.push({ role, parts: [...parts] });
+}
+
+function addResults(results: { order: number; parts: Fields[] }[], contents: Content[]): void {
+  results.sort((a, b) => a.order - b.order);
+  // What a result shows beside its text comes after all the results.
+  add(
+    'user',
+    results.flatMap(({ parts }) => parts.slice(0, 1)),
+    contents,
+  );
+  add(
+    'user',
+    results.flatMap(({ parts }) => parts.slice(1)),
+    contents,
+  );
+}
+
+function systemParts({ content }: ChatMessage, place: Place): Fields[] {
+  const parts = partsOf(content, place);
+  if (parts.every((part) => 'text' in part)) return parts;
+  const param = `${place.at}.content`;
+  throw unsupported(`${param}: instructions to this model are text alone.`, param);
+}
+
+function turnOf(message: ChatMessage, place: Place, reading: Reading): Fields[] {
+  const parts = partsOf(message.content, place);
+  const signature = textSignature(message);
+  const last = parts.findLast((part) => 'text' in part);
+  if (last && signature !== undefined) last['thoughtSignature'] = signature;
+  return [...parts, ...callsOf(message, place, reading)];
+}
+
+/** The signature that came with the text of an answer. */
+function textSignature({ reasoning_details }: ChatMessage): string | undefined {
+  return detailsIn(reasoning_details).findLast(({ id }) => id === undefined)?.data;
+}
+
+function detailsIn(details: ChatMessage['reasoning_details']): Partial<ReasoningDetail>[] {
+  return (details ?? []).filter(
+    (detail: Partial<ReasoningDetail>) =>
+      detail.format === DETAIL_FORMAT && typeof detail.data === 'string',
+  );
+}
+
+function callsOf(message: ChatMessage, { at }: Place, reading: Reading): Fields[] {
+  const details = detailsIn(message.reasoning_details);
+  const parts = (message.tool_calls ?? []).map((call, i): Fields => {
+    const id = plainId(call.id);
+    const { name } = call.function;
+    reading.calls.set(id, { name, order: reading.count });
+    reading.count += 1;
+    const args = argumentsOf(call.function.arguments, `${at}.tool_calls[${i}].function.arguments`);
+    // Some clients name the call that a signature belongs to in its detail instead.
+    const thoughtSignature = signatureOf(call.id) ?? details.find((one) => one.id === id)?.data;
+    return {
+      functionCall: { ...(id !== '' && { id }), name, args },
+      ...(thoughtSignature !== undefined && { thoughtSignature }),
+    };
+  });
+  // Of calls made at once the first alone is signed.
+  const [first] = parts;
+  const isSigned = parts.some((part) => 'thoughtSignature' in part);
+  if (first && !isSigned && isGemini3(reading.model)) first['thoughtSignature'] = SKIP_SIGNATURE;
+  return parts;
+}
+
+function argumentsOf(text: string, param: string): Fields {
+  try {
+    const args: unknown = JSON.parse(text.trim() || '{}');
+    if (isRecord(args)) return args;
+  } catch {
+    // Told below.
+  }
+  throw unsupported(`${param} must be a JSON object for this model.`, param);
+}
+
+/** The result of a call, and behind it what it shows beside its text. */
+function resultOf(
+  message: ChatMessage,
+  place: Place,
+  { calls, count, model }: Reading,
+): { order: number; parts: Fields[] } {
+  const id = plainId(message.tool_call_id ?? '');
+  const known = calls.get(id);
+  const name = known?.name ?? message.name;
+  if (name === undefined) {
+    const param = `${place.at}.tool_call_id`;
+    throw unsupported(`${param} must be the id of a tool call before it.`, param);
+  }
+  const parts = partsOf(message.content, place);
+  const shown = parts.filter((part) => !('text' in part));
+  const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
+  const functionResponse: Fields = { ...(id !== '' && { id }), name, response: objectOf(text) };
+  const order = known?.order ?? count;
+  if (!isGemini3(model)) return { order, parts: [{ functionResponse }, ...shown] };
+  if (shown.length > 0) functionResponse['parts'] = shown;
+  return { order, parts: [{ functionResponse }] };
+}
+
+/** A result is an object on this wire. Another text becomes the `output` of one. */
+function objectOf(text: string): Fields {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isRecord(parsed)) return parsed;
+  } catch {
+    // Told as text.
+  }
+  return { output: text };
+}

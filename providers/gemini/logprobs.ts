@@ -1,0 +1,21 @@
+import { listIn, objectIn, type Fields } from '../gemini-wire.js';
+
+/** The log probabilities of a candidate's tokens in the words of the OpenAI wire. */
+export function logprobsIn(candidate: Fields): { content: Fields[] } | undefined {
+  const result = objectIn(candidate, 'logprobsResult');
+  const chosen = listIn(result, 'chosenCandidates');
+  if (chosen.length === 0) return undefined;
+  const tops = listIn(result, 'topCandidates');
+  return {
+    content: chosen.map((token, at) => ({
+      ...tokenOf(token),
+      top_logprobs: listIn(tops[at] ?? {}, 'candidates').map(tokenOf),
+    })),
+  };
+}
+
+function tokenOf({ token, logProbability }: Fields): Fields {
+  const text = typeof token === 'string' ? token : '';
+  const logprob = typeof logProbability === 'number' ? logProbability : 0;
+  return { token: text, logprob, bytes: [...Buffer.from(text)] };
+}

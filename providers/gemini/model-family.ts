@@ -1,0 +1,19 @@
+/** Of the families before Gemini 3, which signs its function calls and thinks by levels. */
+const OLDER = /gemma|learnlm|gemini-(?:[a-z]+-)*[12](?:[.-]|$)|gemini-exp/u;
+
+/** Of these only the 2.5 models think. */
+const THINKS = /gemini-(?:[a-z]+-)*2\.5(?!.*-image)/u;
+
+/** Whether a model belongs to Gemini 3 or to what came after it. */
+export function isGemini3(model: string): boolean {
+  return !OLDER.test(model);
+}
+
+export function canThink(model: string): boolean {
+  return isGemini3(model) || THINKS.test(model);
+}
+
+/** The larger models, which cannot be kept from thinking. */
+export function isPro(model: string): boolean {
+  return /-pro\b/u.test(model);
+}

@@ -1,0 +1,94 @@
+import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import { isDataUrl } from '../../src/lib/data-url.js';
+import { sniffImageType } from '../../src/lib/image-type.js';
+import type { Fields } from '../gemini-wire.js';
+
+/** Where a part stands in the client's request, and the names of what is left out of it. */
+export interface Place {
+  at: string;
+  ignored: Set<string>;
+}
+
+const SOUNDS: ReadonlyMap<string, string> = new Map([
+  ['wav', 'audio/wav'],
+  ['mp3', 'audio/mp3'],
+  ['aac', 'audio/aac'],
+  ['aiff', 'audio/aiff'],
+  ['flac', 'audio/flac'],
+  ['ogg', 'audio/ogg'],
+]);
+
+/** Bytes of base64 that are enough to know an image by. */
+const HEAD_CHARACTERS = 32;
+
+/** What this wire cannot say, and what would change the answer if it were left out. */
+export function unsupported(message: string, param: string): UpstreamError {
+  return new UpstreamError('unsupported', message, undefined, { param });
+}
+
+/** The content of a message as parts. An empty text is none: upstreams refuse it. */
+export function partsOf(content: ChatMessage['content'], place: Place): Fields[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  return (content ?? []).flatMap((part, i) => {
+    return partOf(part, { ...place, at: `${place.at}.content[${i}]` });
+  });
+}
+
+function partOf(part: ContentPart, place: Place): Fields[] {
+  if ('cache_control' in part) place.ignored.add('messages[].content[].cache_control');
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'image_url':
+      return [imageOf(part.image_url, place)];
+    case 'input_audio': {
+      const { data, format } = part.input_audio;
+      const mimeType = SOUNDS.get(format);
+      if (mimeType !== undefined) return [{ inlineData: { mimeType, data } }];
+      const param = `${place.at}.input_audio.format`;
+      throw unsupported(`${param} must be one of ${[...SOUNDS.keys()].join(', ')}.`, param);
+    }
+    case 'file':
+      return [fileOf(part.file, place)];
+  }
+}
+
+function imageOf(
+  { url, detail }: { url: string; detail?: string },
+  { at, ignored }: Place,
+): Fields {
+  if (detail !== undefined && detail !== 'auto') {
+    ignored.add('messages[].content[].image_url.detail');
+  }
+  const param = `${at}.image_url.url`;
+  if (!isDataUrl(url)) throw unsupported(`${param} must be a data: URL for this model.`, param);
+  const { type, data } = dataIn(url);
+  const head = Buffer.from(data.slice(0, HEAD_CHARACTERS), 'base64');
+  return { inlineData: { mimeType: type || sniffImageType(head), data } };
+}
+
+/**
+ * Only bytes are taken: an ID or an address of the upstream's own storage would be read with the
+ * operator's rights.
+ */
+function fileOf(
+  { filename, file_data, file_id }: { filename?: string; file_data?: string; file_id?: string },
+  { at }: Place,
+): Fields {
+  const param = file_data === undefined && file_id !== undefined ? 'file_id' : 'file_data';
+  if (file_data === undefined || /^[a-z]{2,8}:\/\//iu.test(file_data)) {
+    const place = `${at}.file.${param}`;
+    throw unsupported(`${place}: this model takes files only as a data: URL.`, place);
+  }
+  const { type, data } = isDataUrl(file_data) ? dataIn(file_data) : { type: '', data: file_data };
+  const isText = /\.(txt|md|csv)$/iu.test(filename ?? '');
+  return { inlineData: { mimeType: type || (isText ? 'text/plain' : 'application/pdf'), data } };
+}
+
+/** A data: URL of base64, taken apart. The type is empty where it names none. */
+function dataIn(url: string): { type: string; data: string } {
+  const comma = url.indexOf(',');
+  const [type = ''] = url.slice('data:'.length, comma).split(';');
+  return { type: type.toLowerCase(), data: url.slice(comma + 1) };
+}

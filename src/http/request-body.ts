@@ -1,0 +1,281 @@
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import getRawBody from 'raw-body';
+import { GatewayError, OptionError } from '../core/errors.js';
+import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
+import { gather } from './large-body.js';
+import type { Room } from './memory-budget.js';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Ajv2020, type AnySchema, type ValidateFunction, type ErrorObject } from 'ajv/dist/2020.js';
+import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
+
+/** The limits of a body, and the checks of a large one. */
+export interface BodyTerms {
+  limit_bytes: number;
+  /** The maximum number of JSON values in a large body. */
+  values: number;
+  /** A large body that brings almost nothing for this long is refused. */
+  stall_ms: number;
+  room: Room;
+  /** Throws if the caller may not send a large body. */
+  admit: () => Promise<void>;
+}
+
+/**
+ * Reads the JSON body of a request. Throws `GatewayError`: 400 for another content type or
+ * encoding, or if the body is not JSON; 413 past the limit; 408 if it comes too slowly; 503 if
+ * there is no memory for it.
+ */
+export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<unknown> {
+  const bytes = await readBytes(req, terms);
+  if (bytes.length <= LARGE_BYTES) return parse(bytes.toString('utf8'));
+  const weighed = weigh(bytes, terms.values);
+  if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
+  terms.room.takeValues(weighed.values);
+  const body = parse(await decode(bytes));
+  // The next step takes as long as the parsing did, so other requests get a turn first.
+  await nextTurn();
+  return body;
+}
+
+/** Reads a small JSON body without counting it. Throws likewise. */
+export async function readSmallBody(req: IncomingMessage, limit_bytes: number): Promise<unknown> {
+  checkEncoding(req, 'application/json');
+  return parse((arrived(req, limit_bytes) ?? (await readAll(req, limit_bytes))).toString('utf8'));
+}
+
+/**
+ * Reads the fields of a form. Throws `GatewayError`: 400 for another content type, 413 past the
+ * limit.
+ */
+export async function readFormBody(
+  req: IncomingMessage,
+  limit_bytes: number,
+): Promise<URLSearchParams> {
+  checkEncoding(req, 'application/x-www-form-urlencoded');
+  return new URLSearchParams((await readAll(req, limit_bytes)).toString('utf8'));
+}
+
+function checkEncoding(req: IncomingMessage, wanted: string): void {
+  const { 'content-type': type = '', 'content-encoding': encoding } = req.headers;
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== wanted) {
+    throw new GatewayError('invalid_request', `The Content-Type must be ${wanted}.`);
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new GatewayError('invalid_request', 'The body must not be compressed.');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new GatewayError('invalid_request', 'The body is not valid JSON.');
+  }
+}
+
+/** Counts the announced length at once, or else the bytes as they come. */
+async function readBytes(req: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
+  checkEncoding(req, 'application/json');
+  const { limit_bytes, room } = terms;
+  const here = arrived(req, limit_bytes);
+  if (here) {
+    room.take(here.length);
+    return here;
+  }
+  const length = req.headers['content-length'];
+  const announced = length === undefined ? undefined : Number(length);
+  if (announced !== undefined && announced > limit_bytes) throw tooLarge(limit_bytes);
+  if (announced !== undefined && announced <= LARGE_BYTES) {
+    room.take(announced);
+    return readAll(req, limit_bytes);
+  }
+  return gather(req, { ...terms, announced, tooLarge: () => tooLarge(limit_bytes) });
+}
+
+/** The whole body, if it arrived together with its head and is within the limit. */
+function arrived(req: IncomingMessage, limit_bytes: number): Buffer | undefined {
+  const isHere = req.complete && req.readable && req.readableFlowing === null;
+  if (!isHere || req.readableLength > limit_bytes) return undefined;
+  return (req.read() as Buffer | null) ?? Buffer.alloc(0);
+}
+
+async function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
+  // A client may disconnect while its key is looked up. Then no event would ever come.
+  if (req.destroyed) throw new GatewayError('invalid_request', 'The body did not arrive whole.');
+  try {
+    return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null });
+  } catch (error) {
+    const type = (error as { type?: unknown } | null)?.type;
+    if (type === 'entity.too.large') throw tooLarge(limit);
+    throw new GatewayError('invalid_request', 'The body did not arrive whole.', { cause: error });
+  }
+}
+
+function tooLarge(limit_bytes: number): GatewayError {
+  const message = `The body is larger than the ${limit_bytes} bytes that are taken here.`;
+  return new GatewayError('body_too_large', message);
+}
+
+function tooComplex(over: 'values' | 'depth', values: number): GatewayError {
+  const message =
+    over === 'depth'
+      ? 'The body is nested too deep.'
+      : `The body has more than the ${values} JSON values that are taken here.`;
+  return new GatewayError('invalid_request', message);
+}
+
+/** Throws `GatewayError` (400, naming the field) for a body that breaks its schema. */
+export type Check = (body: unknown) => void;
+
+/** Stops at the first error, so that a hostile body cannot cause a long list. */
+const ajv = compilerOfShipped({ discriminator: true, allowUnionTypes: true });
+const shipped = new Map<string, Check>();
+
+/** The check of a format's schema, `schemas/NAME.schema.json`, which may refine another one. */
+export function compileShippedSchema(name: string): Check {
+  let check = shipped.get(name);
+  if (!check) {
+    const schema = readShippedSchema(name);
+    const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
+    for (const { $ref } of refined) compileShippedSchema($ref);
+    check = checking(ajv.compile(schema));
+    shipped.set(name, check);
+  }
+  return check;
+}
+
+/** An operator's own schema, by its path from gateway.yaml. Throws `OptionError` if unusable. */
+export function compileOwnSchema(path: string, configFile: string): Check {
+  try {
+    const file = resolve(dirname(configFile), path);
+    if (!statSync(file).isFile()) throw new OptionError('it is no regular file');
+    const text = readFileSync(file, 'utf8');
+    // Every reload compiles the schema anew, and an older one may have the same `$id`.
+    const own = new Ajv2020({ discriminator: true, strict: false });
+    return checking(own.compile(JSON.parse(text) as AnySchema));
+  } catch (error) {
+    throw new OptionError(`the schema "${path}" cannot be used: ${reason(error)}`);
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof SyntaxError) return 'it is not JSON';
+  if (!(error instanceof Error)) return 'it cannot be read';
+  return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
+}
+
+/** A check that throws if the compiled schema refuses the data. */
+export function checking(valid: ValidateFunction): Check {
+  return (body) => {
+    if (valid(body)) return;
+    const { message, param } = explain(valid.errors ?? []);
+    throw new GatewayError('invalid_request', message, param === '' ? {} : { param });
+  };
+}
+
+/** Describes the first error of a body in a sentence, and names the field at fault. */
+export function explain(errors: readonly ErrorObject[]): { message: string; param: string } {
+  // A failed `if` only repeats the error of its branch.
+  const error = errors.find(({ keyword }) => keyword !== 'if') ?? errors[0];
+  if (!error) return { message: 'The body is not valid.', param: '' };
+  const param = fieldOf(error);
+  return { message: `${param === '' ? 'The body' : param} ${complaint(error)}.`, param };
+}
+
+/** `/messages/2/content` as clients write it: `messages[2].content`. */
+function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+  const steps = instancePath.split('/').slice(1);
+  if (keyword === 'required') steps.push(String(params['missingProperty']));
+  if (keyword === 'additionalProperties') steps.push(String(params['additionalProperty']));
+  if (keyword === 'discriminator') steps.push(String(params['tag']));
+  return steps.map(unescape).reduce(join, '');
+}
+
+function unescape(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function join(path: string, step: string): string {
+  if (/^\d+$/u.test(step)) return `${path}[${step}]`;
+  return path === '' ? step : `${path}.${step}`;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
+};
+
+function complaint({ keyword, params, message, parentSchema }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'type':
+      return `must be ${[params['type']].flat().map(kind).join(' or ')}`;
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+    case 'minimum':
+      return `must be at least ${params['limit']}`;
+    case 'maximum':
+      return `must be at most ${params['limit']}`;
+    case 'minItems':
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxItems':
+      return `must have at most ${params['limit']} entries`;
+    case 'maxLength':
+      return `must have at most ${params['limit']} characters`;
+    case 'pattern':
+      return patternOf(parentSchema) ?? message ?? 'is not valid';
+    case 'discriminator':
+      return 'must be one of text, image_url, input_audio, file';
+    case 'additionalProperties':
+      return 'is not known here';
+    default:
+      return message ?? 'is not valid';
+  }
+}
+
+/** The description of the text in the schema, up to its first semicolon. */
+function patternOf(schema: ErrorObject['parentSchema']): string | undefined {
+  const description: unknown = schema?.['description'];
+  return typeof description === 'string' ? `must be ${description.split(';')[0]}` : undefined;
+}
+
+function kind(type: unknown): string {
+  return KINDS[String(type)] ?? String(type);
+}
+
+/** The maximum length of the header `tollgate-ignored`: clients choose the names in it. */
+const HEADER_CHARACTERS = 1_000;
+
+/** A field name that is safe in a header: ASCII, no line breaks, not too long. */
+export function headerSafe(name: string): string {
+  return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
+}
+
+/** Adds the names of unknown fields to the ignored ones; null is as if it were absent. */
+export function noteExtras(
+  value: object,
+  known: ReadonlySet<string>,
+  where: string,
+  ignored: Set<string>,
+): void {
+  for (const name in value) {
+    const isGiven = Reflect.get(value, name) !== null;
+    if (isGiven && !known.has(name)) ignored.add(`${where}.${headerSafe(name)}`);
+  }
+}
+
+/** The value of the header `tollgate-ignored`: the names of the ignored fields. */
+export function ignoredHeader(names: readonly string[]): string {
+  const all = names.join(', ');
+  if (all.length <= HEADER_CHARACTERS) return all;
+  return `${all.slice(0, all.lastIndexOf(', ', HEADER_CHARACTERS))}, ...`;
+}

@@ -1,0 +1,119 @@
+import { ERRORS, type GatewayError } from '../../../core/errors.js';
+import type { TokenUsage } from '../../../core/usage.js';
+import { spendingEndpoint } from '../../../pipeline/fallback.js';
+import type { MessagesBody } from '../../../schema-types/messages.js';
+import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
+import type { Heading } from '../shown.js';
+import type { ChatFormat } from './format.js';
+import { MessagesWriter, stopReason } from './messages-stream.js';
+import { toCompletion } from './messages-request.js';
+import { chatWork } from './openai-request.js';
+
+/** Anthropic's Messages API, as its SDKs and Claude Code speak it, for every chat model. */
+export const messages: ChatFormat = {
+  name: 'messages',
+  key_header: 'x-api-key',
+  endpoint: spendingEndpoint('messages', 'POST /v1/messages', {
+    modality: 'chat',
+    format: 'messages',
+  }),
+  description: {
+    summary: "Create a message, in the words of Anthropic's Messages API",
+    details: 'With `stream: true` the answer is a stream of events that ends with `message_stop`.',
+    status: 200,
+    content: {
+      'application/json': 'messages#/$defs/answer',
+      'text/event-stream': 'messages#/$defs/event',
+    },
+  },
+  modelOf: (body) => (body as MessagesBody).model,
+  // The schema vouches for the body: its type is made from it.
+  read: (body, model) => chatWork(toCompletion(body as MessagesBody, model), model),
+  write: (heading, reply, { usage }) => message(heading, reply, usage),
+  stream: (heading, shown) => new MessagesWriter(messageHead(heading), shown, { usageOf, errorOf }),
+  error: errorOf,
+};
+
+function messageHead({ id, model }: Heading): object {
+  const named = `msg_${id.replace(/^chatcmpl-/u, '')}`;
+  return { id: named, type: 'message', role: 'assistant', model };
+}
+
+function message(heading: Heading, reply: ChatReply, usage: TokenUsage): object {
+  const [choice] = reply.choices;
+  return {
+    ...messageHead(heading),
+    content: choice ? blocksOf(choice) : [],
+    stop_reason: stopReason(choice?.finish_reason, Boolean(choice?.tool_calls)),
+    stop_sequence: null,
+    usage: usageOf(usage),
+  };
+}
+
+function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }: ChatChoice) {
+  return [
+    ...thinkingOf(reasoning_details ?? [], reasoning_content),
+    ...(content ? [{ type: 'text', text: content }] : []),
+    ...(tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => ({
+      type: 'tool_use',
+      id,
+      name,
+      input: parsed(args),
+    })),
+  ];
+}
+
+/** The signed blocks as they came, or all of the reasoning in one without a signature. */
+function thinkingOf(details: readonly ReasoningDetail[], text: string | undefined): object[] {
+  const blocks = details.flatMap(({ type, text: thinking, signature, data }): object[] => {
+    if (type === 'reasoning.encrypted') return data ? [{ type: 'redacted_thinking', data }] : [];
+    return thinking ? [{ type: 'thinking', thinking, signature: signature ?? '' }] : [];
+  });
+  if (blocks.some((block) => 'thinking' in block) || !text) return blocks;
+  return [{ type: 'thinking', thinking: text, signature: '' }, ...blocks];
+}
+
+/** Arguments are an object here; a text that is none is kept as one field. */
+function parsed(args: string): object {
+  try {
+    const value: unknown = JSON.parse(args);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // A model may break off in the middle of its arguments.
+  }
+  return { arguments: args };
+}
+
+/** The prompt by its classes: each token stands in one of them alone. */
+function usageOf({
+  prompt_tokens,
+  completion_tokens,
+  cached_tokens = 0,
+  cache_write_tokens = 0,
+}: TokenUsage): object {
+  return {
+    input_tokens: Math.max(0, prompt_tokens - cached_tokens - cache_write_tokens),
+    cache_creation_input_tokens: cache_write_tokens,
+    cache_read_input_tokens: cached_tokens,
+    output_tokens: completion_tokens,
+  };
+}
+
+/** Words of this API for errors whose type is another in the gateway's own. */
+const TYPES: Readonly<Record<string, string>> = {
+  insufficient_balance_error: 'billing_error',
+  unavailable_error: 'overloaded_error',
+  upstream_error: 'api_error',
+  internal_error: 'api_error',
+};
+
+function errorOf(error: GatewayError, request_id?: string): object {
+  const { type } = ERRORS[error.code];
+  const { message } = error;
+  const word = error.status === 404 ? 'not_found_error' : (TYPES[type] ?? type);
+  return {
+    type: 'error',
+    error: { type: error.status === 413 ? 'request_too_large' : word, message },
+    ...(request_id !== undefined && { request_id }),
+  };
+}

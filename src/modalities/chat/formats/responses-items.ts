@@ -1,0 +1,118 @@
+import type { TokenUsage } from '../../../core/usage.js';
+import type { ToolCall, ReasoningDetail } from '../codec.js';
+import type { Heading } from '../shown.js';
+import { finishReason } from './openai-finish.js';
+import { sealed } from './responses-request.js';
+import type { ClientTools } from '../call.js';
+import { customInput } from './responses-tools.js';
+
+export type Item = { id: string; type: string } & Record<string, unknown>;
+
+export interface Ending {
+  status: 'completed' | 'incomplete';
+  incomplete_details: { reason: string } | null;
+}
+
+/** Fields that clients look for although nothing is kept, with the values that say so. */
+const NOTHING_KEPT = {
+  error: null,
+  instructions: null,
+  max_output_tokens: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  reasoning: { effort: null, summary: null },
+  store: false,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_p: null,
+  truncation: 'disabled',
+  user: null,
+};
+
+/** An answer as far as it has come. */
+export function response(
+  { id, created, model }: Heading,
+  output: readonly Item[],
+  ending: Ending | { status: 'in_progress' | 'failed' },
+  usage: TokenUsage | null,
+): Record<string, unknown> {
+  return {
+    id: `resp_${plain(id)}`,
+    object: 'response',
+    created_at: created,
+    model,
+    ...NOTHING_KEPT,
+    incomplete_details: null,
+    ...ending,
+    output,
+    usage: usage && usageOf(usage),
+  };
+}
+
+/** The ID of an item, which its place in the answer makes unique. */
+export function itemId(kind: string, { id }: Heading, at: number): string {
+  return `${kind}_${plain(id)}_${at}`;
+}
+
+function plain(id: string): string {
+  return id.replace(/^chatcmpl-/u, '');
+}
+
+export function endingOf(finish: string | null | undefined, hasToolCalls: boolean): Ending {
+  const reasons: Record<string, string> = {
+    length: 'max_output_tokens',
+    content_filter: 'content_filter',
+  };
+  const reason = reasons[finishReason(finish, hasToolCalls)];
+  if (reason === undefined) return { status: 'completed', incomplete_details: null };
+  return { status: 'incomplete', incomplete_details: { reason } };
+}
+
+export function textPart(text: string): object {
+  return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+export function messageItem(id: string, text: string): Item {
+  const content = [textPart(text)];
+  return { id, type: 'message', status: 'completed', role: 'assistant', content };
+}
+
+export function summaryPart(text: string): object {
+  return { type: 'summary_text', text };
+}
+
+/** Reasoning with the state that comes back with it on the next turn. */
+export function reasoningItem(id: string, text: string, details: readonly ReasoningDetail[]): Item {
+  return {
+    id,
+    type: 'reasoning',
+    summary: text === '' ? [] : [summaryPart(text)],
+    ...(details.length > 0 && { encrypted_content: sealed(details) }),
+  };
+}
+
+/** A call of a tool under the name, and in the form, by which the client knows it. */
+export function callItem(id: string, call: ToolCall, tools: ClientTools | undefined): Item {
+  const { name, arguments: args } = call.function;
+  const known = tools?.get(name) ?? { name };
+  const head = { status: 'completed', call_id: call.id, name: known.name };
+  const space = known.namespace === undefined ? {} : { namespace: known.namespace };
+  if (known.is_custom) {
+    return { id, type: 'custom_tool_call', ...head, ...space, input: customInput(args) };
+  }
+  return { id, type: 'function_call', ...head, ...space, arguments: args || '{}' };
+}
+
+function usageOf(usage: TokenUsage): object {
+  const { prompt_tokens, completion_tokens } = usage;
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: { cached_tokens: usage.cached_tokens ?? 0 },
+    output_tokens: completion_tokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoning_tokens ?? 0 },
+    total_tokens: prompt_tokens + completion_tokens,
+  };
+}

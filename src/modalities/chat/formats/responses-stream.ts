@@ -1,0 +1,258 @@
+import type { Bill } from '../../../billing/bill.js';
+import type { ErrorCode, GatewayError } from '../../../core/errors.js';
+import { UpstreamError } from '../../../core/upstream-error.js';
+import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
+import type { Heading, Shown } from '../shown.js';
+import type { ChatStreamWriter } from './format.js';
+import {
+  callItem,
+  endingOf,
+  itemId,
+  messageItem,
+  reasoningItem,
+  response,
+  summaryPart,
+  textPart,
+  type Item,
+} from './responses-items.js';
+import type { ClientTools } from '../call.js';
+
+/** Codes with which clients tell their user of a failure, and do not ask again. */
+const CODES: Partial<Record<ErrorCode, string>> = {
+  context_length_exceeded: 'context_length_exceeded',
+  insufficient_balance: 'insufficient_quota',
+  key_limit_reached: 'insufficient_quota',
+  upstream_error: 'server_is_overloaded',
+  overloaded: 'server_is_overloaded',
+  draining: 'server_is_overloaded',
+  internal_error: 'server_is_overloaded',
+};
+
+type Open =
+  | { kind: 'message'; id: string; text: string }
+  | { kind: 'reasoning'; id: string; text: string; details: ReasoningDetail[] }
+  | { kind: 'call'; id: string; call: ToolCall; index: number };
+
+/**
+ * Turns the pieces of a streamed answer into the events of the Responses API: items one after
+ * another, each added, filled and done, then the whole answer once more.
+ */
+export class ResponsesWriter implements ChatStreamWriter {
+  usage: unknown;
+  hasSpoken = false;
+  #text = '';
+  #sequence = 0;
+  #output: Item[] = [];
+  #open: Open | undefined;
+  #calls = 0;
+  #finish: string | undefined;
+
+  constructor(
+    private readonly heading: Heading,
+    private readonly shown: Shown,
+    private readonly tools: ClientTools | undefined,
+  ) {}
+
+  frame(pieces: readonly ChatDelta[]): string {
+    this.noteUsage(pieces);
+    let events = '';
+    for (const piece of pieces) if (piece.index === 0) events += this.#frame(piece);
+    return events;
+  }
+
+  noteUsage(pieces: readonly ChatDelta[]): void {
+    for (const { usage } of pieces) {
+      if (usage !== undefined && usage !== null) this.usage = usage;
+    }
+  }
+
+  texts(): string[] {
+    return [this.#text];
+  }
+
+  end({ usage }: Bill): string {
+    const events = this.#begin() + this.#close();
+    const ending = endingOf(this.#finish, this.#calls > 0);
+    const whole = response(this.heading, this.#output, ending, usage);
+    return events + this.#event(`response.${ending.status}`, { response: whole });
+  }
+
+  error({ code, message }: GatewayError): string {
+    const failed = response(this.heading, this.#output, { status: 'failed' }, null);
+    const error = { code: CODES[code] ?? 'invalid_prompt', message };
+    return this.#begin() + this.#event('response.failed', { response: { ...failed, error } });
+  }
+
+  #event(type: string, data: object): string {
+    const sequence_number = this.#sequence;
+    this.#sequence += 1;
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...data })}\n\n`;
+  }
+
+  #begin(): string {
+    if (this.#sequence > 0) return '';
+    const begun = response(this.heading, [], { status: 'in_progress' }, null);
+    return (
+      this.#event('response.created', { response: begun }) +
+      this.#event('response.in_progress', { response: begun })
+    );
+  }
+
+  #frame(piece: ChatDelta): string {
+    const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
+    let events = this.#begin();
+    if (this.shown.reasoning) {
+      if (reasoning_content) events += this.#think(reasoning_content);
+      if (reasoning_details?.length) events += this.#keep(reasoning_details);
+    }
+    if (content) events += this.#say(content);
+    if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
+    if (finish_reason !== undefined) this.#finish = finish_reason;
+    return events;
+  }
+
+  #say(delta: string): string {
+    this.#heard(delta);
+    let events = '';
+    let open = this.#open;
+    if (open?.kind !== 'message') {
+      events = this.#close();
+      open = { kind: 'message', id: this.#id('msg'), text: '' };
+      this.#open = open;
+      const item = { ...messageItem(open.id, ''), status: 'in_progress', content: [] };
+      events += this.#added(item);
+      events += this.#inItem('response.content_part.added', {
+        content_index: 0,
+        part: textPart(''),
+      });
+    }
+    open.text += delta;
+    const data = { content_index: 0, delta, logprobs: [] };
+    return events + this.#inItem('response.output_text.delta', data);
+  }
+
+  #think(delta: string): string {
+    this.#heard(delta);
+    const { open, events } = this.#openReasoning();
+    let all = events;
+    if (open.text === '') {
+      const data = { summary_index: 0, part: summaryPart('') };
+      all += this.#inItem('response.reasoning_summary_part.added', data);
+    }
+    open.text += delta;
+    const data = { summary_index: 0, delta };
+    return all + this.#inItem('response.reasoning_summary_text.delta', data);
+  }
+
+  #keep(details: readonly ReasoningDetail[]): string {
+    const { open, events } = this.#openReasoning();
+    open.details.push(...details);
+    return events;
+  }
+
+  #openReasoning(): { open: Open & { kind: 'reasoning' }; events: string } {
+    if (this.#open?.kind === 'reasoning') return { open: this.#open, events: '' };
+    const closed = this.#close();
+    const open = { kind: 'reasoning' as const, id: this.#id('rs'), text: '', details: [] };
+    this.#open = open;
+    return { open, events: closed + this.#added(reasoningItem(open.id, '', [])) };
+  }
+
+  #callOn({ index, id = '', function: { name, arguments: args = '' } }: ToolCallFragment): string {
+    this.#heard(`${name ?? ''}${args}`);
+    let events = '';
+    let open = this.#open;
+    if (index >= this.#calls) {
+      events = this.#close();
+      this.#calls = index + 1;
+      const call: ToolCall = {
+        id,
+        type: 'function',
+        function: { name: name ?? '', arguments: '' },
+      };
+      open = { kind: 'call', id: this.#id('fc'), call, index };
+      this.#open = open;
+      events += this.#added(this.#begunCall(open));
+    }
+    if (open?.kind !== 'call' || open.index !== index) {
+      throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
+    }
+    open.call.function.arguments += args;
+    if (args === '' || this.#isCustom(open.call)) return events;
+    return events + this.#inItem('response.function_call_arguments.delta', { delta: args });
+  }
+
+  #begunCall({ id, call }: Open & { kind: 'call' }): Item {
+    const item = { ...callItem(id, call, this.tools), status: 'in_progress' };
+    return { ...item, ...(this.#isCustom(call) ? { input: '' } : { arguments: '' }) };
+  }
+
+  #isCustom({ function: { name } }: ToolCall): boolean {
+    return this.tools?.get(name)?.is_custom === true;
+  }
+
+  #heard(text: string): void {
+    this.#text += text;
+    this.hasSpoken = true;
+  }
+
+  #id(kind: string): string {
+    return itemId(kind, this.heading, this.#output.length);
+  }
+
+  #added(item: Item): string {
+    const output_index = this.#output.length;
+    return this.#event('response.output_item.added', { output_index, item });
+  }
+
+  #inItem(type: string, data: object): string {
+    const output_index = this.#output.length;
+    return this.#event(type, { item_id: this.#open?.id, output_index, ...data });
+  }
+
+  #close(): string {
+    const open = this.#open;
+    if (!open) return '';
+    const item = this.#itemOf(open);
+    const events = this.#doneParts(open, item);
+    const output_index = this.#output.length;
+    this.#open = undefined;
+    this.#output.push(item);
+    return events + this.#event('response.output_item.done', { output_index, item });
+  }
+
+  #itemOf(open: Open): Item {
+    if (open.kind === 'message') return messageItem(open.id, open.text);
+    if (open.kind === 'reasoning') return reasoningItem(open.id, open.text, open.details);
+    return callItem(open.id, open.call, this.tools);
+  }
+
+  #doneParts(open: Open, item: Item): string {
+    if (open.kind === 'message') {
+      const { text } = open;
+      const done = { content_index: 0, text, logprobs: [] };
+      return (
+        this.#inItem('response.output_text.done', done) +
+        this.#inItem('response.content_part.done', { content_index: 0, part: textPart(text) })
+      );
+    }
+    if (open.kind === 'reasoning') {
+      const { text } = open;
+      if (text === '') return '';
+      const part = summaryPart(text);
+      return (
+        this.#inItem('response.reasoning_summary_text.done', { summary_index: 0, text }) +
+        this.#inItem('response.reasoning_summary_part.done', { summary_index: 0, part })
+      );
+    }
+    if (this.#isCustom(open.call)) {
+      const { input } = item;
+      return (
+        this.#inItem('response.custom_tool_call_input.delta', { delta: input }) +
+        this.#inItem('response.custom_tool_call_input.done', { input })
+      );
+    }
+    const data = { name: item['name'], arguments: item['arguments'] };
+    return this.#inItem('response.function_call_arguments.done', data);
+  }
+}

@@ -1,0 +1,80 @@
+// Made by `npm run types` from schemas/messages.schema.json.
+
+/** a content block; its type says which of the fields it has */
+export type MessagesBlock = Block;
+export type MessagesCacheControl = {
+  type: string;
+  ttl?: string;
+} | null;
+
+/**
+ * Body of POST /v1/messages, in the words of Anthropic's Messages API. Other fields are let in
+ * here and dropped later unless the model passes them through.
+ */
+export interface MessagesBody {
+  model: string;
+  max_tokens?: number;
+  messages: MessagesMessage[];
+  system?: string | MessagesBlock[] | null;
+  stream?: boolean | null;
+  stop_sequences?: string[] | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  tools?: MessagesTool[] | null;
+  tool_choice?: {
+    type: 'auto' | 'any' | 'tool' | 'none';
+    name?: string;
+    disable_parallel_tool_use?: boolean;
+  } | null;
+  thinking?: {
+    type: string;
+    budget_tokens?: number;
+  } | null;
+  output_config?: {
+    effort?: string | null;
+    format?: {
+      type: 'json_schema';
+      schema?: {};
+    } | null;
+  } | null;
+  metadata?: {
+    user_id?: string | null;
+  } | null;
+}
+export interface MessagesMessage {
+  role: 'user' | 'assistant' | 'system';
+  content: string | MessagesBlock[];
+}
+export interface Block {
+  type: string;
+  text?: string;
+  source?: MessagesSource;
+  title?: string | null;
+  id?: string;
+  name?: string;
+  input?: {};
+  tool_use_id?: string;
+  content?: string | MessagesBlock[] | {};
+  is_error?: boolean | null;
+  tool_name?: string;
+  thinking?: string;
+  signature?: string;
+  data?: string;
+  cache_control?: MessagesCacheControl;
+}
+export interface MessagesSource {
+  type: string;
+  media_type?: string;
+  data?: string;
+  url?: string;
+  file_id?: string;
+  content?: string | MessagesBlock[];
+}
+export interface MessagesTool {
+  type?: string | null;
+  name: string;
+  description?: string;
+  input_schema?: {};
+  strict?: boolean | null;
+  cache_control?: MessagesCacheControl;
+}

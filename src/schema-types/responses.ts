@@ -1,0 +1,86 @@
+// Made by `npm run types` from schemas/responses.schema.json.
+
+/** an item of the conversation; its type says which of the fields it has */
+export type ResponsesItem = Item;
+export type ResponsesTextFormat = {
+  type: 'text' | 'json_object' | 'json_schema';
+  name?: string;
+  schema?: {};
+  strict?: boolean | null;
+  description?: string;
+} | null;
+
+/**
+ * Body of POST /v1/responses, in the words of OpenAI's Responses API, of which nothing is kept.
+ * Other fields are let in here and dropped later unless the model passes them through.
+ */
+export interface ResponsesBody {
+  model: string;
+  input: string | ResponsesItem[];
+  instructions?: string | null;
+  stream?: boolean | null;
+  max_output_tokens?: number | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  parallel_tool_calls?: boolean | null;
+  tools?: ResponsesTool[] | null;
+  tool_choice?:
+    | string
+    | {
+        type?: string;
+        name?: string;
+        namespace?: string;
+        mode?: string;
+      }
+    | null;
+  reasoning?: {
+    effort?: string | null;
+  } | null;
+  text?: {
+    format?: ResponsesTextFormat;
+    verbosity?: string | null;
+  } | null;
+  previous_response_id?: string | null;
+  conversation?: string | {} | null;
+  background?: boolean | null;
+  user?: string | null;
+}
+export interface Item {
+  type?: string;
+  role?: 'user' | 'assistant' | 'system' | 'developer';
+  content?: string | ResponsesPart[] | null;
+  call_id?: string;
+  name?: string;
+  namespace?: string | null;
+  arguments?: string;
+  input?: string;
+  output?: string | ResponsesPart[];
+  summary?: ResponsesPart[] | null;
+  encrypted_content?: string | null;
+  tools?: ResponsesTool[];
+}
+/** a part of a content list; its type says which of the fields it has */
+export interface ResponsesPart {
+  type: string;
+  text?: string;
+  refusal?: string;
+  image_url?: string | null;
+  detail?: string | null;
+  file_id?: string | null;
+  file_data?: string | null;
+  file_url?: string | null;
+  filename?: string | null;
+  input_audio?: {
+    data: string;
+    format: string;
+  };
+}
+export interface ResponsesTool {
+  type: string;
+  name?: string;
+  description?: string | null;
+  parameters?: {} | null;
+  strict?: boolean | null;
+  format?: {};
+  tools?: ResponsesTool[];
+}

@@ -1,0 +1,135 @@
+import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
+import { UpstreamError } from '../core/upstream-error.js';
+import type { LightAbortSignal } from '../lib/in-flight.js';
+import { type AnswerRoom, AnswerBody, AnswerTooLarge } from './answer-body.js';
+import { classifyError } from './classify-error.js';
+import { ERROR_BYTES } from './error-body.js';
+import type { Network } from './network-types.js';
+import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
+
+/** The client for whom a call is made: its signal ends the call, its room bounds the answer. */
+export interface Caller {
+  signal: LightAbortSignal;
+  room?: AnswerRoom | undefined;
+}
+
+/** A request of a codec as it goes over the wire; `path` is used where the codec names none. */
+export function jsonRequest(encoded: Encoded, path: string): WireRequest {
+  return {
+    method: 'POST',
+    path: encoded.path || path,
+    headers: { 'content-type': 'application/json', ...encoded.headers },
+    body: JSON.stringify(encoded.body),
+  };
+}
+
+/** Sends a request. Throws `UpstreamError` unless the status of the answer is 2xx. */
+export async function requestOk(
+  network: Network,
+  provider: Provider,
+  wire: WireRequest,
+  signal: LightAbortSignal,
+): Promise<WireAnswer> {
+  const answer = await network.send(provider, wire, signal);
+  if (!isOk(answer.status)) throw await errorOf(answer, provider);
+  return answer;
+}
+
+/** Sends a request and reads its JSON answer. Throws `UpstreamError` for every failure. */
+export async function requestJson(
+  network: Network,
+  provider: Provider,
+  wire: WireRequest,
+  limit_bytes: number,
+  { signal, room }: Caller,
+): Promise<unknown> {
+  return readJson(await requestOk(network, provider, wire, signal), limit_bytes, room);
+}
+
+/** Reads and classifies the error that an answer carries. */
+export async function errorOf(answer: WireAnswer, provider: Provider): Promise<UpstreamError> {
+  const { status, headers } = answer;
+  return classifyError(status, headers, await readError(answer), provider);
+}
+
+/**
+ * Parsing more values would keep other requests waiting. An answer with the log probabilities of
+ * all its tokens has fewer.
+ */
+const MAX_VALUES = 500_000;
+
+export function isOk(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/**
+ * Reads the whole body as JSON, within a limit. Throws `UpstreamError` (broken) for a body that is
+ * larger, empty or not JSON. Some upstreams send blank lines first to keep a call alive; they are
+ * white space to JSON.
+ */
+export async function readJson(
+  answer: WireAnswer,
+  limit_bytes: number,
+  room?: AnswerRoom,
+): Promise<unknown> {
+  const bytes = await readBytes(answer, limit_bytes, room);
+  if (bytes.length > LARGE_BYTES && 'over' in weigh(bytes, MAX_VALUES)) {
+    throw new UpstreamError('broken', "The upstream's answer has too many JSON values.");
+  }
+  const text = bytes.length > LARGE_BYTES ? await decode(bytes) : bytes.toString('utf8');
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    const what = text.trim() === '' ? 'empty' : 'not JSON';
+    throw new UpstreamError('broken', `The upstream's answer is ${what}.`);
+  }
+}
+
+/**
+ * Reads the beginning of a body as text, for an answer that is a failure anyway. A body that is
+ * longer or cut off is no further error.
+ */
+export async function readText(answer: WireAnswer, limit_bytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= limit_bytes) break;
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+  }
+  return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
+}
+
+export function readError(answer: WireAnswer): Promise<string> {
+  return readText(answer, ERROR_BYTES);
+}
+
+/** Reads the whole body. Throws `AnswerTooLarge` for a body that is larger than the limit. */
+export function readBytes(
+  { body }: WireAnswer,
+  limit_bytes: number,
+  room?: AnswerRoom,
+): Promise<Buffer> {
+  if (body instanceof AnswerBody) return body.readAll(limit_bytes, room);
+  return gathered(body, limit_bytes, room);
+}
+
+async function gathered(
+  body: WireAnswer['body'],
+  limit_bytes: number,
+  room: AnswerRoom | undefined,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > limit_bytes) throw new AnswerTooLarge(limit_bytes);
+    room?.grow(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
