@@ -1,4 +1,4 @@
-import { askedOf as claudeAsked, cacheControl, type Asked } from '../anthropic/asked.js';
+import { contextOf as claudeContext, cacheControl, type EncodeContext } from '../anthropic/context.js';
 import { isClaude, type ClaudeModel } from '../anthropic/models.js';
 import type { Upstream } from '../../src/core/model.js';
 
@@ -6,7 +6,7 @@ import type { Upstream } from '../../src/core/model.js';
 export type Family = 'claude' | 'nova' | 'nova-2' | 'gpt-oss' | 'llama' | 'profile' | 'other';
 
 /** What a request is made for: the model, its maker's habits, and the fields it leaves out. */
-export interface Target extends Asked {
+export interface Target extends EncodeContext {
   family: Family;
   /** Whether marks of where a prompt may be cached are taken in messages, and behind tools. */
   caches: { messages: boolean; tools: boolean };
@@ -24,7 +24,7 @@ const HABITS: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
 const OLD_CLAUDE = /claude-(v\d|instant|3-(opus|sonnet|haiku))/u;
 
 export function targetOf(upstream: Upstream): Target {
-  const asked = claudeAsked(upstream);
+  const asked = claudeContext(upstream);
   const family = familyOf(upstream.model.toLowerCase());
   const cachesAll =
     family === 'profile' || (family === 'claude' && !OLD_CLAUDE.test(upstream.model));

@@ -1,5 +1,5 @@
 import type { JsonOutput } from '../anthropic/output.js';
-import { heldSchema } from '../anthropic/schema.js';
+import { strictSchema } from '../anthropic/schema.js';
 import { recordsIn } from '../openai/answer.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Block } from './content.js';
@@ -52,7 +52,7 @@ function toolSpec(
   { name, description, parameters, strict }: Record<string, unknown>,
   { model, ignored }: Target,
 ): Block {
-  const held = strict === true && model.schemas ? heldSchema(parameters) : undefined;
+  const held = strict === true && model.schemas ? strictSchema(parameters) : undefined;
   if (strict === true && !held) ignored.add('tools[].function.strict');
   const schema = held ?? (isRecord(parameters) ? parameters : {});
   const properties = Object.keys(schema).length === 0 ? { properties: {} } : {};
