@@ -12,7 +12,7 @@ const claude = claudeCodec({
 });
 
 /**
- * Claude by InvokeModel: the body is that of the Messages API, and a stream's frames hold its events
+ * Claude by InvokeModel: the body is that of the Messages API, and the frames hold its events
  * in base64.
  */
 export const invoke: ChatCodec = {
