@@ -1,14 +1,32 @@
+import { wire_flags as claude_flags } from './anthropic/codec.js';
+import { isClaude } from './anthropic/models.js';
 import type { ChatCodec } from '../src/modalities/chat/codec.js';
+import type { Upstream } from '../src/core/model.js';
 import { decode } from './bedrock/answer.js';
 import { openFrames } from './bedrock/frames.js';
+import { invoke } from './bedrock/invoke.js';
 import { encode } from './bedrock/request.js';
 import { decodeStream } from './bedrock/stream.js';
 
-/** Amazon Bedrock by its operations Converse and ConverseStream, for every model that it serves. */
-export const chat: ChatCodec = { encode, decode, decodeStream, openFrames };
+/**
+ * The wire flags that this codec reads: those of Claude's own wire, and `invoke_claude: true`, by
+ * which models named as Claude are asked by InvokeModel, with the Messages API's own body.
+ */
+export const wire_flags = [...claude_flags, 'invoke_claude'] as const;
 
-/** The wire flags that this codec reads, which are those of Claude's own wire. */
-export { wire_flags } from './anthropic/codec.js';
+const converse = { encode, decode, decodeStream };
+
+function codecOf({ model, provider }: Upstream): Omit<ChatCodec, 'openFrames'> {
+  return provider.wire['invoke_claude'] === true && isClaude(model) ? invoke : converse;
+}
+
+/** Amazon Bedrock by its operations Converse and ConverseStream, for every model that it serves. */
+export const chat: ChatCodec = {
+  encode: (call, upstream) => codecOf(upstream).encode(call, upstream),
+  decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
+  decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
+  openFrames,
+};
 
 /** Signs what is sent, where the provider has AWS keys instead of a Bedrock API key. */
 export { sign } from './bedrock/sign.js';

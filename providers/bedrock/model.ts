@@ -1,8 +1,4 @@
-import {
-  contextOf as claudeContext,
-  cacheControl,
-  type EncodeContext,
-} from '../anthropic/context.js';
+import { contextOf as claudeContext, cacheControl, type EncodeContext, contextOf } from '../anthropic/context.js';
 import { isClaude, type ClaudeModel } from '../anthropic/models.js';
 import type { Upstream } from '../../src/core/model.js';
 
@@ -28,12 +24,14 @@ const HABITS: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
 const OLD_CLAUDE = /claude-(v\d|instant|3-(opus|sonnet|haiku))/u;
 
 export function targetOf(upstream: Upstream): Target {
-  const asked = claudeContext(upstream);
+  const context = contextOf(upstream);
   const family = familyOf(upstream.model.toLowerCase());
   const cachesAll =
     family === 'profile' || (family === 'claude' && !OLD_CLAUDE.test(upstream.model));
   const caches = { messages: cachesAll || family.startsWith('nova'), tools: cachesAll };
-  return { ...asked, family, caches, model: { ...asked.model, ...HABITS[family] } };
+  const model = { ...context.model, ...HABITS[family] };
+  if (upstream.provider.wire['schemas'] === false) model.schemas = false;
+  return { ...context, family, caches, model };
 }
 
 function familyOf(name: string): Family {
@@ -47,13 +45,13 @@ function familyOf(name: string): Family {
 /** A cache point, where a part of the request is marked for the cache and the model knows marks. */
 export function cachePoints(
   marked: { cache_control?: unknown },
-  { caches, ...asked }: Target,
+  { caches, ...context }: Target,
   place: keyof Target['caches'],
 ): Record<string, unknown>[] {
-  const { cache_control } = cacheControl(marked, asked);
+  const { cache_control } = cacheControl(marked, context);
   if (!cache_control) return [];
   if (!caches[place]) {
-    asked.ignored.add('cache_control');
+    context.ignored.add('cache_control');
     return [];
   }
   const { ttl } = cache_control;

@@ -1,0 +1,54 @@
+import { claudeCodec } from '../anthropic/codec.js';
+import type { ChatCodec, StreamDecoder } from '../../src/modalities/chat/codec.js';
+import type { ServerSentEvent } from '../../src/upstream/sse.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { broken, exceptionError } from './errors.js';
+import { exceptionIn, openFrames, refuseBroken } from './frames.js';
+
+const claude = claudeCodec({
+  pathOf: ({ stream }, { model }) =>
+    `/model/${encodeURIComponent(model)}/${stream ? 'invoke-with-response-stream' : 'invoke'}`,
+  envelope: { anthropic_version: 'bedrock-2023-05-31' },
+});
+
+/**
+ * Claude by InvokeModel: the body is that of the Messages API, and the frames hold its events
+ * in base64.
+ */
+export const invoke: ChatCodec = {
+  encode: claude.encode,
+  decode: claude.decode,
+  decodeStream(call, upstream): StreamDecoder {
+    const decoder = claude.decodeStream(call, upstream);
+    return {
+      read(events, pieces) {
+        for (const event of events) {
+          refuseBroken(event);
+          const exception = exceptionIn(event);
+          if (exception !== undefined) {
+            throw exceptionError(exception, event.data, upstream.provider);
+          }
+          // One at a time: what comes before a broken one is heard.
+          if (event.event === 'chunk' && decoder.read([chunkOf(event)], pieces)) return true;
+        }
+        return false;
+      },
+      end: (pieces) => decoder.end(pieces),
+    };
+  },
+  openFrames,
+};
+
+/** The event of the Messages API that a frame holds. */
+function chunkOf({ data }: ServerSentEvent): ServerSentEvent {
+  try {
+    const payload: unknown = JSON.parse(data);
+    const bytes = isRecord(payload) ? payload['bytes'] : undefined;
+    if (typeof bytes === 'string') {
+      return { event: undefined, data: Buffer.from(bytes, 'base64').toString('utf8') };
+    }
+  } catch {
+    // Told below.
+  }
+  throw broken('The upstream sent a chunk without bytes.');
+}
