@@ -4,21 +4,24 @@ import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
 import type { DeltaSource } from './delta-reader.js';
 import type { Heading, Shown } from './shown.js';
 
-/** A whole answer of one upstream. */
-export interface ChatAnswer {
-  kind: 'chat';
+/** The upstream that answers, and the names of what it could not be told. */
+export interface Made {
   upstream: Upstream;
-  reply: ChatReply;
   heading: Heading;
+  ignored: readonly string[] | undefined;
+}
+
+/** A whole answer of one upstream. */
+export interface ChatAnswer extends Made {
+  kind: 'chat';
+  reply: ChatReply;
 }
 
 /** A stream whose first pieces are here, so that its upstream is known to answer. */
-export interface ChatStream {
+export interface ChatStream extends Made {
   kind: 'chat-stream';
-  upstream: Upstream;
   first: readonly ChatDelta[];
   rest: DeltaSource;
-  heading: Heading;
   shown: Shown;
   client: ClientConnection;
 }

@@ -3,7 +3,7 @@ import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
-import type { ChatAnswer, ChatAttempt, ChatStream } from './attempt.js';
+import type { ChatAnswer, ChatAttempt, ChatStream, Made } from './attempt.js';
 import { fanOut } from './fan-out.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -17,47 +17,45 @@ import { readWhole } from './whole-answer.js';
  * whole answer, or with a stream that has begun; throws `UpstreamError` for everything else.
  */
 export function chat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
-  const { max } = operationOf(attempt.upstream);
-  if (attempt.call.n <= max) return ask(attempt, attempt.client.signal, network);
-  return fanOut(attempt, max, (part, signal) => ask(part, signal, network));
+  const operation = operationOf(attempt.upstream);
+  const { max } = operation;
+  if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
+  return fanOut(attempt, max, (part, signal) => ask(part, operation, signal, network));
+}
+
+interface ChatOperation {
+  path: string;
+  codec: ChatCodec;
+  max: number;
 }
 
 async function ask(
   attempt: ChatAttempt,
+  { path, codec }: ChatOperation,
   signal: LightAbortSignal,
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
-  const { path, codec } = operationOf(upstream);
   const encoded = codec.encode(call, upstream);
+  const made = { upstream, heading: attempt.heading, ignored: encoded.ignored };
   const wire = jsonRequest(encoded, path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
-  if (call.stream && isStream) return beginStream(attempt, codec, answer);
+  if (call.stream && isStream) return beginStream(attempt, made, codec, answer);
   const whole = isStream
     ? await readWhole(openReader(attempt, codec, answer), client.room)
     : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
   const reply = visible(whole, attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
-  return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
+  return call.stream ? wholeAsStream(attempt, made, reply) : { kind: 'chat', reply, ...made };
 }
 
-function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec; max: number } {
+function operationOf({ provider }: Upstream): ChatOperation {
   const operation = provider.operations.get('chat');
   if (!operation || !isChatCodec(operation.codec)) {
     throw new Error(`${provider.name} does not serve chat.`);
   }
   return { path: operation.path, codec: operation.codec, max: operation.max };
-}
-
-function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
-  return { upstream, heading };
-}
-
-function aboutStream(
-  attempt: ChatAttempt,
-): Pick<ChatStream, 'upstream' | 'heading' | 'shown' | 'client'> {
-  return { ...about(attempt), shown: attempt.shown, client: attempt.client };
 }
 
 function isJson(answer: WireAnswer): boolean {
@@ -66,12 +64,14 @@ function isJson(answer: WireAnswer): boolean {
 
 async function beginStream(
   attempt: ChatAttempt,
+  made: Made,
   codec: ChatCodec,
   answer: WireAnswer,
 ): Promise<ChatStream> {
+  const { shown, client } = attempt;
   const rest = openReader(attempt, codec, answer);
   const first = await rest.next();
-  if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+  if (first) return { kind: 'chat-stream', first, rest, shown, client, ...made };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
 }
 
@@ -82,7 +82,7 @@ function openReader(attempt: ChatAttempt, codec: ChatCodec, { body }: WireAnswer
 }
 
 /** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */
-function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
+function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatReply): ChatStream {
   const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
     index,
     ...(content !== null && { content }),
@@ -94,5 +94,5 @@ function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
     each: async (take) => take([{ usage: reply.usage }]),
     leave: () => undefined,
   };
-  return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+  return { kind: 'chat-stream', first, rest, shown, client, ...made };
 }
