@@ -7,9 +7,9 @@ const ADDRESS = /^(https?|data):/iu;
 const INNER = ['image_url', 'input_audio', 'file'];
 
 /**
- * Mends what clients send that the contract does not name, but that can only mean one thing: null in
- * an optional field, an empty list of tool calls, the refusal of an earlier answer, the address of
- * an image as a text. Changes the body in place; false where there was nothing to mend.
+ * Mends what clients send that the contract does not name, but that can only mean one thing: null
+ * in an optional field, an empty list of tool calls, the refusal of an earlier answer, the address
+ * of an image as a text. Changes the body in place; false where there was nothing to mend.
  */
 export function tidy(body: unknown): boolean {
   if (!isRecord(body)) return false;
