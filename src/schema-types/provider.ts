@@ -111,7 +111,7 @@ export interface ImageAccepts {
    * Items: a size such as 1024x1024
    */
   size?: string[];
-  quality?: ('standard' | 'hd')[];
+  quality?: ('standard' | 'hd' | 'low' | 'medium' | 'high' | 'auto')[];
   style?: ('natural' | 'vivid')[];
 }
 /**

@@ -52,7 +52,7 @@ class PlannedImages implements Work {
 
 async function billOf({ usages, delivered }: ImageAnswer, terms: ImageTerms) {
   const bill = await imageBill(usages, delivered, terms);
-  return { ...bill, counts: { images: delivered } };
+  return { ...bill, counts: { images: delivered.length } };
 }
 
 /** Image generation from a prompt. */

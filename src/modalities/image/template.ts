@@ -34,10 +34,12 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   const headers = headersOf(block.headers);
   return {
     encode(call, upstream) {
-      checkAccepted(call, block);
-      const names = { call, model: upstream.model };
-      const address = addressFrom(evaluate(path, call, names));
-      const body = applyOverrides(evaluate(request, call, names), upstream);
+      // The upstream's own choice is asked for by naming none.
+      const asked = call.quality === 'auto' ? { ...call, quality: undefined } : call;
+      checkAccepted(asked, block);
+      const names = { call: asked, model: upstream.model };
+      const address = addressFrom(evaluate(path, asked, names));
+      const body = applyOverrides(evaluate(request, asked, names), upstream);
       return { path: address, headers, body };
     },
     decode(body, call, { model, provider }): ImageReply {
