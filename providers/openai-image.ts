@@ -6,7 +6,7 @@ import type {
   GeneratedImage,
   MadeImage,
 } from '../src/modalities/image/codec.js';
-import { QUALITIES } from '../src/modalities/image/codec.js';
+import { formParts, QUALITIES } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import { broken, checked, recordsIn } from './openai/answer.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -49,7 +49,13 @@ function encode(call: ImageCall, upstream: Upstream): Encoded {
     prompt: call.prompt,
     n: call.n,
   });
-  return { path: '', body };
+  if (!call.images) return { path: '', body };
+  const several = call.images.length > 1;
+  const files = {
+    [several ? 'image[]' : 'image']: call.images,
+    ...(call.mask && { mask: call.mask }),
+  };
+  return { path: '', body, form: formParts({ ...body, ...files }, call) };
 }
 
 function allowed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

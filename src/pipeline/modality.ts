@@ -40,6 +40,8 @@ export interface RequestFormat {
   /** `schemas/NAME.schema.json` says what a body may be. */
   readonly name: string;
   readonly endpoint: DefaultEndpoint;
+  /** True where a body may also be `multipart/form-data`; its files are read as data: URLs. */
+  readonly form?: boolean;
   readonly description: Description;
   /** A header that its clients send their API key in, in lower case; `Authorization` works too. */
   readonly key_header?: string;

@@ -96,7 +96,10 @@ export interface ImageBlock {
   max?: number;
   headers?: Headers;
   accepts?: ImageAccepts;
+  /** form: the request goes out as multipart/form-data; data URLs are its files */
+  send?: 'form';
   request?: Template;
+  edit?: ImageEditBlock;
   response?: ImageResponse;
 }
 export interface Headers {
@@ -120,6 +123,11 @@ export interface ImageAccepts {
  */
 export interface Template {
   [k: string]: unknown;
+}
+/** where and how images are edited; its answer is that of images */
+export interface ImageEditBlock {
+  path: Address;
+  request?: Template;
 }
 export interface ImageResponse {
   images: Template;

@@ -1,5 +1,6 @@
 import { hasMethods } from '../../lib/is-record.js';
-import type { Encoded } from '../../core/provider.js';
+import type { Encoded, FormPart } from '../../core/provider.js';
+import { bytesOfBase64 } from '../../lib/data-url.js';
 import type { Upstream } from '../../core/model.js';
 
 export interface ImageSize {
@@ -26,6 +27,10 @@ export interface ImageCall {
   quality: ImageQuality | undefined;
   style: 'natural' | 'vivid' | undefined;
   response_format: 'url' | 'b64_json';
+  /** What is to be edited, as data: URLs; absent where images are made from the prompt alone. */
+  images?: readonly string[];
+  /** An image, as a data: URL, whose transparent parts show where to edit. */
+  mask?: string;
   /** Passthrough fields. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -61,4 +66,27 @@ export interface ImageCodec {
 /** Whether an adapter's export is an image codec. */
 export function isImageCodec(value: unknown): value is ImageCodec {
   return hasMethods(value, ['encode', 'decode']);
+}
+
+const DATA_TYPE = /^data:([^;,]*)/u;
+
+/**
+ * The body as a form: a part for each field and for each entry of a list. The images of the call
+ * are its files.
+ */
+export function formParts(
+  body: Readonly<Record<string, unknown>>,
+  { images = [], mask }: Pick<ImageCall, 'images' | 'mask'>,
+): FormPart[] {
+  const isFile = (text: string): boolean => text === mask || images.includes(text);
+  const partOf = (name: string, value: unknown): FormPart => {
+    if (typeof value !== 'string') return { name, value: JSON.stringify(value) };
+    if (!isFile(value)) return { name, value };
+    const type = DATA_TYPE.exec(value)?.[1] ?? 'image/png';
+    const filename = `${name.replace(/\W/gu, '')}.${type.split('/')[1] ?? 'png'}`;
+    return { name, file: bytesOfBase64(value), filename, type };
+  };
+  return Object.entries(body).flatMap(([name, value]) =>
+    [value].flat().map((one: unknown) => partOf(name, one)),
+  );
 }

@@ -4,12 +4,15 @@ import { countTokens } from '../../billing/tokens.js';
 import { isPlausible } from '../chat/bill.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
+import type { Provider } from '../../core/provider.js';
 import { readUsage, type Bill } from '../../billing/bill.js';
 
 /** Output tokens of one image at the most, where the model's limits do not say. */
 const MAX_TOKENS = 8_192;
 /** What an upstream may add around a prompt, and more than that. */
 const TEMPLATE_TOKENS = 64;
+/** Input tokens of an image to be edited, where neither model nor manifest says. */
+const INPUT_TOKENS = 8_192;
 /** Output tokens of an image of 1024 x 1024, for an estimate; of `auto` those of the dearest. */
 const USUAL_TOKENS: Readonly<Record<ImageQuality, number>> = {
   low: 272,
@@ -35,6 +38,7 @@ type Kind = Pick<ImageCall, 'size' | 'any_size' | 'quality'>;
 export interface ImageTerms {
   call: ImageCall;
   model: Model;
+  provider?: Pick<Provider, 'image_tokens'>;
   price: Price;
   hold_nano: bigint | null;
 }
@@ -97,9 +101,10 @@ export function imageMaxCost(
   model: Model,
   upstreams: readonly Upstream[],
 ): bigint {
-  const tokens = mostTokens(call, model);
   const kinds = Array.from({ length: call.n }, () => call);
-  const costs = upstreams.map(({ price }) => costOf(kinds, tokens, price));
+  const costs = upstreams.map(({ provider, price }) =>
+    costOf(kinds, mostTokens({ call, model, provider }), price),
+  );
   return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
 }
 
@@ -114,7 +119,7 @@ export async function imageBill(
   delivered: readonly MadeImage[],
   terms: ImageTerms,
 ): Promise<Bill> {
-  const { call, model, price, hold_nano } = terms;
+  const { call, price, hold_nano } = terms;
   if (delivered.length === 0) return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
   const kinds = delivered.map((made) => kindOf(call, made, price));
   const said = believed(usages, terms);
@@ -123,7 +128,7 @@ export async function imageBill(
     const estimated = kinds.some((kind) => isVague(price, kind));
     return { usage, cost_nano: costOf(kinds, usage, price), estimated };
   }
-  const usage = await estimate(call, kinds, model);
+  const usage = await estimate(kinds, terms);
   const cost = costOf(kinds, usage, price);
   const cost_nano = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
   return { usage, cost_nano, estimated: true };
@@ -151,19 +156,27 @@ function believed(
 }
 
 /** Every image may have a call of its own, and so its own prompt. */
-function mostTokens({ prompt, n, fields }: ImageCall, { limits }: Model): TokenUsage {
+function mostTokens(terms: Tokenized): TokenUsage {
+  const { prompt, n, fields } = terms.call;
+  const { limits } = terms.model;
   const prompt_bytes = Buffer.byteLength(prompt) + Buffer.byteLength(JSON.stringify(fields));
   return {
-    prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes),
+    prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes + inputTokens(terms)),
     completion_tokens: n * (limits.max_tokens ?? MAX_TOKENS),
   };
 }
 
-async function estimate(
-  call: ImageCall,
-  kinds: readonly Kind[],
-  model: Model,
-): Promise<TokenUsage> {
+type Tokenized = Pick<ImageTerms, 'call' | 'model' | 'provider'>;
+
+/** What the images to be edited, and their mask, are taken to cost. */
+function inputTokens({ call, model, provider }: Tokenized): number {
+  const { images = [], mask } = call;
+  const each = model.limits.image_tokens ?? provider?.image_tokens ?? INPUT_TOKENS;
+  return each * (images.length + (mask === undefined ? 0 : 1));
+}
+
+async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<TokenUsage> {
+  const { call, model } = terms;
   const most = model.limits.max_tokens ?? MAX_TOKENS;
   let completion_tokens = 0;
   for (const { size, quality } of kinds) {
@@ -171,7 +184,8 @@ async function estimate(
     const usual = USUAL_TOKENS[quality ?? 'standard'];
     completion_tokens += Math.min(Math.ceil((usual * width * height) / USUAL_PIXELS), most);
   }
-  return { prompt_tokens: await countTokens(call.prompt), completion_tokens };
+  const prompt_tokens = (await countTokens(call.prompt)) + inputTokens(terms);
+  return { prompt_tokens, completion_tokens };
 }
 
 function costOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price): bigint {

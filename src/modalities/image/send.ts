@@ -1,6 +1,7 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
+import { wireRequest } from '../../upstream/form-request.js';
+import { requestJson } from '../../upstream/upstream-request.js';
 import { shares } from '../../lib/shares.js';
 import {
   isImageCodec,
@@ -12,6 +13,7 @@ import {
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
+import type { ProviderOperation } from '../../core/provider.js';
 
 /** The images of one request, ready for the client. `created` is in Unix seconds. */
 export interface ImageAnswer {
@@ -61,8 +63,7 @@ export async function images(
   return { ...answer, created, data, delivered: delivered.map(({ made }) => made) };
 }
 
-interface ImageOperation {
-  path: string;
+interface ImageOperation extends Pick<ProviderOperation, 'path' | 'edit'> {
   codec: ImageCodec;
   max: number;
 }
@@ -85,14 +86,14 @@ async function good<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
 async function ask(
   call: ImageCall,
   upstream: Upstream,
-  { codec, path }: ImageOperation,
+  { codec, path, edit }: ImageOperation,
   client: ClientConnection,
   { network, configuration }: Services,
 ): Promise<ImageReply> {
   const { provider } = upstream;
   const { limits } = configuration;
   const encoded = codec.encode(call, upstream);
-  const wire = jsonRequest(encoded, path);
+  const wire = await wireRequest(encoded, call.images ? (edit?.path ?? path) : path);
   const body = await requestJson(network, provider, wire, limits.answer_bytes, client);
   const { images, made, usage } = codec.decode(body, call, upstream);
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');

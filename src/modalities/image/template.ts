@@ -1,6 +1,12 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
-import type { ImageCall, ImageCodec, ImageReply, GeneratedImage } from './codec.js';
+import {
+  formParts,
+  type ImageCall,
+  type ImageCodec,
+  type ImageReply,
+  type GeneratedImage,
+} from './codec.js';
 import { base64Of, isDataUrl } from '../../lib/data-url.js';
 import { isRecord } from '../../lib/is-record.js';
 import type { ImageBlock } from '../../schema-types/provider.js';
@@ -28,6 +34,8 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   const response = block.response ?? {};
   const path = at(image_request, '/path', block.path, true);
   const request = at(image_request, '/request', block.request);
+  const editPath = at(image_request, '/edit/path', block.edit?.path, true);
+  const editRequest = at(image_request, '/edit/request', block.edit?.request);
   const images = at(image_response, '/response/images', response.images);
   const usage = at(image_response, '/response/usage', response.usage);
   const error = at(image_response, '/response/error', response.error);
@@ -38,14 +46,16 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
       const asked = call.quality === 'auto' ? { ...call, quality: undefined } : call;
       checkAccepted(asked, block);
       const names = { call: asked, model: upstream.model };
-      const address = addressFrom(evaluate(path, asked, names));
-      const body = applyOverrides(evaluate(request, asked, names), upstream);
-      return { path: address, headers, body };
+      const [where, what] = call.images ? [editPath, editRequest] : [path, request];
+      const address = addressFrom(evaluate(where, asked, names));
+      const body = applyOverrides(evaluate(what, asked, names), upstream);
+      const form = block.send === 'form' ? { form: formParts(body, call) } : {};
+      return { path: address, headers, body, ...form };
     },
     decode(body, call, { model, provider }): ImageReply {
       const names = { call, body, model };
       const said = evaluate(error, body, names);
-      if (typeof said === 'string' && said !== '')
+      if ((typeof said === 'string' && said !== '') || isRecord(said))
         throw classifyErrorInside({ error: said }, provider);
       const made = evaluate(images, body, names);
       const found = (Array.isArray(made) ? made : []).flatMap(imageIn);

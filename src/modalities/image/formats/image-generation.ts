@@ -91,16 +91,27 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   return { call, ignored };
 }
 
+/** Those of the upstreams that can do what is asked for. Throws `GatewayError` where none can. */
+function able({ images }: ImageCall, { id, upstreams }: Model): readonly Upstream[] {
+  if (!images) return upstreams;
+  const editing = upstreams.filter(({ provider }) => provider.operations.get('image')?.edit);
+  if (editing.length > 0) return editing;
+  const message = `The model "${id}" does not edit images.`;
+  throw new GatewayError('unsupported_capability', message, { param: 'model' });
+}
+
 /**
  * Those of the upstreams that have a price for what is asked for. Throws `GatewayError` (400) where
  * there is none, before any money is held.
  */
-export function priced(call: ImageCall, { id, upstreams, limits }: Model): readonly Upstream[] {
+export function priced(call: ImageCall, model: Model): readonly Upstream[] {
+  const { id, limits } = model;
+  const upstreams = able(call, model);
   const most = limits.image_pixels ?? DEFAULT_PIXELS;
   const sold = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
-  const able = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
+  const fitting = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
   const [first] = upstreams;
-  if (able.length > 0 || !first) return able;
+  if (fitting.length > 0 || !first) return fitting;
   if (sold.length > 0) {
     const side = Math.floor(Math.sqrt(most));
     refuse('size', `must have at most ${most} pixels for ${id}, such as ${side}x${side}`);
