@@ -17,7 +17,7 @@ const IMAGE_CALL: Fields = {
   style: {},
   response_format: {},
   images: undefined,
-  mask: {},
+  mask: { url: {}, base64: {}, mime_type: {} },
   fields: undefined,
 };
 

@@ -99,6 +99,7 @@ export interface ImageBlock {
   /** form: the request goes out as multipart/form-data; data URLs are its files */
   send?: 'form';
   request?: Template;
+  poll?: ImagePollBlock;
   edit?: ImageEditBlock;
   response?: ImageResponse;
 }
@@ -123,6 +124,11 @@ export interface ImageAccepts {
  */
 export interface Template {
   [k: string]: unknown;
+}
+/** where images are asked for that the first answer only begins */
+export interface ImagePollBlock {
+  path: Address;
+  pending: Template;
 }
 /** where and how images are edited; its answer is that of images */
 export interface ImageEditBlock {

@@ -57,10 +57,20 @@ export interface ImageReply {
   usage: unknown;
 }
 
+/** How an upstream is asked again until images are made that it only began at the first call. */
+export interface ImagePolling {
+  /** The address to ask at, from the answer to the call. Throws `UpstreamError` without one. */
+  address(submitted: unknown, call: ImageCall, upstream: Upstream): string;
+  /** Whether an answer there says that the images are still being made. */
+  isPending(body: unknown, call: ImageCall, upstream: Upstream): boolean;
+}
+
 /** How one wire format says image generation. Pure, like `ChatCodec`; throws `UpstreamError`. */
 export interface ImageCodec {
   encode(call: ImageCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ImageCall, upstream: Upstream): ImageReply;
+  /** Where the answer to the call is not the images: `decode` then reads the last poll's. */
+  poll?: ImagePolling;
 }
 
 /** Whether an adapter's export is an image codec. */

@@ -6,7 +6,15 @@ import { isImageCodec } from './codec.js';
 import { mapImages } from './template.js';
 
 const PLACE = '/operations/image';
-const TEMPLATES = ['headers', 'accepts', 'send', 'request', 'response', 'edit/request'] as const;
+const TEMPLATES = [
+  'headers',
+  'accepts',
+  'send',
+  'request',
+  'response',
+  'poll',
+  'edit/request',
+] as const;
 
 /** How a manifest makes images: by a codec that it names, or by its own templates. */
 export async function readImage({

@@ -10,6 +10,7 @@ import {
   type ImageReply,
   type MadeImage,
 } from './codec.js';
+import { pollImages } from './poll.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
@@ -88,13 +89,16 @@ async function ask(
   upstream: Upstream,
   { codec, path, edit }: ImageOperation,
   client: ClientConnection,
-  { network, configuration }: Services,
+  services: Services,
 ): Promise<ImageReply> {
   const { provider } = upstream;
-  const { limits } = configuration;
+  const { network, configuration } = services;
   const encoded = codec.encode(call, upstream);
   const wire = await wireRequest(encoded, call.images ? (edit?.path ?? path) : path);
-  const body = await requestJson(network, provider, wire, limits.answer_bytes, client);
+  const { answer_bytes } = configuration.limits;
+  const first = await requestJson(network, provider, wire, answer_bytes, client);
+  const { poll } = codec;
+  const body = poll ? await pollImages(poll, first, { call, upstream }, client, services) : first;
   const { images, made, usage } = codec.decode(body, call, upstream);
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
   // An upstream that makes more than was asked for gives the rest away.

@@ -4,12 +4,13 @@ import {
   formParts,
   type ImageCall,
   type ImageCodec,
+  type ImagePolling,
   type ImageReply,
   type GeneratedImage,
 } from './codec.js';
 import { base64Of, isDataUrl } from '../../lib/data-url.js';
 import { isRecord } from '../../lib/is-record.js';
-import type { ImageBlock } from '../../schema-types/provider.js';
+import type { ImageBlock, ImagePollBlock } from '../../schema-types/provider.js';
 import { classifyErrorInside } from '../../upstream/classify-error.js';
 import { unsupportedValue } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
@@ -41,10 +42,12 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   const error = at(image_response, '/response/error', response.error);
   const headers = headersOf(block.headers);
   return {
+    ...(block.poll && { poll: pollingOf(source, block.poll) }),
     encode(call, upstream) {
       // The upstream's own choice is asked for by naming none.
-      const asked = call.quality === 'auto' ? { ...call, quality: undefined } : call;
-      checkAccepted(asked, block);
+      const quality = call.quality === 'auto' ? undefined : call.quality;
+      checkAccepted({ ...call, quality }, block);
+      const asked = { ...call, quality, ...filesOf(call) };
       const names = { call: asked, model: upstream.model };
       const [where, what] = call.images ? [editPath, editRequest] : [path, request];
       const address = addressFrom(evaluate(where, asked, names));
@@ -66,6 +69,34 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
     },
   };
 }
+
+function pollingOf(source: Source, block: PartialLoad<ImagePollBlock>): ImagePolling {
+  const place = TEMPLATE_SCOPES.image_response;
+  const path = compile(block.path, `${AT}/poll/path`, { source, place, address: true });
+  const pending = compile(block.pending, `${AT}/poll/pending`, { source, place });
+  return {
+    address: (body, call, { model }) => addressFrom(evaluate(path, body, { call, body, model })),
+    isPending: (body, call, { model }) => {
+      const value = evaluate(pending, body, { call, body, model });
+      return value === true || (typeof value === 'string' && value !== '');
+    },
+  };
+}
+
+/** The images to be edited, in the parts that templates name. */
+function filesOf({ images, mask }: ImageCall): Fields {
+  const parts = (url: string) => ({
+    url,
+    base64: base64Of(url),
+    mime_type: url.slice('data:'.length, url.indexOf(';')),
+  });
+  return {
+    ...(images && { images: images.map(parts) }),
+    ...(mask !== undefined && { mask: parts(mask) }),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function checkAccepted(call: ImageCall, { accepts }: PartialLoad<ImageBlock>): void {
   const size = call.size && `${call.size.width}x${call.size.height}`;
