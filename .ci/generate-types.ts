@@ -14,6 +14,7 @@ export const TYPED_SCHEMAS = [
   'embedding',
   'gateway',
   'generate-content',
+  'image-edit',
   'image-generation',
   'key-creation',
   'ledger-query',

@@ -23,7 +23,7 @@ const NOTHING = {
 };
 
 /** The wire flags that the gateway reads itself, whatever the codec: hosts of results. */
-const GATEWAY_FLAGS = ['image_hosts'];
+const GATEWAY_FLAGS = ['image_hosts', 'key_hosts'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
 

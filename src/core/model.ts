@@ -21,7 +21,7 @@ export interface Price {
   audio_output_nano_per_million?: bigint;
   /** Only input costs: the file gives no price for output. */
   input_only?: boolean;
-  /** Nano-dollars by `any`, by quality (`standard`, `hd`) or by size (`1024x1024`). */
+  /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
   per_image?: ReadonlyMap<string, bigint>;
   /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
   per_video_second?: ReadonlyMap<string, bigint>;

@@ -30,9 +30,12 @@ export type PriceEntry =
       per_image?:
         | number
         | {
-            standard?: Dollars;
-            hd?: Dollars;
-            [k: string]: Dollars | undefined;
+            standard?: ImageRate;
+            hd?: ImageRate;
+            low?: ImageRate;
+            medium?: ImageRate;
+            high?: ImageRate;
+            [k: string]: Dollars | ImageRate | undefined;
           };
       /** a number of dollars, or one for each resolution */
       per_video_second?:
@@ -48,8 +51,17 @@ export type PriceEntry =
  *
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[1-9][0-9]*x[1-9][0-9]*$".
+ *
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[1-9][0-9]*x[1-9][0-9]*$".
  */
 export type Dollars = number;
+/** a number of dollars, or one for each size */
+export type ImageRate =
+  | number
+  | {
+      [k: string]: Dollars;
+    };
 /** a number of dollars, or { silent, audio } */
 export type VideoRate =
   | number

@@ -21,6 +21,7 @@ import { messages } from './formats/messages.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
+import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import type { ChatAnswer, ChatStream } from './attempt.js';
 import { chat as sendChat } from './send.js';
@@ -166,6 +167,7 @@ export const chat: Modality = {
       node: 'answer.choices[0].message.content',
     },
   }),
+  probe: probeChat,
   playground: {
     title: 'Chat',
     ideas: ['Explain a hash to a child', 'Write a haiku about a toll road'],
