@@ -4,7 +4,7 @@ import { dollars, onEachStore } from './helpers/ground.js';
 
 const KILLS = 10;
 
-onEachStore('several processes', (ground) => {
+onEachStore('several processes on one store', (ground) => {
   it('add up on one database', async function () {
     this.timeout(60_000);
     const store = await ground.open();

@@ -11,7 +11,7 @@ import {
 import { pino } from 'pino';
 import { join } from 'node:path';
 
-describe('a SQLite file that is taken away from under a gateway', () => {
+describe('a SQLite file that is deleted while a gateway runs', () => {
   let house: ScriptedGateway;
   let file: string;
   const lines: string[] = [];

@@ -15,7 +15,7 @@ const { SQLITE_TMPDIR, TMPDIR } = process.env;
 const PLACES = [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp'];
 const PREFIX = 'etilqs_';
 
-describe('calls on SQLite that come at once', () => {
+describe('concurrent calls on SQLite', () => {
   let folder: string;
   let store: Store;
 
