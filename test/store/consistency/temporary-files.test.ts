@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { existsSync, mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/open.js';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars } from './helpers/ground.js';
+import { openStore } from '../../../src/store/open.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars } from '../helpers/ground.js';
 
 /** So that the rows that one statement touches lie on many pages. */
 const OPEN_HOLDS = 2_000;
@@ -30,7 +30,7 @@ describe('concurrent calls on SQLite', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('make no temporary files, which cost more than what is written for good', async () => {
+  it('make no temporary files, which would cost more than the writes', async () => {
     const made: string[] = [];
     const place = PLACES.find((one) => one && existsSync(one)) ?? tmpdir();
     const watcher = watch(place, (_, name) => name?.startsWith(PREFIX) && made.push(name));

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars, onEachStore } from './helpers/ground.js';
-import type { Charge } from '../../src/store/ledger/ledger-columns.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
+import type { Charge } from '../../../src/store/ledger/ledger-columns.js';
 
 /** More than one statement takes, and no round number of them. */
 const MANY = 41;

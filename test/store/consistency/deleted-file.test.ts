@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
-import { chatJson } from '../helpers/upstream.js';
+import { chatJson } from '../../helpers/upstream.js';
 import {
   closeAndAudit,
   HELLO,
   startScriptedGateway,
   ready,
   type ScriptedGateway,
-} from '../money/helpers/scripted-gateway.js';
+} from '../../money/helpers/scripted-gateway.js';
 import { pino } from 'pino';
 import { join } from 'node:path';
 

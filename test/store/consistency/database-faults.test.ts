@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { EndedCall } from '../../src/store/idempotency/idempotency-types.js';
-import type { TaskIntent } from '../../src/store/tasks/task-types.js';
-import type { Store } from '../../src/store/store-types.js';
-import { fuse, unfuse } from './helpers/fuse.js';
-import { chargeOf, dollars, ENDED, onEachStore, type Ground } from './helpers/ground.js';
+import type { EndedCall } from '../../../src/store/idempotency/idempotency-types.js';
+import type { TaskIntent } from '../../../src/store/tasks/task-types.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { fuse, unfuse } from '../helpers/fuse.js';
+import { chargeOf, dollars, ENDED, onEachStore, type Ground } from '../helpers/ground.js';
 
 interface Act {
   /** On an account, with a key of it that has a limit. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, onEachStore, type Ground } from './helpers/ground.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, onEachStore, type Ground } from '../helpers/ground.js';
 
 /** What the store must come to, in the simplest words. */
 interface Model {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { TaskIntent, TaskJob } from '../../src/store/tasks/task-types.js';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars, onEachStore, refusal, type Ground } from './helpers/ground.js';
-import type { Key, KeyTerms } from '../../src/store/keys/keys.js';
+import type { TaskIntent, TaskJob } from '../../../src/store/tasks/task-types.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars, onEachStore, refusal, type Ground } from '../helpers/ground.js';
+import type { Key, KeyTerms } from '../../../src/store/keys/keys.js';
 
 const LIMIT = dollars(5);
 

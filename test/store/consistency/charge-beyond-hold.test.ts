@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Settled, Store } from '../../src/store/store-types.js';
-import { chargeOf, onEachStore } from './helpers/ground.js';
+import type { Settled, Store } from '../../../src/store/store-types.js';
+import { chargeOf, onEachStore } from '../helpers/ground.js';
 
 async function figures(store: Store, id: string): Promise<(bigint | undefined)[]> {
   const account = await store.account(id);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Child } from './helpers/child.js';
-import { dollars, onEachStore } from './helpers/ground.js';
+import { Child } from '../helpers/child.js';
+import { dollars, onEachStore } from '../helpers/ground.js';
 
 const KILLS = 10;
 
