@@ -7,5 +7,8 @@ import { decodeStream } from './bedrock/stream.js';
 /** Amazon Bedrock by its operations Converse and ConverseStream, for every model that it serves. */
 export const chat: ChatCodec = { encode, decode, decodeStream, openFrames };
 
+/** The wire flags that this codec reads, which are those of Claude's own wire. */
+export { wire_flags } from './anthropic/codec.js';
+
 /** Signs what is sent, where the provider has AWS keys instead of a Bedrock API key. */
 export { sign } from './bedrock/sign.js';

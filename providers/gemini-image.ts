@@ -51,7 +51,7 @@ function encode(call: ImageCall, { model, set }: Upstream, path: string): Encode
         ...(wanted && { imageConfig: wanted }),
       },
     },
-    ignored: foreign,
+    ...(foreign.length > 0 && { ignored: foreign }),
   };
 }
 

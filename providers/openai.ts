@@ -45,7 +45,7 @@ export const wire_flags = [
  * - `reasoning_back`: the field in which an earlier answer's reasoning goes back, none where it is
  *   left out. `reasoning_content`; `tool_reasoning_content`, the same on messages with tool calls
  *   alone, where it is demanded; `reasoning`; `reasoning_details`; `think_tags`, in the text.
- * - `thought_signatures`: Gemini's signatures go back beside tool calls, as at Google's endpoint.
+ * - `thought_signatures`: Gemini's signatures go back beside the tool calls.
  * - `cache_control`: marks for the cache are known, and stay.
  * - `files`: parts of type `file` are known; elsewhere they are `unsupported`.
  * - `text_content`: content is one text, never a list of texts and never null.

@@ -1,6 +1,6 @@
 import type { ContentPart } from '../../src/schema-types/chat-completion.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { cacheControl, type Asked } from './asked.js';
+import { cacheControl, type EncodeContext } from './context.js';
 import { IMAGE_TYPES, type DocumentBlock, type ImageBlock, type MediaBlock } from './wire.js';
 
 type Content = string | readonly ContentPart[] | null | undefined;
@@ -11,25 +11,25 @@ const IMAGES: readonly string[] = IMAGE_TYPES;
 
 /**
  * What a message says, as blocks. Text of nothing but white space is left out: the API refuses it.
- * Throws the `UpstreamError` `unsupported` for sound, and for images and files of other types.
+ * Throws the `UpstreamError` `unsupported` for audio, and for images and files of other types.
  */
-export function mediaBlocks(content: Content, at: string, asked: Asked): MediaBlock[] {
+export function mediaBlocks(content: Content, at: string, context: EncodeContext): MediaBlock[] {
   if (typeof content === 'string') return textBlocks(content);
   return (content ?? []).flatMap((part, index) =>
-    mediaBlock(part, `${at}.content[${index}]`, asked),
+    mediaBlock(part, `${at}.content[${index}]`, context),
   );
 }
 
-function mediaBlock(part: ContentPart, at: string, asked: Asked): MediaBlock[] {
+function mediaBlock(part: ContentPart, at: string, context: EncodeContext): MediaBlock[] {
   switch (part.type) {
     case 'text':
-      return textBlocks(part.text).map((block) => ({ ...block, ...cacheControl(part, asked) }));
+      return textBlocks(part.text).map((block) => ({ ...block, ...cacheControl(part, context) }));
     case 'image_url':
-      return [{ ...imageBlock(part, at, asked), ...cacheControl(part, asked) }];
+      return [{ ...imageBlock(part, at, context), ...cacheControl(part, context) }];
     case 'file':
-      return [{ ...documentBlock(part, at), ...cacheControl(part, asked) }];
+      return [{ ...documentBlock(part, at), ...cacheControl(part, context) }];
     case 'input_audio':
-      throw unsupported(at, 'sound');
+      throw unsupported(at, 'audio');
   }
 }
 
@@ -37,10 +37,14 @@ function textBlocks(text: string): { type: 'text'; text: string }[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-function imageBlock({ image_url }: Part<'image_url'>, at: string, asked: Asked): ImageBlock {
+function imageBlock(
+  { image_url }: Part<'image_url'>,
+  at: string,
+  context: EncodeContext,
+): ImageBlock {
   const { url, detail } = image_url;
   if (detail !== undefined && detail !== 'auto') {
-    asked.ignored.add('messages[].content[].image_url.detail');
+    context.ignored.add('messages[].content[].image_url.detail');
   }
   if (/^https:\/\//iu.test(url)) return { type: 'image', source: { type: 'url', url } };
   const { type, data } = dataOf(url);
@@ -87,12 +91,6 @@ function dataOf(url: string): { type: string; data: string } {
 }
 
 function unsupported(param: string, what: string): UpstreamError {
-  return new UpstreamError(
-    'unsupported',
-    `${param}: this upstream does not take ${what}.`,
-    undefined,
-    {
-      param,
-    },
-  );
+  const message = `${param}: this upstream does not take ${what}.`;
+  return new UpstreamError('unsupported', message, undefined, { param });
 }

@@ -8,14 +8,15 @@ import { decodeStream } from './stream.js';
 
 /**
  * The wire flags that this codec reads: `sampling`, whether temperature, top_p and top_k are taken,
- * where the model's name does not tell; `cache_hour: true` where `cache_control` may ask for a
+ * where the model's name does not tell; `schemas: false` where a cloud serves Claude without its
+ * structured output and strict tools; `cache_hour: true` where `cache_control` may ask for a
  * cache of an hour, whose writing costs more than the price of a cache write is made for.
  */
-export const wire_flags = ['sampling', 'cache_hour'] as const;
+export const wire_flags = ['sampling', 'schemas', 'cache_hour'] as const;
 
 /** What differs where Claude is reached by way of a cloud. */
 export interface ClaudeWire {
-  /** The path of a call; empty for the operation's own. */
+  /** The path of a call, which streams if its answer may be long; empty for the operation's own. */
   pathOf: (call: ChatCall, upstream: Upstream) => string;
   /**
    * `anthropic`: the body names the model and says whether it streams. Else the path does, and the
@@ -24,6 +25,12 @@ export interface ClaudeWire {
   envelope: 'anthropic' | { anthropic_version: string };
 }
 
+/**
+ * An answer of more tokens may take longer than the ten minutes for which the API keeps a call
+ * open that does not stream.
+ */
+const WHOLE_TOKENS = 21_333;
+
 /** What an operator's `set` may not touch, since the hold rests on it. */
 const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_completion_tokens']);
 
@@ -31,16 +38,20 @@ const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_co
 export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   const encode = (call: ChatCall, upstream: Upstream): Encoded => {
     const { body, ignored } = messagesBody(call, upstream);
-    const around =
-      envelope === 'anthropic' ? { model: upstream.model, stream: call.stream } : envelope;
-    const path = pathOf(call, upstream);
-    return { path, body: changed({ ...around, ...body }, upstream), ignored };
+    const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
+    const around = envelope === 'anthropic' ? { model: upstream.model, stream } : envelope;
+    return {
+      path: pathOf({ ...call, stream }, upstream),
+      body: withOverrides({ ...around, ...body }, upstream),
+      ignored,
+      ...(stream !== call.stream && { is_stream: true }),
+    };
   };
   return { encode, decode, decodeStream };
 }
 
 /** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */
-function changed(
+function withOverrides(
   body: Record<string, unknown>,
   { rename, set }: Upstream,
 ): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { isRecord } from '../../src/lib/is-record.js';
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { broken, recordsIn } from '../openai/answer.js';
-import { claudeModel } from './models.js';
+import { contextOf } from './context.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
 import { repeats, usageOf } from './usage.js';
@@ -17,7 +17,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   if (body['type'] === 'error' || body['error']) throw classifyErrorInside(body, upstream.provider);
   if (!Array.isArray(body['content'])) throw broken('The upstream gave no answer.');
   const blocks = recordsIn(body['content']);
-  const said = decodeBlocks(blocks, outputTool(call, claudeModel(upstream.model)));
+  const said = decodeBlocks(blocks, outputTool(call, contextOf(upstream).model));
   const content = said.content || (refusalIn(body) ?? '');
   const choice: ChatChoice = {
     index: 0,

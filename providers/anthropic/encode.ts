@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
-import { askedOf, cacheControl, type Asked } from './asked.js';
+import { contextOf, cacheControl, type EncodeContext } from './context.js';
 import { conversation } from './messages.js';
 import { jsonOutput, type JsonOutput } from './output.js';
 import { samplingOf } from './sampling.js';
@@ -44,36 +44,36 @@ export function messagesBody(
   call: ChatCall,
   upstream: Upstream,
 ): { body: MessagesBody; ignored: string[] } {
-  const asked = askedOf(upstream);
-  const fields = fieldsOf(call, upstream, asked);
-  const { system, turns } = conversation(call.messages, asked);
-  const output = jsonOutput({ ...call, fields }, asked.model);
+  const context = contextOf(upstream);
+  const fields = fieldsOf(call, upstream, context);
+  const { system, turns } = conversation(call.messages, context);
+  const output = jsonOutput({ ...call, fields }, context.model);
   if (output?.by === 'instruction') system.push({ type: 'text', text: output.text });
   const max_tokens = Math.min(
     call.max_tokens ?? DEFAULT_MAX_TOKENS,
-    asked.model.max_output ?? Infinity,
+    context.model.max_output ?? Infinity,
   );
-  const tools = withOutputTool(toolsOf(fields, turns, asked), output);
-  const wanted = reasoningOf(fields, max_tokens, asked);
-  const reasoning = possible(wanted, turns, isForced(tools.tool_choice), fields, asked);
-  const messages = spoken(turns, reasoning, asked);
-  checkPrefill(messages, asked);
+  const tools = withOutputTool(toolsOf(fields, turns, context), output);
+  const wanted = reasoningOf(fields, max_tokens, context);
+  const reasoning = allowedReasoning(wanted, turns, isForced(tools.tool_choice), fields, context);
+  const messages = turnsToSend(turns, reasoning, context);
+  preparePrefill(messages, context);
   const body: MessagesBody = {
     max_tokens,
     messages,
     ...(system.length > 0 && { system }),
-    ...samplingOf(fields, isThinking(reasoning), asked),
+    ...samplingOf(fields, isThinking(reasoning), context),
     ...tools,
     ...(reasoning.thinking && { thinking: reasoning.thinking }),
     ...outputConfig(output, reasoning),
-    ...metadataOf(fields, asked),
-    ...cacheControl(fields, asked),
+    ...metadataOf(fields, context),
+    ...cacheControl(fields, context),
   };
-  return { body, ignored: [...asked.ignored] };
+  return { body, ignored: [...context.ignored] };
 }
 
 /** The fields that are said, without those of the operator's `drop` and those that are null. */
-function fieldsOf({ fields }: ChatCall, { drop }: Upstream, { ignored }: Asked) {
+function fieldsOf({ fields }: ChatCall, { drop }: Upstream, { ignored }: EncodeContext) {
   const said: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === undefined || drop.includes(name)) continue;
@@ -92,7 +92,7 @@ function withOutputTool(
   if (output?.by !== 'tool') return tools;
   const { name } = output.tool;
   return {
-    tools: [...(tools.tools ?? []), output.tool],
+    tools: [...(tools.tools ?? []).filter((tool) => tool['name'] !== name), output.tool],
     tool_choice: { type: 'tool', name, disable_parallel_tool_use: true },
   };
 }
@@ -106,12 +106,12 @@ function isThinking({ thinking }: Reasoning): boolean {
  * client wants the assistant's own words continued; and within a round of tools whose first
  * thoughts the client has lost.
  */
-function possible(
+function allowedReasoning(
   wanted: Reasoning,
   turns: readonly Turn[],
   isForcedCall: boolean,
   fields: Readonly<Record<string, unknown>>,
-  { ignored }: Asked,
+  { ignored }: EncodeContext,
 ): Reasoning {
   if (!isThinking(wanted)) return wanted;
   const isLost = wanted.thinking?.type === 'enabled' && hasLostThoughts(turns);
@@ -121,19 +121,25 @@ function possible(
   return rest;
 }
 
-/** Whether the last turn brings results to calls before which no thoughts stand any more. */
+/**
+ * Whether the conversation stands within a round of tools that does not begin with thoughts. The
+ * steps after the first need none: the model may not have thought there.
+ */
 function hasLostThoughts(turns: readonly Turn[]): boolean {
+  const isResult = ({ content }: Turn): boolean =>
+    content.some(({ type }) => type === 'tool_result');
   const last = turns.at(-1);
-  if (!last?.content.some(({ type }) => type === 'tool_result')) return false;
-  const first = turns.findLast(({ role }) => role === 'assistant')?.content[0]?.type;
-  return first !== 'thinking' && first !== 'redacted_thinking';
+  if (!last || !isResult(last)) return false;
+  const asked = turns.findLastIndex((turn) => turn.role === 'user' && !isResult(turn));
+  const [first] = turns.slice(asked + 1).find(({ role }) => role === 'assistant')?.content ?? [];
+  return first?.type !== 'thinking' && first?.type !== 'redacted_thinking';
 }
 
 /**
  * The turns with their thoughts where the model thinks, and else without: it may refuse them. Newer
  * models think unless they are told not to.
  */
-function spoken(turns: Turn[], { thinking }: Reasoning, { model }: Asked): Turn[] {
+function turnsToSend(turns: Turn[], { thinking }: Reasoning, { model }: EncodeContext): Turn[] {
   const isKept = thinking ? thinking.type !== 'disabled' : model.thinking === 'adaptive';
   if (isKept) return turns;
   const kept: Turn[] = [];
@@ -150,7 +156,7 @@ function spoken(turns: Turn[], { thinking }: Reasoning, { model }: Asked): Turn[
 }
 
 /** The words of the assistant that the answer is to go on with. Trailing space is refused there. */
-function checkPrefill(turns: Turn[], { model }: Asked): void {
+function preparePrefill(turns: Turn[], { model }: EncodeContext): void {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || block?.type !== 'text') return;
@@ -178,7 +184,7 @@ function outputConfig(
 
 function metadataOf(
   { user }: Readonly<Record<string, unknown>>,
-  { ignored }: Asked,
+  { ignored }: EncodeContext,
 ): Pick<MessagesBody, 'metadata'> {
   if (typeof user !== 'string' || user === '') return {};
   if (user.length <= MAX_USER_CHARACTERS) return { metadata: { user_id: user } };

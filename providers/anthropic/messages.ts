@@ -1,11 +1,11 @@
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { ChatMessage, ToolCallPart } from '../../src/schema-types/chat-completion.js';
 import { isRecord } from '../../src/lib/is-record.js';
-import { cacheControl, type Asked } from './asked.js';
+import { cacheControl, type EncodeContext } from './context.js';
 import { mediaBlocks } from './blocks.js';
 import { reasoningBlocks } from './reasoning.js';
 import { toolUseId } from './tool-use-id.js';
-import type { Block, TextBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.js';
+import type { Block, MediaBlock, TextBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.js';
 
 export interface Conversation {
   system: TextBlock[];
@@ -20,23 +20,26 @@ const OPENING: Block = { type: 'text', text: 'Begin.' };
  * alternate, so the messages of one role in a row are one turn; the results of tools come first in
  * theirs. Throws the `UpstreamError` `unsupported` for what a model cannot be told.
  */
-export function conversation(messages: readonly ChatMessage[], asked: Asked): Conversation {
+export function conversation(
+  messages: readonly ChatMessage[],
+  context: EncodeContext,
+): Conversation {
   const isSystem = ({ role }: ChatMessage): boolean => role === 'system' || role === 'developer';
   const begins = messages.findIndex((message) => !isSystem(message));
   const leading = begins === -1 ? messages.length : begins;
-  const turns = new Turns(asked.model.system_turns);
+  const turns = new Turns(context.model.system_turns);
   messages.forEach((message, index) => {
-    if (message.name !== undefined) asked.ignored.add('messages[].name');
+    if (message.name !== undefined) context.ignored.add('messages[].name');
     if (index < leading) return;
     const at = `messages[${index}]`;
-    if (isSystem(message)) turns.instruct(systemBlocks(message, at, asked));
-    else if (message.role === 'assistant') turns.say('assistant', saidBlocks(message, at, asked));
-    else if (message.role === 'tool') turns.say('user', [resultBlock(message, at, asked)]);
-    else turns.say('user', marked(mediaBlocks(message.content, at, asked), message, asked));
+    if (isSystem(message)) turns.instruct(systemBlocks(message, at, context));
+    else if (message.role === 'assistant') {
+      turns.say('assistant', assistantBlocks(message, at, context));
+    } else turns.say('user', userBlocks(message, at, context));
   });
   const system = messages
     .slice(0, leading)
-    .flatMap((message, index) => systemBlocks(message, `messages[${index}]`, asked));
+    .flatMap((message, index) => systemBlocks(message, `messages[${index}]`, context));
   return { system, turns: turns.finish() };
 }
 
@@ -65,13 +68,13 @@ class Turns {
   /** A new model takes them right after the user's turn; others are told them by the user. */
   instruct(blocks: TextBlock[]): void {
     if (this.#takesSystem) this.#waiting.push(...blocks);
-    else this.say('user', blocks.map(quoted));
+    else this.say('user', blocks.map(asUserText));
   }
 
   finish(): Turn[] {
     const turns = this.#turns;
     if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [OPENING] });
-    if (turns.at(-1)?.role === 'assistant') this.say('user', this.#waiting.map(quoted));
+    if (turns.at(-1)?.role === 'assistant') this.say('user', this.#waiting.map(asUserText));
     else this.#closeUser();
     for (const turn of turns) if (turn.role === 'user') turn.content = resultsFirst(turn.content);
     return turns;
@@ -84,7 +87,7 @@ class Turns {
   }
 }
 
-function quoted({ text, ...rest }: TextBlock): TextBlock {
+function asUserText({ text, ...rest }: TextBlock): TextBlock {
   return { ...rest, text: `<system>\n${text}\n</system>` };
 }
 
@@ -93,11 +96,12 @@ function resultsFirst(blocks: readonly Block[]): Block[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
-function systemBlocks(message: ChatMessage, at: string, asked: Asked): TextBlock[] {
-  return textsAlone(marked(mediaBlocks(message.content, at, asked), message, asked), at);
+function systemBlocks(message: ChatMessage, at: string, context: EncodeContext): TextBlock[] {
+  const blocks = textOnly(mediaBlocks(message.content, at, context), at);
+  return withCacheControl(blocks, message, context);
 }
 
-function textsAlone(blocks: readonly Block[], at: string): TextBlock[] {
+function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
   return blocks.map((block) => {
     if (block.type === 'text') return block;
     const message = `${at}.content: this upstream takes text alone here.`;
@@ -106,15 +110,26 @@ function textsAlone(blocks: readonly Block[], at: string): TextBlock[] {
 }
 
 /** What the assistant said: its thoughts, its text, and then its calls. */
-function saidBlocks(message: ChatMessage, at: string, asked: Asked): Block[] {
+function assistantBlocks(message: ChatMessage, at: string, context: EncodeContext): Block[] {
   const said: Block[] = [
-    ...textsAlone(mediaBlocks(message.content, at, asked), at),
-    ...(message.tool_calls ?? []).map(useBlock),
+    ...textOnly(mediaBlocks(message.content, at, context), at),
+    ...(message.tool_calls ?? []).map(toolUseBlock),
   ];
-  return [...reasoningBlocks(message.reasoning_details), ...marked(said, message, asked)];
+  return [
+    ...reasoningBlocks(message.reasoning_details),
+    ...withCacheControl(said, message, context),
+  ];
 }
 
-function useBlock({ id, function: called }: ToolCallPart): ToolUseBlock {
+/** What the user said, or a tool. */
+function userBlocks(message: ChatMessage, at: string, context: EncodeContext): Block[] {
+  const blocks = mediaBlocks(message.content, at, context);
+  return message.role === 'tool'
+    ? [toolResultBlock(message, blocks, context)]
+    : withCacheControl(blocks, message, context);
+}
+
+function toolUseBlock({ id, function: called }: ToolCallPart): ToolUseBlock {
   const input = inputOf(called.arguments);
   return { type: 'tool_use', id: toolUseId(id), name: called.name, input };
 }
@@ -130,23 +145,26 @@ function inputOf(text: string): Record<string, unknown> {
   }
 }
 
-function resultBlock(message: ChatMessage, at: string, asked: Asked): ToolResultBlock {
-  const content = mediaBlocks(message.content, at, asked);
+function toolResultBlock(
+  message: ChatMessage,
+  content: MediaBlock[],
+  context: EncodeContext,
+): ToolResultBlock {
   return {
     type: 'tool_result',
     tool_use_id: toolUseId(message.tool_call_id ?? ''),
     ...(content.length > 0 && { content }),
-    ...cacheControl(message, asked),
+    ...cacheControl(message, context),
   };
 }
 
 /** A message's own cache mark stands on the last of its blocks. */
-function marked<Marked extends Block>(
+function withCacheControl<Marked extends Block>(
   blocks: Marked[],
   message: ChatMessage,
-  asked: Asked,
+  context: EncodeContext,
 ): Marked[] {
   const last = blocks.at(-1);
   if (!last) return blocks;
-  return [...blocks.slice(0, -1), { ...last, ...cacheControl(message, asked) }];
+  return [...blocks.slice(0, -1), { ...last, ...cacheControl(message, context) }];
 }

@@ -2,7 +2,7 @@ import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import { recordsIn } from '../openai/answer.js';
 import type { ClaudeModel } from './models.js';
-import { heldSchema } from './schema.js';
+import { strictSchema } from './schema.js';
 import type { Tool } from './wire.js';
 
 /** How a model is made to answer in JSON. */
@@ -28,7 +28,7 @@ export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput
   if (format['type'] !== 'json_schema' || !isRecord(wanted)) return undefined;
   const { schema, name, description } = wanted;
   if (!isRecord(schema)) return { by: 'instruction', text: ANY_JSON };
-  const held = model.schemas ? heldSchema(schema) : undefined;
+  const held = model.schemas ? strictSchema(schema) : undefined;
   if (held) return { by: 'format', schema: held };
   const isAlone = recordsIn(fields['tools']).length === 0;
   if (!isAlone || !model.forced_tools || schema['type'] !== 'object') {

@@ -1,4 +1,4 @@
-import type { Asked } from './asked.js';
+import type { EncodeContext } from './context.js';
 import type { MessagesBody } from './wire.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,13 +10,13 @@ const MAX_TEMPERATURE = 1;
  * Temperature, in the API's own range, top_p, top_k and stop sequences. New models take none of the
  * first three, thinking ones neither, and others not both of the first two.
  */
-export function samplingOf(fields: Fields, isThinking: boolean, asked: Asked): Sampling {
-  return { ...tokenSampling(fields, isThinking, asked), ...stopsOf(fields['stop'], asked) };
+export function samplingOf(fields: Fields, isThinking: boolean, context: EncodeContext): Sampling {
+  return { ...tokenSampling(fields, isThinking, context), ...stopsOf(fields['stop'], context) };
 }
 
-function tokenSampling(fields: Fields, isThinking: boolean, asked: Asked): Sampling {
+function tokenSampling(fields: Fields, isThinking: boolean, context: EncodeContext): Sampling {
   const { temperature, top_p, top_k } = fields;
-  const { model, ignored } = asked;
+  const { model, ignored } = context;
   if (!model.sampling || isThinking) {
     // These are the API's own defaults.
     if (temperature !== undefined && temperature !== 1) ignored.add('temperature');
@@ -37,7 +37,7 @@ function tokenSampling(fields: Fields, isThinking: boolean, asked: Asked): Sampl
 }
 
 /** Stop sequences of nothing but white space are refused by the API, so they are left out. */
-function stopsOf(stop: unknown, { ignored }: Asked): Sampling {
+function stopsOf(stop: unknown, { ignored }: EncodeContext): Sampling {
   const given = (Array.isArray(stop) ? stop : [stop]).filter((one) => typeof one === 'string');
   const stop_sequences = given.filter((one) => one.trim() !== '');
   if (stop_sequences.length < given.length) ignored.add('stop');

@@ -24,10 +24,10 @@ const MAX_OPTIONAL = 24;
  * model in a description. Undefined where the API could not say it: objects with names of their own
  * choice, schemas that contain themselves, too many optional properties.
  */
-export function heldSchema(schema: unknown): Record<string, unknown> | undefined {
+export function strictSchema(schema: unknown): Record<string, unknown> | undefined {
   const reading: Reading = { optional: 0, isOpen: false };
-  if (!isRecord(schema) || isCircular(schema, schema, new Set(), new Set())) return undefined;
-  const held = keptOf(schema, reading);
+  if (!isRecord(schema) || isRecursive(schema, schema, new Set(), new Set())) return undefined;
+  const held = strictPart(schema, reading);
   return reading.isOpen || reading.optional > MAX_OPTIONAL ? undefined : held;
 }
 
@@ -36,7 +36,7 @@ interface Reading {
   isOpen: boolean;
 }
 
-function keptOf(schema: Schema, reading: Reading): Record<string, unknown> {
+function strictPart(schema: Schema, reading: Reading): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   const told: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
@@ -66,17 +66,17 @@ function keepPart(
     case 'definitions':
       if (!isRecord(value)) return false;
       result[name] = Object.fromEntries(
-        Object.entries(value).map(([key, part]) => [key, heldPart(part, reading)]),
+        Object.entries(value).map(([key, part]) => [key, strictChild(part, reading)]),
       );
       return true;
     case 'items':
-      result[name] = heldPart(value, reading);
+      result[name] = strictChild(value, reading);
       return true;
     case 'anyOf':
     case 'allOf':
     case 'oneOf':
       if (!Array.isArray(value)) return false;
-      result[name === 'oneOf' ? 'anyOf' : name] = value.map((part) => heldPart(part, reading));
+      result[name === 'oneOf' ? 'anyOf' : name] = value.map((part) => strictChild(part, reading));
       return true;
     case 'format':
       if (!FORMATS.has(String(value))) return false;
@@ -91,8 +91,8 @@ function keepPart(
   }
 }
 
-function heldPart(part: unknown, reading: Reading): unknown {
-  return isRecord(part) ? keptOf(part, reading) : part;
+function strictChild(part: unknown, reading: Reading): unknown {
+  return isRecord(part) ? strictPart(part, reading) : part;
 }
 
 function isObject({ type, properties }: Schema): boolean {
@@ -109,25 +109,28 @@ function closeObject(result: Record<string, unknown>, schema: Schema, reading: R
   result['additionalProperties'] = false;
 }
 
+/** Parts within parts, or behind references; deeper schemas are taken for recursive ones. */
+const MAX_DEPTH = 200;
+
 /** Whether a schema refers to one that it stands in. Each part is looked at once. */
-function isCircular(
+function isRecursive(
   part: unknown,
   root: Schema,
   around: Set<unknown>,
   seen: Set<unknown>,
 ): boolean {
   if (typeof part !== 'object' || part === null || seen.has(part)) return false;
-  if (around.has(part)) return true;
+  if (around.has(part) || around.size > MAX_DEPTH) return true;
   around.add(part);
-  const referred = isRecord(part) ? pointed(root, part['$ref']) : undefined;
+  const referred = isRecord(part) ? resolvePointer(root, part['$ref']) : undefined;
   const inner: unknown[] = [referred, ...Object.values(part)];
-  const isFound = inner.some((one) => isCircular(one, root, around, seen));
+  const isFound = inner.some((one) => isRecursive(one, root, around, seen));
   around.delete(part);
   seen.add(part);
   return isFound;
 }
 
-function pointed(root: Schema, pointer: unknown): unknown {
+function resolvePointer(root: Schema, pointer: unknown): unknown {
   if (typeof pointer !== 'string' || !pointer.startsWith('#')) return undefined;
   let found: unknown = root;
   for (const name of pointer.slice(1).split('/').slice(1)) {

@@ -4,8 +4,8 @@ import { isRecord } from '../../src/lib/is-record.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { broken, recordsIn } from '../openai/answer.js';
+import { contextOf } from './context.js';
 import { BETWEEN_THOUGHTS, finishOf, refusalIn, textOf, thoughtOf } from './decode.js';
-import { claudeModel } from './models.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
 import { repeats, usageOf } from './usage.js';
@@ -47,7 +47,7 @@ class MessageStream {
   constructor(call: ChatCall, upstream: Upstream) {
     this.#upstream = upstream;
     this.#isRepeated = repeats(call, upstream);
-    this.#output_tool = outputTool(call, claudeModel(upstream.model));
+    this.#output_tool = outputTool(call, contextOf(upstream).model);
   }
 
   /** Adds what an event says; true for the last one. Events of unknown types are skipped. */

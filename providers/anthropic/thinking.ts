@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/is-record.js';
-import type { Asked } from './asked.js';
+import type { EncodeContext } from './context.js';
 import type { ClaudeModel } from './models.js';
 import type { Effort, Thinking } from './wire.js';
 
@@ -12,7 +12,7 @@ export interface Reasoning {
 
 /** The least budget that the API takes. */
 const MIN_BUDGET = 1_024;
-/** More brings little, and long answers without a stream time out. */
+/** More brings little. */
 const MAX_BUDGET = 32_000;
 /** The part of the output that each level of effort may think for, where budgets are asked for. */
 const SHARES: Readonly<Record<string, number>> = {
@@ -37,42 +37,42 @@ const LEVELS: Readonly<Record<string, Effort>> = {
  * How much a model is asked to think: by `thinking`, the API's own words, or by `reasoning_effort`.
  * What a model cannot do is named as ignored.
  */
-export function reasoningOf(fields: Fields, max_tokens: number, asked: Asked): Reasoning {
-  const level = levelOf(fields['reasoning_effort'], asked);
+export function reasoningOf(fields: Fields, max_tokens: number, context: EncodeContext): Reasoning {
+  const level = levelOf(fields['reasoning_effort'], context);
   const { thinking } = fields;
   if (isRecord(thinking) && typeof thinking['type'] === 'string') {
-    return byThinking(thinking, level, max_tokens, asked);
+    return byThinking(thinking, level, max_tokens, context);
   }
-  if (thinking !== undefined) asked.ignored.add('thinking');
+  if (thinking !== undefined) context.ignored.add('thinking');
   if (level === undefined) return {};
-  if (level === 'none') return unthinking('reasoning_effort', asked);
-  const wanted = asksFor(level, undefined, max_tokens, asked.model);
-  if (!wanted) asked.ignored.add('reasoning_effort');
-  return { ...wanted, ...(wanted?.thinking.type === 'adaptive' && effortOf(level, asked)) };
+  if (level === 'none') return thinkingOff('reasoning_effort', context);
+  const wanted = thinkingConfig(level, undefined, max_tokens, context.model);
+  if (!wanted) context.ignored.add('reasoning_effort');
+  return { ...wanted, ...(wanted?.thinking.type === 'adaptive' && effortOf(level, context)) };
 }
 
 function byThinking(
   { type, budget_tokens }: Fields,
   level: string | undefined,
   max_tokens: number,
-  asked: Asked,
+  context: EncodeContext,
 ): Reasoning {
-  const effort = effortOf(level, asked);
+  const effort = effortOf(level, context);
   if (type === 'disabled') {
-    const off = unthinking('thinking', asked);
+    const off = thinkingOff('thinking', context);
     // Without thinking, models refuse the levels above.
     const isAbove = effort.effort === 'xhigh' || effort.effort === 'max';
     return { ...(off.thinking && isAbove ? { effort: 'high' } : effort), ...off };
   }
-  const wanted = asksFor(level, budget_tokens, max_tokens, asked.model);
-  if (!wanted) asked.ignored.add('thinking');
+  const wanted = thinkingConfig(level, budget_tokens, max_tokens, context.model);
+  if (!wanted) context.ignored.add('thinking');
   else if (budget_tokens !== undefined && wanted.thinking.type === 'adaptive') {
-    asked.ignored.add('thinking.budget_tokens');
+    context.ignored.add('thinking.budget_tokens');
   }
   return { ...wanted, ...effort };
 }
 
-function levelOf(effort: unknown, { ignored }: Asked): string | undefined {
+function levelOf(effort: unknown, { ignored }: EncodeContext): string | undefined {
   if (effort === undefined) return undefined;
   if (typeof effort === 'string' && (effort === 'none' || Object.hasOwn(LEVELS, effort))) {
     return effort;
@@ -82,7 +82,7 @@ function levelOf(effort: unknown, { ignored }: Asked): string | undefined {
 }
 
 /** Undefined where the model does not think, or the answer has no room for it. */
-function asksFor(
+function thinkingConfig(
   level: string | undefined,
   budget: unknown,
   max_tokens: number,
@@ -100,7 +100,7 @@ function asksFor(
 }
 
 /** Off, or as near to it as the model comes. */
-function unthinking(field: string, { model, ignored }: Asked): Reasoning {
+function thinkingOff(field: string, { model, ignored }: EncodeContext): Reasoning {
   switch (model.thinking_off) {
     case 'unasked':
       return {};
@@ -115,7 +115,7 @@ function unthinking(field: string, { model, ignored }: Asked): Reasoning {
   }
 }
 
-function effortOf(level: string | undefined, { model }: Asked): { effort?: Effort } {
+function effortOf(level: string | undefined, { model }: EncodeContext): { effort?: Effort } {
   const effort = level === undefined ? undefined : LEVELS[level];
   if (effort === undefined || model.effort === 'none') return {};
   return { effort: effort === 'xhigh' && model.effort === 'to-max' ? 'max' : effort };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { plainId } from '../tool-id.js';
+import { plainId } from '../../src/lib/tool-id.js';
 
 const SAFE = /^[a-zA-Z0-9_-]{1,64}$/u;
 const KEPT_CHARACTERS = 47;

@@ -1,8 +1,8 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { recordsIn } from '../openai/answer.js';
-import { cacheControl, type Asked } from './asked.js';
-import { heldSchema } from './schema.js';
+import { cacheControl, type EncodeContext } from './context.js';
+import { strictSchema } from './schema.js';
 import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,12 +14,12 @@ type Fields = Readonly<Record<string, unknown>>;
 export function toolsOf(
   fields: Fields,
   turns: readonly Turn[],
-  asked: Asked,
+  context: EncodeContext,
 ): Pick<MessagesBody, 'tools' | 'tool_choice'> {
   const given = recordsIn(fields['tools']);
   if (given.length > 0) {
-    const tool_choice = choiceOf(fields, asked);
-    const tools = given.map((tool) => (tool['type'] === 'function' ? toolOf(tool, asked) : tool));
+    const tool_choice = toolChoice(fields, context);
+    const tools = given.map((tool) => (tool['type'] === 'function' ? toolOf(tool, context) : tool));
     return { tools, ...(tool_choice && { tool_choice }) };
   }
   const called = turns.flatMap((turn) =>
@@ -30,18 +30,18 @@ export function toolsOf(
   return { tools, tool_choice: { type: 'none' } };
 }
 
-function toolOf(entry: Record<string, unknown>, asked: Asked): Tool {
+function toolOf(entry: Record<string, unknown>, context: EncodeContext): Tool {
   const { name, description, parameters, strict } = isRecord(entry['function'])
     ? entry['function']
     : {};
-  const held = strict === true && asked.model.schemas ? heldSchema(parameters) : undefined;
-  if (strict === true && !held) asked.ignored.add('tools[].function.strict');
+  const held = strict === true && context.model.schemas ? strictSchema(parameters) : undefined;
+  if (strict === true && !held) context.ignored.add('tools[].function.strict');
   return {
     name: typeof name === 'string' ? name : '',
     ...(typeof description === 'string' && description !== '' && { description }),
     input_schema: inputSchema(held ?? parameters),
     ...(held && { strict: true }),
-    ...cacheControl(entry, asked),
+    ...cacheControl(entry, context),
   };
 }
 
@@ -51,14 +51,14 @@ function inputSchema(parameters: unknown): Tool['input_schema'] {
   return { ...properties, ...schema, type: 'object' };
 }
 
-function choiceOf(fields: Fields, { model }: Asked): ToolChoice | undefined {
+function toolChoice(fields: Fields, { model }: EncodeContext): ToolChoice | undefined {
   const wanted = fields['tool_choice'] ?? 'auto';
   const alone =
     fields['parallel_tool_calls'] === false ? { disable_parallel_tool_use: true } : undefined;
   if (wanted === 'none') return { type: 'none' };
   // Left to the upstream, it is `auto`.
   if (wanted === 'auto') return alone && { type: 'auto', ...alone };
-  const choice = forcedChoice(wanted);
+  const choice = forcedToolChoice(wanted);
   if (choice && model.forced_tools) return { ...choice, ...alone };
   const message = choice
     ? 'tool_choice: this model cannot be made to call a tool.'
@@ -66,7 +66,7 @@ function choiceOf(fields: Fields, { model }: Asked): ToolChoice | undefined {
   throw new UpstreamError('unsupported', message, undefined, { param: 'tool_choice' });
 }
 
-function forcedChoice(
+function forcedToolChoice(
   wanted: unknown,
 ): { type: 'any' } | { type: 'tool'; name: string } | undefined {
   if (wanted === 'required') return { type: 'any' };

@@ -5,14 +5,14 @@ import type {
   ReasoningDetail,
   ToolCall,
 } from '../../src/modalities/chat/codec.js';
+import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import { broken } from './errors.js';
-import { fieldsOf } from './fields.js';
-import { kindOf, type ModelKind } from './model.js';
-import { detailOf } from './reasoning.js';
-import { answerTool, JSON_TOOL } from './structured.js';
+import { targetOf, type Target } from './model.js';
+import { detailsOf } from './reasoning.js';
+import { outputTool } from './structured.js';
 
 /** Reasons for the end of an answer, in the words of the OpenAI wire. */
 const FINISH: ReadonlyMap<string, string> = new Map([
@@ -59,11 +59,6 @@ function sumOf(counts: readonly unknown[]): unknown {
   return odd < 0 ? counts.reduce<number>((sum, count) => sum + Number(count), 0) : counts[odd];
 }
 
-/** Whether the input of a tool is to be told as the answer's text. */
-export function answersByTool(call: ChatCall, upstream: Upstream): boolean {
-  return answerTool(fieldsOf(call, upstream), kindOf(upstream.model)) !== undefined;
-}
-
 /** A block of a tool that the client is to call: others were run by the service itself. */
 export function clientCall(toolUse: unknown): { id: string; name: string } | undefined {
   if (!isRecord(toolUse) || toolUse['type'] === 'server_tool_use') return undefined;
@@ -80,7 +75,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   if (!isRecord(body) || !Array.isArray(content)) {
     throw broken("The upstream's answer holds no message.");
   }
-  const spoken = new Spoken(kindOf(upstream.model), answersByTool(call, upstream));
+  const spoken = new Spoken(targetOf(upstream), outputTool(call, upstream));
   for (const block of content.filter(isRecord)) spoken.read(block);
   return { choices: [spoken.choice(body['stopReason'])], usage: usageOf(body['usage']) };
 }
@@ -88,14 +83,15 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
 /** What the blocks of an answer say. */
 class Spoken {
   #content = '';
-  #reasoning = '';
+  readonly #reasoning: string[] = [];
   readonly #details: ReasoningDetail[] = [];
   readonly #calls: ToolCall[] = [];
   #reasonings = 0;
 
   constructor(
-    readonly kind: ModelKind,
-    readonly byTool: boolean,
+    readonly target: Target,
+    /** The tool whose input is the text. */
+    readonly output_tool: string | undefined,
   ) {}
 
   read({ text, citationsContent, reasoningContent, toolUse }: Record<string, unknown>): void {
@@ -107,12 +103,13 @@ class Spoken {
 
   choice(stopReason: unknown): ChatChoice {
     const calls = this.#calls;
+    const reasoning = this.#reasoning.join(BETWEEN_THOUGHTS);
     const hasSpoken = this.#content !== '' || calls.length > 0;
     return {
       index: 0,
       content: this.#content !== '' || calls.length === 0 ? this.#content : null,
       ...(calls.length > 0 && { tool_calls: calls }),
-      ...(this.#reasoning !== '' && { reasoning_content: this.#reasoning }),
+      ...(reasoning !== '' && { reasoning_content: reasoning }),
       ...(this.#details.length > 0 && { reasoning_details: this.#details }),
       finish_reason: finishOf(stopReason, hasSpoken),
     };
@@ -121,9 +118,9 @@ class Spoken {
   #reason({ reasoningText, redactedContent: redacted }: Record<string, unknown>): void {
     const { text: said, signature } = isRecord(reasoningText) ? reasoningText : {};
     const text = typeof said === 'string' ? said : '';
-    this.#reasoning += text;
-    const detail = detailOf({ text, signature, redacted }, this.#reasonings, this.kind);
-    if (detail) this.#details.push(detail);
+    if (text !== '') this.#reasoning.push(text);
+    const part = { text, signature, redacted };
+    this.#details.push(...detailsOf(part, this.#reasonings, this.target));
     this.#reasonings += 1;
   }
 
@@ -131,7 +128,7 @@ class Spoken {
     const call = clientCall(toolUse);
     if (!call) return;
     const input = JSON.stringify(toolUse['input'] ?? {});
-    if (this.byTool && call.name === JSON_TOOL) this.#content += input;
+    if (call.name === this.output_tool) this.#content += input;
     else {
       const called = { name: call.name, arguments: input };
       this.#calls.push({ id: call.id, type: 'function', function: called });

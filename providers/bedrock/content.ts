@@ -1,5 +1,6 @@
 import type { ContentPart } from '../../src/schema-types/chat-completion.js';
 import { unsupported } from './errors.js';
+import type { Target } from './model.js';
 
 /** A block of Converse: one member, named after what the block holds. */
 export type Block = Record<string, unknown>;
@@ -52,11 +53,18 @@ export function textBlocks(text: string | null | undefined): Block[] {
  * `UpstreamError` `unsupported` for sound, for a file that is not in the request, and for a format
  * that Converse does not know.
  */
-export function partBlocks(part: ContentPart, param: string, names: DocumentNames): Block[] {
+export function partBlocks(
+  part: ContentPart,
+  param: string,
+  { names, target }: { names: DocumentNames; target: Target },
+): Block[] {
   switch (part.type) {
     case 'text':
       return textBlocks(part.text);
     case 'image_url':
+      if ((part.image_url.detail ?? 'auto') !== 'auto') {
+        target.ignored.add('messages[].content[].image_url.detail');
+      }
       return [imageBlock(part.image_url.url, `${param}.image_url.url`)];
     case 'input_audio':
       throw unsupported('Amazon Bedrock takes no sound here.', `${param}.input_audio`);

@@ -15,7 +15,7 @@ const PRICED: ReadonlySet<string> = new Set([
   'max_completion_tokens',
 ]);
 
-/** The fields of a call as the operator's `rename`, `set` and `drop` leave them. */
+/** The fields of a call, as `rename`, `set` and `drop` leave them; none is null. */
 export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Fields {
   const fields: Record<string, unknown> = { ...call.fields };
   for (const [from, to] of Object.entries(rename)) {
@@ -29,10 +29,13 @@ export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Field
     if (name === 'tool_choice' && fields['tool_choice'] === 'none') delete fields['tools'];
     delete fields[name];
   }
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) delete fields[name];
+  }
   return fields;
 }
 
-/** Fields of the OpenAI wire without an equal in Converse, with values that change nothing. */
+/** Fields of the OpenAI wire without an equal, and the values of theirs that ask for nothing. */
 const NO_EQUAL: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ['presence_penalty', [0]],
   ['frequency_penalty', [0]],
@@ -85,16 +88,15 @@ export interface Rest {
   converse: Record<string, unknown>;
   /** For the model, which Converse does not look at. */
   additional: Record<string, unknown>;
-  ignored: string[];
 }
 
-export function restOf(fields: Fields): Rest {
-  const rest: Rest = { converse: {}, additional: {}, ignored: [] };
+export function restOf(fields: Fields, ignored: Set<string>): Rest {
+  const rest: Rest = { converse: {}, additional: {} };
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || value === undefined || SAID.has(name)) continue;
+    if (SAID.has(name)) continue;
     const idle = NO_EQUAL.get(name);
     if (idle) {
-      if (!idle.includes(value)) rest.ignored.push(name);
+      if (!idle.includes(value)) ignored.add(name);
     } else if (CONVERSE.has(name)) rest.converse[name] = value;
     else rest.additional[name] = value;
   }

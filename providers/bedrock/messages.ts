@@ -1,10 +1,9 @@
-import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
+import { toolUseId } from '../anthropic/tool-use-id.js';
+import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { isRecord } from '../../src/lib/is-record.js';
-import { cachePoint } from './cache-point.js';
 import { DocumentNames, partBlocks, textBlocks, type Block } from './content.js';
 import { unsupported } from './errors.js';
-import { toolUseId } from './ids.js';
-import { cachesPrompts, type ModelKind } from './model.js';
+import { cachePoints, type Target } from './model.js';
 import { reasoningBlocks } from './reasoning.js';
 
 export interface Turn {
@@ -18,11 +17,10 @@ export interface Conversation {
 }
 
 interface Reading {
-  kind: ModelKind;
+  target: Target;
   /** Whether the request has tools: without them, blocks of calls and results are an error. */
   hasTools: boolean;
   names: DocumentNames;
-  ignored: Set<string>;
 }
 
 /** A conversation has to begin with the user. */
@@ -37,20 +35,17 @@ const EMPTY_RESULT: Block = { text: '(empty)' };
  */
 export function conversationOf(
   messages: readonly ChatMessage[],
-  kind: ModelKind,
+  target: Target,
   hasTools: boolean,
-  ignored: Set<string>,
 ): Conversation {
-  const reading: Reading = { kind, hasTools, names: new DocumentNames(), ignored };
+  const reading: Reading = { target, hasTools, names: new DocumentNames() };
   const system: Block[] = [];
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
     const blocks = blocksOf(message, `messages[${index}]`, reading);
-    if (message.name !== undefined) ignored.add('messages[].name');
+    if (message.name !== undefined) target.ignored.add('messages[].name');
     // Without anything before it, a mark would stand alone.
-    if (blocks.length > 0) {
-      blocks.push(...cachePoint(message.cache_control, cachesPrompts(kind), ignored));
-    }
+    if (blocks.length > 0) blocks.push(...cachePoints(message, target, 'messages'));
     const { role } = message;
     if (role === 'system' || role === 'developer') system.push(...blocks);
     else append(turns, role === 'assistant' ? 'assistant' : 'user', blocks);
@@ -102,7 +97,7 @@ function blocksOf(message: ChatMessage, at: string, reading: Reading): Block[] {
       return blocks;
     case 'assistant':
       return [
-        ...reasoningBlocks(message.reasoning_details, reading.kind),
+        ...reasoningBlocks(message.reasoning_details),
         ...blocks,
         ...(message.tool_calls ?? []).map((call) => callBlock(call, reading)),
       ];
@@ -114,17 +109,11 @@ function blocksOf(message: ChatMessage, at: string, reading: Reading): Block[] {
 function contentBlocks(content: ChatMessage['content'], at: string, reading: Reading): Block[] {
   if (typeof content === 'string') return textBlocks(content);
   return (content ?? []).flatMap((part, index) => {
-    const blocks = partBlocks(part, `${at}.content[${index}]`, reading.names);
-    if (blocks.length === 0) return blocks;
-    return [
-      ...blocks,
-      ...cachePoint(controlOf(part), cachesPrompts(reading.kind), reading.ignored),
-    ];
+    const blocks = partBlocks(part, `${at}.content[${index}]`, reading);
+    return blocks.length === 0 || part.type === 'input_audio'
+      ? blocks
+      : [...blocks, ...cachePoints(part, reading.target, 'messages')];
   });
-}
-
-function controlOf(part: ContentPart): unknown {
-  return 'cache_control' in part ? part.cache_control : undefined;
 }
 
 function callBlock(

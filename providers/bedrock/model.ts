@@ -1,53 +1,57 @@
-/** What the ID of a model says of it: parameters that one model takes are an error at another. */
-export interface ModelKind {
-  family: 'claude' | 'nova' | 'gpt-oss' | 'llama' | 'other' | 'unknown';
-  /** 4.5 is 405; 0 where the ID does not say it. */
-  version: number;
+import { contextOf as claudeContext, cacheControl, type EncodeContext } from '../anthropic/context.js';
+import { isClaude, type ClaudeModel } from '../anthropic/models.js';
+import type { Upstream } from '../../src/core/model.js';
+
+/** `profile` is a name of the operator's own, such as an application inference profile. */
+export type Family = 'claude' | 'nova' | 'nova-2' | 'gpt-oss' | 'llama' | 'profile' | 'other';
+
+/** What a request is made for: the model, its maker's habits, and the fields it leaves out. */
+export interface Target extends EncodeContext {
+  family: Family;
+  /** Whether marks of where a prompt may be cached are taken in messages, and behind tools. */
+  caches: { messages: boolean; tools: boolean };
 }
 
-/** `unknown` is a name that an operator gave, as the ARN of an application inference profile. */
-export function kindOf(model: string): ModelKind {
-  const name = model.toLowerCase();
-  if (name.includes('claude')) return { family: 'claude', version: claudeVersion(name) };
-  if (name.includes('amazon.nova')) {
-    return { family: 'nova', version: /nova-(\d)-/u.test(name) ? 200 : 100 };
+/** What differs from a model of another maker that Claude's rules know nothing of. */
+const HABITS: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
+  'gpt-oss': { schemas: true },
+  llama: { forced_tools: false },
+  profile: { schemas: true },
+  other: { schemas: true },
+};
+
+/** These know no marks for the cache. */
+const OLD_CLAUDE = /claude-(v\d|instant|3-(opus|sonnet|haiku))/u;
+
+export function targetOf(upstream: Upstream): Target {
+  const asked = claudeContext(upstream);
+  const family = familyOf(upstream.model.toLowerCase());
+  const cachesAll =
+    family === 'profile' || (family === 'claude' && !OLD_CLAUDE.test(upstream.model));
+  const caches = { messages: cachesAll || family.startsWith('nova'), tools: cachesAll };
+  return { ...asked, family, caches, model: { ...asked.model, ...HABITS[family] } };
+}
+
+function familyOf(name: string): Family {
+  if (isClaude(name)) return 'claude';
+  if (name.includes('amazon.nova')) return /nova-\d-/u.test(name) ? 'nova-2' : 'nova';
+  if (name.includes('gpt-oss')) return 'gpt-oss';
+  if (name.includes('llama')) return 'llama';
+  return name.startsWith('arn:') && !name.includes('foundation-model/') ? 'profile' : 'other';
+}
+
+/** A cache point, where a part of the request is marked for the cache and the model knows marks. */
+export function cachePoints(
+  marked: { cache_control?: unknown },
+  { caches, ...asked }: Target,
+  place: keyof Target['caches'],
+): Record<string, unknown>[] {
+  const { cache_control } = cacheControl(marked, asked);
+  if (!cache_control) return [];
+  if (!caches[place]) {
+    asked.ignored.add('cache_control');
+    return [];
   }
-  if (name.includes('gpt-oss')) return { family: 'gpt-oss', version: 0 };
-  if (name.includes('llama')) return { family: 'llama', version: 0 };
-  const isNamed = !name.startsWith('arn:') || name.includes('foundation-model/');
-  return { family: isNamed ? 'other' : 'unknown', version: 0 };
-}
-
-/** Dates are longer than versions. One that is not known yet counts as the newest. */
-function claudeVersion(name: string): number {
-  if (name.includes('claude-instant')) return 100;
-  const found = /claude-(?:[a-z]+-)?v?(\d{1,2})(?:[.-](\d{1,2}))?(?!\d)/u.exec(name);
-  return found ? Number(found[1]) * 100 + Number(found[2] ?? 0) : NEWEST;
-}
-
-const NEWEST = 9_900;
-
-/** Whether a model answers 400 to `temperature`, `top_p` and `top_k`. */
-export function refusesSampling({ family, version }: ModelKind): boolean {
-  return family === 'claude' && version >= 407;
-}
-
-/** Whether a model holds its answer to a schema: others are given the schema as a tool's. */
-export function takesSchemas({ family, version }: ModelKind): boolean {
-  if (family === 'claude') return version >= 405;
-  return family !== 'nova' && family !== 'llama';
-}
-
-/** Whether a model knows marks of where a prompt may be cached, and whether tools may have one. */
-export function cachesPrompts({ family, version }: ModelKind): boolean {
-  return family === 'unknown' || family === 'nova' || (family === 'claude' && version >= 305);
-}
-
-export function cachesTools(kind: ModelKind): boolean {
-  return kind.family !== 'nova' && cachesPrompts(kind);
-}
-
-/** How a signed part of a model's reasoning is called, so that no other model is sent it. */
-export function reasoningFormat({ family }: ModelKind): string {
-  return family === 'claude' || family === 'unknown' ? 'anthropic-claude-v1' : 'amazon-bedrock-v1';
+  const { ttl } = cache_control;
+  return [{ cachePoint: { type: 'default', ...(ttl && { ttl }) } }];
 }

@@ -1,40 +1,51 @@
+import type { JsonOutput } from '../anthropic/output.js';
+import { samplingOf as claudeSampling } from '../anthropic/sampling.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/is-record.js';
+import type { Block } from './content.js';
+import { unsupported } from './errors.js';
 import { fieldsOf, merged, restOf, type Fields } from './fields.js';
 import { conversationOf, type Turn } from './messages.js';
-import { kindOf, refusesSampling, type ModelKind } from './model.js';
-import { isThinking, reasoningFields } from './reasoning.js';
-import { jsonInstruction, outputConfigOf } from './structured.js';
+import { targetOf, type Target } from './model.js';
+import { isThinking, reasoningOf, type Reasoning } from './reasoning.js';
+import { outputConfigOf, outputOf } from './structured.js';
 import { toolConfigOf, type ToolConfig } from './tools.js';
 
 type Body = Record<string, unknown>;
 
 /** A chat call as a request of Converse, or of ConverseStream. */
 export function encode(call: ChatCall, upstream: Upstream): Encoded {
-  const kind = kindOf(upstream.model);
+  const target = targetOf(upstream);
   const fields = fieldsOf(call, upstream);
-  const ignored = new Set<string>();
-  const toolConfig = toolConfigOf(fields, kind, ignored);
-  const { system, messages } = conversationOf(call.messages, kind, Boolean(toolConfig), ignored);
-  const instructions = [...system, ...jsonInstruction(fields)];
-  const reasoning = reasoningOf(fields, call, { kind, toolConfig, messages, ignored });
-  const sampling = samplingOf(fields, kind, isThinking(reasoning), ignored);
-  const outputConfig = outputConfigOf(fields, kind);
-  const rest = restOf(fields);
-  for (const name of rest.ignored) ignored.add(name);
-  const said: Body = {
-    messages,
-    ...(instructions.length > 0 && { system: instructions }),
+  const output = outputOf(call, fields, target);
+  const toolConfig = toolConfigOf(fields, output, target);
+  const said = conversationOf(call.messages, target, toolConfig !== undefined);
+  checkPrefill(said.messages, target);
+  const wanted = reasoningOf(fields, call.max_tokens, target);
+  const reasoning = possible(wanted, fields, { toolConfig, messages: said.messages, target });
+  const rest = restOf(fields, target.ignored);
+  // An operator may have set what the model is told as a member of Converse.
+  const told = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
+  const sampling = samplingOf(fields, isThinking(told), target);
+  const system = [...said.system, ...instructionOf(output)];
+  const outputConfig = outputConfigOf(fields, output);
+  const own: Body = {
+    messages: spoken(said.messages, told, target),
+    ...(system.length > 0 && { system }),
     inferenceConfig: sampling.inferenceConfig,
     ...(toolConfig && { toolConfig }),
     ...(outputConfig && { outputConfig }),
     ...serviceTier(fields),
     additionalModelRequestFields: { ...sampling.additional, ...reasoning, ...rest.additional },
   };
-  const body = limited(merged(said, rest.converse), call.max_tokens);
-  return { path: pathOf(upstream.model, call.stream), body, ignored: [...ignored] };
+  const body = limited(merged(own, rest.converse), call.max_tokens);
+  return { path: pathOf(upstream.model, call.stream), body, ignored: [...target.ignored] };
+}
+
+function recordOf(value: unknown): Body {
+  return isRecord(value) ? value : {};
 }
 
 /** The model is one segment of the path, whatever slashes and colons its name has. */
@@ -44,7 +55,7 @@ function pathOf(model: string, stream: boolean): string {
 
 /** The body with the limit that its hold rests on, and without members that say nothing. */
 function limited(body: Body, max_tokens: number | undefined): Body {
-  const given = isRecord(body['inferenceConfig']) ? body['inferenceConfig'] : {};
+  const given = recordOf(body['inferenceConfig']);
   const limit = max_tokens === undefined ? {} : { maxTokens: max_tokens };
   const whole: Body = { ...body, inferenceConfig: { ...given, ...limit } };
   for (const name of ['inferenceConfig', 'additionalModelRequestFields']) {
@@ -54,77 +65,104 @@ function limited(body: Body, max_tokens: number | undefined): Body {
   return whole;
 }
 
-interface Around {
-  kind: ModelKind;
-  toolConfig: ToolConfig | undefined;
-  messages: readonly Turn[];
-  ignored: Set<string>;
-}
-
-/**
- * What the model is told about its reasoning. It is left out, and named, where the model does not
- * reason on request, or where the rest of the call forbids it.
- */
-function reasoningOf(fields: Fields, { max_tokens }: ChatCall, around: Around): Body {
-  const { kind, toolConfig, messages, ignored } = around;
-  const reasoning = reasoningFields(fields, max_tokens, kind);
-  const isForbidden =
-    reasoning &&
-    isThinking(reasoning) &&
-    (toolConfig?.toolChoice !== undefined || isUnfinished(messages, reasoning));
-  if (reasoning && !isForbidden) return reasoning;
-  ignored.add(isRecord(fields['thinking']) ? 'thinking' : 'reasoning_effort');
-  return {};
-}
-
-/**
- * Whether the answer goes on from calls of tools that lack the reasoning before them, since an
- * upstream without it made them: a model that thinks by a budget answers 400 to that.
- */
-function isUnfinished(messages: readonly Turn[], reasoning: Body): boolean {
-  const { thinking } = reasoning;
-  if (isRecord(thinking) && thinking['type'] === 'adaptive') return false;
-  const isAnswered = ({ content }: Turn): boolean => content.some((part) => 'toolResult' in part);
-  const asked = messages.findLastIndex((turn) => turn.role === 'user' && !isAnswered(turn));
-  const begun = messages.slice(asked + 1).find(({ role }) => role === 'assistant');
-  return begun !== undefined && !begun.content.some((part) => 'reasoningContent' in part);
+/** What the system prompt says besides, where the model is only told of the form of its answer. */
+function instructionOf(output: JsonOutput | undefined): Block[] {
+  return output?.by === 'instruction' ? [{ text: output.text }] : [];
 }
 
 function serviceTier({ service_tier: type }: Fields): Body {
   return typeof type === 'string' && type !== 'auto' ? { serviceTier: { type } } : {};
 }
 
-/** How the next token is chosen. Names what the model would answer 400 to. */
+/** Newer Claude models do not go on with the assistant's own words. */
+function checkPrefill(messages: readonly Turn[], { model }: Target): void {
+  const last = messages.at(-1);
+  if (model.prefill || last?.role !== 'assistant') return;
+  if (last.content.some((block) => 'toolUse' in block)) return;
+  const message = 'This model does not go on with a last message of the assistant.';
+  throw unsupported(message, 'messages');
+}
+
+interface Around {
+  toolConfig: ToolConfig | undefined;
+  messages: readonly Turn[];
+  target: Target;
+}
+
+/**
+ * The reasoning without thinking where Claude would answer 400 to it: before a call that is forced,
+ * before words of the assistant to go on with, and among calls of tools whose own first thoughts
+ * are lost, since another upstream made them.
+ */
+function possible(
+  wanted: Reasoning,
+  fields: Fields,
+  { toolConfig, messages, target }: Around,
+): Reasoning {
+  if (!isThinking(wanted)) return wanted;
+  const { thinking, ...rest } = wanted;
+  const byBudget = isRecord(thinking) && thinking['type'] === 'enabled';
+  const isForced = toolConfig?.toolChoice !== undefined;
+  const isLost = byBudget && hasLostThoughts(messages);
+  if (!isForced && !isLost && messages.at(-1)?.role !== 'assistant') return wanted;
+  target.ignored.add(fields['thinking'] === undefined ? 'reasoning_effort' : 'thinking');
+  return rest;
+}
+
+function hasLostThoughts(messages: readonly Turn[]): boolean {
+  const has = (turn: Turn | undefined, kind: string): boolean =>
+    turn?.content.some((block) => kind in block) ?? false;
+  if (!has(messages.at(-1), 'toolResult')) return false;
+  const asked = messages.findLastIndex(({ role, content }) => {
+    return role === 'user' && !content.some((block) => 'toolResult' in block);
+  });
+  const first = messages.slice(asked + 1).find(({ role }) => role === 'assistant');
+  return !has(first, 'reasoningContent');
+}
+
+/** The turns without Claude's thoughts where it does not think: it may refuse them then. */
+function spoken(
+  messages: readonly Turn[],
+  { thinking }: Reasoning,
+  { family, model }: Target,
+): readonly Turn[] {
+  const isKept = isRecord(thinking)
+    ? thinking['type'] !== 'disabled'
+    : model.thinking === 'adaptive';
+  if (isKept || family === 'profile') return messages;
+  const kept: Turn[] = [];
+  for (const { role, content } of messages) {
+    const blocks = content.filter((block) => !('reasoningContent' in block));
+    const last = kept.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else if (blocks.length > 0) kept.push({ role, content: blocks });
+  }
+  return kept;
+}
+
+/** How the next token is chosen, by the rules of Claude, which has the most of them. */
 function samplingOf(
   fields: Fields,
-  kind: ModelKind,
   thinks: boolean,
-  ignored: Set<string>,
+  target: Target,
 ): { inferenceConfig: Body; additional: Body } {
-  const { temperature, top_p, top_k } = fields;
-  const isClaude = kind.family === 'claude';
-  const isRefused = refusesSampling(kind) || (isClaude && thinks);
-  const taken = (name: string, value: unknown, isTaken = !isRefused): value is number => {
-    if (typeof value !== 'number') return false;
-    if (!isTaken) ignored.add(name);
-    return isTaken;
+  const isClaude = target.family === 'claude';
+  const said = claudeSampling(isClaude ? fields : { ...fields, stop: [] }, thinks, target);
+  const { temperature, top_p: topP, top_k } = said;
+  const stopSequences = isClaude ? said.stop_sequences : stopsOf(fields['stop'], target);
+  const inferenceConfig: Body = {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(stopSequences && stopSequences.length > 0 && { stopSequences }),
   };
-  const inferenceConfig: Body = {};
-  // OpenAI's scale ends at 2.
-  if (taken('temperature', temperature)) inferenceConfig['temperature'] = Math.min(temperature, 1);
-  const isOnly = !isClaude || kind.version < 401 || typeof temperature !== 'number';
-  if (taken('top_p', top_p, !isRefused && isOnly)) inferenceConfig['topP'] = top_p;
-  const stopSequences = stopsOf(fields['stop'], isClaude, ignored);
-  if (stopSequences.length > 0) inferenceConfig['stopSequences'] = stopSequences;
-  if (!taken('top_k', top_k)) return { inferenceConfig, additional: {} };
-  const additional = kind.family === 'nova' ? { inferenceConfig: { topK: top_k } } : { top_k };
+  if (top_k === undefined) return { inferenceConfig, additional: {} };
+  const isNova = target.family.startsWith('nova');
+  const additional = isNova ? { inferenceConfig: { topK: top_k } } : { top_k };
   return { inferenceConfig, additional };
 }
 
-/** Claude refuses sequences of white space alone. */
-function stopsOf(stop: unknown, isClaude: boolean, ignored: Set<string>): string[] {
+function stopsOf(stop: unknown, { ignored }: Target): string[] {
   const all = (Array.isArray(stop) ? stop : [stop]).filter((one) => typeof one === 'string');
-  const taken = all.filter((one) => (isClaude ? one.trim() : one) !== '');
-  if (taken.length < all.length) ignored.add('stop');
-  return taken;
+  if (all.includes('')) ignored.add('stop');
+  return all.filter((one) => one !== '');
 }

@@ -1,13 +1,14 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
+import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
 import { isRecord } from '../../src/lib/is-record.js';
-import { answersByTool, clientCall, finishOf, usageOf } from './answer.js';
+import { clientCall, finishOf, usageOf } from './answer.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, refuseBroken } from './frames.js';
-import { kindOf } from './model.js';
-import { detailOf } from './reasoning.js';
-import { JSON_TOOL } from './structured.js';
+import { targetOf, type Target } from './model.js';
+import { detailsOf } from './reasoning.js';
+import { outputTool } from './structured.js';
 
 type Payload = Record<string, unknown>;
 
@@ -41,7 +42,8 @@ export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder 
 
 class ConverseStream {
   readonly #upstream: Upstream;
-  readonly #byTool: boolean;
+  readonly #target: Target;
+  readonly #output_tool: string | undefined;
   readonly #tools = new Map<unknown, OpenTool>();
   readonly #reasonings = new Map<unknown, OpenReasoning>();
   #calls = 0;
@@ -50,7 +52,8 @@ class ConverseStream {
 
   constructor(call: ChatCall, upstream: Upstream) {
     this.#upstream = upstream;
-    this.#byTool = answersByTool(call, upstream);
+    this.#target = targetOf(upstream);
+    this.#output_tool = outputTool(call, upstream);
   }
 
   read(event: ServerSentEvent, pieces: ChatDelta[]): void {
@@ -88,7 +91,7 @@ class ConverseStream {
     const call = isRecord(start) ? clientCall(start['toolUse']) : undefined;
     if (!call) return;
     this.#hasSpoken = true;
-    if (this.#byTool && call.name === JSON_TOOL) {
+    if (call.name === this.#output_tool) {
       this.#tools.set(block, { index: undefined, hasInput: false });
       return;
     }
@@ -133,12 +136,13 @@ class ConverseStream {
     const open = this.#reasonings.get(block) ?? { index: this.#reasonings.size, text: '' };
     this.#reasonings.set(block, open);
     if (typeof text === 'string' && text !== '') {
+      const isNext = open.text === '' && open.index > 0;
       open.text += text;
-      pieces.push({ index: 0, reasoning_content: text });
+      pieces.push({ index: 0, reasoning_content: isNext ? BETWEEN_THOUGHTS + text : text });
     }
-    const kind = kindOf(this.#upstream.model);
-    const detail = detailOf({ text: open.text, signature, redacted }, open.index, kind);
-    if (detail) pieces.push({ index: 0, reasoning_details: [detail] });
+    const part = { text: open.text, signature, redacted };
+    const reasoning_details = detailsOf(part, open.index, this.#target);
+    if (reasoning_details.length > 0) pieces.push({ index: 0, reasoning_details });
   }
 
   /** A call without arguments has an empty object for them. */

@@ -1,9 +1,11 @@
+import type { JsonOutput } from '../anthropic/output.js';
+import { strictSchema } from '../anthropic/schema.js';
+import { recordsIn } from '../openai/answer.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Block } from './content.js';
+import { unsupported } from './errors.js';
 import type { Fields } from './fields.js';
-import { cachePoint } from './cache-point.js';
-import { cachesTools, takesSchemas, type ModelKind } from './model.js';
-import { answerTool, JSON_TOOL } from './structured.js';
+import { cachePoints, type Target } from './model.js';
 
 /** Tools for the model, and whether it must call one. */
 export interface ToolConfig {
@@ -13,60 +15,65 @@ export interface ToolConfig {
 
 /**
  * The tools of a call. Undefined where there are none, or none may be called: Converse has no word
- * for that, and the tools have to be left out. Names what is left out in `ignored`.
+ * for that, and the tools have to be left out. Throws the `UpstreamError` `unsupported` for a
+ * choice that the model cannot be told.
  */
 export function toolConfigOf(
   fields: Fields,
-  kind: ModelKind,
-  ignored: Set<string>,
+  output: JsonOutput | undefined,
+  target: Target,
 ): ToolConfig | undefined {
-  const answer = answerTool(fields, kind);
-  const choice = fields['tool_choice'];
-  const offered = choice === 'none' ? [] : listOf(fields['tools']);
-  const tools = offered.flatMap((tool) => toolBlocks(tool, kind, ignored));
-  if (answer) return { tools: [...tools, answer], toolChoice: answerChoice(tools) };
-  if (tools.length === 0) return undefined;
-  const toolChoice = choiceOf(choice, ignored);
-  return { tools, ...(toolChoice && { toolChoice }) };
+  if (output?.by === 'tool') {
+    const { name, description, input_schema } = output.tool;
+    const toolSpec = { name, description, inputSchema: { json: input_schema } };
+    return { tools: [{ toolSpec }], toolChoice: { tool: { name } } };
+  }
+  const choice = fields['tool_choice'] ?? 'auto';
+  const given = recordsIn(fields['tools']);
+  if (choice === 'none' || given.length === 0) return undefined;
+  const toolChoice = choiceOf(choice, target);
+  return {
+    tools: given.flatMap((tool) => toolBlocks(tool, target)),
+    ...(toolChoice && { toolChoice }),
+  };
 }
 
-function listOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function answerChoice(tools: readonly Block[]): Block {
-  return tools.length === 0 ? { tool: { name: JSON_TOOL } } : { any: {} };
-}
-
-function toolBlocks(tool: Record<string, unknown>, kind: ModelKind, ignored: Set<string>): Block[] {
-  const { type, function: described, cache_control, ...own } = tool;
-  // A tool of the service's own, which the model's entry allows, goes as the client wrote it.
-  const block = type === 'function' && isRecord(described) ? toolSpec(described, kind) : own;
-  return [block, ...cachePoint(cache_control, cachesTools(kind), ignored)];
+/** A tool of the service's own, which the model's entry allows, goes as the client wrote it. */
+function toolBlocks(entry: Record<string, unknown>, target: Target): Block[] {
+  const { type, function: described, cache_control: _, ...own } = entry;
+  const isOwn = type !== 'function' || !isRecord(described);
+  return [
+    isOwn ? own : { toolSpec: toolSpec(described, target) },
+    ...cachePoints(entry, target, 'tools'),
+  ];
 }
 
 function toolSpec(
   { name, description, parameters, strict }: Record<string, unknown>,
-  kind: ModelKind,
+  { model, ignored }: Target,
 ): Block {
-  const schema = isRecord(parameters) ? parameters : { properties: {} };
+  const held = strict === true && model.schemas ? strictSchema(parameters) : undefined;
+  if (strict === true && !held) ignored.add('tools[].function.strict');
+  const schema = held ?? (isRecord(parameters) ? parameters : {});
+  const properties = Object.keys(schema).length === 0 ? { properties: {} } : {};
   return {
-    toolSpec: {
-      name,
-      ...(typeof description === 'string' && description.trim() !== '' && { description }),
-      inputSchema: { json: { type: 'object', ...schema } },
-      // Models that hold no answer to a schema refuse the word.
-      ...(strict === true && takesSchemas(kind) && { strict }),
-    },
+    name,
+    ...(typeof description === 'string' && description.trim() !== '' && { description }),
+    inputSchema: { json: { ...properties, ...schema, type: 'object' } },
+    ...(held && { strict: true }),
   };
 }
 
 /** Some models refuse any choice, so `auto`, which is what happens anyway, is not said. */
-function choiceOf(choice: unknown, ignored: Set<string>): Block | undefined {
-  if (choice === undefined || choice === null || choice === 'auto') return undefined;
-  if (choice === 'required') return { any: {} };
+function choiceOf(choice: unknown, { model }: Target): Block | undefined {
+  if (choice === 'auto') return undefined;
   const named = isRecord(choice) ? choice['function'] : undefined;
-  if (isRecord(named)) return { tool: { name: named['name'] } };
-  ignored.add('tool_choice');
-  return undefined;
+  const name = isRecord(named) ? named['name'] : undefined;
+  if (!model.forced_tools) {
+    throw unsupported('This model cannot be made to call a tool.', 'tool_choice');
+  }
+  if (choice === 'required') return { any: {} };
+  if (typeof name === 'string') return { tool: { name } };
+  const message = 'Amazon Bedrock takes none, auto, required or one function as tool_choice.';
+  throw unsupported(message, 'tool_choice');
 }

@@ -11,14 +11,14 @@ import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemini-wire.js';
-import { signedId } from '../tool-id.js';
+import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
 import { logprobsIn } from './logprobs.js';
 import { usageIn } from './usage.js';
 
 /** What one choice has said so far. */
 interface Choice {
-  calls: number;
+  calls: Calls;
   details: number;
   /** The last word on its end: older models say STOP on every event. */
   finish: string | undefined;
@@ -68,7 +68,7 @@ export function readEvent(body: unknown, choices: Choices, provider: Provider): 
 function readCandidate(candidate: Fields, at: number, choices: Choices): ChatDelta {
   const index = isIndex(candidate['index']) ? candidate['index'] : at;
   const choice = choices.get(index) ?? {
-    calls: 0,
+    calls: newCalls(),
     details: 0,
     finish: undefined,
     hasSpoken: false,
@@ -86,7 +86,7 @@ function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Adds a part to the piece. Code and results of the upstream's own tools are left out. */
+/** Adds a part to the piece. What the upstream's own tools did is neither text nor call. */
 function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {
@@ -98,8 +98,9 @@ function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
       (piece.reasoning_details ??= []).push(detailOf(signature, choice));
     }
   } else if (isRecord(functionCall)) {
-    const call = callOf(functionCall, signature, choice);
-    if (call) (piece.tool_calls ??= []).push(call);
+    const told = readCall(functionCall, signature, choice.calls);
+    if (told.length > 0) (piece.tool_calls ??= []).push(...told);
+    if (choice.calls.count > 0) choice.hasSpoken = true;
   } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) choice.hasSpoken = true;
 }
 
@@ -109,27 +110,12 @@ function detailOf(data: string, choice: Choice): ReasoningDetail {
   return { type: 'reasoning.encrypted', data, format: DETAIL_FORMAT, index };
 }
 
-/** A call comes whole. The signature that must come back with it travels in its id. */
-function callOf(
-  { id, name, args }: Fields,
-  signature: unknown,
-  choice: Choice,
-): ToolCallFragment | undefined {
-  if (typeof name !== 'string' || name === '') return undefined;
-  const index = choice.calls;
-  choice.calls += 1;
-  choice.hasSpoken = true;
-  const own = typeof id === 'string' && id !== '' ? id : newId();
-  return {
-    index,
-    id: typeof signature === 'string' && signature !== '' ? signedId(own, signature) : own,
-    type: 'function',
-    function: { name, arguments: JSON.stringify(args ?? {}) },
-  };
-}
-
-function newId(): string {
-  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+/** The calls whose end nothing has told, once the bytes have ended. */
+export function lastCalls(choices: Choices): ChatDelta[] {
+  return [...choices].flatMap(([index, { calls }]) => {
+    const tool_calls = closeCall(calls);
+    return tool_calls.length > 0 ? [{ index, tool_calls }] : [];
+  });
 }
 
 /**
@@ -156,6 +142,7 @@ export function decode(body: unknown, _: ChatCall, { provider }: Upstream): Chat
   const choices: Choices = new Map();
   const events: unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
   const pieces = events.flatMap((event) => readEvent(event, choices, provider));
+  pieces.push(...lastCalls(choices));
   const ends = endings(choices, false);
   const usage = pieces.findLast((piece) => piece.usage !== undefined)?.usage;
   const read = [...ends].map(([index, finish_reason]) => {

@@ -50,7 +50,7 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
   };
 }
 
-/** The fields of a call without those that the upstream's entry drops, and with those it sets. */
+/** The fields of a call, as the upstream's entry drops and sets them. */
 function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): Fields {
   const changed: Fields = { ...fields };
   for (const name of drop) {

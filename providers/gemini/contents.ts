@@ -2,7 +2,7 @@ import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Fields } from '../gemini-wire.js';
-import { plainId, signatureOf } from '../tool-id.js';
+import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import { isGemini3 } from './model-family.js';
 import { partsOf, unsupported, type Place } from './parts.js';
 
@@ -178,7 +178,7 @@ function resultOf(
   return { order, parts: [{ functionResponse }] };
 }
 
-/** A result is an object on this wire; any other text becomes the `output` of one. */
+/** A result is an object on this wire. Another text becomes the `output` of one. */
 function objectOf(text: string): Fields {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -2,7 +2,7 @@ import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/ch
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { broken } from '../gemini-wire.js';
-import { endings, readEvent, type Choices } from './answer.js';
+import { endings, lastCalls, readEvent, type Choices } from './answer.js';
 
 /**
  * Pieces as they come. The wire has no mark for the end of a stream, and any event may say how its
@@ -32,7 +32,9 @@ export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder
       return false;
     },
     end(pieces) {
-      for (const [index, finish_reason] of endings(choices, true)) {
+      const ends = endings(choices, true);
+      pieces.push(...lastCalls(choices));
+      for (const [index, finish_reason] of ends) {
         if (finish_reason !== null) pieces.push({ index, finish_reason });
       }
       if (usage !== undefined) pieces.push({ usage });

@@ -50,14 +50,16 @@ export function thinkingOf(
   ignored: Set<string>,
 ): Fields | undefined {
   const asking = FIELDS.filter((name) => fields[name] !== undefined && fields[name] !== null);
-  const [asked] = asking;
+  const [asked, ...others] = asking;
   if (asked === undefined) return undefined;
+  for (const name of others) ignored.add(name);
   const wanted = wantedBy(asked, fields[asked]);
   if (!wanted || !canThink(model)) {
-    for (const name of asking) ignored.add(name);
+    ignored.add(asked);
     return undefined;
   }
-  return { ...amountOf(wanted, model), ...(wanted.isShown && { includeThoughts: true }) };
+  const config = { ...amountOf(wanted, model), ...(wanted.isShown && { includeThoughts: true }) };
+  return Object.keys(config).length > 0 ? config : undefined;
 }
 
 function wantedBy(name: (typeof FIELDS)[number], value: unknown): Wanted | undefined {

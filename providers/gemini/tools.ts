@@ -5,6 +5,15 @@ import { unsupported } from './parts.js';
 
 type ChatFields = Readonly<Record<string, unknown>>;
 
+/** Parts of a schema that say nothing where there are no properties. */
+const IDLE: readonly string[] = [
+  'type',
+  'properties',
+  'required',
+  'additionalProperties',
+  '$schema',
+];
+
 /** `tools` and `toolConfig` of a request; nothing where the client offers no tools. */
 export function toolsOf(fields: ChatFields, ignored: Set<string>): Fields {
   const offered = listIn(fields, 'tools');
@@ -37,10 +46,10 @@ function declarationOf(tool: Fields, ignored: Set<string>): Fields {
 
 /** A schema of nothing is refused by some models, and says nothing. */
 function takesParameters(schema: Fields): boolean {
-  const isPlainObject = schema['type'] === undefined || schema['type'] === 'object';
-  const { type: _, properties, $schema, additionalProperties, required, ...more } = schema;
+  const { type = 'object', properties, additionalProperties } = schema;
   if (isRecord(properties) && Object.keys(properties).length > 0) return true;
-  return !isPlainObject || isRecord(additionalProperties) || Object.keys(more).length > 0;
+  if (type !== 'object' || isRecord(additionalProperties)) return true;
+  return Object.keys(schema).some((name) => !IDLE.includes(name));
 }
 
 /** A tool of the upstream's own, such as `google_search`, with its settings under its name. */

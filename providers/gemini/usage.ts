@@ -14,7 +14,8 @@ export function usageIn(event: Fields): UpstreamUsage | undefined {
   const completion_tokens = sum(counts, 'candidatesTokenCount', 'thoughtsTokenCount');
   if (!prompt_tokens && !completion_tokens) return undefined;
   const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = counts;
-  const heard = soundIn(counts, 'promptTokensDetails');
+  // Sound that was read from the cache is counted there.
+  const heard = soundIn(counts, 'promptTokensDetails') - soundIn(counts, 'cacheTokensDetails');
   const spoken = soundIn(counts, 'candidatesTokensDetails');
   const input = {
     ...(isSaid(cached) && { cached_tokens: cached }),

@@ -54,7 +54,7 @@ function unmark(fields: Fields): readonly string[] {
     const { cache_control: _, ...rest } = tool;
     return rest;
   });
-  return ['cache_control'];
+  return ['tools[].cache_control'];
 }
 
 /** A level that the upstream can only say as on or off is named; what is named is not all lost. */

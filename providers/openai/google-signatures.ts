@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage, ToolCallPart } from '../../src/schema-types/chat-completion.js';
-import { signatureOf } from '../tool-id.js';
+import { signatureOf } from '../../src/lib/tool-id.js';
 import { recordsIn } from './answer.js';
 
 /** Whose form of a reasoning detail holds a signature of Gemini's. */

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
 import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
-import { plainId } from '../tool-id.js';
+import { plainId } from '../../src/lib/tool-id.js';
 import { withSignatures } from './google-signatures.js';
 import { reasoningBack } from './reasoning.js';
 import { shortId } from './tools.js';
@@ -98,7 +98,7 @@ function cached(
   if (typeof content === 'string') {
     if (!mark) return content;
     if (takes) return [{ type: 'text', text: content, cache_control: mark }];
-    ignored.add('cache_control');
+    ignored.add('messages[].cache_control');
     return content;
   }
   if (takes) {
@@ -106,7 +106,10 @@ function cached(
       ? content.map((part, at) => (at === content.length - 1 ? withMark(part, mark) : part))
       : content;
   }
-  if (mark || content.some((part) => 'cache_control' in part)) ignored.add('cache_control');
+  if (mark) ignored.add('messages[].cache_control');
+  if (content.some((part) => 'cache_control' in part)) {
+    ignored.add('messages[].content[].cache_control');
+  }
   return content.map(withoutMark);
 }
 

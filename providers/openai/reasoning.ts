@@ -27,9 +27,8 @@ export function detailText(details: readonly ReasoningDetail[]): string {
 }
 
 /**
- * The reasoning of an earlier answer that goes back to an upstream, by the wire flag
- * `reasoning_back`: fields that are added to the message. `content` is the message's content as it
- * goes out.
+ * What of an earlier answer's reasoning goes back to an upstream, by the flag `reasoning_back`:
+ * fields that are added to the message. `content` is the message's content as it goes out.
  */
 export function reasoningBack(
   message: ChatMessage,

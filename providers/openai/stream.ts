@@ -70,8 +70,9 @@ function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
   for (const piece of said) pieces.push(piece);
   const index = said[0]?.index ?? 0;
   const text = textAlone(said);
-  // Where a text may hold its reasoning, it is not all that a chunk says.
-  if (text === undefined || stream.choices.get(index)?.think) return;
+  // Where a text may still hold its reasoning, it is not all that a chunk says.
+  const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
+  if (text === undefined || phase !== 'outside') return;
   const fresh = { ...stream, choices: new Map() };
   learn(echo, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
 }

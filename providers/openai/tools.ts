@@ -1,6 +1,6 @@
 import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/is-record.js';
-import { signedId } from '../tool-id.js';
+import { signedId } from '../../src/lib/tool-id.js';
 import { isIndex, recordsIn } from './answer.js';
 import { signatureIn } from './google-signatures.js';
 

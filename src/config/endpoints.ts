@@ -21,7 +21,7 @@ export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const PATH = /^\/(?:(?:[A-Za-z0-9._~-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
+const PATH = /^\/(?:(?:[A-Za-z0-9._~:-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 
 /** The endpoints of the file that could be read, or the default ones. */
 export function readEndpoints(

@@ -33,6 +33,7 @@ const REMEMBERED = { default: 24 * HOUR_MS, min: 1000, max: 720 * HOUR_MS };
 const LINGER = { default: 2_000, min: 0, max: 60_000 };
 const IDLE = { default: 30_000, min: 100, max: 10 * 60_000 };
 const STALL = { default: 10_000, min: 100, max: 5 * 60_000 };
+const FETCH = { default: 15_000, min: 100, max: 5 * 60_000 };
 const CLIENT = { default: 60_000, min: 100 };
 const IMAGE = { default: HOUR_MS, min: 1_000, max: 720 * HOUR_MS };
 const DEFAULT_LISTEN = '127.0.0.1:8080';
@@ -108,7 +109,8 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     | 'idempotency_total'
     | 'journal_bytes'
     | 'image_bytes'
-    | 'images_total';
+    | 'images_total'
+    | 'fetch_bytes';
   const size = (key: Size, default_bytes: number, min = 1024) =>
     readSize(source, `/limits/${key}`, limits[key], { default: default_bytes, min });
   const drain = { default: 30_000, min: 0 };
@@ -140,6 +142,9 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     image_bytes: size('image_bytes', 32 * MB),
     images_total_bytes: size('images_total', 1024 * MB),
     image_ttl_ms: readDuration(source, '/limits/image_ttl', limits.image_ttl, IMAGE),
+    fetch_ms: readDuration(source, '/limits/fetch', limits.fetch, FETCH),
+    fetch_bytes: size('fetch_bytes', 20 * MB),
+    fetch_urls: limits.fetch_urls ?? 20,
     failed_keys: limits.failed_keys ?? 300,
     sign_ins: limits.sign_ins ?? 30,
   };

@@ -102,6 +102,10 @@ export interface Configuration {
     /** The most that all images kept for their clients may weigh together, and for how long. */
     images_total_bytes: number;
     image_ttl_ms: number;
+    /** How long fetching the URLs of a request may take, what they may weigh, and how many. */
+    fetch_ms: number;
+    fetch_bytes: number;
+    fetch_urls: number;
     /** How many active keys an account may make for itself. */
     keys: number;
     /** How many of each one address may have in a minute. */

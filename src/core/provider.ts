@@ -121,6 +121,8 @@ export interface Encoded {
   path: string;
   headers?: Record<string, string>;
   body: Record<string, unknown>;
+  /** The answer comes as a stream, although the client wants it whole: it would take too long. */
+  is_stream?: boolean;
   /** Names of what was asked for and could not be said on this wire. */
   ignored?: readonly string[];
 }

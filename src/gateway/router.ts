@@ -87,7 +87,8 @@ function identifying(now: () => number): Koa.Middleware<State> {
 
 /** `{model}` may hold slashes, so it takes all it can get; other parameters are one segment. */
 function routerPath({ path }: EndpointEntry): string {
-  return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) =>
+  const literal = path.replaceAll(':', '\\:');
+  return literal.replaceAll(/\{(\w+)\}/gu, (_all, name: string) =>
     name === 'model' ? '*model' : `:${name}`,
   );
 }

@@ -234,7 +234,7 @@ function complaint({ keyword, params, message, parentSchema }: ErrorObject): str
     case 'pattern':
       return patternOf(parentSchema) ?? message ?? 'is not valid';
     case 'discriminator':
-      return 'must be one of text, image_url, input_audio';
+      return 'must be one of text, image_url, input_audio, file';
     case 'additionalProperties':
       return 'is not known here';
     default:
@@ -260,7 +260,7 @@ export function headerSafe(name: string): string {
   return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
 }
 
-/** Adds the names of unknown fields to the ignored ones. */
+/** Adds the names of unknown fields to the ignored ones; null is as if it were absent. */
 export function noteExtras(
   value: object,
   known: ReadonlySet<string>,
@@ -268,7 +268,8 @@ export function noteExtras(
   ignored: Set<string>,
 ): void {
   for (const name in value) {
-    if (!known.has(name)) ignored.add(`${where}.${headerSafe(name)}`);
+    const isGiven = Reflect.get(value, name) !== null;
+    if (isGiven && !known.has(name)) ignored.add(`${where}.${headerSafe(name)}`);
   }
 }
 

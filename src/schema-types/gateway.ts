@@ -118,6 +118,10 @@ export interface LimitsBlock {
   /** a whole number of connections, 1 to 65535 */
   connections?: number;
   idle_connection?: Duration;
+  fetch?: Duration;
+  fetch_bytes?: Size;
+  /** a whole number of URLs, 0 to 1000 */
+  fetch_urls?: number;
   failed_keys?: Attempts;
   sign_ins?: Attempts;
 }

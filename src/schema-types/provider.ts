@@ -80,6 +80,8 @@ export interface ChatBlock {
   codec: string;
   /** a whole number of choices a call, 1 to 128 */
   max?: number;
+  /** bytes where the upstream follows no URLs */
+  image_urls?: 'bytes';
 }
 export interface OperationBlock {
   path: OperationPath;

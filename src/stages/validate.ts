@@ -1,9 +1,9 @@
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
-import { readJsonBody, compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
+import { readJsonBody, compileOwnSchema, compileShippedSchema, type Check } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
-import { type Modalities, formatOf } from '../pipeline/modality.js';
+import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
 import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
@@ -13,7 +13,8 @@ import type { Services } from '../pipeline/services.js';
  * one.
  */
 export function validate(modalities: Modalities): Stage {
-  const names = [...modalities.values()].flatMap(({ formats }) => formats.map(({ name }) => name));
+  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const names = formats.map(({ name }) => name);
   const nameOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
@@ -32,6 +33,7 @@ export function validate(modalities: Modalities): Stage {
     },
     create: (option, services, endpoint) => {
       const format = nameOf(option, endpoint);
+      const mend = formats.find(({ name }) => name === format)?.mend;
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
       const { limits } = services.configuration;
@@ -43,13 +45,23 @@ export function validate(modalities: Modalities): Stage {
         const room = roomOf(state, services);
         const admit = (): Promise<void> => admits(state);
         const body = await readJsonBody(ctx.req, { limit_bytes, values, stall_ms, room, admit });
-        for (const check of checks) check(body);
+        holdTo(checks, body, mend);
         // Every schema of a format accepts objects only.
         state.request = { format, body: body as object };
         await next();
       };
     },
   };
+}
+
+/** Throws `GatewayError` for a body that breaks a schema, also after it was mended, if it can be. */
+function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
+  try {
+    for (const check of checks) check(body);
+  } catch (error) {
+    if (!mend?.(body)) throw error;
+    for (const check of checks) check(body);
+  }
 }
 
 /** The limit of a body: at most an account's whole share of memory. */

@@ -38,7 +38,7 @@ const NOT_PUBLIC_NAME = /(^|\.)(localhost|local|internal|home\.arpa)\.?$/u;
 
 /** Throws `UpstreamError` for a URL whose host `isPrivate`. */
 export function assertPublic(url: string): void {
-  if (isPrivate(new URL(url))) throw notPublic();
+  if (isPrivate(new URL(url))) throw new NotPublic();
 }
 
 /** Whether the host of a URL is a private name or address. No name is resolved. */
@@ -56,13 +56,16 @@ export function lookupPublic(host: string, options: LookupOptions, done: Callbac
     if (error) return done(error, []);
     const [first] = addresses;
     if (!first || !addresses.every(({ address }) => isPublic(address))) {
-      return done(notPublic(), []);
+      return done(new NotPublic(), []);
     }
     if (options.all) done(null, addresses);
     else done(null, first.address, first.family);
   });
 }
 
-function notPublic(): UpstreamError {
-  return new UpstreamError('broken', 'The upstream pointed to an address that is not public.');
+/** An address that someone else named is not on the public Internet. */
+export class NotPublic extends UpstreamError {
+  constructor() {
+    super('broken', 'The upstream pointed to an address that is not public.');
+  }
 }

@@ -62,6 +62,9 @@ describe('load of a valid configuration', () => {
       image_bytes: 33_554_432,
       images_total_bytes: 1_073_741_824,
       image_ttl_ms: 3_600_000,
+      fetch_ms: 15_000,
+      fetch_bytes: 20_971_520,
+      fetch_urls: 20,
       failed_keys: 300,
       sign_ins: 30,
     });
@@ -105,6 +108,9 @@ describe('load of a valid configuration', () => {
       image_bytes: 1_048_576,
       images_total_bytes: 8_388_608,
       image_ttl_ms: 120_000,
+      fetch_ms: 3_000,
+      fetch_bytes: 5_242_880,
+      fetch_urls: 0,
       failed_keys: 100,
       sign_ins: 10,
     });

@@ -173,6 +173,14 @@ describe("images of Gemini's image models", () => {
     });
   });
 
+  it('leave out what their passthrough takes for chat, and name it', () => {
+    const fields = { seed: 7, reasoning_effort: 'low', top_k: 4 };
+    const { body, ignored } = image.encode({ ...CALL, fields }, THREE);
+    const generationConfig = { seed: 7, responseModalities: ['TEXT', 'IMAGE'] };
+    expect(body).to.deep.include({ generationConfig });
+    expect(ignored).to.deep.equal(['reasoning_effort', 'top_k']);
+  });
+
   for (const [width, height, aspectRatio, imageSize] of [
     [1024, 1024, '1:1'],
     [256, 256, '1:1'],

@@ -103,7 +103,7 @@ describe('encoding for the openai codec', () => {
       { role: 'user', content: 'a', cache_control: { type: 'ephemeral' } },
     ];
     const { ignored } = chat.encode({ ...CALL, messages }, upstream({ drop: ['seed'] }));
-    expect(ignored).to.deep.equal(['cache_control', 'seed']);
+    expect(ignored).to.deep.equal(['messages[].cache_control', 'seed']);
   });
 
   it('drops the tools with a tool_choice of none that the upstream does not know', () => {

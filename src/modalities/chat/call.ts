@@ -1,10 +1,14 @@
 import type { ChatCall } from './codec.js';
 
-/** The parts of a prompt that its price bound is made of. */
+/** What a prompt is made of: its price bound goes by that. */
 export interface PromptSize {
   text_bytes: number;
   messages: number;
   images: number;
+  /** Pages of files. */
+  pages: number;
+  /** Images and files that are named by an http(s) URL. */
+  urls: number;
   audio_bytes: number;
 }
 

@@ -7,7 +7,9 @@ export async function readChat({
   data,
   importPart,
 }: ManifestReader): Promise<ProviderOperation | undefined> {
-  const { path, codec: name, max = Infinity } = data.operations?.chat ?? {};
+  const { path, codec: name, max = Infinity, image_urls } = data.operations?.chat ?? {};
   const codec = await importPart('/operations/chat/codec', name, 'chat', isChatCodec);
-  return codec && path !== undefined ? { path, codec, max } : undefined;
+  return codec && path !== undefined
+    ? { path, codec, max, ...(image_urls && { image_urls }) }
+    : undefined;
 }

@@ -13,6 +13,8 @@ const MESSAGE_TOKENS = 16;
  * makes of sound, and at 8 kbit/s, the least that is of use, a second takes 1,334 characters.
  */
 const AUDIO_CHARACTERS_PER_TOKEN = 40;
+/** The most text that a page of a PDF is billed as, beside its picture. */
+const PAGE_TEXT_TOKENS = 3_000;
 /** Tokens of one image where neither the model nor its provider's manifest says how many. */
 const DEFAULT_IMAGE_TOKENS = 4_096;
 
@@ -34,10 +36,14 @@ export function maxTokens(work: ChatWork, model: Model, provider: Provider): Tok
   };
 }
 
-/** What images and audio are taken to cost, in a bound as in an estimate. */
+/** What images, audio and files are taken to cost, in a bound as in an estimate. */
 export function mediaTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
   const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
-  return size.images * image_tokens + Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
+  const audio_tokens = Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
+  // No upstream reads more of a file than its context holds.
+  const page_tokens = size.pages * (PAGE_TEXT_TOKENS + image_tokens);
+  const file_tokens = Math.min(page_tokens, limits.context ?? Infinity);
+  return size.images * image_tokens + audio_tokens + file_tokens;
 }
 
 /** How often a provider reads, and bills, the prompt: once for each call that `n` takes. */

@@ -4,6 +4,7 @@ import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { Terms } from './bill.js';
 import type { ChatWork } from './call.js';
+import type { ChatCall } from './codec.js';
 import { chargeAnswer, deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
 import type { ChatFormat } from './formats/format.js';
@@ -12,10 +13,12 @@ import {
   READ_FIELDS,
   SAMPLING_FIELDS,
   TOOL_FIELDS,
-} from './formats/openai-fields.js';
+} from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { responses } from './formats/responses.js';
+import { generateContent, streamGenerateContent } from './formats/generate-content.js';
 import { messages } from './formats/messages.js';
+import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
 import { sampleBill } from './sample-bill.js';
@@ -23,11 +26,20 @@ import type { ChatAnswer, ChatStream } from './attempt.js';
 import { chat as sendChat } from './send.js';
 import { shownOf } from './shown.js';
 
-const FORMATS: readonly ChatFormat[] = [chatCompletion, openAiChat, messages, responses];
+const FORMATS: readonly ChatFormat[] = [
+  chatCompletion,
+  openAiChat,
+  messages,
+  responses,
+  generateContent,
+  streamGenerateContent,
+];
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {
   upstreams: readonly Upstream[];
+  /** The call with its URLs fetched, once for all upstreams that need that. */
+  #inlined: Promise<ChatCall> | undefined;
 
   constructor(
     private readonly format: ChatFormat,
@@ -61,14 +73,23 @@ class PlannedChat implements Work {
     };
     const shown = shownOf(model, work.call);
     const { limits } = configuration;
-    const made = await sendChat(
-      { call: work.call, upstream, heading, shown, limits, client },
-      network,
-    );
+    const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
+    const call =
+      takesBytes && work.size.urls > 0
+        ? await (this.#inlined ??= this.#inline(sending))
+        : work.call;
+    const made = await sendChat({ call, upstream, heading, shown, limits, client }, network);
     const terms = { work, model, upstream, hold_nano: hold.amount_nano };
     return made.kind === 'chat'
       ? wholeAnswer(format, made, terms)
       : streamedAnswer(format, made, terms, sending);
+  }
+
+  async #inline({ client, services }: Sending): Promise<ChatCall> {
+    const { call } = this.work;
+    const { configuration, network } = services;
+    const messages = await inlineUrls(call.messages, configuration.limits, network, client);
+    return { ...call, messages };
   }
 }
 

@@ -10,6 +10,7 @@ import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 import { visible } from './shown.js';
+import { readWhole } from './whole-answer.js';
 
 /**
  * Asks one upstream once, or at once by as many calls as it needs for `n` choices. Resolves with a
@@ -28,11 +29,15 @@ async function ask(
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
   const { path, codec } = operationOf(upstream);
-  const wire = jsonRequest(codec.encode(call, upstream), path);
+  const encoded = codec.encode(call, upstream);
+  const wire = jsonRequest(encoded, path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
-  if (call.stream && !isJson(answer)) return beginStream(attempt, codec, answer);
-  const body = await readJson(answer, limits.answer_bytes, client.room);
-  const reply = visible(codec.decode(body, call, upstream), attempt.shown);
+  const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
+  if (call.stream && isStream) return beginStream(attempt, codec, answer);
+  const whole = isStream
+    ? await readWhole(openReader(attempt, codec, answer), client.room)
+    : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
+  const reply = visible(whole, attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
 }
@@ -64,13 +69,16 @@ async function beginStream(
   codec: ChatCodec,
   answer: WireAnswer,
 ): Promise<ChatStream> {
-  const { call, upstream, limits } = attempt;
-  const decoder = codec.decodeStream(call, upstream);
-  const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
-  const rest = new DeltaReader(answer.body, frames, decoder);
+  const rest = openReader(attempt, codec, answer);
   const first = await rest.next();
   if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
+}
+
+function openReader(attempt: ChatAttempt, codec: ChatCodec, { body }: WireAnswer): DeltaReader {
+  const { call, upstream, limits } = attempt;
+  const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
+  return new DeltaReader(body, frames, codec.decodeStream(call, upstream));
 }
 
 /** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */

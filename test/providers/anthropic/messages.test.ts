@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import type { ChatMessage, ContentPart } from '../../../src/schema-types/chat-completion.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { bodyOf, claudeAt, ignoredOf, thrownBy } from '../../helpers/claude.js';
@@ -146,6 +147,39 @@ describe('the turns of a conversation with Claude', () => {
   it('leaves a last message of the assistant to another upstream where the model refuses it', () => {
     const asking = (): unknown => turns([user('a'), assistant('Once')], 'claude-sonnet-4-6');
     expect(thrownBy(asking)).to.be.instanceOf(UpstreamError).with.property('fault', 'unsupported');
+  });
+
+  it('begins with the user, alternates and holds no empty text, whatever a client sends', () => {
+    const texts = fc.constantFrom('', ' \n', 'x', 'y ');
+    const ids = fc.constantFrom('a', 'b:c');
+    const message = fc.oneof(
+      fc.record({ role: fc.constantFrom('system', 'user', 'assistant'), content: texts }),
+      ids.map((id) => called(id)),
+      fc.record({ id: ids, said: texts }).map(({ id, said }) => result(id, said)),
+    );
+    const models = fc.constantFrom('claude-sonnet-4-5', 'claude-2.1');
+    const lists = fc.array(message as fc.Arbitrary<ChatMessage>, { minLength: 1 });
+    fc.assert(
+      fc.property(lists, models, (messages, model) => {
+        const sent = bodyOf({ messages }, claudeAt(model)).messages;
+        expect(sent.map(({ role }) => role)).to.deep.equal(
+          sent.map((_, at) => (at % 2 === 0 ? 'user' : 'assistant')),
+        );
+        for (const { content } of sent) {
+          expect(content).to.not.deep.equal([]);
+          const others = content.findIndex(({ type }) => type !== 'tool_result');
+          const last = content.findLastIndex(({ type }) => type === 'tool_result');
+          expect(others === -1 || others > last).to.equal(true);
+          for (const block of content) {
+            if (block.type === 'text') expect(block.text.trim()).to.not.equal('');
+          }
+        }
+        const end = sent.at(-1)?.content.at(-1);
+        if (sent.at(-1)?.role === 'assistant' && end?.type === 'text') {
+          expect(end.text).to.equal(end.text.trimEnd());
+        }
+      }),
+    );
   });
 
   it('names the names of speakers as ignored', () => {

@@ -36,6 +36,12 @@ describe('structured output of Claude', () => {
     expect(body).to.not.have.property('output_config');
   });
 
+  it('is the input of a tool where a cloud serves Claude without schemas', () => {
+    const body = bodyOf(asked({}), claudeAt(undefined, {}, { schemas: false }));
+    expect(body.tools).to.have.length(1);
+    expect(body).to.not.have.property('output_config');
+  });
+
   it('is asked for in words beside tools of the client, and where any object will do', () => {
     const tools = [{ type: 'function', function: { name: 'look' } }];
     const beside = bodyOf(asked({ tools }), older);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { heldSchema } from '../../../providers/anthropic/schema.js';
+import { strictSchema } from '../../../providers/anthropic/schema.js';
 
 const object = (properties: object, more: object = {}): object => ({
   type: 'object',
@@ -18,7 +18,7 @@ describe('schemas that the Messages API holds an answer to', () => {
       either: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/part' }] },
     });
     const whole = { ...schema, $defs: { part: object({ x: { type: 'number' } }) } };
-    expect(heldSchema(whole)).to.deep.equal(whole);
+    expect(strictSchema(whole)).to.deep.equal(whole);
   });
 
   it('are closed, and tell the model what the API does not understand', () => {
@@ -32,7 +32,7 @@ describe('schemas that the Messages API holds an answer to', () => {
       },
       required: ['age', 'name', 'one'],
     };
-    expect(heldSchema(schema)).to.deep.equal({
+    expect(strictSchema(schema)).to.deep.equal({
       type: 'object',
       properties: {
         age: { type: 'integer', description: 'In years.\n{"minimum":0}' },
@@ -67,9 +67,16 @@ describe('schemas that the Messages API holds an answer to', () => {
   ];
   for (const [what, schema] of refused) {
     it(`are not made from ${what}`, () => {
-      expect(heldSchema(schema)).to.equal(undefined);
+      expect(strictSchema(schema)).to.equal(undefined);
     });
   }
+
+  it('are not made from parts nested, or referred to, without end', () => {
+    const $defs: Record<string, unknown> = { d0: { type: 'string' } };
+    for (let at = 1; at <= 50_000; at += 1) $defs[`d${at}`] = { $ref: `#/$defs/d${at - 1}` };
+    const chain = { ...object({ top: { $ref: '#/$defs/d50000' } }), $defs };
+    expect(strictSchema(chain)).to.equal(undefined);
+  });
 
   it('are read in a moment even where each part is referred to twice, level upon level', () => {
     const $defs: Record<string, unknown> = { d0: { type: 'string' } };
@@ -77,6 +84,6 @@ describe('schemas that the Messages API holds an answer to', () => {
       const $ref = `#/$defs/d${at - 1}`;
       $defs[`d${at}`] = object({ left: { $ref }, right: { $ref } });
     }
-    expect(heldSchema({ ...object({ top: { $ref: '#/$defs/d60' } }), $defs })).to.be.an('object');
+    expect(strictSchema({ ...object({ top: { $ref: '#/$defs/d60' } }), $defs })).to.be.an('object');
   });
 });

@@ -177,6 +177,14 @@ describe('thoughts of Claude that come back', () => {
     }
   });
 
+  it('are demanded at the beginning of a round of tools, and not of its further steps', () => {
+    const [, said, brought] = round();
+    const steps = [...round([THOUGHT]), said, brought] as ChatMessage[];
+    expect(bodyOf({ messages: steps, ...asking })).to.have.property('thinking');
+    const lost = [...round(), said, brought] as ChatMessage[];
+    expect(bodyOf({ messages: lost, ...asking })).to.not.have.property('thinking');
+  });
+
   it('are not demanded by models that decide for themselves, nor once the round is over', () => {
     const adaptive = claudeAt('claude-sonnet-4-6');
     expect(bodyOf({ messages: round(), ...asking }, adaptive)).to.have.property('thinking');

@@ -18,11 +18,7 @@ function decode(body: unknown, model = NOVA, call = CALL): ChatReply {
   return chat.decode(body, call, upstreamAt(providerAt('http://fake.invalid'), { model }));
 }
 
-function answer(
-  content: readonly object[],
-  stopReason = 'end_turn',
-  usage: unknown = undefined,
-): object {
+function answer(content: readonly object[], stopReason = 'end_turn', usage?: unknown): object {
   return { output: { message: { role: 'assistant', content } }, stopReason, usage };
 }
 
@@ -99,12 +95,12 @@ describe('an answer of Converse', () => {
   it('says the input of the tool for a schema as its text, and other calls as calls', () => {
     const json_schema = { name: 'weather', schema: { type: 'object' } };
     const call = { ...CALL, fields: { response_format: { type: 'json_schema', json_schema } } };
-    const content = [use('answer_in_json', { wet: true })];
+    const content = [use('weather', { wet: true })];
     expect(decode(answer(content, 'tool_use'), NOVA, call).choices[0]?.content).to.equal(
       '{"wet":true}',
     );
     const unasked = decode(answer(content, 'tool_use')).choices[0];
-    expect(unasked?.tool_calls?.[0]?.function.name).to.equal('answer_in_json');
+    expect(unasked?.tool_calls?.[0]?.function.name).to.equal('weather');
   });
 
   const usages: [string, object, unknown][] = [

@@ -27,7 +27,11 @@ const KEYS = {
 };
 const BYTES = Buffer.from('hi');
 const DATA = BYTES.toString('base64');
-const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+const SCHEMA = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  additionalProperties: false,
+};
 
 interface Case {
   name: string;
@@ -41,16 +45,16 @@ const CASES: readonly Case[] = [
     name: 'a prompt with sampling',
     call: {
       messages: [
-        { role: 'system', content: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+        { role: 'system', content: 'Be brief.', cache_control: { type: 'ephemeral' } },
         { role: 'user', content: 'Hi' },
       ],
       fields: { temperature: 0.5, stop: ['END'], top_k: 5 },
     },
     input: {
       modelId: CLAUDE,
-      system: [{ text: 'Be brief.' }, { cachePoint: { type: 'default', ttl: '1h' } }],
+      system: [{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }],
       messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
-      inferenceConfig: { maxTokens: 100, temperature: 0.5, stopSequences: ['END'] },
+      inferenceConfig: { maxTokens: 4_000, temperature: 0.5, stopSequences: ['END'] },
       additionalModelRequestFields: { top_k: 5 },
     },
   },
@@ -86,7 +90,7 @@ const CASES: readonly Case[] = [
           ],
         },
       ],
-      inferenceConfig: { maxTokens: 100 },
+      inferenceConfig: { maxTokens: 4_000 },
       outputConfig: {
         textFormat: {
           type: 'json_schema',
@@ -124,7 +128,7 @@ const CASES: readonly Case[] = [
             function: { name: 'w', description: 'd', parameters: SCHEMA, strict: true },
           },
         ],
-        tool_choice: { type: 'function', function: { name: 'w' } },
+        thinking: { type: 'enabled', budget_tokens: 2_000 },
       },
     },
     input: {
@@ -148,15 +152,15 @@ const CASES: readonly Case[] = [
           ],
         },
       ],
-      inferenceConfig: { maxTokens: 100 },
+      inferenceConfig: { maxTokens: 4_000 },
       toolConfig: {
         tools: [
           {
             toolSpec: { name: 'w', description: 'd', inputSchema: { json: SCHEMA }, strict: true },
           },
         ],
-        toolChoice: { tool: { name: 'w' } },
       },
+      additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2_000 } },
     },
   },
   {
@@ -166,17 +170,17 @@ const CASES: readonly Case[] = [
       fields: {
         top_k: 5,
         tools: [{ type: 'function', function: { name: 'w', parameters: SCHEMA } }],
-        tool_choice: 'required',
+        tool_choice: { type: 'function', function: { name: 'w' } },
       },
     },
     input: {
       modelId: NOVA,
       messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
-      inferenceConfig: { maxTokens: 100 },
+      inferenceConfig: { maxTokens: 4_000 },
       additionalModelRequestFields: { inferenceConfig: { topK: 5 } },
       toolConfig: {
         tools: [{ toolSpec: { name: 'w', inputSchema: { json: SCHEMA } } }],
-        toolChoice: { any: {} },
+        toolChoice: { tool: { name: 'w' } },
       },
     },
   },
@@ -219,7 +223,7 @@ describe("AWS's own SDK", () => {
         if (stream) await client.send(new ConverseStreamCommand(input));
         else await client.send(new ConverseCommand(input));
         const { path, body } = chat.encode(
-          { ...call, stream, n: 1, max_tokens: 100 },
+          { ...call, stream, n: 1, max_tokens: 4_000 },
           upstreamAt(providerAt(upstream.url), { model: input.modelId ?? '' }),
         );
         const sent = upstream.requests.at(-1);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { exceptionIn, openFrames, refuseBroken } from '../../../providers/bedrock/frames.js';
 import type { ServerSentEvent } from '../../../src/upstream/sse.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
@@ -157,5 +158,22 @@ describe('the frames of a stream of Bedrock', () => {
     const [event = { event: '', data: '' }] = read([exceptionFrame('a', 'b')]).events;
     expect(exceptionIn(event)).to.equal('a');
     expect(exceptionIn({ event: 'metadata', data: '{}' })).to.equal(undefined);
+  });
+
+  it('say the same however they are split, and never anything else after a flipped bit', () => {
+    const texts = fc.array(fc.string({ maxLength: 40 }), { minLength: 1, maxLength: 6 });
+    const places = fc.array(fc.nat(1_000), { maxLength: 8 });
+    fc.assert(
+      fc.property(texts, places, fc.nat(), (said, cuts, bit) => {
+        const bytes = Buffer.concat(said.map((text) => eventFrame('delta', { text })));
+        const due = said.map((text) => ({ event: 'delta', data: JSON.stringify({ text }) }));
+        const inside = cuts.filter((cut) => cut < bytes.length);
+        expect(read(splitAt(bytes, inside))).to.deep.equal({ events: due });
+        const broken = read(splitAt(flipped(bytes, bit % bytes.length), inside));
+        expect(broken.error).to.be.instanceOf(UpstreamError);
+        expect(due.slice(0, broken.events.length)).to.deep.equal(broken.events);
+      }),
+      { numRuns: 200 },
+    );
   });
 });

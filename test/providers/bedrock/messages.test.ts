@@ -15,8 +15,18 @@ interface Said {
   ignored: readonly string[];
 }
 
-function say(messages: readonly ChatMessage[], model = CLAUDE, tools: unknown[] = [NOW]): Said {
-  const call: ChatCall = { messages, stream: false, n: 1, max_tokens: 100, fields: { tools } };
+function say(
+  messages: readonly ChatMessage[],
+  model = CLAUDE,
+  fields: ChatCall['fields'] = {},
+): Said {
+  const call: ChatCall = {
+    messages,
+    stream: false,
+    n: 1,
+    max_tokens: 4_000,
+    fields: { tools: [NOW], ...fields },
+  };
   const { body, ignored = [] } = chat.encode(
     call,
     upstreamAt(providerAt('http://fake.invalid'), { model }),
@@ -114,6 +124,16 @@ describe('messages of Converse', () => {
     ]);
   });
 
+  it('are refused as unsupported where a new Claude model is to go on with its own words', () => {
+    const turns: ChatMessage[] = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'The answer is' },
+    ];
+    expect(() => say(turns, 'us.anthropic.claude-sonnet-4-6'))
+      .to.throw(UpstreamError)
+      .that.includes({ fault: 'unsupported', param: 'messages' });
+  });
+
   it('end without white space where the assistant is to go on', () => {
     const { messages } = say([
       { role: 'user', content: 'Hi' },
@@ -154,7 +174,8 @@ describe('messages of Converse', () => {
       const { messages } = say([
         { role: 'assistant', content: null, tool_calls: [called('a', 'now', args)] },
       ]);
-      return (messages[1]?.content[0]?.['toolUse'] as Record<string, unknown>)['input'];
+      const use = messages[1]?.content[0]?.['toolUse'] as Record<string, unknown> | undefined;
+      return use?.['input'];
     });
     expect(inputs).to.deep.equal([{ a: 1 }, {}, { arguments: [1] }, { arguments: '{"a":' }]);
   });
@@ -192,16 +213,22 @@ describe('messages of Converse', () => {
       { type: 'reasoning.text', signature: 'c2ln', format, index: 0 },
     ];
     for (const text of [[{ ...whole, index: 0 }], pieces]) {
-      const { messages } = say([
+      const turns: ChatMessage[] = [
         { role: 'user', content: 'Rain?' },
         { role: 'assistant', content: 'Wet.', reasoning_details: [...text, hidden] },
-      ]);
+        { role: 'user', content: 'Sure?' },
+      ];
+      const { messages } = say(turns, CLAUDE, { reasoning_effort: 'high' });
       expect(messages[1]?.content).to.deep.equal(due);
+      const set = { additionalModelRequestFields: { thinking: { type: 'adaptive' } } };
+      expect(say(turns, CLAUDE, set).messages[1]?.content).to.deep.equal(due);
+      const [unasked] = say(turns).messages.slice(1);
+      expect(unasked?.content, 'where it does not think').to.deep.equal([{ text: 'Wet.' }]);
     }
   });
 
   it('leave reasoning of other upstreams out, and what no one has signed', () => {
-    const { messages } = say([
+    const turns: ChatMessage[] = [
       { role: 'user', content: 'Rain?' },
       {
         role: 'assistant',
@@ -213,7 +240,9 @@ describe('messages of Converse', () => {
           { type: 'reasoning.text', text: 'Unsigned.', format: 'anthropic-claude-v1', index: 2 },
         ],
       },
-    ]);
+      { role: 'user', content: 'Sure?' },
+    ];
+    const { messages } = say(turns, CLAUDE, { reasoning_effort: 'high' });
     expect(messages[1]?.content).to.deep.equal([{ text: 'Wet.' }]);
   });
 

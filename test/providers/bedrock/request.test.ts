@@ -3,6 +3,7 @@ import { chat } from '../../../providers/bedrock.js';
 import type { Encoded } from '../../../src/core/provider.js';
 import type { Upstream } from '../../../src/core/model.js';
 import type { ChatCall } from '../../../src/modalities/chat/codec.js';
+import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
 const NOVA = 'amazon.nova-lite-v1:0';
@@ -11,6 +12,7 @@ const CLAUDE_3 = 'anthropic.claude-3-haiku-20240307-v1:0';
 const CLAUDE_45 = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const CLAUDE_46 = 'us.anthropic.claude-sonnet-4-6';
 const CLAUDE_48 = 'global.anthropic.claude-opus-4-8';
+const LLAMA = 'meta.llama3-2-1b-instruct-v1:0';
 const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3';
 
 const WEATHER = {
@@ -22,6 +24,7 @@ const WEATHER = {
     strict: true,
   },
 };
+const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 const SCHEMA = { type: 'object', properties: { wet: { type: 'boolean' } } };
 const BY_SCHEMA = { type: 'json_schema', json_schema: { name: 'weather', schema: SCHEMA } };
 
@@ -162,7 +165,8 @@ describe('tools in a request of Converse', () => {
     it(`are offered with the choice ${JSON.stringify(tool_choice)}`, () => {
       const { body } = encode({ tools: [WEATHER], tool_choice }, CLAUDE_45);
       const { name, description, parameters, strict } = WEATHER.function;
-      const toolSpec = { name, description, inputSchema: { json: parameters }, strict };
+      const json = { ...parameters, additionalProperties: false };
+      const toolSpec = { name, description, inputSchema: { json }, strict };
       const tools = [{ toolSpec }];
       expect(body['toolConfig']).to.deep.equal(toolChoice ? { tools, toolChoice } : { tools });
     });
@@ -197,24 +201,35 @@ describe('tools in a request of Converse', () => {
 
   it('have a schema and no empty description, and are strict only where a model knows it', () => {
     const bare = { type: 'function', function: { name: 'now', description: ' ', strict: true } };
-    expect(encode({ tools: [bare] }).body['toolConfig']).to.deep.equal({
+    const { body, ignored } = encode({ tools: [bare] });
+    expect(body['toolConfig']).to.deep.equal({
       tools: [
         { toolSpec: { name: 'now', inputSchema: { json: { type: 'object', properties: {} } } } },
       ],
     });
+    expect(ignored).to.deep.equal(['tools[].function.strict']);
+  });
+
+  it('are refused as unsupported where the model cannot be made to call one, or knows no such choice', () => {
+    for (const [model, tool_choice] of [
+      [LLAMA, 'required'],
+      [CLAUDE_45, { type: 'allowed_tools' }],
+    ] as const) {
+      expect(() => encode({ tools: [WEATHER], tool_choice }, model))
+        .to.throw(UpstreamError)
+        .that.includes({ fault: 'unsupported', param: 'tool_choice' });
+    }
   });
 
   it('may be marked for the cache, but not for Nova', () => {
-    const tools = [{ ...WEATHER, cache_control: { type: 'ephemeral', ttl: '1h' } }];
-    expect(encode({ tools }, CLAUDE_45).body['toolConfig']).to.have.deep.nested.property(
-      'tools[1]',
-      {
-        cachePoint: { type: 'default', ttl: '1h' },
-      },
-    );
+    const tools = [{ ...WEATHER, cache_control: { type: 'ephemeral' } }];
+    const claude = encode({ tools }, CLAUDE_45);
+    expect(claude.body['toolConfig']).to.have.deep.nested.property('tools[1]', {
+      cachePoint: { type: 'default' },
+    });
     const nova = encode({ tools }, NOVA);
     expect(nova.body).to.have.nested.property('toolConfig.tools.length', 1);
-    expect(nova.ignored).to.deep.equal(['cache_control']);
+    expect(nova.ignored).to.include('cache_control');
   });
 
   it('may be of the service, as the client writes them', () => {
@@ -227,34 +242,47 @@ describe('tools in a request of Converse', () => {
 
 describe('an answer in the form of a schema, asked of Converse', () => {
   it('is asked for by outputConfig where the model holds to one', () => {
-    const { body } = encode({ response_format: BY_SCHEMA }, CLAUDE_45);
-    expect(body['outputConfig']).to.deep.equal({
-      textFormat: {
-        type: 'json_schema',
-        structure: { jsonSchema: { name: 'weather', schema: JSON.stringify(SCHEMA) } },
-      },
-    });
-    expect(body).to.not.have.property('toolConfig');
+    for (const model of [CLAUDE_45, 'openai.gpt-oss-120b-1:0']) {
+      const { body } = encode({ response_format: BY_SCHEMA }, model);
+      const schema = JSON.stringify({ ...SCHEMA, additionalProperties: false });
+      expect(body['outputConfig']).to.deep.equal({
+        textFormat: {
+          type: 'json_schema',
+          structure: { jsonSchema: { name: 'weather', schema } },
+        },
+      });
+      expect(body).to.not.have.property('toolConfig');
+    }
   });
 
   it('is asked for by a tool that must be called where the model holds to none', () => {
     for (const model of [NOVA, CLAUDE_3]) {
       const { body } = encode({ response_format: BY_SCHEMA }, model);
       expect(body).to.not.have.property('outputConfig');
-      expect(body).to.have.nested.property('toolConfig.tools[0].toolSpec.name', 'answer_in_json');
-      expect(body).to.have.deep.nested.property('toolConfig.tools[0].toolSpec.inputSchema', {
-        json: SCHEMA,
-      });
-      expect(body).to.have.deep.nested.property('toolConfig.toolChoice', {
-        tool: { name: 'answer_in_json' },
+      expect(body['toolConfig']).to.deep.equal({
+        tools: [
+          {
+            toolSpec: {
+              name: 'weather',
+              description: 'Gives the answer.',
+              inputSchema: { json: SCHEMA },
+            },
+          },
+        ],
+        toolChoice: { tool: { name: 'weather' } },
       });
     }
   });
 
-  it("leaves the choice among it and the client's own tools to the model", () => {
-    const { body } = encode({ response_format: BY_SCHEMA, tools: [WEATHER] });
-    expect(body).to.have.nested.property('toolConfig.tools.length', 2);
-    expect(body).to.have.deep.nested.property('toolConfig.toolChoice', { any: {} });
+  it('is an instruction beside the tools of the client, and where no tool can be forced', () => {
+    for (const [model, tools] of [
+      [NOVA, [WEATHER]],
+      [LLAMA, []],
+    ] as const) {
+      const { body } = encode({ response_format: BY_SCHEMA, tools }, model);
+      expect(JSON.stringify(body['system'])).to.include('wet');
+      expect(JSON.stringify(body)).to.not.include('toolChoice');
+    }
   });
 
   it('is an instruction where any JSON will do', () => {
@@ -269,9 +297,8 @@ describe('reasoning asked of a model at Bedrock', () => {
     [CLAUDE_3, 'high', undefined],
     [CLAUDE_45, 'minimal', { thinking: { type: 'enabled', budget_tokens: 1_024 } }],
     [CLAUDE_45, 'high', { thinking: { type: 'enabled', budget_tokens: 3_200 } }],
-    [CLAUDE_45, 'none', { thinking: { type: 'disabled' } }],
-    [CLAUDE_46, 'xhigh', { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
-    [CLAUDE_48, 'medium', { thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } }],
+    [CLAUDE_46, 'xhigh', { thinking: ADAPTIVE, output_config: { effort: 'max' } }],
+    [CLAUDE_48, 'medium', { thinking: ADAPTIVE, output_config: { effort: 'medium' } }],
     [NOVA, 'low', undefined],
     [NOVA_2, 'low', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } }],
     [NOVA_2, 'high', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
@@ -301,6 +328,13 @@ describe('reasoning asked of a model at Bedrock', () => {
     expect(body['inferenceConfig']).to.deep.equal({ maxTokens: 4_000 });
     expect(ignored).to.deep.equal(['temperature']);
     expect(encode({ thinking }, NOVA).ignored).to.deep.equal(['thinking']);
+  });
+
+  it('goes as the client writes it to a model whose name says nothing', () => {
+    const thinking = { type: 'enabled', budget_tokens: 2_000 };
+    const { body, ignored } = encode({ thinking, reasoning_effort: 'low' }, PROFILE);
+    expect(body['additionalModelRequestFields']).to.deep.equal({ thinking });
+    expect(ignored).to.deep.equal(['reasoning_effort']);
   });
 
   it('gives way to a tool that must be called, since Claude refuses both', () => {

@@ -262,7 +262,7 @@ describe('a stream of Bedrock', () => {
     const call = { ...CALL, fields: { response_format } };
     const { pieces } = decode(
       [
-        start(0, { toolUseId: 't', name: 'answer_in_json' }),
+        start(0, { toolUseId: 't', name: 'weather' }),
         delta(0, { toolUse: { input: '{"wet":' } }),
         delta(0, { toolUse: { input: 'true}' } }),
         stop(0),

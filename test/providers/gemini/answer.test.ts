@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { signedId } from '../../../providers/tool-id.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { answer, decoded } from '../../helpers/gemini.js';
 
 const only = (body: unknown) => decoded(body).choices[0];
@@ -167,6 +167,20 @@ describe('the usage of an answer of Gemini', () => {
       completion_tokens: 8,
       prompt_tokens_details: { cached_tokens: 60, audio_tokens: 30 },
       completion_tokens_details: { audio_tokens: 6 },
+    });
+  });
+
+  it('counts sound from the cache as cached alone', () => {
+    const sound = (tokenCount: number) => [{ modality: 'AUDIO', tokenCount }];
+    const counts = {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 60,
+      promptTokensDetails: sound(90),
+      cacheTokensDetails: sound(60),
+      candidatesTokenCount: 8,
+    };
+    expect(usage(counts)).to.deep.include({
+      prompt_tokens_details: { cached_tokens: 60, audio_tokens: 30 },
     });
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
-import { signedId } from '../../../providers/tool-id.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { contentsOf, encoded, GEMINI_2_5, GEMINI_3 } from '../../helpers/gemini.js';
 
 const call = (id: string, name: string, args = '{}') =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { signedId } from '../../../providers/tool-id.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { chat, chunksOf, completionOf, errorOf } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import { startGemini, type GeminiServer } from '../../helpers/gemini-server.js';
@@ -80,7 +80,8 @@ models:
       const third = await say(messages, stream);
       expect(third.content).to.equal('Clear at noon.');
       expect(gemini.refusals).to.deep.equal([]);
-      const { generationConfig } = gemini.requests.at(-1)?.json as GeminiBody;
+      const [, , last] = gemini.requests;
+      const { generationConfig } = (last?.json ?? {}) as GeminiBody;
       const thinking = { thinkingLevel: 'LOW', includeThoughts: true };
       expect(generationConfig['thinkingConfig']).to.deep.equal(thinking);
     });

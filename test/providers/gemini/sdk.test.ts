@@ -8,7 +8,7 @@ import {
 import { expect } from 'chai';
 import type { ChatCall } from '../../../src/modalities/chat/codec.js';
 import { chat as vertex } from '../../../providers/vertex.js';
-import { signedId } from '../../../providers/tool-id.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { answer, encoded, GEMINI_3 } from '../../helpers/gemini.js';
 import {
   providerAt,

@@ -61,6 +61,14 @@ describe("what a client asks of Gemini's thinking", () => {
   it('may be told not to be shown', () => {
     const asked = { reasoning: { effort: 'high', exclude: true } };
     expect(thinking(asked, GEMINI_3)).to.deep.equal({ thinkingLevel: 'HIGH' });
+    expect(thinking({ reasoning: { exclude: true } }, GEMINI_3)).to.equal(undefined);
+  });
+
+  it('may be asked in one way alone: the others are named as left out', () => {
+    const fields = { thinking: { type: 'adaptive' }, reasoning_effort: 'high' };
+    const { body, ignored } = encoded({ fields });
+    expect(body.generationConfig['thinkingConfig']).to.deep.equal({ includeThoughts: true });
+    expect(ignored).to.deep.equal(['reasoning_effort']);
   });
 
   for (const model of ['gemini-2.0-flash', 'gemini-1.5-pro', 'gemma-3-27b-it']) {

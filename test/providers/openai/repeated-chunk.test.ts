@@ -48,6 +48,16 @@ describe('a chunk like the one before', () => {
     expect(said.map(({ reasoning_content }) => reasoning_content ?? '').join('')).to.equal('hm');
   });
 
+  it('is learnt once the reasoning between tags is over, whose text stays as it is', () => {
+    const chunks = ['<think>hm', '</think> ', ' yes', ' <think>', '</think> so'].map((text) =>
+      chunk(text),
+    );
+    const said = decode(chunks, { think_tags: true }).flat();
+    const texts = said.flatMap(({ content }) => content ?? []);
+    expect(texts).to.deep.equal(['yes', ' <think>', '</think> so']);
+    expect(said.flatMap(({ reasoning_content }) => reasoning_content ?? [])).to.deep.equal(['hm']);
+  });
+
   it('says the same whatever came before it', () => {
     const texts = fc.oneof(fc.constantFrom('a', 'b', '', '"', '\\', '\u2028'), fc.string());
     const more = fc.constantFrom({}, {}, {}, { logprobs: { content: [] } }, { index: 0 });

@@ -4,6 +4,7 @@ import type { ChatFormat } from './format.js';
 import { completion } from './openai-answer.js';
 import { ChunkWriter } from './openai-chunks.js';
 import { chatWork } from './openai-request.js';
+import { tidy } from './openai-tidy.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
@@ -21,6 +22,7 @@ export const chatCompletion: ChatFormat = {
       'text/event-stream': 'chat-completion-chunk',
     },
   },
+  mend: tidy,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => chatWork(body as ChatCompletionBody, model),

@@ -4,6 +4,7 @@ import type { ChatFormat } from './format.js';
 import { completion } from './openai-answer.js';
 import { ChunkWriter } from './openai-chunks.js';
 import { chatWork } from './openai-request.js';
+import { tidy } from './openai-tidy.js';
 
 interface Contract {
   choices: { message: object; logprobs?: unknown }[];
@@ -27,6 +28,7 @@ export const openAiChat: ChatFormat = {
       'text/event-stream': 'openai-chat#/$defs/chunk',
     },
   },
+  mend: tidy,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: it refines the one that its type is made from.
   read: (body, model) => chatWork(body as ChatCompletionBody, model),

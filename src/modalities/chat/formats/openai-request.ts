@@ -1,23 +1,51 @@
 import { GatewayError } from '../../../core/errors.js';
-import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import type { ChatCall } from '../codec.js';
-import { LEGACY_FIELDS, READ_FIELDS, SAMPLING_FIELDS, TOOL_FIELDS } from './openai-fields.js';
-import { headerSafe } from '../../../http/request-body.js';
-import { readMessages } from './openai-messages.js';
-import { readTools, refuseLegacy } from './openai-tools.js';
+import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
+import { readMessages, refuseDeep, refuseLegacy } from './openai-messages.js';
 import type { Model } from '../../../core/model.js';
-import type { PromptSize, ChatWork } from '../call.js';
+import { headerSafe, noteExtras } from '../../../http/request-body.js';
+import type { ChatWork, PromptSize } from '../call.js';
+import type { ChatCall } from '../codec.js';
+import { marked } from './openai-parts.js';
+import { usualMessages } from './openai-spellings.js';
+
+/** Fields of the chat contract that the gateway reads itself: what a call costs rests on them. */
+export const READ_FIELDS: readonly string[] = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+];
+
+/** Fields of specification 2.1 that travel as they are. */
+export const SAMPLING_FIELDS: readonly string[] = [
+  'temperature',
+  'top_p',
+  'stop',
+  'presence_penalty',
+  'frequency_penalty',
+  'user',
+];
+
+/** The older spelling of tools and of their choice. */
+export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
+
+/** Fields that travel to a model that is capable of `tools`. */
+export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel_tool_calls'];
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
 const DEFAULT_MAX_TOKENS = 4096;
-/** Levels of objects and lists in a field that is sent on as it is. */
-const NESTING = 200;
+/** Characters of a client's word that an error repeats. */
+const SHOWN_CHARACTERS = 64;
 
 /** Neither sent on as they are nor named as ignored. */
 const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
 const LEGACY = new Set(LEGACY_FIELDS);
+const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
 
 /**
  * Fits a valid body to a model: capability gates, aliases, passthrough, limits (specification 2.1
@@ -25,7 +53,11 @@ const LEGACY = new Set(LEGACY_FIELDS);
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
-  const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
+  const { messages, size } = readMessages(
+    usualMessages(body.messages),
+    model.capabilities,
+    ignored,
+  );
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,
@@ -47,7 +79,7 @@ function travelling(
   const fields: Record<string, unknown> = {};
   const tools = body.tools && readTools(body.tools, model, ignored);
   for (const [name, said] of Object.entries(body)) {
-    if (READ.has(name)) continue;
+    if (READ.has(name) || said === null) continue;
     const value = name === 'tools' ? tools : said;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
@@ -61,18 +93,6 @@ function travelling(
     }
   }
   return fields;
-}
-
-/** A value that no one could write down again must not come as far as the wire. */
-function refuseDeep(param: string, value: unknown): void {
-  if (!isDeeper(value, NESTING)) return;
-  const message = `${param} must not be nested more than ${NESTING} levels deep.`;
-  throw new GatewayError('invalid_request', message, { param });
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
@@ -99,4 +119,31 @@ function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
 
 function isFree(model: Model): boolean {
   return model.upstreams.every(({ price }) => price.free);
+}
+
+/**
+ * The tools of a request, functions without what the contract does not name. Throws `GatewayError`
+ * for a tool of a type that the model does not list: an upstream runs such a tool itself, and
+ * charges for it beside the tokens.
+ */
+function readTools(tools: readonly ToolEntry[], model: Model, ignored: Set<string>): ToolEntry[] {
+  return tools.map((tool, index) => {
+    if (tool.type === 'function') return cleanFunction(tool, ignored);
+    if (model.tool_types?.has(tool.type)) return tool;
+    const taken = ['function', ...(model.tool_types ?? [])].join(' or ');
+    const shown = JSON.stringify(tool.type.slice(0, SHOWN_CHARACTERS));
+    throw new GatewayError(
+      'unsupported_capability',
+      `tools[${index}].type is ${shown}, but the tools of ${model.id} are of type ${taken}.`,
+      { param: `tools[${index}].type` },
+    );
+  });
+}
+
+function cleanFunction(tool: ToolEntry, ignored: Set<string>): ToolEntry {
+  const { type, function: offered, cache_control } = tool;
+  const isClean = Object.keys(tool).every((name) => FUNCTION_KEYS.has(name));
+  if (isClean && !cache_control) return tool;
+  noteExtras(tool, FUNCTION_KEYS, 'tools[]', ignored);
+  return { type, ...(offered && { function: offered }), ...marked(cache_control) };
 }

@@ -109,7 +109,6 @@ const OUTSIDE: [string, Fields, string][] = [
   ['temperature below 0', { temperature: -0.01 }, 'temperature'],
   ['temperature above 2', { temperature: 2.01 }, 'temperature'],
   ['temperature as text', { temperature: '1' }, 'temperature'],
-  ['temperature null', { temperature: null }, 'temperature'],
   ['top_p below 0', { top_p: -0.01 }, 'top_p'],
   ['top_p above 1', { top_p: 1.01 }, 'top_p'],
   ['top_p as text', { top_p: '1' }, 'top_p'],

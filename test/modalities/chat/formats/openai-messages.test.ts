@@ -1,4 +1,15 @@
 import { expect } from 'chai';
+import { GatewayError } from '../../../../src/core/errors.js';
+import type { Model } from '../../../../src/core/model.js';
+import { compileShippedSchema } from '../../../../src/http/request-body.js';
+import type { ChatWork } from '../../../../src/modalities/chat/call.js';
+import { chatWork } from '../../../../src/modalities/chat/formats/openai-request.js';
+import { tidy } from '../../../../src/modalities/chat/formats/openai-tidy.js';
+import type {
+  ChatCompletionBody,
+  ChatMessage,
+} from '../../../../src/schema-types/chat-completion.js';
+import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, completionOf, errorOf } from '../../../helpers/ask.js';
 
@@ -99,20 +110,14 @@ describe('messages and what a model can take', () => {
   });
 
   it('drops and names what an image part may not carry', async () => {
-    const dear = {
-      type: 'image_url',
-      image_url: { url: 'https://a.example/1.png', detail: 'high' },
-    };
+    const url = 'https://a.example/1.png';
+    const dear = { type: 'image_url', image_url: { url, mood: 'sunny' }, frame: 'gold' };
     const answer = await chat(acme, { model: 'sees', messages: parts(dear) });
     expect(answer.headers.get('tollgate-ignored')).to.equal(
-      'messages[].content[].image_url.detail',
+      'messages[].content[].frame, messages[].content[].image_url.mood',
     );
-    expect(acme.sent()['messages']).to.deep.equal([
-      {
-        role: 'user',
-        content: [{ type: 'image_url', image_url: { url: 'https://a.example/1.png' } }],
-      },
-    ]);
+    const sent = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+    expect(acme.sent()['messages']).to.deep.equal(sent);
   });
 
   it('sends the role developer as system', async () => {
@@ -124,5 +129,104 @@ describe('messages and what a model can take', () => {
     expect(acme.sent()['messages']).to.deep.equal([
       { role: 'system', content: 'Be brief.', name: 'dev' },
     ]);
+  });
+});
+
+describe('what an earlier answer brings back', () => {
+  const model: Model = { ...modelAt([FREE]), capabilities: new Set(['chat', 'tools']) };
+  const work = (...messages: object[]): ChatWork =>
+    chatWork({ model: 'm', messages: messages as ChatMessage[] }, model);
+  const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  const details = [
+    {
+      type: 'reasoning.text',
+      text: 'Hm',
+      signature: 'c2ln',
+      format: 'anthropic-claude-v1',
+      index: 0,
+    },
+    { type: 'reasoning.encrypted', data: 'ZGF0YQ==', id: 'a', own: { deep: [1] } },
+  ];
+
+  it('is its reasoning, text and signed parts as they came, counted as prompt', () => {
+    const turn = { role: 'assistant', content: 'Hi', reasoning_content: 'Hm' };
+    const signed = { ...turn, reasoning_details: details };
+    const { call, size, ignored } = work(signed, { role: 'user', content: 'On' });
+    expect(call.messages[0]).to.deep.equal(signed);
+    expect(size.text_bytes).to.equal('Hi'.length + 'Hm'.length + bytes(details) + 'On'.length);
+    expect(ignored).to.deep.equal([]);
+  });
+
+  it('is nothing where it is null or empty', () => {
+    const turn = { role: 'assistant', content: 'Hi' };
+    const nothing = { reasoning_content: null, reasoning_details: [], refusal: null, audio: null };
+    const { call, ignored } = work({ ...turn, ...nothing }, { ...turn, reasoning_details: null });
+    expect(call.messages).to.deep.equal([turn, turn]);
+    expect(ignored).to.deep.equal([]);
+  });
+
+  it('is named as ignored on a message of anyone else', () => {
+    const { call, ignored } = work({ role: 'user', content: 'Hi', reasoning_content: 'Hm' });
+    expect(call.messages).to.deep.equal([{ role: 'user', content: 'Hi' }]);
+    expect(ignored).to.deep.equal(['messages[].reasoning_content']);
+  });
+
+  it('is refused beyond a thousand parts, or too many levels', () => {
+    const turn = (reasoning_details: object[]): object => ({
+      role: 'assistant',
+      content: 'Hi',
+      reasoning_details,
+    });
+    const many = Array.from({ length: 1_001 }, () => ({ type: 'reasoning.text' }));
+    const deep = JSON.parse(`${'['.repeat(250)}${']'.repeat(250)}`) as object;
+    for (const list of [many, [{ deep }]]) {
+      expect(() => work(turn(list)))
+        .to.throw(GatewayError)
+        .with.property('param', 'messages[0].reasoning_details');
+    }
+  });
+
+  it('is its refusal, as text', () => {
+    const body = {
+      model: 'm',
+      messages: [
+        { role: 'assistant', content: null, refusal: 'No.' },
+        { role: 'assistant', content: [{ type: 'refusal', refusal: 'Never.' }] },
+      ],
+    };
+    expect(tidy(body)).to.equal(true);
+    compileShippedSchema('chat-completion')(body);
+    expect(chatWork(body as ChatCompletionBody, model).call.messages).to.deep.equal([
+      { role: 'assistant', content: 'No.' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Never.' }] },
+    ]);
+  });
+
+  it('has marks for the cache on messages, parts and tools', () => {
+    const cache_control = { type: 'ephemeral', ttl: '1h' };
+    const marked = { ...cache_control, mood: 'sunny' };
+    const text = { type: 'text', text: 'Hi' };
+    const tool = { type: 'function', function: { name: 'f' } };
+    const { call } = chatWork(
+      {
+        model: 'm',
+        messages: [
+          { role: 'system', content: 'Hi', cache_control: marked },
+          { role: 'user', content: [{ ...text, cache_control: marked }] },
+        ] as ChatMessage[],
+        tools: [{ ...tool, cache_control: marked }],
+      },
+      model,
+    );
+    expect(call.messages).to.deep.equal([
+      { role: 'system', content: 'Hi', cache_control },
+      { role: 'user', content: [{ ...text, cache_control }] },
+    ]);
+    expect(call.fields['tools']).to.deep.equal([{ ...tool, cache_control }]);
+  });
+
+  it('is not copied where a message is a role and a text', () => {
+    const message = { role: 'user', content: 'Hi' };
+    expect(work(message).call.messages[0]).to.equal(message);
   });
 });

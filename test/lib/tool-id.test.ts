@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { plainId, signatureOf, signedId } from '../../providers/tool-id.js';
+import { plainId, signatureOf, signedId } from '../../src/lib/tool-id.js';
 
 describe('tool call ids that carry a signature', () => {
   const signatures = ['QUJD', 'QUI=', 'QQ==', 'a+/b', 'sig_1', 'with spaces, and ünicode', '~ts~'];

@@ -4,7 +4,7 @@ import { claudeModel, type ClaudeModel } from './models.js';
 import type { CacheControl } from './wire.js';
 
 /** What a request is made for: the model, its provider's habits, and the fields it leaves out. */
-export interface Asked {
+export interface EncodeContext {
   model: ClaudeModel;
   /** The cache may be written for an hour, which costs more than for five minutes. */
   caches_hours: boolean;
@@ -14,13 +14,18 @@ export interface Asked {
 /** From this version on the API refuses sampling parameters, whatever the model. */
 const WITHOUT_SAMPLING = '2026-10-21';
 
-export function askedOf({ model: name, provider }: Upstream): Asked {
+/** The context of a call, with nothing left out yet. */
+export function contextOf({ model: name, provider }: Upstream): EncodeContext {
   const model = claudeModel(name);
-  const { sampling, cache_hour } = provider.wire;
+  const { sampling, schemas, cache_hour } = provider.wire;
   const version = provider.headers['anthropic-version'] ?? '';
   const takesSampling = typeof sampling === 'boolean' ? sampling : model.sampling;
   return {
-    model: { ...model, sampling: takesSampling && version < WITHOUT_SAMPLING },
+    model: {
+      ...model,
+      sampling: takesSampling && version < WITHOUT_SAMPLING,
+      schemas: model.schemas && schemas !== false,
+    },
     caches_hours: cache_hour === true,
     ignored: new Set(),
   };
@@ -32,7 +37,7 @@ export function askedOf({ model: name, provider }: Upstream): Asked {
  */
 export function cacheControl(
   { cache_control: given }: { cache_control?: unknown },
-  { caches_hours, ignored }: Asked,
+  { caches_hours, ignored }: EncodeContext,
 ): { cache_control?: CacheControl } {
   if (!isRecord(given)) return {};
   if (given['type'] !== 'ephemeral') {

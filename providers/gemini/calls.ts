@@ -1,0 +1,61 @@
+import type { ToolCallFragment } from '../../src/modalities/chat/codec.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { listIn, type Fields } from '../gemini-wire.js';
+import { signedId } from '../../src/lib/tool-id.js';
+import { addPartialArgs } from './partial-args.js';
+
+/** The function calls of one choice. */
+export interface Calls {
+  /** How many have begun. */
+  count: number;
+  /** One whose arguments come piece by piece. */
+  open: { fragment: ToolCallFragment; args: Fields } | undefined;
+}
+
+export function newCalls(): Calls {
+  return { count: 0, open: undefined };
+}
+
+/**
+ * The calls that are whole with this part. Most come so; where arguments come in pieces, the call
+ * is told with the last of them. The signature that must come back with a call travels in its id.
+ */
+export function readCall(
+  functionCall: Fields,
+  signature: unknown,
+  calls: Calls,
+): ToolCallFragment[] {
+  const { id, name, args, willContinue } = functionCall;
+  if (typeof name !== 'string' || name === '') {
+    if (!calls.open) return [];
+    addPartialArgs(calls.open.args, functionCall);
+    return willContinue === true ? [] : closeCall(calls);
+  }
+  const told = closeCall(calls);
+  const own = typeof id === 'string' && id !== '' ? id : newId();
+  const fragment: ToolCallFragment = {
+    index: calls.count,
+    id: typeof signature === 'string' && signature !== '' ? signedId(own, signature) : own,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args ?? {}) },
+  };
+  calls.count += 1;
+  const isInPieces = willContinue === true || listIn(functionCall, 'partialArgs').length > 0;
+  if (!isInPieces) return [...told, fragment];
+  calls.open = { fragment, args: isRecord(args) ? { ...args } : {} };
+  addPartialArgs(calls.open.args, functionCall);
+  return willContinue === true ? told : [...told, ...closeCall(calls)];
+}
+
+/** The call that was open, whole; none where none was. */
+export function closeCall(calls: Calls): ToolCallFragment[] {
+  if (!calls.open) return [];
+  const { fragment, args } = calls.open;
+  calls.open = undefined;
+  const { name = '' } = fragment.function;
+  return [{ ...fragment, function: { name, arguments: JSON.stringify(args) } }];
+}
+
+function newId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+}

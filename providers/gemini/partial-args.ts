@@ -1,0 +1,67 @@
+import { isRecord } from '../../src/lib/is-record.js';
+import { broken, listIn, type Fields } from '../gemini-wire.js';
+
+const STEP = /\.([\w-]+)|\[(\d{1,6})\]|\['([^']{1,200})'\]/gu;
+const DEPTH = 100;
+
+/**
+ * Adds the arguments that one event of a call has told to those before. A text may come in pieces
+ * under the same path, such as `$.city` or `$.days[0]`. Throws `UpstreamError` where a path leads
+ * nowhere.
+ */
+export function addPartialArgs(args: Fields, functionCall: Fields): void {
+  for (const partial of listIn(functionCall, 'partialArgs')) {
+    const steps = stepsOf(partial['jsonPath']);
+    const last = steps.pop();
+    if (last === undefined) throw broken('The upstream named no argument of a call.');
+    let at: Fields | unknown[] = args;
+    for (const [i, step] of steps.entries()) {
+      at = within(at, step, typeof (steps[i + 1] ?? last) === 'number');
+    }
+    const value = valueOf(partial);
+    const there = read(at, last);
+    const isMore = typeof there === 'string' && typeof value === 'string';
+    write(at, last, isMore ? there + value : value);
+  }
+}
+
+function stepsOf(path: unknown): (string | number)[] {
+  const text = typeof path === 'string' ? path : '';
+  const found = [...text.matchAll(STEP)].slice(0, DEPTH);
+  return found.map(([, name, index, quoted]) => {
+    return index === undefined ? (name ?? quoted ?? '') : Number(index);
+  });
+}
+
+function valueOf({ stringValue, numberValue, boolValue }: Fields): unknown {
+  return stringValue ?? numberValue ?? boolValue ?? null;
+}
+
+function read(at: Fields | unknown[], step: string | number): unknown {
+  return Object.hasOwn(at, step) ? (at as Record<string | number, unknown>)[step] : undefined;
+}
+
+/** The block or list at a step, which is made where there is none. */
+function within(
+  at: Fields | unknown[],
+  step: string | number,
+  isList: boolean,
+): Fields | unknown[] {
+  const there = read(at, step);
+  if (isRecord(there) || Array.isArray(there)) return there;
+  const made: Fields | unknown[] = isList ? [] : {};
+  write(at, step, made);
+  return made;
+}
+
+function write(at: Fields | unknown[], step: string | number, value: unknown): void {
+  if (!Array.isArray(at)) {
+    Object.defineProperty(at, step, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  } else if (typeof step === 'number' && step <= at.length) at[step] = value;
+  else throw broken('The upstream named an argument that no list holds.');
+}

@@ -1,0 +1,64 @@
+import { isRecord } from '../../../lib/is-record.js';
+
+/** Objects inside a body that are the contract's own: null in one of their fields is no value. */
+const INNER = ['image_url', 'input_audio', 'file'];
+
+/**
+ * Mends what clients send that the contract does not name, but that can only mean one thing: null in
+ * an optional field, an empty list of tool calls, the refusal of an earlier answer. Changes the body
+ * in place; false where there was nothing to mend.
+ */
+export function tidy(body: unknown): boolean {
+  if (!isRecord(body)) return false;
+  const { messages, tools } = body;
+  let isMended = dropNulls(body);
+  if (dropNulls(body['stream_options'])) isMended = true;
+  for (const message of listIn(messages)) if (tidyMessage(message)) isMended = true;
+  for (const tool of listIn(tools)) if (dropNulls(tool)) isMended = true;
+  return isMended;
+}
+
+function listIn(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function dropNulls(value: unknown, but?: string): boolean {
+  if (!isRecord(value)) return false;
+  let isMended = false;
+  for (const name of Object.keys(value)) {
+    if (value[name] !== null || name === but) continue;
+    delete value[name];
+    isMended = true;
+  }
+  return isMended;
+}
+
+function tidyMessage(message: unknown): boolean {
+  if (!isRecord(message)) return false;
+  // Content that is null is told as such, where it must not be.
+  let isMended = dropNulls(message, 'content');
+  const { tool_calls, content, refusal } = message;
+  if (Array.isArray(tool_calls) && tool_calls.length === 0) {
+    delete message['tool_calls'];
+    isMended = true;
+  }
+  if (message['role'] === 'assistant' && !content && typeof refusal === 'string') {
+    message['content'] = refusal;
+    delete message['refusal'];
+    isMended = true;
+  }
+  for (const call of listIn(tool_calls)) if (dropNulls(call)) isMended = true;
+  for (const part of listIn(content)) if (tidyPart(part)) isMended = true;
+  return isMended;
+}
+
+function tidyPart(part: unknown): boolean {
+  if (!isRecord(part)) return false;
+  let isMended = dropNulls(part);
+  for (const name of INNER) if (dropNulls(part[name])) isMended = true;
+  const { type, refusal } = part;
+  if (type !== 'refusal' || typeof refusal !== 'string') return isMended;
+  delete part['refusal'];
+  Object.assign(part, { type: 'text', text: refusal });
+  return true;
+}

@@ -1,0 +1,96 @@
+import { GatewayError } from '../../core/errors.js';
+import { sniffImageType } from '../../lib/image-type.js';
+import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
+import { isHttp } from '../../upstream/client-url.js';
+import { fetchFiles, Unfetchable, type FetchLimits } from '../../upstream/fetch-files.js';
+import type { Network } from '../../upstream/network-types.js';
+import type { Caller } from '../../upstream/upstream-request.js';
+
+/** Where a URL stands first in a request, and what it must be. */
+interface Place {
+  param: string;
+  kind: 'image' | 'file';
+}
+
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const PDF_MARK = '%PDF-';
+
+/**
+ * The messages with a data: URL in place of each http(s) URL of an image or a file, for an upstream
+ * that follows none. Throws `GatewayError` (400) naming the part whose URL gives no image, or no
+ * PDF.
+ */
+export async function inlineUrls(
+  messages: readonly ChatMessage[],
+  limits: FetchLimits & { fetch_urls: number },
+  network: Network,
+  caller: Caller,
+): Promise<ChatMessage[]> {
+  const places = placesOf(messages);
+  const surplus = [...places.values()][limits.fetch_urls];
+  if (surplus) throw refusal(surplus.param, `is one of more than ${limits.fetch_urls} URLs`);
+  try {
+    const files = await fetchFiles([...places.keys()], limits, network, caller);
+    const inline = new Map<string, string>();
+    for (const [url, bytes] of files) inline.set(url, dataUrl(bytes, places.get(url)));
+    return messages.map((message) => inlined(message, inline));
+  } catch (error) {
+    if (!(error instanceof Unfetchable)) throw error;
+    throw refusal(places.get(error.url)?.param ?? 'messages', error.message);
+  }
+}
+
+/** A type that the bytes show, whatever their server calls them. */
+function dataUrl(bytes: Buffer, place: Place | undefined): string {
+  const { param, kind } = place ?? { param: 'messages', kind: 'file' };
+  const type = typeOf(bytes, kind);
+  if (type) return `data:${type};base64,${bytes.toString('base64')}`;
+  throw refusal(param, kind === 'file' ? 'leads to no PDF' : 'leads to no PNG, JPEG, GIF or WebP');
+}
+
+function typeOf(bytes: Buffer, kind: Place['kind']): string | undefined {
+  if (kind === 'file') {
+    const isPdf = bytes.toString('latin1', 0, PDF_MARK.length) === PDF_MARK;
+    return isPdf ? 'application/pdf' : undefined;
+  }
+  return IMAGE_TYPES.find((type) => type === sniffImageType(bytes));
+}
+
+function refusal(param: string, why: string): GatewayError {
+  return new GatewayError('invalid_request', `${param} ${why}.`, { param });
+}
+
+function placesOf(messages: readonly ChatMessage[]): Map<string, Place> {
+  const places = new Map<string, Place>();
+  messages.forEach(({ content }, i) => {
+    if (!Array.isArray(content)) return;
+    content.forEach((part, j) => {
+      const url = urlOf(part);
+      if (url === undefined || places.has(url)) return;
+      const at = `messages[${i}].content[${j}]`;
+      const image = part.type === 'image_url';
+      const param = image ? `${at}.image_url.url` : `${at}.file.file_data`;
+      places.set(url, { param, kind: image ? 'image' : 'file' });
+    });
+  });
+  return places;
+}
+
+function urlOf(part: ContentPart): string | undefined {
+  if (part.type === 'image_url') return isHttp(part.image_url.url) ? part.image_url.url : undefined;
+  if (part.type !== 'file') return undefined;
+  return isHttp(part.file.file_data) ? part.file.file_data : undefined;
+}
+
+function inlined(message: ChatMessage, inline: ReadonlyMap<string, string>): ChatMessage {
+  const { content } = message;
+  if (!Array.isArray(content) || !content.some((part) => urlOf(part))) return message;
+  return { ...message, content: content.map((part) => inlinedPart(part, inline)) };
+}
+
+function inlinedPart(part: ContentPart, inline: ReadonlyMap<string, string>): ContentPart {
+  const data = inline.get(urlOf(part) ?? '');
+  if (data === undefined) return part;
+  if (part.type === 'image_url') return { ...part, image_url: { ...part.image_url, url: data } };
+  return part.type === 'file' ? { ...part, file: { ...part.file, file_data: data } } : part;
+}

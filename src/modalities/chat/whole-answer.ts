@@ -1,0 +1,78 @@
+import type { ChatChoice, ChatDelta, ChatReply, ToolCall } from './codec.js';
+import type { AnswerRoom } from '../../upstream/answer-body.js';
+import type { DeltaReader } from './delta-reader.js';
+
+/** One choice, as far as the stream has told it. */
+interface OpenChoice {
+  content: string;
+  reasoning: string;
+  details: NonNullable<ChatChoice['reasoning_details']>;
+  calls: Map<number, ToolCall>;
+  finish: string | null;
+}
+
+/**
+ * Reads a stream to its end as one answer, whose text counts against the memory of its client.
+ * Rejects with the `UpstreamError` of a stream that fails or is not whole.
+ */
+export async function readWhole(
+  reader: DeltaReader,
+  room: AnswerRoom | undefined,
+): Promise<ChatReply> {
+  const choices = new Map<number, OpenChoice>();
+  let usage: unknown;
+  try {
+    for (let pieces = await reader.next(); pieces; pieces = await reader.next()) {
+      for (const piece of pieces) {
+        usage = piece.usage ?? usage;
+        if (piece.index === undefined) continue;
+        const added = add(piece, choiceAt(choices, piece.index));
+        room?.grow(added);
+      }
+    }
+  } catch (error) {
+    reader.leave();
+    throw error;
+  }
+  return { choices: [...choices].map(([index, choice]) => closed(index, choice)), usage };
+}
+
+function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
+  const known = choices.get(index);
+  if (known) return known;
+  const calls = new Map<number, ToolCall>();
+  const choice = { content: '', reasoning: '', details: [], calls, finish: null };
+  choices.set(index, choice);
+  return choice;
+}
+
+/** Answers how many characters the piece has added. */
+function add(piece: ChatDelta, choice: OpenChoice): number {
+  let added = (piece.content ?? '').length + (piece.reasoning_content ?? '').length;
+  choice.content += piece.content ?? '';
+  choice.reasoning += piece.reasoning_content ?? '';
+  choice.details.push(...(piece.reasoning_details ?? []));
+  choice.finish = piece.finish_reason ?? choice.finish;
+  for (const { index, id, function: said } of piece.tool_calls ?? []) {
+    const none: ToolCall = { id: '', type: 'function', function: { name: '', arguments: '' } };
+    const call = choice.calls.get(index) ?? none;
+    choice.calls.set(index, call);
+    call.id ||= id ?? '';
+    call.function.name ||= said.name ?? '';
+    call.function.arguments += said.arguments ?? '';
+    added += (said.arguments ?? '').length;
+  }
+  return added;
+}
+
+function closed(index: number, choice: OpenChoice): ChatChoice {
+  const { content, reasoning, details, calls, finish } = choice;
+  return {
+    index,
+    content: content === '' && calls.size > 0 ? null : content,
+    ...(calls.size > 0 && { tool_calls: [...calls.values()] }),
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    finish_reason: finish,
+  };
+}

@@ -1,0 +1,116 @@
+import type { Provider } from '../core/provider.js';
+import { UpstreamError } from '../core/upstream-error.js';
+import { LightAbortController, type LightAbortSignal } from '../lib/in-flight.js';
+import { AnswerTooLarge, type AnswerRoom } from './answer-body.js';
+import type { Network } from './network-types.js';
+import { readBytes, readText } from './upstream-request.js';
+import { followRedirects } from './redirects.js';
+import type { Caller } from './upstream-request.js';
+import { NotPublic } from './ssrf-guard.js';
+
+/** A client's URL gives no file. The message says of it what is wrong: `took too long`. */
+export class Unfetchable extends Error {
+  override name = 'Unfetchable';
+  constructor(
+    readonly url: string,
+    why: string,
+    options?: ErrorOptions,
+  ) {
+    super(why, options);
+  }
+}
+
+/** How long fetching all files of a request may take, and what they may weigh together. */
+export interface FetchLimits {
+  fetch_ms: number;
+  fetch_bytes: number;
+}
+
+/** The part of a refusal's body that is read, so that its socket can be used again. */
+const UNREAD_BYTES = 1_024;
+const HEADERS = { accept: '*/*', 'user-agent': 'tollgate' };
+
+/**
+ * The bytes behind URLs that a client names, by URL. Only the public Internet is asked, also after
+ * a redirect. Throws `Unfetchable`, and what ends the request: its abort, or a lack of memory.
+ */
+export async function fetchFiles(
+  urls: readonly string[],
+  limits: FetchLimits,
+  network: Network,
+  { signal, room }: Caller,
+): Promise<Map<string, Buffer>> {
+  const stop = new LightAbortController();
+  const onAbort = { handleEvent: () => stop.abort(signal.reason) };
+  signal.throwIfAborted();
+  signal.addEventListener('abort', onAbort);
+  const late = (): void => stop.abort(new UpstreamError('timeout', 'The time to fetch is over.'));
+  const timer = setTimeout(late, limits.fetch_ms);
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  try {
+    await Promise.all(
+      urls.map(async (url) => {
+        const file = await fetchFile(url, limits, network, stop, room);
+        bytes += file.length;
+        if (bytes > limits.fetch_bytes) throw new Unfetchable(url, tooMuch(limits));
+        files.set(url, file);
+      }),
+    );
+    return files;
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function fetchFile(
+  url: string,
+  limits: FetchLimits,
+  network: Network,
+  signal: LightAbortSignal,
+  room: AnswerRoom | undefined,
+): Promise<Buffer> {
+  const request = { method: 'GET', path: url, headers: {}, body: undefined } as const;
+  const download = { noun: 'the file', total_ms: limits.fetch_ms, headers: HEADERS };
+  try {
+    const nobody = nobodyWithin(limits.fetch_ms);
+    const answer = await followRedirects(request, nobody, download, network, signal);
+    if (answer.status === 200) return await readBytes(answer, limits.fetch_bytes, room);
+    await readText(answer, UNREAD_BYTES);
+    throw new Unfetchable(url, `is answered with status ${answer.status}`);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    throw new Unfetchable(url, whyOf(error, limits), { cause: error });
+  }
+}
+
+/** A provider that owns no address: every one must be public, and gets no credentials. */
+function nobodyWithin(ms: number): Provider {
+  return {
+    name: 'nobody',
+    manifest: 'nobody',
+    base_url: 'https://nobody.invalid',
+    headers: {},
+    operations: new Map(),
+    timeouts: { connect_ms: ms, first_byte_ms: ms, idle_ms: ms, total_ms: ms },
+    poll_interval_ms: 0,
+    on_abort: 'abort',
+    local: undefined,
+    wire: {},
+  };
+}
+
+function whyOf(error: UpstreamError, limits: FetchLimits): string {
+  if (error instanceof AnswerTooLarge) return tooMuch(limits);
+  if (error instanceof NotPublic) return 'leads to an address that is not public';
+  if (error.fault === 'timeout') return 'took too long';
+  return error.fault === 'unreachable' ? 'cannot be reached' : 'cannot be read';
+}
+
+function tooMuch({ fetch_bytes }: FetchLimits): string {
+  return `is more than the ${fetch_bytes} bytes that the files of a request may weigh`;
+}

@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import type { ChatDelta } from '../../../src/modalities/chat/codec.js';
+import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
+import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
+import { UpstreamError } from '../../../src/core/upstream-error.js';
+import { EventReader } from '../../../src/upstream/sse.js';
+import { each } from '../../helpers/packets.js';
+
+const LIMITS = { event_bytes: 10_000, stream_bytes: 10_000 };
+
+/** A stream whose events are pieces as JSON; `end` is the last, and any other word breaks it. */
+function readerOf(events: readonly (ChatDelta | string)[]): DeltaReader {
+  const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+  return new DeltaReader(each(packets), new EventReader(LIMITS), {
+    read: (read, pieces) =>
+      read.some(({ data }) => {
+        const said = JSON.parse(data) as ChatDelta | string;
+        if (said === 'end') return true;
+        if (typeof said === 'string') throw new UpstreamError('overloaded', said);
+        pieces.push(said);
+        return false;
+      }),
+    end: () => {
+      throw new UpstreamError('broken', 'It broke off.');
+    },
+  });
+}
+
+const failure = (reading: Promise<unknown>): Promise<unknown> =>
+  reading.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('a stream that is read as a whole answer', () => {
+  it('has all that its pieces say, choice by choice', async () => {
+    const detail = { type: 'reasoning.text' as const, text: 'Hm so', signature: 's' };
+    const call = (more: object): ChatDelta => ({
+      index: 0,
+      tool_calls: [{ index: 0, function: {}, ...more }],
+    });
+    const pieces: (ChatDelta | string)[] = [
+      { index: 0, reasoning_content: 'Hm' },
+      { index: 0, reasoning_content: ' so' },
+      { index: 0, reasoning_details: [detail] },
+      { index: 1, content: 'Good ' },
+      call({ id: 'c1', type: 'function', function: { name: 'add', arguments: '' } }),
+      call({ function: { arguments: '{"a":' } }),
+      { index: 1, content: 'day' },
+      call({ function: { arguments: '1}' } }),
+      { index: 0, finish_reason: 'tool_calls' },
+      { index: 1, finish_reason: 'stop' },
+      { usage: { prompt_tokens: 1 } },
+      { usage: { prompt_tokens: 2 } },
+      'end',
+    ];
+    expect(await readWhole(readerOf(pieces), undefined)).to.deep.equal({
+      choices: [
+        {
+          index: 0,
+          content: null,
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } },
+          ],
+          reasoning_content: 'Hm so',
+          reasoning_details: [detail],
+          finish_reason: 'tool_calls',
+        },
+        { index: 1, content: 'Good day', finish_reason: 'stop' },
+      ],
+      usage: { prompt_tokens: 2 },
+    });
+  });
+
+  it('fails where the stream fails, or is not whole', async () => {
+    const broken = await failure(readWhole(readerOf([{ index: 0, content: 'x' }]), undefined));
+    expect(broken).to.be.instanceOf(UpstreamError).with.property('fault', 'broken');
+    const events = [{ index: 0, content: 'x' }, 'Too busy.', 'end'];
+    const busy = await failure(readWhole(readerOf(events), undefined));
+    expect(busy).to.be.instanceOf(UpstreamError).with.property('fault', 'overloaded');
+  });
+
+  it("ends where its client's memory is full", async () => {
+    const full = new Error('full');
+    const room = {
+      grow: (bytes: number): void => {
+        if (bytes > 4) throw full;
+      },
+    };
+    const events = [{ index: 0, content: 'four' }, { index: 0, content: 'five!' }, 'end'];
+    expect(await failure(readWhole(readerOf(events), room))).to.equal(full);
+  });
+});
