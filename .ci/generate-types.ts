@@ -18,6 +18,7 @@ export const TYPED_SCHEMAS = [
   'key-creation',
   'ledger-query',
   'messages',
+  'prices',
   'provider',
   'responses',
   'task-query',

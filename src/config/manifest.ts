@@ -7,6 +7,7 @@ import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { PRICES_NAME } from './list-prices.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
@@ -68,7 +69,7 @@ export class Manifests {
   #candidates(uses: string): string[] {
     const beside = dirname(this.#source.file);
     if (isPath(uses)) return [isAbsolute(uses) ? uses : join(beside, uses)];
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses)) return [];
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses) || uses === PRICES_NAME) return [];
     return this.#folders().map((folder) => join(folder, `${uses}.yaml`));
   }
 
@@ -124,7 +125,8 @@ export class Manifests {
   async #names(): Promise<string[]> {
     const folders = this.#folders().map((folder) => readdir(folder).catch(() => []));
     const files = (await Promise.all(folders)).flat();
-    return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
+    const names = files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
+    return names.filter((name) => name !== PRICES_NAME);
   }
 }
 

@@ -73,6 +73,8 @@ export type FindTask = (
 /** A unit of a price: the capabilities that it pays for, and how its amounts are read. */
 export interface PriceUnit {
   pays: readonly Capability[];
+  /** Set for a class of tokens, which pays its input's or output's price where it is left out. */
+  is_class?: true;
   /** Left out for units of tokens, which every price has. */
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }

@@ -14,12 +14,18 @@ export type Email = string;
 export type AddressPart = string;
 /** a field's name */
 export type Field = string;
-/** free, or prices such as { input_per_million: 0.15, output_per_million: 0.60 } */
+/**
+ * free, list, or prices such as { input_per_million: 0.15, output_per_million: 0.60 }
+ */
 export type PriceEntry =
   | string
   | {
       input_per_million?: Dollars;
+      cached_input_per_million?: Dollars;
+      cache_write_per_million?: Dollars;
+      audio_input_per_million?: Dollars;
       output_per_million?: Dollars;
+      audio_output_per_million?: Dollars;
       /** a number of dollars, or one for each quality or size */
       per_image?:
         | number

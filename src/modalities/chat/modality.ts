@@ -135,7 +135,14 @@ export const chat: Modality = {
     }),
   ],
   tasks: {},
-  units: { input_per_million: { pays: TEXT }, output_per_million: { pays: TEXT } },
+  units: {
+    input_per_million: { pays: TEXT },
+    cached_input_per_million: { pays: TEXT, is_class: true },
+    cache_write_per_million: { pays: TEXT, is_class: true },
+    audio_input_per_million: { pays: TEXT, is_class: true },
+    output_per_million: { pays: TEXT },
+    audio_output_per_million: { pays: TEXT, is_class: true },
+  },
   manifest: { served_by: [['chat']], read: readChat },
   fields: {
     own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],

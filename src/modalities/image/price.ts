@@ -1,10 +1,15 @@
 import type { ImageCall } from './codec.js';
-import { tokenCost } from '../../billing/cost.js';
 import { countTokens } from '../../billing/tokens.js';
-import { isPlausible } from '../chat/bill.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
-import { readUsage, type Bill } from '../../billing/bill.js';
+import {
+  isPlausible,
+  maxTokenCost,
+  readUsage,
+  sumUsage,
+  tokenCost,
+  type Bill,
+} from '../../billing/bill.js';
 
 /** Output tokens of one image at the most, where the model's limits do not say. */
 const MAX_TOKENS = 8_192;
@@ -42,7 +47,9 @@ export function imageMaxCost(
   upstreams: readonly Upstream[],
 ): bigint {
   const tokens = mostTokens(call, model);
-  const costs = upstreams.map(({ price }) => costOf(call, call.n, tokens, price));
+  const costs = upstreams.map(
+    ({ price }) => imagesCost(call, call.n, price) + maxTokenCost(tokens, price),
+  );
   return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
 }
 
@@ -78,12 +85,11 @@ function believed(
   usages: readonly unknown[],
   { call, model, price }: ImageTerms,
 ): TokenUsage | undefined {
-  const sum = { ...NO_TOKENS };
+  let sum = NO_TOKENS;
   for (const usage of usages) {
     const tokens = readUsage(usage);
     if (!tokens) return undefined;
-    sum.prompt_tokens += tokens.prompt_tokens;
-    sum.completion_tokens += tokens.completion_tokens;
+    sum = sumUsage(sum, tokens);
   }
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
   return isPlausible(sum, model.limits, call.n) ? sum : undefined;
@@ -110,7 +116,11 @@ async function estimate(call: ImageCall, delivered: number, model: Model): Promi
 }
 
 function costOf(call: ImageCall, images: number, tokens: TokenUsage, price: Price): bigint {
-  return BigInt(images) * (imagePrice(price, call) ?? 0n) + tokenCost(tokens, price);
+  return imagesCost(call, images, price) + tokenCost(tokens, price);
+}
+
+function imagesCost(call: ImageCall, images: number, price: Price): bigint {
+  return BigInt(images) * (imagePrice(price, call) ?? 0n);
 }
 
 function hasTokenPrice({ input_nano_per_million, output_nano_per_million }: Price): boolean {

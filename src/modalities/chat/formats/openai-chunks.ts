@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { ChatStreamWriter } from './format.js';
 import type { ChatDelta } from '../codec.js';
 import { finishReason } from './openai-finish.js';
-import { usageBody } from '../../../core/usage.js';
+import { detailedUsageBody, usageBody } from '../../../core/usage.js';
 import type { Heading, Shown } from '../shown.js';
 
 interface ChoiceState {
@@ -30,6 +30,8 @@ export interface ChunkWords {
   null_logprobs?: boolean;
   /** Left out: on the last chunk alone. `asked`: null on the others. `never`: nowhere. */
   usage?: 'asked' | 'never';
+  /** Usage has its classes. */
+  usage_details?: true;
 }
 
 /**
@@ -47,6 +49,7 @@ export class ChunkWriter implements ChatStreamWriter {
   readonly #no_logprobs: string;
   readonly #tail: string;
   readonly #hasUsage: boolean;
+  readonly #usageBody: typeof detailedUsageBody;
   readonly #choices = new Map<number, ChoiceState>();
 
   constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
@@ -55,6 +58,7 @@ export class ChunkWriter implements ChatStreamWriter {
     this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
     this.#hasUsage = words.usage !== 'never';
+    this.#usageBody = words.usage_details ? detailedUsageBody : usageBody;
     const heading = { id, object: words.object, created, model, ...words.extra };
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
   }
@@ -81,7 +85,7 @@ export class ChunkWriter implements ChatStreamWriter {
   /** The final chunk and the end of the stream. They go out only after the charge is committed. */
   end({ usage }: Bill): string {
     if (!this.#hasUsage) return DONE;
-    return event(`${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}`) + DONE;
+    return event(`${this.#head}],"usage":${JSON.stringify(this.#usageBody(usage))}}`) + DONE;
   }
 
   error(error: GatewayError): string {
