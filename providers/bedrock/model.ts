@@ -1,4 +1,8 @@
-import { contextOf as claudeContext, cacheControl, type EncodeContext } from '../anthropic/context.js';
+import {
+  contextOf as claudeContext,
+  cacheControl,
+  type EncodeContext,
+} from '../anthropic/context.js';
 import { isClaude, type ClaudeModel } from '../anthropic/models.js';
 import type { Upstream } from '../../src/core/model.js';
 

@@ -1,7 +1,12 @@
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
-import { readJsonBody, compileOwnSchema, compileShippedSchema, type Check } from '../http/request-body.js';
+import {
+  readJsonBody,
+  compileOwnSchema,
+  compileShippedSchema,
+  type Check,
+} from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
 import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
@@ -54,7 +59,7 @@ export function validate(modalities: Modalities): Stage {
   };
 }
 
-/** Throws `GatewayError` for a body that breaks a schema, also after it was mended, if it can be. */
+/** Throws `GatewayError` for a body that breaks a schema, even after mending where possible. */
 function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
   try {
     for (const check of checks) check(body);

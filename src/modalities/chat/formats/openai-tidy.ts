@@ -4,9 +4,9 @@ import { isRecord } from '../../../lib/is-record.js';
 const INNER = ['image_url', 'input_audio', 'file'];
 
 /**
- * Mends what clients send that the contract does not name, but that can only mean one thing: null in
- * an optional field, an empty list of tool calls, the refusal of an earlier answer. Changes the body
- * in place; false where there was nothing to mend.
+ * Mends what clients send that the contract does not name, but that can only mean one thing: null
+ * in an optional field, an empty list of tool calls, the refusal of an earlier answer. Changes the
+ * body in place; false where there was nothing to mend.
  */
 export function tidy(body: unknown): boolean {
   if (!isRecord(body)) return false;
