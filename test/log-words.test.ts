@@ -10,7 +10,7 @@ import { UpstreamError } from '../src/core/upstream-error.js';
 
 const PROMPT = 'My dearest aunt has a secret.\n    at home (it.ts:1:1)';
 
-describe('a prompt that an upstream repeats in its error', () => {
+describe('the log of an upstream error that repeats the prompt', () => {
   it('stays out of the log where a fault of its own holds it, and of the report', () => {
     const fault = new UpstreamError('broken', `No image. ${PROMPT}`, undefined, {
       isQuoted: true,

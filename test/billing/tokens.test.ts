@@ -43,7 +43,7 @@ describe('countTokens', () => {
     );
   });
 
-  it('goes on in proportion past what it reads', async () => {
+  it('extrapolates in proportion past the part that it reads', async () => {
     const once = await countTokens('The fox jumps. '.repeat(1_000));
     const often = await countTokens('The fox jumps. '.repeat(100_000));
     expect(often / once).to.be.within(97, 103);
@@ -69,7 +69,7 @@ describe('countTokens', () => {
     }
   });
 
-  it('is never below what the bytes of a text make certain', async () => {
+  it('is never below the minimum that the bytes of a text imply', async () => {
     for (const text of [' '.repeat(500_000), '\n'.repeat(200_000), ' '.repeat(129)]) {
       expect(await countTokens(text)).to.be.at.least(Math.ceil(text.length / 128));
     }
@@ -95,7 +95,7 @@ describe('countTokens', () => {
     });
   }
 
-  it('lets others run between the long texts of one answer', async () => {
+  it('yields to other requests between the long texts of one answer', async () => {
     const text = 'The fox jumps. '.repeat(1_000);
     let turns = 0;
     let ticking = setImmediate(function tick() {

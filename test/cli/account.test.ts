@@ -125,7 +125,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect((await place.tollgate('migrate')).stdout).to.equal('The store is up to date.\n');
   });
 
-  it('shows people tables whose lines have no loose ends', async function () {
+  it('prints tables with straight lines', async function () {
     this.timeout(60_000);
     for (const args of [
       ['account', 'list'],
@@ -143,7 +143,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
   });
 });
 
-describe('a store that is new', () => {
+describe('the command line on a new store', () => {
   it('is made by the first command that needs it', async function () {
     this.timeout(60_000);
     const place = await makePlace(SIMULATED);

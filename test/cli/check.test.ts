@@ -50,7 +50,7 @@ describe('tollgate check', () => {
     });
   });
 
-  it('tells all faults as text, each on a line that begins with its place', async () => {
+  it('prints all faults as text, each line beginning with its place', async () => {
     const { status, stdout, stderr } = await check(BROKEN);
     expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
@@ -60,7 +60,7 @@ describe('tollgate check', () => {
     expect(stdout).to.include('"you"').and.not.include('is valid');
   });
 
-  it('tells them as one JSON document', async () => {
+  it('prints the faults as one JSON document', async () => {
     const { status, stdout, stderr } = await check(BROKEN, 'gateway.yaml', '--format', 'json');
     expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
     const { faults } = JSON.parse(stdout) as Document;
@@ -72,7 +72,7 @@ describe('tollgate check', () => {
     expect(unknown).to.include({ column: column + 1, hint: 'did you mean "capabilities"?' });
   });
 
-  it('tells them as workflow commands', async () => {
+  it('prints the faults as workflow commands', async () => {
     const { status, stdout } = await check(BROKEN, '--format', 'github');
     expect(status).to.equal(1);
     for (const line of stdout.trimEnd().split('\n')) {
@@ -80,7 +80,7 @@ describe('tollgate check', () => {
     }
   });
 
-  it('counts a doubt as sound, and says both', async () => {
+  it('counts a file with warnings only as valid, and prints them', async () => {
     const { status, stdout } = await check(DOUBTFUL);
     expect(status).to.equal(0);
     expect(stdout).to.match(
@@ -126,7 +126,7 @@ describe('tollgate check', () => {
   });
 
   const unparsed = ['', '# nothing\n', '[]\n', 'models: [\n', 'a: 1\na: 2\n', '\t- x\n', '"'];
-  it('counts what is no gateway.yaml at all among the faults, with a place', async function () {
+  it('reports a file that is not YAML as a fault with a place', async function () {
     this.timeout(60_000);
     for (const yaml of unparsed) {
       const { status, stdout, stderr } = await check(yaml, '--format', 'json');

@@ -85,7 +85,7 @@ describe('tollgate explain', () => {
     });
   }
 
-  it('tells people the same in words', async function () {
+  it('prints the same facts as text', async function () {
     this.timeout(60_000);
     const { status, stdout } = await place.tollgate('explain', 'film');
     expect(status).to.equal(0);
@@ -97,7 +97,7 @@ describe('tollgate explain', () => {
       .and.not.match(/[ \t]$/mu);
   });
 
-  it('reads a faulty file to nobody', async function () {
+  it('refuses a faulty file', async function () {
     this.timeout(60_000);
     const broken = await makePlace(YAML.replace('owner: me', 'owner: you'));
     const { status, stdout, stderr } = await broken.tollgate('explain', 'talk');

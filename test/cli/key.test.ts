@@ -17,7 +17,7 @@ describe('the terms of a key on the command line, beside a running gateway', () 
   });
   after(() => place.close());
 
-  it('are in force at once, and are listed with what was spent', async function () {
+  it('apply at once, and are listed with the spend', async function () {
     this.timeout(60_000);
     const terms = ['--expires', '30d', '--limit', '0.005', '--model', 'sim'];
     const key = ['key', 'create', 'ann', '--name', 'pocket', ...terms];
@@ -46,7 +46,7 @@ describe('the terms of a key on the command line, beside a running gateway', () 
     expect(await place.json('verify')).to.deep.include({ faults: [] });
   });
 
-  it('are told to people, as is their absence', async function () {
+  it('are printed as text, and so is their absence', async function () {
     this.timeout(60_000);
     const models = ['--model', 'sim', '--model', 'other'];
     const name = ['key', 'create', 'ann', '--name', 'both'];

@@ -111,7 +111,7 @@ describe('the command line', () => {
     });
   }
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     expect((await place.tollgate('--version')).stdout).to.equal(`${version}\n`);
   });
 

@@ -63,7 +63,7 @@ describe('tollgate serve', function () {
     });
   }
 
-  it('greets nobody where there is an account already', async () => {
+  it('prints no welcome if there is an account already', async () => {
     await place.write(FIRST);
     await place.json('account', 'create', 'bob');
     const serving = place.start('serve');
@@ -71,7 +71,7 @@ describe('tollgate serve', function () {
     expect(serving.stdout).not.to.match(SECRET);
   });
 
-  it('listens where the command line says', async () => {
+  it('listens at the address of --listen', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -44,7 +44,7 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
     expect((await follow(link)).status).to.equal(400);
   });
 
-  it('makes an operator of who uses it only where that is asked for', async function () {
+  it('signs in as operator only with --operator', async function () {
     this.timeout(60_000);
     const signIns: number[] = [];
     for (const more of [[], ['--operator']]) {
@@ -56,7 +56,7 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
     expect(signIns).to.deep.equal([403, 200]);
   });
 
-  it('says to people what the link does', async function () {
+  it('prints what the link does', async function () {
     this.timeout(60_000);
     const { stdout } = await place.tollgate('sign-in-link', 'ann', '--operator');
     expect(stdout).to.match(

@@ -53,7 +53,7 @@ describe('tollgate serve --workers', function () {
     expect(await answers()).to.equal(false);
   });
 
-  it('leaves no worker behind when it is killed itself', async () => {
+  it('leaves no worker running when the parent is killed', async () => {
     const workers = await workersOf(serving);
     expect(workers).to.have.length(2);
     await serving.kill('SIGKILL');

@@ -20,7 +20,7 @@ describe('tollgate task', function () {
     return { code, output };
   };
 
-  it('says that there is none', async () => {
+  it('reports an empty list', async () => {
     expect(await task('list')).to.deep.equal({ code: 0, output: 'There is no task.\n' });
     expect(await task('list', '--json')).to.deep.equal({ code: 0, output: '[]\n' });
   });
@@ -82,7 +82,7 @@ describe('tollgate task', function () {
       .and.match(/^jobs +\[\{"count":1,/mu);
   });
 
-  it('fails for what is not there', async () => {
+  it('fails for an unknown task', async () => {
     expect((await task('show', 'none')).code).to.equal(1);
     expect((await task('list', '--account', 'none')).code).to.equal(1);
     expect((await task('list', '--limit', '0')).code).to.equal(1);

@@ -116,7 +116,7 @@ describe('load of a valid configuration', () => {
     });
   });
 
-  it('reads who may come in', async () => {
+  it('reads the allow list of the sign-in', async () => {
     const { sign_in, trusted_proxies } = await sound('sound-everything');
     const { providers, ...rest } = sign_in;
     expect(rest).to.deep.equal({
@@ -160,7 +160,7 @@ describe('load of a valid configuration', () => {
     expect(trusted_proxies).to.deep.equal(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
   });
 
-  it('lets nobody in by a third party where the file names none', async () => {
+  it('has no sign-in provider if the file names none', async () => {
     const { sign_in, dashboard } = await sound('sound-smallest');
     expect(dashboard).to.equal(true);
     expect(sign_in.providers.size).to.equal(0);
@@ -294,7 +294,7 @@ describe('load of a valid configuration', () => {
     expect(configuration?.providers.get('p')?.local).to.respondTo('answer');
   });
 
-  it('freezes what it gives', async () => {
+  it('freezes the configuration', async () => {
     const configuration = await sound('sound-everything');
     const large = configuration.models.get('acme/large-1.5');
     const inner = [

@@ -59,12 +59,12 @@ models:
     expect(provider?.headers).to.deep.equal({});
   });
 
-  it('asks Google where the key file does not say whom', async () => {
+  it('requests tokens from Google if the key file names no token server', async () => {
     const { provider } = await read(JSON.stringify({ ...KEY, token_uri: undefined }));
     expect(provider?.service_account?.token_url).to.equal('https://oauth2.googleapis.com/token');
   });
 
-  it('asks whom the operator says, whatever the key file says', async () => {
+  it("requests tokens from the operator's token_url, not from the key file's", async () => {
     const key = JSON.stringify({ ...KEY, token_uri: 'https://evil.example.com' });
     const { provider } = await read(key, ', token_url: http://127.0.0.1:7/t');
     expect(provider?.service_account?.token_url).to.equal('http://127.0.0.1:7/t');

@@ -74,7 +74,7 @@ async function serve(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-describe('the mount of the dashboard', () => {
+describe('the routes of the dashboard', () => {
   let acme: OpenaiGateway;
   let server: Server;
   let url: string;
@@ -143,7 +143,7 @@ describe('the mount of the dashboard', () => {
       .and.include("script-src 'self';");
   });
 
-  it('tells a plain http address nothing of https', async () => {
+  it('sends no HSTS for a plain http address', async () => {
     const plain = await serve(acme, 'http://127.0.0.1:8080');
     const { headers } = await fetch(plain.url);
     plain.server.close();
@@ -151,14 +151,14 @@ describe('the mount of the dashboard', () => {
     expect(headers.get('content-security-policy')).not.to.include('upgrade-insecure-requests');
   });
 
-  it('sends a stranger to the sign-in, and back to where they wanted to go', async () => {
+  it('redirects to the sign-in without a session, and back afterwards', async () => {
     const answer = await get('/mine?by=day');
     expect(answer.status).to.equal(303);
     expect(answer.headers.get('location')).to.equal('/sign-in?return_to=%2Fmine%3Fby%3Dday');
     expect((await get('/mine', { method: 'POST' })).status).to.equal(401);
   });
 
-  it('tells a stranger at the API to sign in, whatever site they come from', async () => {
+  it('answers 401 without a session at the API, from any site', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await get('/api/mine', { method });
       expect(answer.status).to.equal(401);
@@ -187,7 +187,7 @@ describe('the mount of the dashboard', () => {
     });
   }
 
-  it('shows an error as a page that gives nothing away', async () => {
+  it('shows an error as a page without internals', async () => {
     const broken = await get('/broken');
     expect(broken.status).to.equal(500);
     expect(broken.headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -200,14 +200,14 @@ describe('the mount of the dashboard', () => {
     expect(await refused.text()).to.include('Wait &amp; &lt;see>.');
   });
 
-  it('shows an error of the API in the one shape', async () => {
+  it('answers an error of the API in the one shape', async () => {
     const broken = await get('/api/broken');
     expect(broken.status).to.equal(500);
     expect(broken.headers.get('cache-control')).to.equal('no-store');
     expect(await broken.json()).to.have.nested.property('error.code', 'internal_error');
   });
 
-  it('says what a path takes', async () => {
+  it('answers 405 with the methods of the path', async () => {
     const answer = await get('/', { method: 'POST' });
     expect(answer.status).to.equal(405);
     expect(answer.headers.get('allow')).to.equal('HEAD, GET');

@@ -4,7 +4,7 @@ import { returnTo } from '../../src/dashboard/return-to.js';
 
 const HERE = 'https://ai.example.org';
 
-describe('where a sign-in may lead afterwards', () => {
+describe('the page after a sign-in', () => {
   const kept = [
     '/',
     '/usage',

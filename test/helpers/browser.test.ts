@@ -36,7 +36,7 @@ describeInBrowser('the browser of the tests', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('tells a page that is too wide, or cannot be used by all', async () => {
+  it('reports a page that is too wide or not accessible', async () => {
     const { page } = await visit(browser(), url, { width: 390 });
     await page.goto('/wide');
     expect(await fails(() => expectNoSidewaysScroll(page))).to.include('wider than its window');
@@ -44,14 +44,14 @@ describeInBrowser('the browser of the tests', (browser) => {
     expect(await fails(() => expectAccessible(page))).to.include('button-name');
   });
 
-  it('tells what breaks in a page, and what asks other sites', async () => {
+  it('reports script errors and requests to other sites', async () => {
     const { page, faults } = await visit(browser(), url);
     await page.goto('/outside');
     expect(faults.join('\n')).to.include('outside: http://127.0.0.2:9/x.png');
     expect(faults.join('\n')).to.include('uncaught: nothing is not defined');
   });
 
-  it('sends the cookie of who is signed in', async () => {
+  it('sends the session cookie', async () => {
     const { context } = await visit(browser(), url, { session: 'abc' });
     const [cookie] = await context.cookies(url);
     expect(cookie).to.include({ name: 'session', value: 'abc', httpOnly: true });

@@ -8,7 +8,7 @@ const ask = (remoteAddress: string | undefined, forwarded?: string | string[]): 
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
   }) as unknown as IncomingMessage;
 
-describe('the address that a client is counted by', () => {
+describe('the client address for rate limits', () => {
   const trusting = addressReader(['127.0.0.1', '10.0.0.0/8', 'fd00::/8']);
   const alone = addressReader([]);
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { validateHeaderValue } from 'node:http';
 import { headerSafe, ignoredHeader } from '../../src/http/request-body.js';
 
-describe('tollgate-ignored', () => {
+describe('the header tollgate-ignored', () => {
   const NAMES: [string, string][] = [
     ['top_k', 'top_k'],
     ['messages[].cache-control', 'messages[].cache-control'],
@@ -20,18 +20,18 @@ describe('tollgate-ignored', () => {
     });
   }
 
-  it('names them all where they are few', () => {
+  it('lists all names if they are few', () => {
     expect(ignoredHeader(['top_k', 'seed'])).to.equal('top_k, seed');
   });
 
-  it('ends after a whole name where they are many', () => {
+  it('ends after a whole name if the names are too many', () => {
     const names = Array.from({ length: 500 }, (_, at) => `field_${at}`);
     const shown = ignoredHeader(names).split(', ');
     expect(shown.pop()).to.equal('...');
     expect(shown).to.deep.equal(names.slice(0, shown.length));
   });
 
-  it('is short, and a header that can be sent, for whatever names', () => {
+  it('is a short and valid header for any names', () => {
     const all = fc.array(fc.string({ unit: 'binary', maxLength: 100 }), { maxLength: 100 });
     fc.assert(
       fc.property(all, (names) => {

@@ -27,7 +27,7 @@ models: { m: { owner: up, capabilities: [chat], upstreams: [{ provider: up }], p
   return { ...gateway, close };
 }
 
-describe('what is not HTTP', () => {
+describe('a malformed request', () => {
   it('writes no 400 into the middle of a running stream', async () => {
     let goOn = (): void => undefined;
     const hold = new Promise<void>((resolve) => (goOn = resolve));
@@ -57,7 +57,7 @@ describe('what is not HTTP', () => {
     await at.close();
   });
 
-  it('keeps no memory for an answer behind another whose client has left', async () => {
+  it('frees the memory of a pipelined answer whose client has disconnected', async () => {
     let goOn = (): void => undefined;
     const hold = new Promise<void>((resolve) => (goOn = resolve));
     const at = await startWith({ ...chatJson('Hello!'), hold });

@@ -87,7 +87,7 @@ describe('the memory for bodies and answers', () => {
     expect(await answerOn(client)).to.match(/^HTTP\/1\.1 402 /u);
   });
 
-  it('gives one account a share of it, so that another is served', async () => {
+  it('limits one account to a share, so that another is served', async () => {
     await start('in_flight_bytes: 6mb');
     const bob = await another('bob');
     const first = opened(begun(acme, 900 * KB));
@@ -137,7 +137,7 @@ describe('the memory for bodies and answers', () => {
   });
 });
 
-describe('an answer that memory has no room for', () => {
+describe('an upstream answer beyond the memory budget', () => {
   it('is 503 with Retry-After, and costs nothing', async () => {
     const upstream = await startUpstream(chatJson('x'.repeat(900 * KB)));
     const at = await startGateway(

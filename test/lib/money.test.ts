@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { formatDollars, parseDollars } from '../../src/lib/money.js';
 
-describe('money', () => {
+describe('parsing and formatting dollars', () => {
   const amounts: [string, bigint][] = [
     ['10', 10_000_000_000n],
     ['10.00', 10_000_000_000n],

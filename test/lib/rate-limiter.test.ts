@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { GatewayError } from '../../src/core/errors.js';
 import { RateLimiter } from '../../src/lib/rate-limiter.js';
 
-describe('a throttle', () => {
+describe('a rate limiter', () => {
   let now_ms: number;
   let throttle: RateLimiter;
   beforeEach(() => {

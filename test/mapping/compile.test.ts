@@ -73,7 +73,7 @@ const CASES: readonly [string, string, unknown][] = [
   ['takes null of JMESPath as absent', '{ jmespath: "a.b" }', undefined],
 ];
 
-describe('a template', () => {
+describe('a template of a manifest', () => {
   for (const [what, template, expected] of CASES) {
     it(what, () => expect(made(template, BODY)).to.deep.equal(expected));
   }

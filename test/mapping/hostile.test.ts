@@ -61,7 +61,7 @@ function outcome(run: () => unknown): unknown {
 }
 
 describe('hostile templates and answers', () => {
-  it('are faults of a file or of an upstream, and nothing else', () => {
+  it('cause faults of the file or of the upstream, and no other error', () => {
     const before = Reflect.ownKeys(Object.prototype);
     fc.assert(
       fc.property(tree, body, (template, answer) => {
@@ -94,7 +94,7 @@ describe('hostile templates and answers', () => {
     }
   });
 
-  it('cannot be deeper than what is read', () => {
+  it('cannot be deeper than the maximum', () => {
     const deep = '['.repeat(40) + ']'.repeat(40);
     expect(compiled(deep).faults.map(({ message }) => message)).to.deep.equal([
       'a template is at most 32 levels deep',

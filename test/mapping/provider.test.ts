@@ -216,7 +216,7 @@ describe('a provider of videos that is one new YAML file', () => {
     }
   });
 
-  it('tells a failure by its status or by its result', async () => {
+  it('detects a failure by its status or by its result', async () => {
     const torn = await house.begin();
     told = { is: 'torn', why: 'The film is torn.' };
     expect(await house.later(torn.status_url)).to.include({ error: 'The film is torn.' });
@@ -226,7 +226,7 @@ describe('a provider of videos that is one new YAML file', () => {
     expect(await house.later(gone.status_url)).to.include({ error: 'The reels are gone.' });
   });
 
-  it('refuses what it does not accept', async () => {
+  it('refuses a value that accepts does not list', async () => {
     const parameters = { aspect_ratio: '9:16' };
     const error = refusal(await house.submit({ prompt: 'a cat', parameters }));
     expect(error).to.include({ status: 400, param: 'parameters.aspect_ratio' });

@@ -15,7 +15,7 @@ import {
   TRUE_NANO,
 } from './helpers/disconnecting.js';
 
-describe('the charge after a client disconnects', () => {
+describe('the charge after a disconnect, if the upstream is aborted', () => {
   const open = scriptedGateways();
 
   describe('an upstream that stops billing on abort', () => {

@@ -23,7 +23,7 @@ import {
   TRUE_NANO,
 } from './helpers/disconnecting.js';
 
-describe('the charge after a client disconnects', () => {
+describe('the charge after a disconnect, if the upstream is drained', () => {
   const open = scriptedGateways();
 
   describe('a drained upstream that bills after an abort', () => {

@@ -16,7 +16,7 @@ import { expectSame, refused, repeat } from './helpers/idempotent-request.js';
 describe('an idempotent request whose stored answer was evicted', () => {
   const open = scriptedGateways();
 
-  it('is not made again, nor charged, while those that came later are repeated', async () => {
+  it('is neither sent nor charged again, while later requests are replayed', async () => {
     const house = await open([chatJson('one'.repeat(300)), chatJson('two'.repeat(200))], {
       settings: 'limits: { idempotency_total: 1kb }',
     });

@@ -149,7 +149,7 @@ onEachStore('a store outage while calls are in flight', function (ground) {
     await expectCharged([answer]);
   });
 
-  it('enters after a restart what it could not enter during the shutdown', async () => {
+  it('enters charges after a restart that the shutdown could not enter', async () => {
     await open({ settings: 'journal: journal' });
     const { store } = house.gateway;
     const [running] = await begin(4);
@@ -169,7 +169,7 @@ onEachStore('a store outage while calls are in flight', function (ground) {
     expect(journals(), 'only the new one').to.have.length(1);
   });
 
-  it('enters during the shutdown what waits in the journal', async () => {
+  it('enters the charges in the journal during the shutdown', async () => {
     await open({ settings: 'journal: journal' });
     const { store } = house.gateway;
     const settle = store.settle.bind(store);

@@ -56,7 +56,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expect(await house.charges()).to.have.length(2);
   });
 
-  it('is answered again though the money has gone since', async () => {
+  it('is replayed although the balance is spent by now', async () => {
     const first = await repeat(house, 'k');
     const { store } = house.gateway;
     await store.hold('all', house.account.id, parseDollars('0.00095'));
@@ -115,7 +115,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expect(await house.charges()).to.have.length(1);
   });
 
-  it('is made again where it failed, whoever was at fault', async () => {
+  it("is sent again after it failed, by the client's fault or the upstream's", async () => {
     reply = (nth) => (nth === 1 ? { status: 500 } : chatJson('Hello'));
     expect(refused(await repeat(house, 'k'))).to.deep.equal([502, 'upstream_error']);
     const first = await repeat(house, 'k');
@@ -123,7 +123,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expect(await house.charges()).to.have.length(1);
   });
 
-  it('is heard out for a client that leaves, and comes back', async () => {
+  it('is completed after the client disconnects, and replayed to it', async () => {
     const { promise: hold, open } = gate();
     reply = () => ({ ...chatJson('Hello'), hold });
     const leaving = new AbortController();
@@ -155,7 +155,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expect(await house.charges()).to.have.length(1);
   });
 
-  it('is known for as long as the file says', async () => {
+  it('is remembered for limits.idempotency', async () => {
     const first = await repeat(house, 'k');
     now_ms += 3_599_999;
     expectSame(await repeat(house, 'k'), first);
@@ -164,7 +164,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expect([later.status, later.headers.get('idempotent-replayed')]).to.deep.equal([200, null]);
   });
 
-  it('costs what it costs without the header where it is a stream', async () => {
+  it('is charged as without the header if it is streamed', async () => {
     const stream = { ...HELLO, stream: true };
     const [first, second] = [await repeat(house, 'k', stream), await repeat(house, 'k', stream)];
     expect([first.status, second.status]).to.deep.equal([200, 200]);

@@ -29,7 +29,7 @@ describe("an operator's own stage", () => {
 
   afterEach(() => acme.close());
 
-  it('changes what the upstream gets, beside gateway.yaml', async () => {
+  it('beside gateway.yaml changes the request to the upstream', async () => {
     const yaml = endpointWith('./mask-email.js');
     acme = await startOpenaiGateway({ yaml }, { files: { 'mask-email.js': MASK } });
     completionOf(await say('Write to ann@example.com or bob.b@mail.example.org.'));
@@ -123,7 +123,7 @@ describe("an operator's own stage", () => {
     });
   }
 
-  it('may answer by itself', async () => {
+  it('can answer a request itself', async () => {
     const own = `export default { ...${STAGE}, create: (greeting) => (ctx) => { ctx.body = { greeting }; } };`;
     const yaml = endpointWith('"./own.mjs": Hi');
     acme = await startOpenaiGateway({ yaml }, { files: { 'own.mjs': own } });
@@ -306,7 +306,7 @@ describe("an operator's stage that does not wait for what follows", () => {
     });
   }
 
-  it('may still mend what failed', async () => {
+  it('can still answer after a later stage failed', async () => {
     const body = '{ error: { message: "Later.", type: "x", code: "later", param: null } }';
     await start(
       `async (ctx, next) => { try { await next(); } catch { ctx.status = 503; ctx.body = ${body}; } }`,

@@ -66,7 +66,7 @@ describe('the pipeline type check', () => {
     });
   }
 
-  it('tells the faults of every endpoint', async () => {
+  it('reports the faults of every endpoint', async () => {
     await write(without('meter'));
     const { faults: before } = await check(file, {});
     const text = `${HEAD}${'      - auth\n'}  other: { at: GET /v1/other, stages: [modles] }\n`;

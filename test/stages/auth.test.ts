@@ -76,7 +76,7 @@ describe('the stage auth', () => {
     ahead_ms = 0;
   });
 
-  it('answers 401 before anything else, also where nothing reads the body', async () => {
+  it('answers 401 first, also at an endpoint that reads no body', async () => {
     const response = await fetch(`${acme.url}/v1/chat/completions`, { method: 'POST', body: '{' });
     expect(response.status).to.equal(401);
   });

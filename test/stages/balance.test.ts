@@ -56,7 +56,7 @@ describe('the stage balance', () => {
     );
   });
 
-  it('says that waiting may help when other requests hold the money', async () => {
+  it('answers 402 with a hint to wait while other requests hold the money', async () => {
     const { store } = acme.gateway;
     await store.hold('another-request', acme.account.id, 9_000_000n);
     const answer = await chat(acme, { model: 'acme-chat', messages });
@@ -108,7 +108,7 @@ describe('the stage balance', () => {
     });
   }
 
-  it('leaves nothing held, whatever becomes of a request', async () => {
+  it('leaves no hold after any outcome of a request', async () => {
     await chat(acme, { model: 'acme-chat', messages });
     await chat(acme, { model: 'acme-chat', messages, stream: true });
     await chat(acme, { model: 'acme-broken', messages });
@@ -123,7 +123,7 @@ describe('the stage balance', () => {
     expect(errorOf(answer).code).to.equal('insufficient_balance');
   });
 
-  it('as a gate lets any money pass, and holds nothing itself', async () => {
+  it('as a gate admits any available balance, and holds nothing', async () => {
     completionOf(await gated(acme.secret, { model: 'acme-chat', messages }));
     expect((await gated(acme.secret, '{')).status).to.equal(400);
     const account = await acme.gateway.store.account(acme.account.id);

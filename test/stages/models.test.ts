@@ -31,7 +31,7 @@ describe('the list of models', () => {
     ]);
   });
 
-  it('names to a key for certain models those alone', async () => {
+  it('lists to a limited key its models only', async () => {
     const terms = { models: ['acme-free', 'google/dated', 'no-more'] };
     const { secret } = await acme.gateway.store.createKey(acme.account.id, 'narrow', terms);
     const { text } = await ask({ ...acme, secret }, '/v1/models');
@@ -40,7 +40,7 @@ describe('the list of models', () => {
     expect(data.map(({ id }) => id)).to.deep.equal(['acme-free', 'google/dated']);
   });
 
-  it('dates a model as the file does, else by the file itself', async () => {
+  it('gives a model the date in the file, else the date of the file', async () => {
     const { text } = await ask(acme, '/v1/models');
     const { data } = JSON.parse(text) as { data: { id: string; created: number }[] };
     const created = new Map(data.map((model) => [model.id, model.created]));
@@ -51,12 +51,12 @@ describe('the list of models', () => {
     );
   });
 
-  it('tells nothing of upstreams, prices or keys', async () => {
+  it('shows no upstreams, prices or keys', async () => {
     const { text } = await ask(acme, '/v1/models');
     expect(text).not.to.match(/sk-acme|127\.0\.0\.1|price|broken"?,"provider/u);
   });
 
-  it('is shown to accounts with no balance, and to nobody without a key', async () => {
+  it('is shown to accounts without a balance, and refused without a key', async () => {
     expect((await ask({ ...acme, secret: acme.poor }, '/v1/models')).status).to.equal(200);
     const refused = await ask({ ...acme, secret: 'tg-wrong' }, '/v1/models');
     expect(refused.status).to.equal(401);

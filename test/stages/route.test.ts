@@ -68,7 +68,7 @@ describe('the order of upstreams', () => {
     );
   });
 
-  it('spreads what is left of a group by weight too', () => {
+  it('orders the rest of a group by weight too', () => {
     const chances = [0.95, 0.1];
     expect(names(inOrder(weighted([5, 4, 1]), () => chances.shift() ?? 0))).to.deep.equal([
       2, 0, 1,
@@ -137,7 +137,7 @@ describe('the stage route', () => {
     });
   });
 
-  it('lets a key use the models that it is for, and no other', async () => {
+  it('lets a limited key use its models and no other', async () => {
     const { store } = acme.gateway;
     const terms = { models: ['shared', 'gone'] };
     const { secret } = await store.createKey(acme.account.id, 'narrow', terms);

@@ -40,7 +40,7 @@ describe("validate with an operator's own schema", () => {
   });
   after(() => acme.close());
 
-  it('takes what keeps both schemas', async () => {
+  it('accepts a body that fits both schemas', async () => {
     completionOf(await strictly({ max_tokens: 100 }));
   });
 

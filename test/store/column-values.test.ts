@@ -21,7 +21,7 @@ const UNSEEN = [
   'a\u{e0041}b',
 ];
 
-onEachStore('a name with a character that nobody sees', (ground) => {
+onEachStore('a name with an invisible character', (ground) => {
   it('is refused, of an account and of a key', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('alice', 0n);

@@ -29,8 +29,8 @@ async function migrateTo({ dialect, url }: Ground['place'], last: string): Promi
   await database.destroy();
 }
 
-onEachStore('migrate', (ground) => {
-  it('applies what is pending, in order, and then nothing', async () => {
+onEachStore('the migrations of the store', (ground) => {
+  it('apply pending migrations in order, and then none', async () => {
     expect(await migrate(ground.place.url)).to.deep.equal({ applied: NAMES });
     expect(await migrate(ground.place.url)).to.deep.equal({ applied: [] });
     const rows = await ground.place.sql('select name from migrations order by id');
@@ -52,7 +52,7 @@ onEachStore('migrate', (ground) => {
     expect(await ground.place.sql('select id from accounts')).to.deep.equal([]);
   });
 
-  it('is not stopped by a lock that a killed process left', async () => {
+  it('run despite the lock of a killed process', async () => {
     await migrate(ground.place.url);
     await ground.place.sql(`delete from migrations where name = '${NAMES.at(-1) ?? ''}'`);
     expect(await refusal(migrate(ground.place.url))).to.match(
@@ -89,7 +89,7 @@ onEachStore('migrate', (ground) => {
     expect(await store.verify()).to.deep.include({ entries: 2, open_holds: 1, faults: [] });
   });
 
-  it('keeps held amounts from falling below zero, whoever writes them', async () => {
+  it('keep held amounts from falling below zero by any statement', async () => {
     const store = await ground.open();
     await store.createAccount('ann', 0n);
     const said = await refusal(ground.place.sql('update accounts set held_nano = -1'));

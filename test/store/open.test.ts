@@ -64,7 +64,7 @@ describe('openStore', () => {
 });
 
 onEachStore('openStore', (ground) => {
-  it('says which database answers', async () => {
+  it('names the database that answers', async () => {
     const store = await ground.open();
     expect(store.dialect).to.equal(ground.place.dialect);
   });

@@ -48,7 +48,7 @@ describe('the files of a store', () => {
     await store.close();
   });
 
-  it('of an older version are made so, in a folder that stays as it is', async () => {
+  it('of an older version get these modes, and their folder stays as it is', async () => {
     const file = join(folder, 'tollgate.db');
     const first = await open(file);
     chmodSync(folder, 0o755);

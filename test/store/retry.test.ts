@@ -8,7 +8,7 @@ function fault(code: unknown): Error {
   return Object.assign(new Error('fault'), { code });
 }
 
-describe('patiently', () => {
+describe('withRetry', () => {
   it('tries again until the fault has passed', async () => {
     let tries = 0;
     const value = await withRetry(isPassing, async () => {

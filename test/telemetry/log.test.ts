@@ -28,7 +28,7 @@ function program(code: string) {
   };
 }
 
-describe('the log', () => {
+describe('the log on standard error', () => {
   it('has every line, in order, of a process that ends at once', async () => {
     const { lines, ended } = program(
       'for (let at = 0; at < 2000; at++) log.info({ at }); process.exit(0);',
@@ -56,7 +56,7 @@ describe('the log', () => {
     expect(lines()).to.have.length(1);
   });
 
-  it('says how many lines are missing where they came faster than they were read', async () => {
+  it('reports the number of dropped lines if the reader is too slow', async () => {
     const count = 200_000;
     const { lines, ended } = program(
       `for (let at = 0; at < ${count}; at++) log.info({ at, text: 'x'.repeat(100) });`,
@@ -91,11 +91,11 @@ describe('the log', () => {
       return { status, said };
     }
 
-    it('as its reader has gone, stops neither the process nor its end', async () => {
+    it('with a closed reader, blocks neither the process nor its exit', async () => {
       expect(await ends('pipe')).to.deep.equal({ status: 0, said: 'well' });
     });
 
-    (existsSync(FULL) ? it : it.skip)('as the disk is full, stops neither', async () => {
+    (existsSync(FULL) ? it : it.skip)('with a full disk, blocks neither the process nor its exit', async () => {
       const full = openSync(FULL, 'w');
       try {
         expect(await ends(full)).to.deep.equal({ status: 0, said: 'well' });
@@ -105,7 +105,7 @@ describe('the log', () => {
     });
   });
 
-  it('tells an error by its words, not by what it carries', async () => {
+  it('shows the message of an error and none of its other properties', async () => {
     const { lines, ended } = program(
       "log.error({ err: Object.assign(new Error('outer', { cause: new Error('inner') }), { key: 'tg-secret' }) });",
     );
@@ -124,10 +124,10 @@ function logger(level = 'info') {
 
 const timeless = (line: string | undefined) => line?.replace(/"time":\d+/u, '"time":0');
 
-describe('the line of a request', () => {
+describe('the access log', () => {
   const text = fc.option(fc.oneof(fc.string({ unit: 'binary' }), fc.string()), { nil: undefined });
 
-  it('is what pino would write', () => {
+  it('writes the same line as pino', () => {
     const lines = fc.record({
       request_id: fc.oneof(fc.uuid(), fc.string({ unit: 'binary' })),
       endpoint: text,

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const MINUTE_MS = 60_000;
 
-describe('the outcomes of upstream calls', () => {
+describe('the health of providers', () => {
   let now_ms = 0;
   let outcomes: ProviderHealth;
   const one = () => outcomes.report()['acme'];
@@ -34,7 +34,7 @@ describe('the outcomes of upstream calls', () => {
     });
   });
 
-  it('says nothing of what an unknown fault holds', () => {
+  it('shows no message of an unknown error', () => {
     outcomes.failed('acme', new Error('secret at /srv/key.json'));
     const { last_failure } = one() ?? {};
     expect(last_failure).to.include({ fault: 'broken', message: 'The upstream failed.' });
@@ -64,7 +64,7 @@ describe('the outcomes of upstream calls', () => {
     expect(Object.keys(outcomes.report())).to.deep.equal(['other']);
   });
 
-  it('adds up what several processes say, the latest failure and success first', () => {
+  it('sums the reports of several processes, the latest failure and success first', () => {
     outcomes.answered('acme');
     outcomes.failed('acme', new UpstreamError('broken', 'early'));
     const early = outcomes.report();
@@ -85,7 +85,7 @@ describe('the outcomes of upstream calls', () => {
     expect(merged([])).to.deep.equal({});
   });
 
-  it('does not count what lies ahead where the clock was set back by an hour', () => {
+  it('ignores minutes in the future after the clock was set back by an hour', () => {
     outcomes.answered('acme');
     now_ms -= 61 * 60_000;
     outcomes.answered('acme');

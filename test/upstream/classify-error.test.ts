@@ -5,7 +5,7 @@ import type { Fault } from '../../src/core/upstream-error.js';
 const json = (value: unknown): string => JSON.stringify(value);
 const error = (fields: object): string => json({ error: { message: 'Sorry.', ...fields } });
 
-describe('failure', () => {
+describe('classifyError', () => {
   const statuses: [number, string, Fault][] = [
     [400, error({ code: 'unsupported_value' }), 'rejected'],
     [413, 'Request Entity Too Large', 'rejected'],
@@ -100,7 +100,7 @@ describe('failure', () => {
     );
   });
 
-  it("says nothing of the upstream's words where the client is not at fault", () => {
+  it("leaves out the upstream's message if the client is not at fault", () => {
     for (const status of [302, 401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529]) {
       const { message } = classifyError(
         status,

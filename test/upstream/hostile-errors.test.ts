@@ -59,7 +59,7 @@ describe('a hostile error of an upstream', () => {
     expect(await request?.closed).to.equal(false);
   });
 
-  it('is told by its first words where its JSON is cut', () => {
+  it('shows the first words of its text if its JSON is cut', () => {
     const body = json({ error: { message: `Bad n. ${'x'.repeat(100_000)}` } }).slice(0, 65_536);
     expect(classifyError(400, {}, body)).to.include({
       fault: 'rejected',

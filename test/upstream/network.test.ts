@@ -30,7 +30,7 @@ const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
 const silence = new Promise<void>(() => undefined);
 
-describe('network', () => {
+describe('the network of upstream calls', () => {
   const upstreams: FakeUpstream[] = [];
   let network: Network;
 
@@ -189,7 +189,7 @@ describe('network', () => {
   });
 
   describe('a fault', () => {
-    it('is unreachable when nobody listens', async () => {
+    it('is unreachable when nothing listens at the port', async () => {
       const upstream = await startUpstream({});
       await upstream.close();
       await expectFault(network.send(providerAt(upstream.url), REQUEST, NEVER), 'unreachable');
@@ -216,7 +216,7 @@ describe('network', () => {
       server.close();
     });
 
-    it('is broken when the body is cut, after what came has been read', async () => {
+    it('is broken when the body is cut, after the bytes before it were read', async () => {
       const upstream = await start({ chunks: ['one', 'two', 'three'], destroyAfter: 2 });
       const answer = await network.send(providerAt(upstream.url), REQUEST, NEVER);
       let text = '';
@@ -391,7 +391,7 @@ describe('network', () => {
       expect(await readJson(answer, 1_000)).to.deep.equal({ pace: 3 });
     });
 
-    it('is late like any other, and is told', async () => {
+    it('is aborted when it exceeds its timeouts', async () => {
       let told: AbortSignal | undefined;
       const provider = inside((_, __, signal) => {
         told = signal;

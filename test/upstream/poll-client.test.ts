@@ -117,7 +117,7 @@ describe('PollClient', () => {
     );
   });
 
-  it('says what happened to a connection, as a call does', async () => {
+  it('classifies a failed connection as an upstream call does', async () => {
     const none = await at({ destroyAfter: -1 });
     expect(await control.ask(none.provider, ASK, LIMIT_BYTES).then(String, String)).to.equal(
       'UpstreamError: The upstream closed the connection without an answer.',

@@ -42,7 +42,7 @@ const STREAMS: [string, string, ServerSentEvent[]][] = [
   ['nothing', '', []],
 ];
 
-describe('events', () => {
+describe('EventReader of server-sent events', () => {
   for (const [what, text, events] of STREAMS) {
     for (const [way, packets] of inThreeWays(text)) {
       it(`reads ${what}, ${way}`, async () => {

@@ -66,7 +66,7 @@ const WRITTEN = [
   'http://168.63.129.16/',
 ];
 
-describe('addresses outside', () => {
+describe('isPublic of the SSRF guard', () => {
   for (const address of PRIVATE) {
     it(`are not ${address || 'nothing'}`, () => {
       expect(isPublic(address)).to.equal(false);
@@ -83,14 +83,14 @@ describe('addresses outside', () => {
     });
   }
 
-  it('are not what a name means that leads inside', async () => {
+  it('refuses a host name that resolves to a private address', async () => {
     const error = await new Promise((resolve) => lookupPublic('localhost', {}, resolve));
     expect(error).to.be.instanceOf(UpstreamError);
   });
 });
 
 describe('a request to an address that an upstream chose', () => {
-  it('never reaches what only the gateway can reach, by address or by name', async () => {
+  it('never reaches a private address or a private name', async () => {
     const inside = await startUpstream({ body: 'secret' });
     const network = createNetwork({ connections: 1, idle_ms: 30_000 });
     const provider = providerAt('http://127.0.0.1:9');

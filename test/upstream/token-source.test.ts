@@ -151,7 +151,7 @@ describe('the access tokens of a service account', () => {
     ]);
   });
 
-  it('go with every call to the provider, beside what the call says', async () => {
+  it('go with every call to the provider, beside the headers of the call', async () => {
     const server = await tokenServer();
     const { upstream, provider } = await guarded(server, ['Bearer token-1']);
     expect([await send(provider), await send(provider)]).to.deep.equal([200, 200]);

@@ -42,7 +42,7 @@ describe('readText', () => {
     expect(await readText(answer('abc', 'def', 'ghi'), 5)).to.equal('abcde');
   });
 
-  it('gives what came before the body broke', async () => {
+  it('returns the bytes that came before the body broke', async () => {
     const body = (async function* () {
       yield Buffer.from('{"error":');
       throw new UpstreamError('broken', 'cut');

@@ -39,7 +39,7 @@ describe('nearestWord', () => {
 });
 
 describe('nameHint', () => {
-  it('asks for the near name, else lists the names', () => {
+  it('suggests the nearest name, else lists all names', () => {
     expect(nameHint('acne', ['acme'])).to.equal('did you mean "acme"?');
     expect(nameHint('zzz', ['acme', 'beta'])).to.equal('known: acme, beta');
     expect(nameHint('zzz', [])).to.equal('none is defined');

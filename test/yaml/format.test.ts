@@ -18,7 +18,7 @@ const WARNING: ConfigFault = {
   hint: '',
 };
 
-describe('format', () => {
+describe('the formats of faults', () => {
   it('writes a line for each fault', () => {
     expect(format([FAULT, WARNING], 'text').split(/\n(?=conf)/)).to.deep.equal([
       'conf/a,b:c.yaml:3:5: error: unknown key "ownr"; did you mean "owner"?',
@@ -33,14 +33,14 @@ describe('format', () => {
     expect(JSON.parse(format([], 'json'))).to.deep.equal({ faults: [] });
   });
 
-  it('escapes what GitHub would read as its own signs', () => {
+  it('escapes characters that GitHub would read as commands', () => {
     expect(format([FAULT, WARNING], 'github').split('\n')).to.deep.equal([
       '::error file=conf/a%2Cb%3Ac.yaml,line=3,col=5::unknown key "ownr"; did you mean "owner"?',
       '::warning file=conf/a%2Cb%3Ac.yaml,line=3,col=5::50%25 are%0D%0Aidle: all',
     ]);
   });
 
-  it('says nothing where nothing is wrong', () => {
+  it('prints nothing without faults', () => {
     expect([format([], 'text'), format([], 'github')]).to.deep.equal(['', '']);
   });
 });

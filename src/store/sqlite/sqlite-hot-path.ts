@@ -153,7 +153,7 @@ export function batchedReads<Found>(
       }
     }
     if (isShared) commit.run();
-    return Promise.all(keys.map((key) => failed.get(key) ?? found.get(key)));
+    return Promise.all(keys.map(async (key) => failed.get(key) ?? found.get(key)));
   };
   return new DataLoader(readAll, { cache: false, batchScheduleFn: (run) => setImmediate(run) });
 }

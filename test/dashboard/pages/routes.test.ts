@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
-describe('the pages, for a program', () => {
+describe('the pages without a browser', () => {
   let dashboard: TestDashboard;
 
   before(async () => {

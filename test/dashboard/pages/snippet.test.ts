@@ -28,7 +28,7 @@ async function isThere(program: string): Promise<boolean> {
   );
 }
 
-describe('a snippet', () => {
+describe('a sample call on the pages', () => {
   let dashboard: TestDashboard;
 
   before(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { apart, counted, dollarsShown, timeShown } from '../../../src/dashboard/pages/words.js';
 
-describe('words of the pages', () => {
+describe('amounts, counts and times on the pages', () => {
   const amounts: [nano: bigint, shown: string][] = [
     [0n, '$0.00'],
     [1n, '$0.000000001'],

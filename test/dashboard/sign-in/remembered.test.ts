@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { remembered } from '../../../src/dashboard/sign-in/remembered.js';
 
-describe('what is remembered', () => {
+describe('a value that is fetched once and kept', () => {
   let now_ms: number;
   let asked: number;
   let works: boolean;

@@ -259,7 +259,7 @@ describe('a sign-in with a third party', () => {
   });
 });
 
-describe('a third party that does not do as it should', () => {
+describe('a sign-in with a misbehaving third party', () => {
   let ground: SignInGateway;
   beforeEach(async () => {
     ground = await startSignInGateway();

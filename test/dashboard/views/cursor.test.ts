@@ -9,7 +9,7 @@ import {
 } from '../../../src/dashboard/views/cursor.js';
 import { GatewayError } from '../../../src/core/errors.js';
 
-describe('a cursor', () => {
+describe('the cursor of a page', () => {
   it('leads back to the place that it was made of', () => {
     expect(readCursor(writeCursor(7), isNumber)).to.equal(7);
     expect(readCursor(writeCursor('Zoë 🌍'), isName)).to.equal('Zoë 🌍');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { dollars, onEachStore, refusal } from '../helpers/ground.js';
 
-onEachStore('accounts', (ground) => {
+onEachStore('accounts in the store', (ground) => {
   it('opens an account with its credit in the ledger', async () => {
     const store = await ground.open();
     const account = await store.createAccount('ann', dollars(10));

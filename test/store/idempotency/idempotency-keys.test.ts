@@ -9,7 +9,7 @@ import { chargeOf, dollars, ENDED, onEachStore, refusal } from '../helpers/groun
 const ANSWER = { status: 200, text: '{"a":"é \\u0000"}' };
 const DAY_MS = 86_400_000;
 
-onEachStore('a call that may be repeated', (ground) => {
+onEachStore('an idempotent request in the store', (ground) => {
   let store: Store;
   let account_id: string;
 

@@ -155,7 +155,7 @@ async function perform(world: World, model: Model, taken: Step): Promise<void> {
   }
 }
 
-onEachStore('any course of repetitions', (ground) => {
+onEachStore('any sequence of idempotent requests', (ground) => {
   it('comes to what a plain model comes to', async function () {
     this.timeout(120_000);
     const steady = await ground.open();

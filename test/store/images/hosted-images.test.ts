@@ -37,7 +37,7 @@ onEachStore('hosted images in the store', (ground) => {
     expect(await isKept(await ground.open(), 'one')).to.equal(true);
   });
 
-  it('are gone at their time, whether swept or not', async () => {
+  it('expire on time, swept or not', async () => {
     const store = await ground.open();
     await store.images.keep('one', IMAGE, terms());
     ground.now_ms += HOUR_MS / 2;

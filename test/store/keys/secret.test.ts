@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isWellFormed, makeSecret, randomText, sha256 } from '../../../src/store/keys/secret.js';
 
-describe('secret', () => {
+describe('the secret of an API key', () => {
   it('makes a different well-formed key each time', () => {
     const secrets = Array.from({ length: 200 }, makeSecret);
     expect(new Set(secrets).size).to.equal(200);

@@ -5,7 +5,7 @@ import { POSTGRES_CLOCK_MS, SQLITE_CLOCK_MS } from '../../../src/store/database.
 import { MACHINE, startOf } from '../../../src/store/leases/liveness.js';
 import { chargeOf, onEachStore } from '../helpers/ground.js';
 
-onEachStore('recovery', (ground) => {
+onEachStore("the recovery of a dead process's holds", (ground) => {
   /** By the clock of the database. */
   const clock_ms = (): string =>
     ground.place.dialect === 'sqlite' ? SQLITE_CLOCK_MS : POSTGRES_CLOCK_MS;
@@ -60,7 +60,7 @@ onEachStore('recovery', (ground) => {
     expect(await store.verify()).to.deep.include({ open_holds: 2, faults: [] });
   });
 
-  it('buries nobody right after a start, an outage of the store or a pause', async () => {
+  it('takes no process for dead right after a start, an outage or a pause', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     await haunt(id, 'elsewhere', 1, 120_000);
@@ -78,7 +78,7 @@ onEachStore('recovery', (ground) => {
     expect(await store.verify(), 'it never came back').to.deep.include({ open_holds: 0 });
   });
 
-  it('lets the other stores of this very process be', async () => {
+  it('keeps the holds of other stores in the same process', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
     const { id } = await store.createAccount('ann', 100n);
     await other.hold('r1', id, 20n);
@@ -87,7 +87,7 @@ onEachStore('recovery', (ground) => {
     expect((await store.verify()).open_holds).to.equal(1);
   });
 
-  it('spreads what is freed over the accounts it was held of', async () => {
+  it('returns the amounts to the accounts that they were held from', async () => {
     const store = await ground.open();
     const ann = await store.createAccount('ann', 100n);
     const ben = await store.createAccount('ben', 100n);
@@ -113,7 +113,7 @@ onEachStore('recovery', (ground) => {
     expect((await stores[0]?.verify())?.faults).to.deep.equal([]);
   });
 
-  it('keeps the holds of a process that shows itself just in time', async () => {
+  it('keeps the holds of a process whose heartbeat comes just in time', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     await haunt(id, 'elsewhere', 1, 120_000);
@@ -152,7 +152,7 @@ onEachStore('recovery', (ground) => {
     expect(await store.account(id)).to.deep.include({ balance_nano: 97n, held_nano: 0n });
   });
 
-  it('lets a process that was taken to be gone hold again', async () => {
+  it('lets a process hold again that was taken for dead', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     await store.beat();
@@ -178,7 +178,7 @@ onEachStore('recovery', (ground) => {
     expect(second_ms - first_ms).to.be.within(1, 60_000);
   });
 
-  it('hands on what each living process has told last', async () => {
+  it('returns the last note of each living process', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
     expect(await store.notes()).to.deep.equal([]);
     await store.beat('{"a":1}');
@@ -193,7 +193,7 @@ onEachStore('recovery', (ground) => {
     expect(await store.notes()).to.deep.equal([]);
   });
 
-  it('takes itself off the list when it closes, unless it still holds', async () => {
+  it('removes its lease when it closes, unless it still has holds', async () => {
     const store = await ground.open();
     const other = await ground.open();
     const { id } = await store.createAccount('ann', 100n);

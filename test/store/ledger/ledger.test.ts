@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 
 const MOST = 2n ** 63n - 1n;
 
-onEachStore('ledger', (ground) => {
+onEachStore('the ledger', (ground) => {
   it('credits, and answers the entry', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
@@ -42,7 +42,7 @@ onEachStore('ledger', (ground) => {
     expect((await stores[0].account(id))?.balance_nano).to.equal(5n);
   });
 
-  it('refuses a known reference with another amount, and says the first', async () => {
+  it('refuses a known reference with another amount, and shows the first amount', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
     await store.credit(id, dollars(5), 'invoice 7');
@@ -52,7 +52,7 @@ onEachStore('ledger', (ground) => {
     expect((await store.account(id))?.balance_nano).to.equal(dollars(5));
   });
 
-  it('knows a reference for each account by itself', async () => {
+  it('allows the same reference in two accounts', async () => {
     const store = await ground.open();
     const ann = await store.createAccount('ann', 0n);
     const ben = await store.createAccount('ben', 0n);
@@ -61,7 +61,7 @@ onEachStore('ledger', (ground) => {
     expect((await store.account('ben'))?.balance_nano).to.equal(6n);
   });
 
-  it('takes back what is neither spent nor held, and not a bit more', async () => {
+  it('takes back at most the amount that is neither spent nor held', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(10));
     await store.hold('r1', id, dollars(4));

@@ -6,7 +6,7 @@ import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
 const DAY_MS = 86_400_000;
 const MIDNIGHT = Date.UTC(2027, 0, 15);
 
-onEachStore('usage', (ground) => {
+onEachStore('usage from the ledger', (ground) => {
   async function charged(store: Store, account_id: string, at_ms: number, rest: object) {
     ground.now_ms = at_ms;
     await store.settle({ ...chargeOf(`r${Math.random()}`, account_id, 7n), ...rest });
@@ -97,7 +97,7 @@ onEachStore('usage', (ground) => {
     ]);
   });
 
-  it('takes what a refund gives back off the cost, and counts no call for it', async () => {
+  it('subtracts a refund from the cost, and counts no call for it', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     await charged(store, id, MIDNIGHT, {});

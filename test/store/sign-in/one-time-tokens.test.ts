@@ -53,7 +53,7 @@ onEachStore('sign-in links', (ground) => {
   });
 });
 
-onEachStore('sign-ins under way', (ground) => {
+onEachStore('pending sign-ins', (ground) => {
   it('are taken up again once, by their secret', async () => {
     const { sign_in } = await ground.open();
     const secret = await sign_in.beginSignIn(PENDING, 1_000);

@@ -3,7 +3,7 @@ import { onEachStore, refusal } from '../helpers/ground.js';
 
 const LIMITS = { idle_ms: 3_600_000, lifetime_ms: 10_000_000 };
 
-onEachStore('sessions', (ground) => {
+onEachStore('sessions in the store', (ground) => {
   async function begin() {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
@@ -95,7 +95,7 @@ onEachStore('sessions', (ground) => {
     expect(await people.endSessions(session.account_id)).to.equal(100);
   });
 
-  it('sweeps what is over, and leaves the rest', async () => {
+  it('are swept once they have ended, and not before', async () => {
     const { people, session } = await begin();
     await people.createSession(session);
     ground.now_ms += LIMITS.idle_ms;
@@ -105,7 +105,7 @@ onEachStore('sessions', (ground) => {
     expect(await people.session(kept, LIMITS)).not.to.equal(undefined);
   });
 
-  it('refuses a session of nobody', async () => {
+  it('are refused without an account', async () => {
     const { people, session } = await begin();
     const made = people.createSession({ ...session, account_id: 'acc_none' });
     expect(await refusal(made)).to.equal('StoreError: There is no account acc_none.');

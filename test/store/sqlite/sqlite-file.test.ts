@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WalSync } from '../../../src/store/sqlite/sqlite-file.js';
 
-describe('the wait for the disk', () => {
+describe("the sync of SQLite's write-ahead log", () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));

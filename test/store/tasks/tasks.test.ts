@@ -78,7 +78,7 @@ async function figures(store: Store, account_id: string): Promise<unknown> {
   return [account?.balance_nano, account?.held_nano, open_holds, charges, faults];
 }
 
-onEachStore('tasks', (ground) => {
+onEachStore('video tasks in the store', (ground) => {
   beforeEach(() => {
     ground.now_ms = START_MS;
   });
@@ -143,7 +143,7 @@ onEachStore('tasks', (ground) => {
     expect(await store.tasks.accept('t1', [JOB], 7)).to.equal(false);
   });
 
-  it('let one of many ask the upstream in each interval', async () => {
+  it('let one of many processes poll the upstream in each interval', async () => {
     const { store } = await accepted(ground);
     const other = await ground.open();
     const claims = async (): Promise<number> => {
@@ -158,7 +158,7 @@ onEachStore('tasks', (ground) => {
     expect(await claims()).to.equal(1);
   });
 
-  it('never let an older view overwrite a newer one', async () => {
+  it('never overwrite a newer status by an older one', async () => {
     const { store } = await accepted(ground);
     const old = await taskOf(store);
     expect(await store.tasks.advance(old, progressOf('COMPLETED'))).to.equal(true);
@@ -242,7 +242,7 @@ onEachStore('tasks', (ground) => {
     });
   }
 
-  it('keep nobody waiting where many are overdue at once', async () => {
+  it('block no other request when many expire at once', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
     for (let at = 0; at < 30; at += 1) {
@@ -268,7 +268,7 @@ onEachStore('tasks', (ground) => {
     expect(await figures(store, account_id)).to.deep.equal([dollars(10) - 5n, 0n, 0, [-5n], []]);
   });
 
-  it('fail where their process is gone while it submitted, and only there', async () => {
+  it('fail only if their process died while it submitted them', async () => {
     const { store, account_id } = await begun(ground);
     const other = await ground.open();
     await other.recover();

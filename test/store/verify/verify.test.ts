@@ -101,7 +101,7 @@ const keyDamages: [string, string, string[]][] = [
   ],
 ];
 
-onEachStore('verify', (ground) => {
+onEachStore('the verification of a store', (ground) => {
   it('counts, and finds nothing where all is well', async () => {
     const store = await ground.open();
     expect(await store.verify()).to.deep.equal({

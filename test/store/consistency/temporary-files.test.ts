@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { existsSync, mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/open.js';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars } from './helpers/ground.js';
+import { openStore } from '../../../src/store/open.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars } from '../helpers/ground.js';
 
 /** So that the rows that one statement touches lie on many pages. */
 const OPEN_HOLDS = 2_000;
@@ -15,7 +15,7 @@ const { SQLITE_TMPDIR, TMPDIR } = process.env;
 const PLACES = [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp'];
 const PREFIX = 'etilqs_';
 
-describe('calls on SQLite that come at once', () => {
+describe('concurrent calls on SQLite', () => {
   let folder: string;
   let store: Store;
 
@@ -30,7 +30,7 @@ describe('calls on SQLite that come at once', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('make no temporary files, which cost more than what is written for good', async () => {
+  it('make no temporary files, which would cost more than the writes', async () => {
     const made: string[] = [];
     const place = PLACES.find((one) => one && existsSync(one)) ?? tmpdir();
     const watcher = watch(place, (_, name) => name?.startsWith(PREFIX) && made.push(name));

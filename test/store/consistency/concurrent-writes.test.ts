@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars, onEachStore } from './helpers/ground.js';
-import type { Charge } from '../../src/store/ledger/ledger-columns.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
+import type { Charge } from '../../../src/store/ledger/ledger-columns.js';
 
 /** More than one statement takes, and no round number of them. */
 const MANY = 41;
@@ -23,7 +23,7 @@ const known = (request_id: string, account_id: string, terms: Partial<Charge> = 
 const holdAll = (store: Store, ids: readonly string[], account_id: string, key_id?: string) =>
   Promise.all(ids.map((one) => store.hold(one, account_id, HOLD_NANO, key_id)));
 
-onEachStore('many holds and charges at once', (ground) => {
+onEachStore('concurrent holds and charges', (ground) => {
   for (const count of [1, 2, 3, 15, 16, 17, 31, MANY]) {
     it(`are all made, ${count} of two accounts`, async () => {
       const store = await ground.open();
@@ -156,7 +156,7 @@ onEachStore('many holds and charges at once', (ground) => {
     });
   }
 
-  it('keep what those are answered that may be repeated', async () => {
+  it('keep the answers of idempotent requests', async () => {
     const store = await ground.open();
     const { id: account_id } = await store.createAccount('ann', dollars(1));
     const calls = requests(4).map((request_id) => {
@@ -180,7 +180,7 @@ onEachStore('many holds and charges at once', (ground) => {
     expect(await store.verify()).to.deep.include({ entries: 10, open_holds: 0, faults: [] });
   });
 
-  it('take what is given back at the same time, where the account has no more', async () => {
+  it('use an amount that is released at the same time, if the account has no more', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     const { id: ben } = await store.createAccount('ben', 100n);
@@ -212,7 +212,7 @@ onEachStore('many holds and charges at once', (ground) => {
     expect(await store.verify()).to.deep.include({ entries: 6, open_holds: 0, faults: [] });
   });
 
-  it('take what the balance bears where some cost more than it has', async () => {
+  it('collect at most the balance if some cost more', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     await holdAll(store, requests(6), id);
@@ -235,7 +235,7 @@ onEachStore('many holds and charges at once', (ground) => {
     expect(await store.verify()).to.deep.include({ entries: 7, open_holds: 0, faults: [] });
   });
 
-  it('take what the limit of a key leaves, where its holds are more than that', async () => {
+  it("collect at most the key's limit if its holds exceed it", async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     const { key } = await store.createKey(id, 'pocket', { limit_nano: 2n ** 63n - 1n });
@@ -252,7 +252,7 @@ onEachStore('many holds and charges at once', (ground) => {
     }
   });
 
-  it('add up whatever is asked for at once', async function () {
+  it('add up for any concurrent calls', async function () {
     this.timeout(120_000);
     const store = await ground.open();
     let run = 0;

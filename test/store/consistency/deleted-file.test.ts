@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
-import { chatJson } from '../helpers/upstream.js';
+import { chatJson } from '../../helpers/upstream.js';
 import {
   closeAndAudit,
   HELLO,
   startScriptedGateway,
   ready,
   type ScriptedGateway,
-} from '../money/helpers/scripted-gateway.js';
+} from '../../money/helpers/scripted-gateway.js';
 import { pino } from 'pino';
 import { join } from 'node:path';
 
-describe('a SQLite file that is taken away from under a gateway', () => {
+describe('a SQLite file that is deleted while a gateway runs', () => {
   let house: ScriptedGateway;
   let file: string;
   const lines: string[] = [];

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { EndedCall } from '../../src/store/idempotency/idempotency-types.js';
-import type { TaskIntent } from '../../src/store/tasks/task-types.js';
-import type { Store } from '../../src/store/store-types.js';
-import { fuse, unfuse } from './helpers/fuse.js';
-import { chargeOf, dollars, ENDED, onEachStore, type Ground } from './helpers/ground.js';
+import type { EndedCall } from '../../../src/store/idempotency/idempotency-types.js';
+import type { TaskIntent } from '../../../src/store/tasks/task-types.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { fuse, unfuse } from '../helpers/fuse.js';
+import { chargeOf, dollars, ENDED, onEachStore, type Ground } from '../helpers/ground.js';
 
 interface Act {
   /** On an account, with a key of it that has a limit. */
@@ -210,7 +210,7 @@ onEachStore('a fault at the nth write of many at once', (ground) => {
 });
 
 onEachStore('a fault at the commit', (ground) => {
-  it('charges nothing, and says so', async () => {
+  it('charges nothing, and rejects', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     await store.hold('r1', id, 10n);
@@ -239,7 +239,7 @@ onEachStore('a fault at the commit', (ground) => {
 });
 
 onEachStore('another connection that writes', (ground) => {
-  it('only delays what the store is asked for', async () => {
+  it('only delays the calls of the store', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     const other = await ground.open();

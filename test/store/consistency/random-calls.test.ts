@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, onEachStore, type Ground } from './helpers/ground.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, onEachStore, type Ground } from '../helpers/ground.js';
 
 /** What the store must come to, in the simplest words. */
 interface Model {
@@ -207,8 +207,8 @@ async function compare(world: World, model: Model): Promise<void> {
   });
 }
 
-onEachStore('any course of events', (ground) => {
-  it('comes to what a plain model comes to', async function () {
+onEachStore('any sequence of store calls', (ground) => {
+  it('has the same result as a simple model', async function () {
     this.timeout(120_000);
     const steady = await ground.open();
     let shaky = await ground.open();

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { TaskIntent, TaskJob } from '../../src/store/tasks/task-types.js';
-import type { Store } from '../../src/store/store-types.js';
-import { chargeOf, dollars, onEachStore, refusal, type Ground } from './helpers/ground.js';
-import type { Key, KeyTerms } from '../../src/store/keys/keys.js';
+import type { TaskIntent, TaskJob } from '../../../src/store/tasks/task-types.js';
+import type { Store } from '../../../src/store/store-types.js';
+import { chargeOf, dollars, onEachStore, refusal, type Ground } from '../helpers/ground.js';
+import type { Key, KeyTerms } from '../../../src/store/keys/keys.js';
 
 const LIMIT = dollars(5);
 
@@ -50,7 +50,7 @@ async function begin(ground: Ground, terms: KeyTerms = { limit_nano: LIMIT }): P
 }
 
 onEachStore('a key with a limit', (ground) => {
-  it('holds what its limit bears, and says the figures when it does not', async () => {
+  it('holds within its limit, and reports the figures beyond it', async () => {
     const { store, id, key, figures } = await begin(ground);
     expect(await store.hold('r1', id, dollars(3), key.id)).to.deep.equal({ admitted: true });
     expect(await store.hold('r2', id, dollars(2) + 1n, key.id)).to.deep.equal({
@@ -74,7 +74,7 @@ onEachStore('a key with a limit', (ground) => {
     expect(await store.hold('r3', id, 2n ** 80n, key.id)).to.deep.include({ because: 'limit' });
   });
 
-  it('spends what it is charged, and has the rest back', async () => {
+  it('spends the charge, and frees the rest of the hold', async () => {
     const { store, other, id, key, figures } = await begin(ground);
     const charged = { key_id: key.id };
     await store.hold('r1', id, dollars(4), key.id);
@@ -105,7 +105,7 @@ onEachStore('a key with a limit', (ground) => {
     expect(await figures()).to.deep.equal([LIMIT, 0n, 0n]);
   });
 
-  it('has back what a process held that is gone', async () => {
+  it('gets back the holds of a dead process', async () => {
     const { store, other, id, key, figures } = await begin(ground);
     await other.hold('r1', id, dollars(1), key.id);
     await other.hold('r2', id, dollars(2), key.id);

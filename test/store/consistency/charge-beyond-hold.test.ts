@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Settled, Store } from '../../src/store/store-types.js';
-import { chargeOf, onEachStore } from './helpers/ground.js';
+import type { Settled, Store } from '../../../src/store/store-types.js';
+import { chargeOf, onEachStore } from '../helpers/ground.js';
 
 async function figures(store: Store, id: string): Promise<(bigint | undefined)[]> {
   const account = await store.account(id);
@@ -12,7 +12,7 @@ const chargesOf = async (store: Store, id: string) =>
   (await store.ledger(id, { limit: 1_000 })).filter(({ kind }) => kind === 'charge');
 
 onEachStore('a charge that costs more than its hold', (ground) => {
-  it('is collected as a whole where the account bears it', async () => {
+  it('is collected in full if the account can pay it', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     await store.hold('r1', id, 10n);
@@ -42,7 +42,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     expect((await store.verify()).faults).to.deep.equal([]);
   });
 
-  it('takes what the limit of its key leaves beside its other holds', async () => {
+  it("is collected up to the key's limit less its other holds", async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 1_000n);
     const { key } = await store.createKey(id, 'pocket', { limit_nano: 50n });
@@ -57,7 +57,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     expect((await store.verify()).faults).to.deep.equal([]);
   });
 
-  it('is collected by the same rule where its hold is gone, at the first time only', async () => {
+  it('is collected by the same rule without a hold, and only once', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 20n);
     const charge = chargeOf('r1', id, 60n, { hold_nano: 70n });
@@ -67,7 +67,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     expect((await store.verify()).faults).to.deep.equal([]);
   });
 
-  it('notes what is not owed, and never collects it', async () => {
+  it('records the amount that is not owed, and never collects it', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     await store.hold('r1', id, 10n);
@@ -78,7 +78,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     expect(await figures(store, id)).to.deep.equal([92n, 0n]);
   });
 
-  it('keeps its answer with what could be collected', async () => {
+  it('keeps its answer with the collected amount', async () => {
     const store = await ground.open();
     const { id: account_id } = await store.createAccount('ann', 20n);
     const due_ms = ground.now_ms + 1_000;
@@ -93,7 +93,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     expect(again).to.deep.equal({ is: 'answered', answer });
   });
 
-  it('never spends what was not there, whatever is asked for at once', async function () {
+  it('never overdraws an account under concurrent calls', async function () {
     this.timeout(120_000);
     const store = await ground.open();
     let run = 0;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { Child } from './helpers/child.js';
-import { dollars, onEachStore } from './helpers/ground.js';
+import { Child } from '../helpers/child.js';
+import { dollars, onEachStore } from '../helpers/ground.js';
 
 const KILLS = 10;
 
-onEachStore('several processes', (ground) => {
+onEachStore('several processes on one store', (ground) => {
   it('add up on one database', async function () {
     this.timeout(60_000);
     const store = await ground.open();
