@@ -36,7 +36,8 @@ export async function withFallback(
     } catch (error) {
       if (client.disconnected) throw new ClientDisconnected();
       if (!(error instanceof UpstreamError)) throw error;
-      failed = error;
+      // Where others fail, the client has nothing to mend: the next time they may serve it.
+      if (!failed || error.fault !== 'unsupported') failed = error;
       health.failed(name, error);
       log.warn(
         { request_id, provider: name, fault: error.fault, err: error },

@@ -15,6 +15,8 @@ export type Settle = (bill: Bill) => Promise<Bill>;
 export interface PaidAnswer {
   /** The provider entry of the upstream that made it. */
   provider: string;
+  /** Names of what this upstream could not be told, beside the work's own. */
+  ignored?: readonly string[] | undefined;
   /** True for a stream that has only begun: `deliver` reports how it ends. */
   streams: boolean;
   /** Charges the answer through `settle`; a stream is carried to its client here. */

@@ -1,7 +1,8 @@
 import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
 import { OptionError } from '../core/errors.js';
+import { headerSafe, ignoredHeader } from '../http/request-body.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
-import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
+import { formatOption, roomOf, type Context, type Stage } from '../pipeline/stage.js';
 
 /** Runs the operation that its option names, by calls to upstreams. */
 export function transform(modalities: Modalities): Stage {
@@ -26,7 +27,9 @@ export function transform(modalities: Modalities): Stage {
         client.may_retry = state.hold?.repeatable !== undefined;
         services.inflight.add(client);
         try {
-          state.answer = await operation.run(state, client, services);
+          const answer = await operation.run(state, client, services);
+          state.answer = answer;
+          if ('ignored' in answer && answer.ignored?.length) nameIgnored(ctx, answer.ignored);
           await next();
         } catch (error) {
           // The answer is not read any further, so its upstream call is aborted.
@@ -39,6 +42,12 @@ export function transform(modalities: Modalities): Stage {
       };
     },
   };
+}
+
+/** Now it is known what the upstream that answered could not be told. */
+function nameIgnored(ctx: Context, more: readonly string[]): void {
+  const names = new Set([...(ctx.state.work?.ignored ?? []), ...more.map(headerSafe)]);
+  ctx.set('tollgate-ignored', ignoredHeader([...names]));
 }
 
 function operationOf(operations: ReadonlyMap<string, Operation>, option: unknown): Operation {

@@ -1,7 +1,12 @@
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
-import { readJsonBody, compileOwnSchema, compileShippedSchema, type Check } from '../http/request-body.js';
+import {
+  readJsonBody,
+  compileOwnSchema,
+  compileShippedSchema,
+  type Check,
+} from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
 import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';

@@ -95,6 +95,7 @@ class PlannedChat implements Work {
 function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
   return {
     provider: made.upstream.provider.name,
+    ignored: made.ignored,
     streams: false,
     deliver: (settle) => chargeAnswer(made, terms, settle),
     body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
@@ -110,6 +111,7 @@ function streamedAnswer(
   const writer = format.stream(made.heading, made.shown, terms.work);
   return {
     provider: made.upstream.provider.name,
+    ignored: made.ignored,
     streams: true,
     deliver: (settle) => deliverStream(made, writer, terms, settle, sending),
     body: () => undefined,

@@ -18,20 +18,23 @@ import type { Upstream } from '../../core/model.js';
 import { visible, type Heading, type Shown } from './shown.js';
 import { readWhole } from './whole-answer.js';
 
-export interface ChatAnswer {
-  kind: 'chat';
+/** The upstream that answers, and the names of what it could not be told. */
+interface Made {
   upstream: Upstream;
-  reply: ChatReply;
   heading: Heading;
+  ignored: readonly string[] | undefined;
+}
+
+export interface ChatAnswer extends Made {
+  kind: 'chat';
+  reply: ChatReply;
 }
 
 /** A stream whose first pieces are here, so that its upstream is known to answer. */
-export interface ChatStream {
+export interface ChatStream extends Made {
   kind: 'chat-stream';
-  upstream: Upstream;
   first: readonly ChatDelta[];
   rest: DeltaSource;
-  heading: Heading;
   shown: Shown;
   client: ClientConnection;
 }
@@ -56,47 +59,45 @@ export interface ChatAttempt {
  * whole answer, or with a stream that has begun; throws `UpstreamError` for everything else.
  */
 export function chat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
-  const { max } = operationOf(attempt.upstream);
-  if (attempt.call.n <= max) return ask(attempt, attempt.client.signal, network);
-  return fanOut(attempt, max, (part, signal) => ask(part, signal, network));
+  const operation = operationOf(attempt.upstream);
+  const { max } = operation;
+  if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
+  return fanOut(attempt, max, (part, signal) => ask(part, operation, signal, network));
+}
+
+interface ChatOperation {
+  path: string;
+  codec: ChatCodec;
+  max: number;
 }
 
 async function ask(
   attempt: ChatAttempt,
+  { path, codec }: ChatOperation,
   signal: LightAbortSignal,
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
-  const { path, codec } = operationOf(upstream);
   const encoded = codec.encode(call, upstream);
+  const made = { upstream, heading: attempt.heading, ignored: encoded.ignored };
   const wire = jsonRequest(encoded, path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
-  if (call.stream && isStream) return beginStream(attempt, codec, answer);
+  if (call.stream && isStream) return beginStream(attempt, made, codec, answer);
   const whole = isStream
     ? await readWhole(openReader(attempt, codec, answer), client.room)
     : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
   const reply = visible(whole, attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
-  return call.stream ? wholeAsStream(attempt, reply) : { kind: 'chat', reply, ...about(attempt) };
+  return call.stream ? wholeAsStream(attempt, made, reply) : { kind: 'chat', reply, ...made };
 }
 
-function operationOf({ provider }: Upstream): { path: string; codec: ChatCodec; max: number } {
+function operationOf({ provider }: Upstream): ChatOperation {
   const operation = provider.operations.get('chat');
   if (!operation || !isChatCodec(operation.codec)) {
     throw new Error(`${provider.name} does not serve chat.`);
   }
   return { path: operation.path, codec: operation.codec, max: operation.max };
-}
-
-function about({ upstream, heading }: ChatAttempt): Pick<ChatAnswer, 'upstream' | 'heading'> {
-  return { upstream, heading };
-}
-
-function aboutStream(
-  attempt: ChatAttempt,
-): Pick<ChatStream, 'upstream' | 'heading' | 'shown' | 'client'> {
-  return { ...about(attempt), shown: attempt.shown, client: attempt.client };
 }
 
 function isJson(answer: WireAnswer): boolean {
@@ -105,12 +106,14 @@ function isJson(answer: WireAnswer): boolean {
 
 async function beginStream(
   attempt: ChatAttempt,
+  made: Made,
   codec: ChatCodec,
   answer: WireAnswer,
 ): Promise<ChatStream> {
+  const { shown, client } = attempt;
   const rest = openReader(attempt, codec, answer);
   const first = await rest.next();
-  if (first) return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+  if (first) return { kind: 'chat-stream', first, rest, shown, client, ...made };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
 }
 
@@ -121,7 +124,7 @@ function openReader(attempt: ChatAttempt, codec: ChatCodec, { body }: WireAnswer
 }
 
 /** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */
-function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
+function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatReply): ChatStream {
   const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
     index,
     ...(content !== null && { content }),
@@ -133,5 +136,5 @@ function wholeAsStream(attempt: ChatAttempt, reply: ChatReply): ChatStream {
     each: async (take) => take([{ usage: reply.usage }]),
     leave: () => undefined,
   };
-  return { kind: 'chat-stream', first, rest, ...aboutStream(attempt) };
+  return { kind: 'chat-stream', first, rest, shown, client, ...made };
 }

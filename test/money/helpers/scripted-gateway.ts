@@ -25,8 +25,9 @@ export const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }
 export type Script = Handler | Step | readonly Step[];
 
 export interface ScriptedGatewayOptions {
-  /** The manifest of the upstreams, `openai` where left out; and files beside gateway.yaml. */
-  uses?: string;
+  /** The manifest of all upstreams, or of each by its name, `openai` where left out. */
+  uses?: string | Record<string, string>;
+  /** Files beside gateway.yaml. */
   files?: Record<string, string>;
   /** The API key of the upstreams; none where it is empty. */
   key?: string;
@@ -129,10 +130,13 @@ function yaml(upstreams: Record<string, FakeUpstream>, options: ScriptedGatewayO
   const { provider = '', price = PRICE, settings = '', model = '' } = options;
   const { uses = 'openai', capabilities = 'chat, tools', key = UPSTREAM_KEY } = options;
   const api_key = key === '' ? '' : `api_key: ${key}, `;
+  const manifestOf = (name: string): string =>
+    typeof uses === 'string' ? uses : (uses[name] ?? 'openai');
   const names = Object.keys(upstreams);
   const entries = options.upstreams ?? names.map((name) => `{ provider: ${name} }`).join(', ');
   const providers = Object.entries(upstreams).map(
-    ([name, { url }]) => `  ${name}: { uses: ${uses}, base_url: "${url}", ${api_key}${provider} }`,
+    ([name, { url }]) =>
+      `  ${name}: { uses: ${manifestOf(name)}, base_url: "${url}", ${api_key}${provider} }`,
   );
   return `drain: 1s
 ${settings}

@@ -6,7 +6,7 @@ import { chat } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import type { ChatCall, ChatDelta, ChatReply } from '../../../src/modalities/chat/codec.js';
-import { finishReason } from '../../../src/modalities/chat/formats/openai-finish.js';
+import { finishReason } from '../../../src/modalities/chat/formats/openai-answer.js';
 import { classifyError } from '../../../src/upstream/classify-error.js';
 import { createNetwork } from '../../../src/upstream/network.js';
 import { readJson } from '../../../src/upstream/upstream-request.js';

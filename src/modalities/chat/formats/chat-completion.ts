@@ -1,8 +1,7 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatFormat } from './format.js';
-import { completion } from './openai-answer.js';
-import { ChunkWriter } from './openai-chunks.js';
+import { ChunkWriter, completion } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
 import { tidy } from './openai-tidy.js';
 

@@ -9,7 +9,7 @@ import type { ChatChoice, ChatDelta, ToolCall } from '../codec.js';
 import type { Heading, Shown } from '../shown.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { GEMINI_FORMAT, toCompletion } from './generate-content-request.js';
-import { finishReason } from './openai-finish.js';
+import { finishReason } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
 
 /** The Gemini API, as Google's SDKs and its command line speak it, for every chat model. */

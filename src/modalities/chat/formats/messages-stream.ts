@@ -4,7 +4,7 @@ import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { Shown } from '../shown.js';
 import type { ChatStreamWriter } from './format.js';
-import { finishReason } from './openai-finish.js';
+import { finishReason } from './openai-answer.js';
 
 /** The parts of events that whole answers and errors have too. */
 export interface MessagesWords {

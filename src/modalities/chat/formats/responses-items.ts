@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
 import type { Heading } from '../shown.js';
-import { finishReason } from './openai-finish.js';
+import { finishReason } from './openai-answer.js';
 import { sealed } from './responses-request.js';
 import type { ClientTools } from '../call.js';
 import { customInput } from './responses-tools.js';

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { chatWork } from '../../../../src/modalities/chat/formats/openai-request.js';
+import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, errorOf } from '../../../helpers/ask.js';
 
@@ -186,5 +188,33 @@ describe('a chat request as its upstream gets it', () => {
     expect(headers.authorization).to.equal('Bearer sk-acme-secret');
     for (const name of Object.keys(stray)) expect(headers).not.to.have.property(name);
     expect(JSON.stringify(headers)).not.to.include(acme.secret);
+  });
+});
+
+describe('how much a model thinks', () => {
+  const asked = {
+    reasoning_effort: 'high',
+    thinking: { type: 'enabled', budget_tokens: 50 },
+    reasoning: { effort: 'low' },
+    enable_thinking: true,
+  };
+  const names = Object.keys(asked);
+  const body = { model: 'm', messages: [{ role: 'user' as const, content: '' }], ...asked };
+
+  it('travels to a model that lists it, counted as prompt', () => {
+    const { call, size, ignored } = chatWork(body, {
+      ...modelAt([FREE]),
+      passthrough: new Set(names),
+    });
+    expect(call.fields).to.deep.equal(asked);
+    expect(ignored).to.deep.equal([]);
+    const bytes = Object.values(asked).map((value) => JSON.stringify(value).length);
+    expect(size.text_bytes).to.equal(bytes.reduce((sum, one) => sum + one));
+  });
+
+  it('is named as ignored by any other', () => {
+    const { call, ignored } = chatWork(body, modelAt([FREE]));
+    expect(call.fields).to.deep.equal({});
+    expect(ignored).to.deep.equal(names);
   });
 });

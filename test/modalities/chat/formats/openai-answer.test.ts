@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import type { ChatDelta } from '../../../../src/modalities/chat/codec.js';
-import { ChunkWriter } from '../../../../src/modalities/chat/formats/openai-chunks.js';
+import {
+  ChunkWriter,
+  completion,
+  finishReason,
+} from '../../../../src/modalities/chat/formats/openai-answer.js';
+import { visible } from '../../../../src/modalities/chat/shown.js';
 import { dataOf } from '../../../money/helpers/scripted-gateway.js';
 import type { Shown } from '../../../../src/modalities/chat/shown.js';
 
@@ -135,5 +140,72 @@ describe('the OpenAI chunk writer', () => {
       choices: [],
       usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
     });
+  });
+});
+
+describe('finishReason', () => {
+  const ROWS: [said: string | null | undefined, plain: string, withCalls: string][] = [
+    ['stop', 'stop', 'tool_calls'],
+    ['length', 'length', 'length'],
+    ['content_filter', 'content_filter', 'content_filter'],
+    ['tool_calls', 'stop', 'tool_calls'],
+    ['function_call', 'stop', 'tool_calls'],
+    ['max_tokens', 'length', 'length'],
+    ['MAX_TOKENS', 'length', 'length'],
+    ['model_length', 'length', 'length'],
+    ['SAFETY', 'content_filter', 'content_filter'],
+    ['refusal', 'content_filter', 'content_filter'],
+    ['STOP', 'stop', 'tool_calls'],
+    ['eos_token', 'stop', 'tool_calls'],
+    ['constructor', 'stop', 'tool_calls'],
+    ['', 'stop', 'tool_calls'],
+    [null, 'stop', 'tool_calls'],
+    [undefined, 'stop', 'tool_calls'],
+  ];
+  for (const [said, plain, withCalls] of ROWS) {
+    it(`makes ${plain} of ${JSON.stringify(said)}, and ${withCalls} where tools are called`, () => {
+      expect(finishReason(said, false)).to.equal(plain);
+      expect(finishReason(said, true)).to.equal(withCalls);
+    });
+  }
+});
+
+describe('the details of reasoning', () => {
+  const details = [{ type: 'reasoning.encrypted' as const, data: 'ZGF0YQ==', index: 0 }];
+  const choice = { index: 0, content: 'Hi', finish_reason: 'stop', reasoning_details: details };
+  const usage = { prompt_tokens: 1, completion_tokens: 1 };
+
+  const wholeTo = (shown: Shown): string => {
+    const reply = visible({ choices: [choice], usage }, shown);
+    return JSON.stringify(completion(HEADING, reply, usage));
+  };
+  const streamTo = (shown: Shown): string =>
+    new ChunkWriter(HEADING, shown, WORDS).frame([{ index: 0, reasoning_details: details }]);
+
+  it('are shown where the model shows its reasoning', () => {
+    const written = `"reasoning_details":${JSON.stringify(details)}`;
+    expect(wholeTo(ALL)).to.contain(written);
+    expect(streamTo(ALL)).to.contain(`"delta":{${written}}`);
+  });
+
+  it('are kept back where the model keeps its reasoning back', () => {
+    expect(wholeTo(PLAIN)).not.to.contain('reasoning');
+    expect(streamTo(PLAIN)).not.to.contain('reasoning');
+  });
+
+  it('are no text that is paid for, and repeat none', () => {
+    const writer = new ChunkWriter(HEADING, ALL, WORDS);
+    writer.frame([{ index: 0, reasoning_details: details }]);
+    expect([writer.hasSpoken, writer.texts()]).to.deep.equal([false, ['']]);
+    const text = [{ type: 'reasoning.text' as const, text: 'Hm' }];
+    writer.frame([{ index: 0, reasoning_content: 'Hm', reasoning_details: text }]);
+    expect([writer.hasSpoken, writer.texts()]).to.deep.equal([true, ['Hm']]);
+  });
+
+  it('leave the text beside them as it is', () => {
+    const writer = new ChunkWriter(HEADING, ALL, WORDS);
+    const text = writer.frame([{ index: 0, content: 'Hi', reasoning_details: details }]);
+    expect(text).to.contain(`"delta":{"content":"Hi","reasoning_details":`);
+    expect(writer.texts()).to.deep.equal(['Hi']);
   });
 });
