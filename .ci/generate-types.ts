@@ -14,10 +14,12 @@ export const TYPED_SCHEMAS = [
   'embedding',
   'gateway',
   'generate-content',
+  'image-edit',
   'image-generation',
   'key-creation',
   'ledger-query',
   'messages',
+  'prices',
   'provider',
   'responses',
   'task-query',
@@ -27,8 +29,7 @@ export const TYPED_SCHEMAS = [
 
 /** The TypeScript text of one schema, as it must stand in `src/schema-types/NAME.ts`. */
 export async function typesOf(name: string): Promise<string> {
-  const file = await readFile(`${root}schemas/${name}.schema.json`, 'utf8');
-  const schema = JSON.parse(file, (_, value: unknown) => typed(value)) as object;
+  const schema = JSON.parse(await readFile(`${root}schemas/${name}.schema.json`, 'utf8')) as object;
   const text = await compile(schema, name, {
     bannerComment: `// Made by \`npm run types\` from schemas/${name}.schema.json.`,
     additionalProperties: false,
@@ -37,13 +38,6 @@ export async function typesOf(name: string): Promise<string> {
     format: false,
   });
   return format(tidyComments(text), { parser: 'typescript', printWidth: 100, singleQuote: true });
-}
-
-/** A value whose other types are gone once a body has been read: its `$comment` says so. */
-function typed(value: unknown): unknown {
-  const comment: unknown = (value as { $comment?: unknown } | null)?.$comment;
-  const [, type] = /^typed as an? (\w+):/u.exec(String(comment)) ?? [];
-  return type === undefined ? value : { ...(value as object), type };
 }
 
 /** Bounds of lists say nothing in a type; comments that are short or empty need no three lines. */

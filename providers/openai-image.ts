@@ -2,8 +2,11 @@ import type {
   ImageCall,
   ImageCodec,
   ImageReply,
+  ImageSize,
   GeneratedImage,
+  MadeImage,
 } from '../src/modalities/image/codec.js';
+import { formParts, QUALITIES } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import { broken, checked, recordsIn } from './openai/answer.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -29,10 +32,11 @@ export const image: ImageCodec = { encode, decode };
 
 function encode(call: ImageCall, upstream: Upstream): Encoded {
   const { wire } = upstream.provider;
+  const isOlder = wire['image_wire'] === 'dall-e';
   const body: Record<string, unknown> = {
     ...allowed(call.fields),
     ...(call.size && { size: sizeOf(call.size, wire) }),
-    ...(wire['image_wire'] === 'dall-e' ? olderFields(call) : newerFields(call, upstream.price)),
+    ...(isOlder ? olderFields(call) : newerFields(call, upstream.price)),
   };
   for (const name of upstream.drop) delete body[name];
   for (const [from, to] of Object.entries(upstream.rename)) {
@@ -45,16 +49,33 @@ function encode(call: ImageCall, upstream: Upstream): Encoded {
     prompt: call.prompt,
     n: call.n,
   });
-  return { path: '', body };
+  if (!call.images) return { path: '', body };
+  const several = call.images.length > 1;
+  const files = {
+    [several ? 'image[]' : 'image']: call.images,
+    ...(call.mask && { mask: call.mask }),
+  };
+  return { path: '', body, form: formParts({ ...body, ...files }, call) };
 }
 
 function allowed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !FIXED.includes(name)));
 }
 
+/** Two qualities, of which the first is made where none is asked for. */
+const OLDER_QUALITIES = {
+  standard: 'standard',
+  low: 'standard',
+  medium: 'standard',
+  hd: 'hd',
+  high: 'hd',
+  auto: undefined,
+} as const;
+
 function olderFields({ quality, style }: ImageCall): Record<string, unknown> {
+  const word = quality && OLDER_QUALITIES[quality];
   return {
-    ...(quality && { quality }),
+    ...(word && { quality: word }),
     ...(style && { style }),
     // Whatever the client wants to see: an address would have to be fetched again.
     response_format: 'b64_json',
@@ -62,15 +83,16 @@ function olderFields({ quality, style }: ImageCall): Record<string, unknown> {
 }
 
 /** Where each image has a price, the upstream must not choose a dearer quality by itself. */
-function newerFields({ quality }: ImageCall, { per_image }: Price): Record<string, unknown> {
-  if (!quality && !per_image) return {};
-  return { quality: quality === 'hd' ? 'high' : 'medium' };
+function newerFields(call: ImageCall, { per_image }: Price): Record<string, unknown> {
+  const { any_size, quality = per_image && 'medium' } = call;
+  const size = any_size ? { size: 'auto' } : {};
+  if (!quality) return size;
+  const words = { standard: 'medium', hd: 'high' } as const;
+  const word = quality === 'standard' || quality === 'hd' ? words[quality] : quality;
+  return { ...size, quality: word };
 }
 
-function sizeOf(
-  { width, height }: { width: number; height: number },
-  wire: Upstream['provider']['wire'],
-): string {
+function sizeOf({ width, height }: ImageSize, wire: Upstream['provider']['wire']): string {
   if (wire['free_sizes'] === true || wire['image_wire'] === 'dall-e') return `${width}x${height}`;
   if (width === height) return SQUARE;
   return width > height ? LYING : STANDING;
@@ -80,7 +102,17 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   const answer = checked(body, provider);
   const images = recordsIn(answer['data']).flatMap(imageIn);
   if (images.length === 0) throw broken('The upstream gave no image.');
-  return { images, usage: usageIn(answer['usage']) };
+  return { images, made: madeIn(answer), usage: usageIn(answer['usage']) };
+}
+
+/** The size and quality that GPT image models say they chose. */
+function madeIn({ size, quality }: Record<string, unknown>): MadeImage {
+  const [, width, height] = (typeof size === 'string' && /^(\d+)x(\d+)$/u.exec(size)) || [];
+  const word = QUALITIES.find((one) => one === quality && one !== 'auto');
+  return {
+    ...(width && height && { size: { width: Number(width), height: Number(height) } }),
+    ...(word && { quality: word }),
+  };
 }
 
 function imageIn({ b64_json, url, revised_prompt }: Record<string, unknown>): GeneratedImage[] {

@@ -7,6 +7,7 @@ import { answerImages } from './simulator/image.js';
 import { hash } from './simulator/fake-text.js';
 import { answerVideos } from './simulator/video.js';
 import {
+  formIn,
   NOT_JSON,
   numberIn,
   parse,
@@ -50,9 +51,10 @@ export async function answer(
   if (drill) return refuse(drill);
   const url = new URL(request.path, 'http://simulator.invalid');
   if (/^\/videos(\/|$)/u.test(url.pathname)) return answerVideos(request, url, settings);
-  const body = parse(request.body);
+  const isForm = url.pathname === '/images/edits';
+  const body = isForm ? await formIn(request) : parse(request.body);
   if (!body) return refuse(NOT_JSON);
-  if (url.pathname === '/images/generations') return answerImages(body, fail === 'cut');
+  if (url.pathname === '/images/generations' || isForm) return answerImages(body, fail === 'cut');
   if (url.pathname === '/embeddings') return answerEmbeddings(body, fail === 'cut');
   const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
   if (delay_ms > 0) await wait(delay_ms, undefined, { signal });

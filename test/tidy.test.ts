@@ -267,7 +267,7 @@ describe('who may import whom', () => {
 
   it('never names a provider in src/', () => {
     const names = readdirSync(join(root, 'providers'))
-      .filter((file) => file.endsWith('.yaml'))
+      .filter((file) => file.endsWith('.yaml') && file !== 'prices.yaml')
       .map((file) => file.replace('.yaml', ''));
     expect(names).to.include('openai');
     const said = new RegExp(`['"\`/](${names.join('|')})['"\`./]`, 'u');

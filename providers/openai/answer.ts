@@ -1,5 +1,6 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Provider } from '../../src/core/provider.js';
+import type { UpstreamUsage } from '../../src/core/usage.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
 
@@ -90,7 +91,7 @@ export function textOf(value: unknown): string {
 export function usageIn(
   answer: Record<string, unknown>,
   wire: Provider['wire'],
-): Record<string, unknown> | undefined {
+): UpstreamUsage | undefined {
   const vendor = answer['x_groq'];
   const [usage] = recordsIn([answer['usage'], isRecord(vendor) ? vendor['usage'] : undefined]);
   if (!usage) return undefined;
@@ -101,7 +102,43 @@ export function usageIn(
     prompt_tokens,
     completion_tokens:
       isShort && isIndex(prompt_tokens) ? total_tokens - prompt_tokens : completion_tokens,
+    ...named('prompt_tokens_details', inputClasses(usage, prompt_tokens)),
+    ...named('completion_tokens_details', outputClasses(usage)),
   };
+}
+
+/** Cached tokens have three names: OpenAI's own, DeepSeek's, and that of Together and Moonshot. */
+function inputClasses(
+  usage: Record<string, unknown>,
+  prompt_tokens: unknown,
+): Record<string, unknown> {
+  const details = detailsIn(usage, 'prompt_tokens_details');
+  const sound = isIndex(prompt_tokens) ? prompt_tokens - Number(usage['prompt_tokens']) : 0;
+  return {
+    cached_tokens:
+      details['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'],
+    cache_write_tokens: details['cache_write_tokens'],
+    audio_tokens: details['audio_tokens'] ?? (sound > 0 ? sound : undefined),
+  };
+}
+
+function outputClasses(usage: Record<string, unknown>): Record<string, unknown> {
+  const details = detailsIn(usage, 'completion_tokens_details');
+  return {
+    reasoning_tokens: details['reasoning_tokens'] ?? usage['reasoning_tokens'],
+    audio_tokens: details['audio_tokens'],
+  };
+}
+
+function detailsIn(usage: Record<string, unknown>, name: string): Record<string, unknown> {
+  const details = usage[name];
+  return isRecord(details) ? details : {};
+}
+
+/** The classes that an upstream has named, under one key; nothing where it has named none. */
+function named(key: keyof UpstreamUsage, classes: Record<string, unknown>): UpstreamUsage {
+  const known = Object.entries(classes).filter(([, count]) => count != null);
+  return known.length > 0 ? { [key]: Object.fromEntries(known) } : {};
 }
 
 /** Audio models of these wires take 12.5 tokens for a second of sound. */

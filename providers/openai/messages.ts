@@ -36,7 +36,8 @@ function isPlain(message: ChatMessage): boolean {
     message.tool_call_id === undefined &&
     message.reasoning_content === undefined &&
     message.reasoning_details === undefined &&
-    message.cache_control === undefined
+    message.cache_control === undefined &&
+    message.is_error === undefined
   );
 }
 
@@ -56,6 +57,8 @@ function sentMessage(
     }),
     ...(tool_call_id !== undefined && { tool_call_id: sentId(tool_call_id, wire) }),
   };
+  // The wire has no word for it; the text of the result tells.
+  if (message.is_error) ignored.add('messages[].is_error');
   if (role !== 'assistant') return sent;
   if (wire['thought_signatures'] === true) return withSignatures(sent, message, model);
   return { ...sent, ...reasoningBack(message, sent.content, wire['reasoning_back']) };

@@ -78,3 +78,17 @@ export function textIn(fields: Readonly<Fields>, name: string): string | undefin
 export function isCount(value: unknown, most: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
 }
+
+/** The text fields of a form that has an image; undefined for any other body. */
+export async function formIn({ body, headers }: WireRequest): Promise<Fields | undefined> {
+  try {
+    const bytes = typeof body === 'string' ? body : new Uint8Array(body ?? []);
+    const form = await new Response(bytes, { headers: { ...headers } }).formData();
+    const entries = [...form].filter(([, value]) => typeof value === 'string');
+    const { n = 1, ...fields }: Fields = Object.fromEntries(entries);
+    const isEdit = form.has('image') || form.has('image[]');
+    return isEdit ? { ...fields, n: Number(n) } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,20 +1,30 @@
 import { formatDollars } from '../lib/money.js';
-import type { Price } from '../core/model.js';
+import { TOKEN_UNITS, type Price, type TokenUnit } from '../core/model.js';
 
 /** Dollars by unit, as gateway.yaml has them; or `free`. */
 export type PriceShape = 'free' | Record<string, string | Record<string, string>>;
 
 export function priceShape(price: Price): PriceShape {
   if (price.free) return 'free';
-  const { input_nano_per_million: input, output_nano_per_million: output } = price;
   const shape: PriceShape = {};
-  if (input > 0n || output > 0n) {
-    shape['input_per_million'] = formatDollars(input);
-    if (!price.input_only) shape['output_per_million'] = formatDollars(output);
-  }
+  for (const [unit, nano] of tokenPrices(price)) shape[unit] = formatDollars(nano);
   if (price.per_image) shape['per_image'] = inDollars(price.per_image);
   if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);
   return shape;
+}
+
+/**
+ * The prices of tokens, in nano-dollars a million: each class that has one of its own follows the
+ * input or output that it is part of. Empty where tokens cost nothing.
+ */
+export function tokenPrices(price: Price): [TokenUnit, bigint][] {
+  const units = Object.entries(TOKEN_UNITS) as [TokenUnit, (typeof TOKEN_UNITS)[TokenUnit]][];
+  const given = units.flatMap(([unit, field]): [TokenUnit, bigint][] => {
+    const nano = price[field];
+    const isAbsent = unit === 'output_per_million' && price.input_only;
+    return nano === undefined || isAbsent ? [] : [[unit, nano]];
+  });
+  return given.some(([, nano]) => nano > 0n) ? given : [];
 }
 
 function inDollars(prices: ReadonlyMap<string, bigint>): Record<string, string> {

@@ -4,7 +4,7 @@ import type { Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { printRows, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
-import type { LedgerEntry } from '../store/ledger/ledger-columns.js';
+import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 const PAGE = 1_000;
 
@@ -47,7 +47,7 @@ function row(entry: LedgerEntry) {
     amount: formatDollars(entry.amount_nano),
     model: entry.model,
     provider: entry.provider,
-    usage: entry.usage === null ? null : (JSON.parse(entry.usage) as object),
+    usage: usageOf(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
     key: entry.key_id,

@@ -12,6 +12,7 @@ import { explainCommand } from './explain.js';
 import { keyCommand } from './key.js';
 import { ledgerCommand } from './ledger.js';
 import { migrateCommand } from './migrate.js';
+import { probeCommand } from './probe.js';
 import { serveCommand } from './serve.js';
 import { signInLinkCommand } from './sign-in-link.js';
 import { taskCommand } from './task.js';
@@ -27,6 +28,7 @@ for (const make of [
   serveCommand,
   checkCommand,
   explainCommand,
+  probeCommand,
   accountCommand,
   creditCommand,
   keyCommand,

@@ -3,6 +3,22 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+import type { LocalUpstream, ProviderOperation, RequestSigner } from '../core/provider.js';
+import type { ErrorReader } from '../core/upstream-error.js';
+import type { ProviderManifest } from '../schema-types/provider.js';
+
+/** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
+export interface Manifest {
+  source: Source;
+  data: PartialLoad<ProviderManifest>;
+  operations: ReadonlyMap<string, ProviderOperation>;
+  read_error: ErrorReader | undefined;
+  answer: LocalUpstream['answer'] | undefined;
+  sign: RequestSigner | undefined;
+  /** The settings that its adapters read; undefined where that is unknown. */
+  settings: readonly string[] | undefined;
+}
 
 /** The folder of the gateway's own adapters: beside `src/`, compiled or not, like this file. */
 const BUILT_IN = new URL('../../providers/', import.meta.url);

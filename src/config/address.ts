@@ -2,7 +2,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { Manifest } from './manifest.js';
+import type { Manifest } from './adapter.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 

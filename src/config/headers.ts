@@ -1,6 +1,6 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
-import type { Manifest } from './manifest.js';
+import type { Manifest } from './adapter.js';
 import { nameOf } from './address.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
 import { freeze } from '../yaml/freeze.js';
+import { shippedPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
 import { readModels } from './models.js';
 import { parse } from '../yaml/parse.js';
@@ -53,6 +54,7 @@ export async function load(
     provider_names: source.keys('/providers'),
     providers: read_providers,
     modalities,
+    prices: await shippedPrices(manifestsOf(read_providers)),
   };
   const models = readModels(source, gateway.models ?? {}, known, modified_s);
   if (!report.failed) tellUnused(source, known, models);
@@ -78,6 +80,10 @@ async function read(file: string): Promise<{ text: string; modified_s: number }>
   } catch (error) {
     throw unreadable(file, error);
   }
+}
+
+function manifestsOf(providers: Known['providers']): string[] {
+  return [...new Set([...providers.values()].map(({ provider }) => provider.manifest))];
 }
 
 function readOwners(gateway: PartialLoad<GatewayFile>): Map<string, { name: string }> {

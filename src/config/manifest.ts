@@ -1,31 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
-import type { ProviderManifest } from '../schema-types/provider.js';
-import type { LocalUpstream, ProviderOperation, RequestSigner } from '../core/provider.js';
-import { Adapters, checkNames } from './adapter.js';
+import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
+import { Adapters, checkNames, type Manifest } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
-import type { ErrorReader } from '../core/upstream-error.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { PRICES_NAME } from './list-prices.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
 import { importSigner } from './signer.js';
-import { validate, type PartialLoad } from '../yaml/validate.js';
-
-/** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
-export interface Manifest {
-  source: Source;
-  data: PartialLoad<ProviderManifest>;
-  operations: ReadonlyMap<string, ProviderOperation>;
-  read_error: ErrorReader | undefined;
-  answer: LocalUpstream['answer'] | undefined;
-  sign: RequestSigner | undefined;
-  /** The settings that its adapters read; undefined where that is unknown. */
-  settings: readonly string[] | undefined;
-}
+import { validate } from '../yaml/validate.js';
 
 const NOTHING = {
   operations: new Map(),
@@ -36,7 +23,7 @@ const NOTHING = {
 };
 
 /** The wire flags that the gateway reads itself, whatever the codec: hosts of results. */
-const GATEWAY_FLAGS = ['image_hosts'];
+const GATEWAY_FLAGS = ['image_hosts', 'key_hosts'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
 
@@ -82,7 +69,7 @@ export class Manifests {
   #candidates(uses: string): string[] {
     const beside = dirname(this.#source.file);
     if (isPath(uses)) return [isAbsolute(uses) ? uses : join(beside, uses)];
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses)) return [];
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses) || uses === PRICES_NAME) return [];
     return this.#folders().map((folder) => join(folder, `${uses}.yaml`));
   }
 
@@ -138,7 +125,8 @@ export class Manifests {
   async #names(): Promise<string[]> {
     const folders = this.#folders().map((folder) => readdir(folder).catch(() => []));
     const files = (await Promise.all(folders)).flat();
-    return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
+    const names = files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
+    return names.filter((name) => name !== PRICES_NAME);
   }
 }
 

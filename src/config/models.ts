@@ -3,6 +3,7 @@ import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
+import { checkListPrices } from './list-price-check.js';
 import { checkUnits, readPrice } from './prices.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
@@ -42,11 +43,13 @@ function readModel(
   const listed = entry.capabilities ?? [];
   const capabilities = new Set(listed.flatMap((one) => one ?? []));
   checkOwner(source, pointer, entry, known);
-  const price = readModelPrice(source, pointer, id, entry, known);
-  const model = { id, price, entries: entry.upstreams ?? [] };
+  const paid = readModelPrice(source, pointer, id, entry, known);
+  const price_at = `${pointer}/price`;
+  const model = { id, price: paid, price_at, entries: entry.upstreams ?? [] };
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known.modalities);
+  checkListPrices(source, upstreams, capabilities, known.modalities);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(
     source,
@@ -66,7 +69,7 @@ function readModel(
     limits: readLimits(source, pointer, entry),
     passthrough: passthroughOf(entry, upstreams),
     ...(tool_types && { tool_types }),
-    price,
+    price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
   };
 }
 
@@ -84,7 +87,8 @@ function readModelPrice(
   id: string,
   { price }: Entry,
   { modalities }: Known,
-): Price {
+): Price | 'list' {
+  if (price === 'list') return price;
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
   if (!source.marks.has(`${pointer}/price`) && !source.misspells(pointer, 'price')) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
@@ -181,8 +185,8 @@ function readCreated(
 }
 
 /**
- * A field that one manifest lets through goes to no upstream of another that does not know it: it
- * could be an error there. What the model itself lists goes to all.
+ * A field that one manifest passes through is not sent to an upstream with another manifest, to
+ * which it may be unknown. Fields that the model itself lists are sent to all.
  */
 function withoutForeign(entry: Entry, upstreams: readonly ReadUpstream[]): Upstream[] {
   const every = passthroughOf(entry, upstreams);

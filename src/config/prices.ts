@@ -1,14 +1,10 @@
-import type { Modalities } from '../pipeline/modality.js';
+import type { Modalities, PriceUnit } from '../pipeline/modality.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import { isRecord } from '../lib/is-record.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { Capability, Price } from '../core/model.js';
+import { TOKEN_UNITS, type Capability, type Price, type TokenUnit } from '../core/model.js';
 import { readDollars } from '../yaml/dollars.js';
-
-type PriceAmounts = Exclude<PartialLoad<PriceEntry>, string>;
-
-const TOKEN_UNITS = ['input_per_million', 'output_per_million'];
 
 /** A price in nano-dollars, from the file's own digits. */
 export function readPrice(
@@ -19,14 +15,18 @@ export function readPrice(
 ): Price {
   const amounts = typeof entry === 'object' ? entry : {};
   readLeaves(source, pointer, amounts);
-  const nano = (unit: 'input_per_million' | 'output_per_million') =>
-    amounts[unit] === undefined ? 0n : readDollars(source, pointer + join(unit));
   const price: Price = {
     free: entry === 'free',
-    input_nano_per_million: nano('input_per_million'),
-    output_nano_per_million: nano('output_per_million'),
-    ...(isInputOnly(amounts) && { input_only: true }),
+    input_nano_per_million: 0n,
+    output_nano_per_million: 0n,
   };
+  for (const unit of TOKEN_NAMES) {
+    if (amounts[unit] === undefined) continue;
+    price[TOKEN_UNITS[unit]] = readDollars(source, pointer + join(unit));
+  }
+  if (amounts.input_per_million !== undefined && amounts.output_per_million === undefined) {
+    price.input_only = true;
+  }
   for (const { units } of modalities.values()) {
     for (const [unit, { read }] of Object.entries(units)) {
       Object.assign(price, read?.(source, pointer + join(unit), amounts));
@@ -35,16 +35,20 @@ export function readPrice(
   return price;
 }
 
-function isInputOnly({ input_per_million: input, output_per_million: output }: PriceAmounts) {
-  return input !== undefined && output === undefined;
+const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
+const BASE_UNITS = ['input_per_million', 'output_per_million'];
+
+interface Unit extends Pick<PriceUnit, 'is_class'> {
+  pays: readonly Capability[];
 }
 
-/** The capabilities that each unit pays for. A unit that is wanted must be there. */
-function unitsOf(modalities: Modalities): Map<string, Capability[]> {
-  const all = new Map<string, Capability[]>();
+/** The capabilities that each unit pays for. */
+function unitsOf(modalities: Modalities): Map<string, Unit> {
+  const all = new Map<string, Unit>();
   for (const { units } of modalities.values()) {
-    for (const [unit, { pays }] of Object.entries(units)) {
-      all.set(unit, [...(all.get(unit) ?? []), ...pays]);
+    for (const [unit, { pays, is_class }] of Object.entries(units)) {
+      const known = all.get(unit)?.pays ?? [];
+      all.set(unit, { pays: [...known, ...pays], ...(is_class && { is_class }) });
     }
   }
   return all;
@@ -58,30 +62,41 @@ export function checkUnits(
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,
 ): void {
-  const units = unitsOf(modalities);
   if (typeof entry !== 'object') return;
+  const units = unitsOf(modalities);
   const given = source.keys(pointer) ?? [];
-  // A key that is no unit at all is told already, and may well be the one that seems to be missing.
-  const complete = given.every((key) => units.has(key));
   const listed = [...capabilities].join(', ');
-  for (const [unit, pays] of units) {
+  for (const [unit, { pays }] of units) {
+    if (!given.includes(unit) || pays.some((one) => capabilities.has(one))) continue;
+    const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
+    const hint = `it pays for ${pays.join(', ')}`;
+    source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
+  }
+  // A key that is no unit at all is told already, and may well be the one that seems to be missing.
+  if (!given.every((key) => units.has(key))) return;
+  for (const [unit, capability] of missingUnits(given, capabilities, modalities)) {
+    const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
+    source.fault(pointer, { code: 'missing_price', message, hint: `add ${unit}` });
+  }
+}
+
+/** The units that a price lacks, each with a capability that nothing else pays for. */
+export function missingUnits(
+  given: readonly string[],
+  capabilities: ReadonlySet<Capability>,
+  modalities: Modalities,
+): [unit: string, Capability][] {
+  return [...unitsOf(modalities)].flatMap(([unit, { pays, is_class }]) => {
+    if (given.includes(unit) || is_class) return [];
     const has = pays.filter((capability) => capabilities.has(capability));
     const paid = has.find((capability) => capability !== 'image' || isWanted(unit, given));
-    if (has.length === 0 && given.includes(unit)) {
-      const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
-      const hint = `it pays for ${pays.join(', ')}`;
-      source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
-    }
-    if (paid !== undefined && complete && !given.includes(unit)) {
-      const message = `the capability ${quote(paid)} has no price: ${quote(unit)} is missing`;
-      source.fault(pointer, { code: 'missing_price', message, hint: `add ${unit}` });
-    }
-  }
+    return paid === undefined ? [] : [[unit, paid]];
+  });
 }
 
 /** Images are paid for one by one, or by their tokens, or by both. */
 function isWanted(unit: string, given: readonly string[]): boolean {
-  return TOKEN_UNITS.includes(unit) === TOKEN_UNITS.some((one) => given.includes(one));
+  return BASE_UNITS.includes(unit) === BASE_UNITS.some((one) => given.includes(one));
 }
 
 function readLeaves(source: Source, pointer: string, value: object): void {

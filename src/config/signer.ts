@@ -3,9 +3,8 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { Adapters } from './adapter.js';
 import { nameOf } from './address.js';
-import type { Manifest } from './manifest.js';
+import type { Adapters, Manifest } from './adapter.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 

@@ -1,10 +1,11 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
+import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
-import { pointer as join, type Source } from '../yaml/source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
 
@@ -15,11 +16,16 @@ export interface Known {
   provider_names: readonly string[] | undefined;
   providers: ReadonlyMap<string, ReadProvider>;
   modalities: Modalities;
+  prices: ListPrices;
 }
 
 export interface ReadUpstream {
   pointer: string;
   upstream: Upstream;
+  /** The place of the price that it pays: its own, or that of its model. */
+  price_at: string;
+  /** The list price of its model, whether it pays that or not. */
+  listed: ListPrice | undefined;
   read: ReadProvider;
 }
 
@@ -27,7 +33,7 @@ export interface ReadUpstream {
 export function readUpstreams(
   source: Source,
   pointer: string,
-  model: { id: string; price: Price; entries: readonly (PartialLoad<UpstreamEntry> | undefined)[] },
+  model: PricedModel & { entries: readonly (PartialLoad<UpstreamEntry> | undefined)[] },
   known: Known,
 ): ReadUpstream[] {
   const seen = new Map<string, number>();
@@ -41,11 +47,16 @@ export function readUpstreams(
     if (first !== undefined && known_model) tellUnreachable(source, place, first);
     if (first === undefined && known_model) seen.set(target, i);
     const read = findProvider(source, `${place}/provider`, entry.provider, known);
-    if (!read) return [];
-    return [
-      { pointer: place, upstream: readUpstream(source, place, model, entry, read, known), read },
-    ];
+    return read ? [readUpstream(source, place, model, entry, read, known)] : [];
   });
+}
+
+interface PricedModel {
+  id: string;
+  /** The place of its price. */
+  price_at: string;
+  /** `list` where each upstream pays the list price of its own model. */
+  price: Price | 'list';
 }
 
 function tellUnreachable(source: Source, pointer: string, first: number): void {
@@ -75,25 +86,44 @@ function findProvider(
 function readUpstream(
   source: Source,
   pointer: string,
-  model: { id: string; price: Price },
+  model: PricedModel,
   entry: PartialLoad<UpstreamEntry>,
-  { provider, manifest }: ReadProvider,
-  { modalities }: Known,
-): Upstream {
+  read: ReadProvider,
+  { modalities, prices }: Known,
+): ReadUpstream {
+  const { provider, manifest } = read;
   const own = { set: entry.set ?? {}, drop: entry.drop ?? [], rename: entry.rename ?? {} };
   checkChanges(source, pointer, own, modalities);
-  const { price } = entry;
-  return {
-    provider,
-    model: entry.model ?? model.id,
+  const target = { provider, model: entry.model ?? model.id };
+  const listed = prices.find(target, modalities);
+  const own_at = `${pointer}/price`;
+  const price_at = entry.price === undefined ? model.price_at : own_at;
+  const paid =
+    entry.price === undefined || entry.price === 'list'
+      ? (entry.price ?? model.price)
+      : readPrice(source, own_at, entry.price, modalities);
+  if (paid === 'list' && !listed) {
+    const message = `there is no list price of ${quote(target.model)} at ${provider.manifest}`;
+    const hint = prices.hint(target);
+    source.fault(price_at, { code: 'unknown_list_price', message, hint });
+  }
+  const upstream: Upstream = {
+    ...target,
     weight: entry.weight,
     set: { ...own.set },
     drop: [...new Set([...(manifest.data.drop ?? []), ...own.drop].filter(isText))],
     rename: texts({ ...manifest.data.rename, ...own.rename }),
-    price:
-      price === undefined ? model.price : readPrice(source, `${pointer}/price`, price, modalities),
+    price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
+  return { pointer, upstream, price_at, listed, read };
 }
+
+/** Stands where a price is missing, which is a fault. */
+const NO_PRICE: Price = {
+  free: false,
+  input_nano_per_million: 0n,
+  output_nano_per_million: 0n,
+};
 
 function isText(value: string | undefined): value is string {
   return value !== undefined;

@@ -21,11 +21,26 @@ export interface Price {
   audio_output_nano_per_million?: bigint;
   /** Only input costs: the file gives no price for output. */
   input_only?: boolean;
-  /** Nano-dollars by `any`, by quality (`standard`, `hd`) or by size (`1024x1024`). */
+  /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
   per_image?: ReadonlyMap<string, bigint>;
   /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
   per_video_second?: ReadonlyMap<string, bigint>;
 }
+
+/**
+ * The units of tokens in a price, each with the field that it is read into. A class follows the
+ * input or output that it is part of.
+ */
+export const TOKEN_UNITS = {
+  input_per_million: 'input_nano_per_million',
+  cached_input_per_million: 'cached_input_nano_per_million',
+  cache_write_per_million: 'cache_write_nano_per_million',
+  audio_input_per_million: 'audio_input_nano_per_million',
+  output_per_million: 'output_nano_per_million',
+  audio_output_per_million: 'audio_output_nano_per_million',
+} as const satisfies Record<string, keyof Price>;
+
+export type TokenUnit = keyof typeof TOKEN_UNITS;
 
 /** One entry of a model's `upstreams`. */
 export interface Upstream {

@@ -17,6 +17,8 @@ export interface ProviderOperation {
   codec: unknown;
   /** A request for more than this is sent as several. */
   max: number;
+  /** Where images are edited; absent where they are not. */
+  edit?: { path: string };
   /** `bytes` where the upstream follows no URLs: the gateway fetches the images of a request. */
   image_urls?: 'bytes';
 }
@@ -117,12 +119,19 @@ export interface LocalUpstream {
   settings: Readonly<Record<string, unknown>>;
 }
 
+/** A part of a multipart form: a value, or a file with a name and a media type. */
+export type FormPart =
+  | { name: string; value: string }
+  | { name: string; file: Uint8Array; filename: string; type: string };
+
 export interface Encoded {
   path: string;
   headers?: Record<string, string>;
   body: Record<string, unknown>;
   /** The answer comes as a stream, although the client wants it whole: it would take too long. */
   is_stream?: boolean;
+  /** Sent as `multipart/form-data` in place of the body. */
+  form?: readonly FormPart[];
   /** Names of what was asked for and could not be said on this wire. */
   ignored?: readonly string[];
 }

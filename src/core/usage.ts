@@ -1,15 +1,27 @@
+/** Parts of the prompt that may have a price of their own. Where they overlap, the first counts. */
+export const INPUT_CLASSES = ['cached_tokens', 'cache_write_tokens', 'audio_input_tokens'] as const;
+
+/** Parts of the completion. */
+export const OUTPUT_CLASSES = ['audio_output_tokens', 'reasoning_tokens'] as const;
+
+export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const;
+
+export type TokenClass = (typeof TOKEN_CLASSES)[number];
+
 /**
  * Tokens as the upstream counts them. Not yet believed: see billing. The classes below the first
- * two are parts of them: cached, cache_write and audio_input of the prompt, reasoning and
- * audio_output of the completion. A class that the upstream does not name is absent.
+ * two are parts of them: cached, cache_write and audio_input of the prompt, where no token counts
+ * twice, reasoning and audio_output of the completion. A class that the upstream does not name is
+ * absent.
  */
-export interface TokenUsage {
+export interface TokenUsage extends Partial<Record<TokenClass, number>> {
   prompt_tokens: number;
   completion_tokens: number;
   /** Read from the upstream's cache. */
   cached_tokens?: number;
   /** Written into it. */
   cache_write_tokens?: number;
+  /** Sound that was not read from the cache. */
   audio_input_tokens?: number;
   audio_output_tokens?: number;
   /** Part of the output that the upstream may not show. It has no price of its own. */
@@ -31,10 +43,32 @@ export interface UpstreamUsage {
   completion_tokens_details?: { reasoning_tokens?: unknown; audio_tokens?: unknown };
 }
 
+type UsageBody = Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'> & { total_tokens: number };
+
 /** Usage as the contract shows it (specification 2.4). */
-export function usageBody(
-  usage: TokenUsage,
-): Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'> & { total_tokens: number } {
-  const { prompt_tokens, completion_tokens } = usage;
+export function usageBody({ prompt_tokens, completion_tokens }: TokenUsage): UsageBody {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** Usage as OpenAI shows it, with the classes that the upstream has named. */
+export function detailedUsageBody(usage: TokenUsage): object {
+  const input = named({
+    cached_tokens: usage.cached_tokens,
+    cache_write_tokens: usage.cache_write_tokens,
+    audio_tokens: usage.audio_input_tokens,
+  });
+  const output = named({
+    reasoning_tokens: usage.reasoning_tokens,
+    audio_tokens: usage.audio_output_tokens,
+  });
+  return {
+    ...usageBody(usage),
+    ...(input && { prompt_tokens_details: input }),
+    ...(output && { completion_tokens_details: output }),
+  };
+}
+
+function named(counts: Record<string, number | undefined>): object | undefined {
+  const known = Object.entries(counts).filter(([, count]) => count !== undefined);
+  return known.length > 0 ? Object.fromEntries(known) : undefined;
 }

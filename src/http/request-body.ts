@@ -28,7 +28,7 @@ export interface BodyTerms {
  * there is no memory for it.
  */
 export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<unknown> {
-  const bytes = await readBytes(req, terms);
+  const bytes = await readBytes(req, terms, 'application/json');
   if (bytes.length <= LARGE_BYTES) return parse(bytes.toString('utf8'));
   const weighed = weigh(bytes, terms.values);
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
@@ -57,9 +57,14 @@ export async function readFormBody(
   return new URLSearchParams((await readAll(req, limit_bytes)).toString('utf8'));
 }
 
+/** Whether a body is of a content type, whatever its parameters. */
+export function isOfType({ headers }: IncomingMessage, wanted: string): boolean {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === wanted;
+}
+
 function checkEncoding(req: IncomingMessage, wanted: string): void {
-  const { 'content-type': type = '', 'content-encoding': encoding } = req.headers;
-  if (type.split(';', 1)[0]?.trim().toLowerCase() !== wanted) {
+  const { 'content-encoding': encoding } = req.headers;
+  if (!isOfType(req, wanted)) {
     throw new GatewayError('invalid_request', `The Content-Type must be ${wanted}.`);
   }
   if (encoding !== undefined && encoding !== 'identity') {
@@ -75,9 +80,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** Counts the announced length at once, or else the bytes as they come. */
-async function readBytes(req: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
-  checkEncoding(req, 'application/json');
+/**
+ * Reads a body of one content type. Counts the announced length at once, or else the bytes as they
+ * come. Throws as `readJsonBody` does.
+ */
+export async function readBytes(
+  req: IncomingMessage,
+  terms: BodyTerms,
+  type: string,
+): Promise<Buffer> {
+  checkEncoding(req, type);
   const { limit_bytes, room } = terms;
   const here = arrived(req, limit_bytes);
   if (here) {

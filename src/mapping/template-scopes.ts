@@ -16,6 +16,8 @@ const IMAGE_CALL: Fields = {
   quality: {},
   style: {},
   response_format: {},
+  images: undefined,
+  mask: { url: {}, base64: {}, mime_type: {} },
   fields: undefined,
 };
 

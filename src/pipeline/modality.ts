@@ -1,12 +1,14 @@
+import type { Bill } from '../billing/bill.js';
 import type { SampleBill } from '../billing/sample-bill.js';
-import type { Capability, Model, Price } from '../core/model.js';
-import type { EndpointEntry } from '../core/configuration.js';
+import type { Capability, Model, Price, Upstream } from '../core/model.js';
+import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
+import type { Network } from '../upstream/network-types.js';
 import type { Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Services } from './services.js';
@@ -38,6 +40,8 @@ export interface RequestFormat {
   /** `schemas/NAME.schema.json` says what a body may be. */
   readonly name: string;
   readonly endpoint: DefaultEndpoint;
+  /** True where a body may also be `multipart/form-data`; its files are read as data: URLs. */
+  readonly form?: boolean;
   readonly description: Description;
   /** A header that its clients send their API key in, in lower case; `Authorization` works too. */
   readonly key_header?: string;
@@ -73,6 +77,8 @@ export type FindTask = (
 /** A unit of a price: the capabilities that it pays for, and how its amounts are read. */
 export interface PriceUnit {
   pays: readonly Capability[];
+  /** Set for a class of tokens, which pays its input's or output's price where it is left out. */
+  is_class?: true;
   /** Left out for units of tokens, which every price has. */
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }
@@ -109,6 +115,13 @@ export interface SampleCall {
   client?: { method: string; python: string; node: string };
 }
 
+/** What a call takes that the gateway makes for itself: no account, no hold, no store. */
+export interface Probing {
+  configuration: Configuration;
+  network: Network;
+  client: ClientConnection;
+}
+
 /** One kind of work: how a request becomes work, and how providers, prices and bills are read. */
 export interface Modality {
   /** The capability, and the word in `route:`. */
@@ -132,6 +145,11 @@ export interface Modality {
   plan(request: Request, model: Model): Work;
   example: (model: Model) => Promise<SampleBill>;
   sampleCall(model_id: string): SampleCall;
+  /**
+   * Asks an upstream for the least there is, the way a request does, and answers what it cost; left
+   * out where even the least is dear. Throws `UpstreamError` where that one does not answer.
+   */
+  readonly probe?: (model: Model, upstream: Upstream, probing: Probing) => Promise<Bill>;
   /** Its title and first prompts in the playground; left out where that cannot call it. */
   readonly playground?: { title: string; ideas: readonly string[] };
 }

@@ -14,19 +14,28 @@ export type Email = string;
 export type AddressPart = string;
 /** a field's name */
 export type Field = string;
-/** free, or prices such as { input_per_million: 0.15, output_per_million: 0.60 } */
+/**
+ * free, list, or prices such as { input_per_million: 0.15, output_per_million: 0.60 }
+ */
 export type PriceEntry =
   | string
   | {
       input_per_million?: Dollars;
+      cached_input_per_million?: Dollars;
+      cache_write_per_million?: Dollars;
+      audio_input_per_million?: Dollars;
       output_per_million?: Dollars;
+      audio_output_per_million?: Dollars;
       /** a number of dollars, or one for each quality or size */
       per_image?:
         | number
         | {
-            standard?: Dollars;
-            hd?: Dollars;
-            [k: string]: Dollars | undefined;
+            standard?: ImageRate;
+            hd?: ImageRate;
+            low?: ImageRate;
+            medium?: ImageRate;
+            high?: ImageRate;
+            [k: string]: Dollars | ImageRate | undefined;
           };
       /** a number of dollars, or one for each resolution */
       per_video_second?:
@@ -42,8 +51,17 @@ export type PriceEntry =
  *
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[1-9][0-9]*x[1-9][0-9]*$".
+ *
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[1-9][0-9]*x[1-9][0-9]*$".
  */
 export type Dollars = number;
+/** a number of dollars, or one for each size */
+export type ImageRate =
+  | number
+  | {
+      [k: string]: Dollars;
+    };
 /** a number of dollars, or { silent, audio } */
 export type VideoRate =
   | number

@@ -8,9 +8,13 @@ export interface ImageGenerationBody {
   model: string;
   prompt: string;
   n?: number;
-  /** width and height in pixels, such as 1024x1024 */
+  /** width and height in pixels, such as 1024x1024, or auto */
   size?: string;
-  quality?: 'standard' | 'hd';
+  /**
+   * medium is the same as standard, high the same as hd; auto is the upstream's choice, held at the
+   * dearest
+   */
+  quality?: 'standard' | 'hd' | 'low' | 'medium' | 'high' | 'auto';
   response_format?: 'url' | 'b64_json';
   style?: 'natural' | 'vivid';
   /** false: images are not streamed */

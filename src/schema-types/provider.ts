@@ -96,7 +96,11 @@ export interface ImageBlock {
   max?: number;
   headers?: Headers;
   accepts?: ImageAccepts;
+  /** form: the request goes out as multipart/form-data; data URLs are its files */
+  send?: 'form';
   request?: Template;
+  poll?: ImagePollBlock;
+  edit?: ImageEditBlock;
   response?: ImageResponse;
 }
 export interface Headers {
@@ -111,7 +115,7 @@ export interface ImageAccepts {
    * Items: a size such as 1024x1024
    */
   size?: string[];
-  quality?: ('standard' | 'hd')[];
+  quality?: ('standard' | 'hd' | 'low' | 'medium' | 'high' | 'auto')[];
   style?: ('natural' | 'vivid')[];
 }
 /**
@@ -120,6 +124,16 @@ export interface ImageAccepts {
  */
 export interface Template {
   [k: string]: unknown;
+}
+/** where images are asked for that the first answer only begins */
+export interface ImagePollBlock {
+  path: Address;
+  pending: Template;
+}
+/** where and how images are edited; its answer is that of images */
+export interface ImageEditBlock {
+  path: Address;
+  request?: Template;
 }
 export interface ImageResponse {
   images: Template;

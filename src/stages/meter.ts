@@ -51,8 +51,9 @@ async function settle(
   const hold = fact(state, 'hold');
   const kept = hold.repeatable && { status: 200, text: JSON.stringify(answer.body(bill)) };
   const { usage, counts, cost_nano, not_owed_nano, estimated } = bill;
+  const { prompt_tokens, completion_tokens, ...classes } = usage;
   // There was no output, so there is no charge: `balance` releases the hold.
-  if (cost_nano === 0n && usage.completion_tokens === 0) {
+  if (cost_nano === 0n && completion_tokens === 0) {
     await hold.answer(kept);
     return bill;
   }
@@ -62,7 +63,8 @@ async function settle(
     provider: answer.provider,
     cost_nano,
     estimated,
-    usage: JSON.stringify(counts ? Object.assign({}, counts, usage) : usage),
+    usage: JSON.stringify({ ...counts, prompt_tokens, completion_tokens }),
+    ...classes,
   };
   if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
   const settled = await hold.settle(charge, kept);

@@ -1,6 +1,7 @@
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
+import { isMultipart, readMultipartBody, compileFormSchema } from '../http/read-multipart.js';
 import {
   readJsonBody,
   compileOwnSchema,
@@ -13,9 +14,9 @@ import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
 /**
- * Reads the JSON body and checks it against the schema of a format. The option is the name of a
- * shipped schema, or the path of the operator's own, which is checked in addition to the shipped
- * one.
+ * Reads the JSON body, or a form where the format takes one, and checks it against the schema of
+ * the format. The option is the name of a shipped schema, or the path of the operator's own, which
+ * is checked in addition to the shipped one.
  */
 export function validate(modalities: Modalities): Stage {
   const formats = [...modalities.values()].flatMap((modality) => modality.formats);
@@ -38,7 +39,10 @@ export function validate(modalities: Modalities): Stage {
     },
     create: (option, services, endpoint) => {
       const format = nameOf(option, endpoint);
-      const mend = formats.find(({ name }) => name === format)?.mend;
+      const found = formats.find(({ name }) => name === format);
+      const mend = found?.mend?.bind(found);
+      const form = found?.form;
+      const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
       const { limits } = services.configuration;
@@ -49,7 +53,10 @@ export function validate(modalities: Modalities): Stage {
         const { state } = ctx;
         const room = roomOf(state, services);
         const admit = (): Promise<void> => admits(state);
-        const body = await readJsonBody(ctx.req, { limit_bytes, values, stall_ms, room, admit });
+        const terms = { limit_bytes, values, stall_ms, room, admit };
+        const isForm = formCheck !== undefined && isMultipart(ctx.req);
+        const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
+        if (isForm) formCheck(body);
         holdTo(checks, body, mend);
         // Every schema of a format accepts objects only.
         state.request = { format, body: body as object };

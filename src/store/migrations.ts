@@ -17,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '007-weights', up: weighAnswers },
   { name: '008-uncollected', up: noteUncollected },
   { name: '009-shares', up: shareKept },
+  { name: '010-token-classes', up: countClasses },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -245,5 +246,16 @@ async function shareKept(trx: Knex): Promise<void> {
     table.text('account_id');
     table.boolean('free').notNullable().defaultTo(false);
     table.index(['account_id', 'free', 'due_ms', 'size_bytes'], 'pictures_share');
+  });
+}
+
+/** Adds the tokens of a charge by class; null where the upstream has not named them. */
+async function countClasses(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('ledger', (table) => {
+    table.bigInteger('cached_tokens');
+    table.bigInteger('cache_write_tokens');
+    table.bigInteger('audio_input_tokens');
+    table.bigInteger('audio_output_tokens');
+    table.bigInteger('reasoning_tokens');
   });
 }

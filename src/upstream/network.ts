@@ -65,7 +65,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
         if (isOutside) assertPublic(request.path);
         const call = new UpstreamCall(provider.timeouts, signal, resolve, reject);
         if (provider.local) void dispatchLocally(provider.local, request, call);
-        else dispatch(isOutside ? outside : agent, baseFor(provider), request, call);
+        else dispatch(isOutside ? outside : agent, provider, baseFor(provider), request, call);
       }),
     close: async () => {
       await Promise.all([agent.destroy(), outside.destroy()]);
@@ -78,10 +78,17 @@ export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
 }
 
-function dispatch(agent: Agent, base: Base, request: WireRequest, call: UpstreamCall): void {
+function dispatch(
+  agent: Agent,
+  provider: Provider,
+  base: Base,
+  request: WireRequest,
+  call: UpstreamCall,
+): void {
   const { origin, path } = addressOf(base, request.path);
-  // Credentials go to the provider's own origin only.
-  const open = request.credentials === false || origin !== base.origin;
+  // Credentials go to the provider's own hosts only.
+  const isOutside = origin !== base.origin && !isOwn(provider, new URL(origin));
+  const open = request.credentials === false || isOutside;
   agent.dispatch(
     {
       origin,
@@ -146,7 +153,22 @@ export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: U
   return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
 }
 
-/** Whether an address is the provider's own: same scheme, host and port. */
-export function isOwn({ base_url }: Pick<Provider, 'base_url'>, url: URL): boolean {
-  return base_url !== '' && new URL(base_url).origin === url.origin;
+/**
+ * Whether an address is the provider's own, so that its key may go there: same scheme, host and
+ * port, or a host that its manifest lists as `wire.key_hosts`. There `api.*.example.com` stands for
+ * any one word in the place of the star, and for https alone.
+ */
+export function isOwn({ base_url, wire }: Pick<Provider, 'base_url' | 'wire'>, url: URL): boolean {
+  if (base_url !== '' && new URL(base_url).origin === url.origin) return true;
+  const hosts = wire['key_hosts'];
+  return Array.isArray(hosts) && hosts.some((host: unknown) => isHost(host, url));
+}
+
+function isHost(host: unknown, { protocol, host: given }: URL): boolean {
+  if (typeof host !== 'string') return false;
+  const [head = '', tail, ...more] = host.split('*');
+  if (tail === undefined) return given === host;
+  const isBetween = given.startsWith(head) && given.endsWith(tail) && more.length === 0;
+  const word = given.slice(head.length, given.length - tail.length);
+  return protocol === 'https:' && isBetween && /^[a-z0-9-]+$/u.test(word);
 }

@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
+import type { ListPrices } from '../schema-types/prices.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
 import { explainAll } from './schema-errors.js';
@@ -15,6 +16,7 @@ export type PartialLoad<T> = T extends readonly (infer Item)[]
 interface Shapes {
   gateway: GatewayFile;
   provider: ProviderManifest;
+  prices: ListPrices;
 }
 
 const compiled = new Map<keyof Shapes, ValidateFunction>();

@@ -12,7 +12,7 @@ models:
     capabilities: [chat, vision]
     upstreams:
       - { provider: simulator, weight: 3 }
-      - { provider: spare, model: talk-2, price: { input_per_million: 1, output_per_million: 4 } }
+      - { provider: spare, model: talk-2, price: { input_per_million: 1, output_per_million: 4, cached_input_per_million: 0.1, audio_output_per_million: 5 } }
     limits: { max_tokens: 200 }
     price: { input_per_million: 1, output_per_million: 2 }
   gift: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
@@ -52,13 +52,20 @@ describe('tollgate explain', () => {
         ['spare', 'talk-2', null],
       ],
     );
-    // 1,000 tokens of prompt and 200 of answer; held are 64 + 16 + 4,000 and 200 at the dearer one.
+    expect(upstreams[1]?.price).to.deep.equal({
+      input_per_million: '1.00',
+      cached_input_per_million: '0.10',
+      output_per_million: '4.00',
+      audio_output_per_million: '5.00',
+    });
+    // 1,000 tokens of prompt and 200 of answer; held are 64 + 16 + 4,000, and 200 of sound at the
+    // dearer one.
     const [bill] = bills;
     expect(bill?.charges).to.deep.equal([
       { provider: 'simulator', charge: '0.0014' },
       { provider: 'spare', charge: '0.0018' },
     ]);
-    expect(bill?.held).to.equal('0.00488');
+    expect(bill?.held).to.equal('0.00508');
     expect(bill?.request).to.include('answer of 200');
   });
 

@@ -77,8 +77,31 @@ function stepFor({ model, stream, tools, messages }: Asked): Step {
     return { status: 500, headers: { 'retry-after': '7' }, body: 'Segmentation fault at sk-acme' };
   }
   const step = stream ? chatSse(WORDS) : chatJson(WORDS.join(''));
+  if (model === 'classes') return classesStep(stream);
   if (model === 'cut') return { ...step, destroyAfter: stream ? 3 : 0 };
   return tools && messages.at(-1)?.role === 'user' ? toolStep(stream) : step;
+}
+
+/** An answer whose usage names every class of tokens, and what no client is shown. */
+function classesStep(stream: boolean): Step {
+  const usage = {
+    prompt_tokens: 9,
+    completion_tokens: 5,
+    prompt_tokens_details: {
+      cached_tokens: 4,
+      cache_write_tokens: 2,
+      audio_tokens: 1,
+      text_tokens: 8,
+    },
+    completion_tokens_details: { reasoning_tokens: 3, audio_tokens: 0 },
+    cost: 0.01,
+  };
+  if (!stream) return chatJson('Good day', { usage });
+  return sse([
+    { choices: [{ index: 0, delta: { content: 'Good day' }, finish_reason: 'stop' }] },
+    { choices: [], usage },
+    'data: [DONE]\n\n',
+  ]);
 }
 
 function toolStep(stream: boolean): Step {

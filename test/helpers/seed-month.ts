@@ -1,3 +1,4 @@
+import type { TokenClass } from '../../src/core/usage.js';
 import type { Store } from '../../src/store/store-types.js';
 
 const DAY_MS = 86_400_000;
@@ -15,7 +16,11 @@ interface Kind {
   calls: number;
   key: number;
   /** What one call uses and costs, larger for a larger share from 0 to 1. */
-  call(share: number): { usage: object; cost_nano: bigint };
+  call(share: number): {
+    usage: object;
+    classes?: Partial<Record<TokenClass, number>>;
+    cost_nano: bigint;
+  };
 }
 
 const KINDS: Kind[] = [
@@ -40,7 +45,7 @@ export async function seedMonth(
     charges.sort((a, b) => a.at_ms - b.at_ms);
     for (const { at_ms, kind, share } of charges) {
       clock.now_ms = Math.min(at_ms, end_ms);
-      const { usage, cost_nano } = kind.call(share);
+      const { usage, classes, cost_nano } = kind.call(share);
       await store.settle({
         request_id: `seed-${back}-${at_ms}-${kind.model}-${share}`,
         account_id,
@@ -50,6 +55,7 @@ export async function seedMonth(
         cost_nano,
         estimated: share > 0.98,
         usage: JSON.stringify(usage),
+        ...classes,
       });
     }
   }
@@ -79,7 +85,11 @@ function tokens(input: number, output: number, input_nano: bigint, output_nano: 
     const prompt_tokens = Math.round(input * (0.3 + share * 1.4));
     const completion_tokens = Math.round(output * (0.2 + share * 1.6));
     const cost_nano = BigInt(prompt_tokens) * input_nano + BigInt(completion_tokens) * output_nano;
-    return { usage: { prompt_tokens, completion_tokens }, cost_nano };
+    const classes = {
+      cached_tokens: Math.round(prompt_tokens * share),
+      reasoning_tokens: Math.round(completion_tokens / 4),
+    };
+    return { usage: { prompt_tokens, completion_tokens }, classes, cost_nano };
   };
 }
 

@@ -29,6 +29,7 @@ export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
+  bytes: Buffer;
   /** The body parsed, or undefined where it is not JSON. */
   json: unknown;
   /** Resolves when the answer is over; true if it was sent whole, false if the caller left first. */
@@ -95,9 +96,10 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   });
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks).toString('utf8');
+  const bytes = Buffer.concat(chunks);
+  const body = bytes.toString('utf8');
   const { method = '', url: path = '', headers } = request;
-  return { method, path, headers, body, json: parsed(body), closed };
+  return { method, path, headers, body, bytes, json: parsed(body), closed };
 }
 
 function parsed(body: string): unknown {

@@ -16,6 +16,10 @@ const MODELS = [
   at('fine', '{ per_image: 0.000000001 }'),
   at('quality', '{ per_image: { standard: 0.04, hd: 0.08 } }'),
   at('size', '{ per_image: { 1024x1024: 0.04, 512x512: 0.02 } }'),
+  at(
+    'grid',
+    '{ per_image: { low: { 1024x1024: 0.011, 1536x1024: 0.016 }, medium: { 1024x1024: 0.042 }, high: { 1024x1024: 0.167, 1536x1024: 0.25 } } }',
+  ),
   at('tokens', '{ input_per_million: 5, output_per_million: 30 }'),
   at('both', '{ per_image: 0.01, input_per_million: 5, output_per_million: 30 }'),
   at('gift', 'free'),
@@ -45,6 +49,58 @@ const ROWS: [string, { n?: number; size?: string; quality?: string }, number, bi
   ['own', {}, 1, 30_000_000n],
   ['own', { size: '64x64' }, 1, 30_000_000n],
 ];
+
+/** [what is asked for, what the upstream says it made, nano-dollars held, charged, estimated] */
+const CHOICES: [object, object, bigint, bigint, boolean][] = [
+  [{}, {}, 42_000_000n, 42_000_000n, false],
+  [{ quality: 'low' }, { quality: 'high' }, 11_000_000n, 11_000_000n, false],
+  [{ quality: 'hd' }, {}, 167_000_000n, 167_000_000n, false],
+  [{ quality: 'auto' }, { quality: 'low' }, 167_000_000n, 11_000_000n, false],
+  [{ quality: 'auto' }, { quality: 'auto' }, 167_000_000n, 167_000_000n, true],
+  [{ quality: 'auto' }, {}, 167_000_000n, 167_000_000n, true],
+  [{ quality: 'auto', n: 2 }, { quality: 'medium' }, 334_000_000n, 84_000_000n, false],
+  [{ size: 'auto', quality: 'low' }, { size: '1536x1024' }, 16_000_000n, 16_000_000n, false],
+  [{ size: 'auto', quality: 'low' }, { size: '9x9' }, 16_000_000n, 16_000_000n, true],
+  [
+    { size: 'auto', quality: 'auto' },
+    { size: '1024x1024', quality: 'low' },
+    250_000_000n,
+    11_000_000n,
+    false,
+  ],
+];
+
+describe('the charge for images whose size or quality the upstream may choose', () => {
+  let gallery: ImageGateway;
+  beforeEach(async () => {
+    gallery = await startImageGateway({ models: MODELS });
+  });
+  afterEach(async () => {
+    await gallery.settled();
+    await gallery.close();
+  });
+
+  for (const [asked, made, held, nano, estimated] of CHOICES) {
+    it(`is ${nano} of ${held} held for ${JSON.stringify(asked)} where it says ${JSON.stringify(made)}`, async () => {
+      let held_nano: bigint | undefined;
+      gallery.paint = async ({ json }) => {
+        held_nano = (await gallery.gateway.store.account(gallery.account.id))?.held_nano;
+        return painted((json as { n: number }).n, made);
+      };
+      const body = { model: 'grid', prompt: 'A cat', response_format: 'b64_json', ...asked };
+      imagesOf(await gallery.post(body));
+      await gallery.settled();
+      expect(held_nano).to.equal(held);
+      const [charge] = await gallery.charges();
+      expect(charge).to.include({ amount_nano: -nano, estimated });
+    });
+  }
+
+  it('covers no size that its quality does not list', async () => {
+    const body = { model: 'grid', prompt: 'A cat', quality: 'medium', size: '1536x1024' };
+    expect(refusal(await gallery.post(body))).to.deep.equal([400, 'invalid_request', 'quality']);
+  });
+});
 
 describe('the charge for images', () => {
   let gallery: ImageGateway;

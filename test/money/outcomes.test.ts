@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { TOKEN_CLASSES } from '../../src/core/usage.js';
 import { chatJson, chatSse, sse, type Step } from '../helpers/upstream.js';
 import {
   dataOf,
@@ -63,6 +64,7 @@ describe('the charge of a chat answer', () => {
       provider: 'up',
       usage: { prompt_tokens: 9, completion_tokens: 5 },
       estimated: false,
+      ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, null])),
       uncollected_nano: 0n,
     });
     expect(response.headers.get('x-request-id')).to.equal(charge.reference);

@@ -74,8 +74,9 @@ describe('the manifests', () => {
       const entry = {
         uses: file.replace('.yaml', ''),
         ...(manifest.in_process ? {} : { api_key: 'x' }),
-        ...(manifest.base_url?.includes('{resource}') && { resource: 'acme' }),
-        ...(manifest.base_url?.includes('{region}') && { region: 'us-east-1' }),
+        ...Object.fromEntries(
+          [...(manifest.base_url ?? '').matchAll(/\{(\w+)\}/gu)].map(([, part]) => [part, 'acme']),
+        ),
         ...(file === 'openai-compatible.yaml' && { base_url: 'http://127.0.0.1:9/v1' }),
       };
       const gateway = { owners: {}, providers: { one: entry }, models: {} };

@@ -65,15 +65,24 @@ describe('an image asked for over the images wire', () => {
     expect(image.encode(CALL, at()).path).to.equal('');
   });
 
-  for (const [ours, theirs] of [
-    ['standard', 'medium'],
-    ['hd', 'high'],
+  for (const [ours, theirs, older] of [
+    ['standard', 'medium', 'standard'],
+    ['hd', 'high', 'hd'],
+    ['low', 'low', 'standard'],
+    ['medium', 'medium', 'standard'],
+    ['high', 'high', 'hd'],
+    ['auto', 'auto', undefined],
   ] as const) {
-    it(`is of quality ${theirs} for ${ours}`, () => {
+    it(`is of quality ${theirs} for ${ours}, and of ${older ?? 'none'} in the older fields`, () => {
       expect(encoded({ quality: ours })['quality']).to.equal(theirs);
-      expect(encoded({ quality: ours }, at({ image_wire: 'dall-e' }))['quality']).to.equal(ours);
+      expect(encoded({ quality: ours }, at({ image_wire: 'dall-e' }))['quality']).to.equal(older);
     });
   }
+
+  it('leaves its size to the upstream where the client does, in the word of each wire', () => {
+    expect(encoded({ any_size: true })['size']).to.equal('auto');
+    expect(encoded({ any_size: true }, at({ image_wire: 'dall-e' }))).not.to.have.property('size');
+  });
 
   for (const [ours, theirs] of [
     ['1024x1024', '1024x1024'],

@@ -343,7 +343,11 @@ describe('decoding by the openai codec', () => {
         },
       },
       {},
-      { prompt_tokens: 398, completion_tokens: 60 },
+      {
+        prompt_tokens: 398,
+        completion_tokens: 60,
+        prompt_tokens_details: { audio_tokens: 375 },
+      },
     ],
     [
       {
@@ -355,7 +359,11 @@ describe('decoding by the openai codec', () => {
         },
       },
       {},
-      { prompt_tokens: 398, completion_tokens: 60 },
+      {
+        prompt_tokens: 398,
+        completion_tokens: 60,
+        prompt_tokens_details: { audio_tokens: 375 },
+      },
     ],
     [
       { usage: { prompt_tokens: 398, completion_tokens: 60, prompt_audio_seconds: 30 } },
@@ -364,6 +372,71 @@ describe('decoding by the openai codec', () => {
     ],
     [
       { usage: { prompt_tokens: 9, completion_tokens: 3, prompt_audio_seconds: null } },
+      {},
+      { prompt_tokens: 9, completion_tokens: 3 },
+    ],
+    [
+      {
+        usage: {
+          prompt_tokens: 90,
+          completion_tokens: 30,
+          prompt_tokens_details: {
+            cached_tokens: 64,
+            cache_write_tokens: 8,
+            audio_tokens: 4,
+            text_tokens: 86,
+          },
+          completion_tokens_details: {
+            reasoning_tokens: 20,
+            audio_tokens: 0,
+            accepted_prediction_tokens: 2,
+          },
+        },
+      },
+      {},
+      {
+        prompt_tokens: 90,
+        completion_tokens: 30,
+        prompt_tokens_details: { cached_tokens: 64, cache_write_tokens: 8, audio_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 20, audio_tokens: 0 },
+      },
+    ],
+    [
+      { usage: { prompt_tokens: 90, completion_tokens: 3, prompt_cache_hit_tokens: 64 } },
+      {},
+      {
+        prompt_tokens: 90,
+        completion_tokens: 3,
+        prompt_tokens_details: { cached_tokens: 64 },
+      },
+    ],
+    [
+      { usage: { prompt_tokens: 90, completion_tokens: 3, cached_tokens: 64 } },
+      {},
+      {
+        prompt_tokens: 90,
+        completion_tokens: 3,
+        prompt_tokens_details: { cached_tokens: 64 },
+      },
+    ],
+    [
+      { usage: { prompt_tokens: 90, completion_tokens: 30, reasoning_tokens: 12 } },
+      {},
+      {
+        prompt_tokens: 90,
+        completion_tokens: 30,
+        completion_tokens_details: { reasoning_tokens: 12 },
+      },
+    ],
+    [
+      {
+        usage: {
+          prompt_tokens: 9,
+          completion_tokens: 3,
+          prompt_tokens_details: null,
+          completion_tokens_details: 'none',
+        },
+      },
       {},
       { prompt_tokens: 9, completion_tokens: 3 },
     ],

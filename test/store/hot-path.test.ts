@@ -56,7 +56,9 @@ onEachStore('holds and charges', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(10));
     await store.hold('r1', id, dollars(6));
-    const settled = await store.settle(chargeOf('r1', id, dollars(2), { estimated: true }));
+    const classes = { cached_tokens: 3, reasoning_tokens: 0 };
+    const charge = chargeOf('r1', id, dollars(2), { estimated: true, ...classes });
+    const settled = await store.settle(charge);
     expect(settled).to.deep.equal({ uncollected_nano: 0n });
     expect(await figures(store, id)).to.deep.equal([dollars(8), 0n]);
     const entry = (await store.ledger(id, { limit: 9 }))[1];
@@ -71,6 +73,11 @@ onEachStore('holds and charges', (ground) => {
       provider: 'openai',
       usage: '{"prompt_tokens":9,"completion_tokens":5}',
       estimated: true,
+      cached_tokens: 3,
+      cache_write_tokens: null,
+      audio_input_tokens: null,
+      audio_output_tokens: null,
+      reasoning_tokens: 0,
       uncollected_nano: 0n,
       created_ms: ground.now_ms,
     });

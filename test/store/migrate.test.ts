@@ -83,7 +83,9 @@ onEachStore('migrate', (ground) => {
     expect(await store.hold('r3', 'acc_1', 3n, 'key_1')).to.deep.equal({ admitted: true });
     await store.release('r2', 'acc_1');
     const [day] = await store.usage('acc_1', { from_ms: now_ms, to_ms: now_ms + 1 });
-    expect(day).to.deep.include({ calls: 1, prompt_tokens: 1, cost_nano: 2n });
+    expect(day).to.deep.include({ calls: 1, prompt_tokens: 1, cached_tokens: 0, cost_nano: 2n });
+    const [, charge] = await store.ledger('acc_1', { limit: 9 });
+    expect(charge).to.deep.include({ usage: '{"prompt_tokens":1}', cached_tokens: null });
     expect(await store.verify()).to.deep.include({ entries: 2, open_holds: 1, faults: [] });
   });
 

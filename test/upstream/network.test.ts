@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/core/provider.js';
-import { createNetwork, idleOf } from '../../src/upstream/network.js';
+import { createNetwork, idleOf, isForeign, isOwn } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/upstream-request.js';
 import type { Network } from '../../src/upstream/network-types.js';
 import {
@@ -487,3 +487,31 @@ async function expectFault(promise: Promise<unknown>, fault: Fault, message = /.
   expect(error).to.have.property('fault', fault);
   expect((error as UpstreamError).message).to.match(message);
 }
+
+describe('the hosts that get the key of a provider', () => {
+  const wire = { key_hosts: ['api.*.example.com', '127.0.0.1:9', 7, '*.*.net', 'a*'] };
+  const provider = providerAt('https://api.example.com/v1', { wire });
+  const CASES: [string, boolean][] = [
+    ['https://api.example.com/jobs/1', true],
+    ['http://api.example.com/jobs/1', false],
+    ['https://api.example.com:8443/jobs/1', false],
+    ['https://api.us1.example.com/jobs/1', true],
+    ['https://api.eu-west.example.com/jobs/1', true],
+    ['http://api.us1.example.com/jobs/1', false],
+    ['https://api.us1.example.com:8443/jobs/1', false],
+    ['https://api.evil.com.example.com/jobs/1', false],
+    ['https://api..example.com/jobs/1', false],
+    ['https://api.us1.example.com.evil.com/jobs/1', false],
+    ['https://evil.com/api.us1.example.com', false],
+    ['https://delivery.us1.example.com/file.png', false],
+    ['http://127.0.0.1:9/jobs/1', true],
+    ['http://127.0.0.1:90/jobs/1', false],
+    ['https://x.y.net/', false],
+  ];
+  for (const [url, own] of CASES) {
+    it(`are ${own ? '' : 'not '}those of ${url}`, () => {
+      expect(isOwn(provider, new URL(url))).to.equal(own);
+      expect(isForeign(provider, url)).to.equal(!own);
+    });
+  }
+});

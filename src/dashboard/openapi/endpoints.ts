@@ -58,12 +58,19 @@ export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
     ...(details && { description: details }),
     security: stages.some(({ name }) => name === 'auth') ? [{ key: [] }] : [],
     parameters: [...parametersOf(endpoint), ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
-    ...(body && { requestBody: { required: true, content: json(schemaOf(body)) } }),
+    ...(body && { requestBody: { required: true, content: bodyContent(body) } }),
     responses: {
       [status]: { description: summary, ...contentOf(content) },
       ...errorsOf([...known, ...refusals, 500, 503]),
     },
   };
+}
+
+/** A body is JSON; where its format says so, it may also be a form. */
+function bodyContent(format: string): Json {
+  const schema = schemaOf(format);
+  if (!FORMS.has(format)) return json(schema);
+  return { 'multipart/form-data': { schema }, ...json(schema) };
 }
 
 /** The description of an endpoint, and the format of its body. */
@@ -75,6 +82,11 @@ const MODALITY_LIST = [...MODALITIES.values()];
 const FORMATS = new Map(
   MODALITY_LIST.flatMap(({ formats }) =>
     formats.map(({ name, description }) => [name, { ...description, body: name }] as const),
+  ),
+);
+const FORMS = new Set(
+  MODALITY_LIST.flatMap(({ formats }) =>
+    formats.filter(({ form }) => form).map(({ name }) => name),
   ),
 );
 const OPERATIONS = new Map(

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
-import { isRecord } from '../../lib/is-record.js';
+import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { Badge, Money, Time } from './parts.js';
 import { counted, grouped } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
-import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
+import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 /** A table of ledger entries in the given order. */
 export function LedgerTable(props: {
@@ -34,7 +34,8 @@ export function LedgerTable(props: {
               </td>
               <td class="soft">{entry.key_id !== null && (names.get(entry.key_id) ?? '')}</td>
               <td class="soft nowrap">
-                {used(entry.usage)} {entry.estimated && <Badge>estimated</Badge>}
+                {used(entry)} {entry.estimated && <Badge>estimated</Badge>}
+                <Classes {...entry} />
               </td>
               <td class="number end">
                 <Amount nano={entry.amount_nano} />
@@ -82,12 +83,30 @@ function What({ kind, model, reference }: LedgerEntry): JSX.Element {
 }
 
 /** `1,204 → 310 tokens`, `2 images`, `8 s of video`: the usage in the ledger as text. */
-function used(usage: string | null): string {
-  const parsed: unknown = usage === null ? undefined : JSON.parse(usage);
-  if (!isRecord(parsed)) return '';
-  const { prompt_tokens, completion_tokens, images, video_seconds } = parsed;
+function used(entry: LedgerEntry): string {
+  const { prompt_tokens, completion_tokens, images, video_seconds } = usageOf(entry) ?? {};
   if (typeof video_seconds === 'number') return `${grouped(video_seconds)} s of video`;
   if (typeof images === 'number') return counted(images, 'image');
   if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return '';
   return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)} tokens`;
+}
+
+const CLASS_WORDS: Record<TokenClass, string> = {
+  cached_tokens: 'cached',
+  cache_write_tokens: 'written to the cache',
+  audio_input_tokens: 'audio in',
+  audio_output_tokens: 'audio out',
+  reasoning_tokens: 'reasoning',
+};
+
+/** `1,024 cached · 64 reasoning`: which of the tokens they were. */
+function Classes(entry: LedgerEntry): JSX.Element | null {
+  const counts = TOKEN_CLASSES.map((name) => [CLASS_WORDS[name], entry[name] ?? 0] as const);
+  const some = counts.filter(([, count]) => count > 0);
+  if (some.length === 0) return null;
+  return (
+    <div class="faint small">
+      {some.map(([word, count]) => `${grouped(count)} ${word}`).join(' · ')}
+    </div>
+  );
 }

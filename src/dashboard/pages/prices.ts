@@ -1,15 +1,24 @@
+import { tokenPrices } from '../../billing/price-shape.js';
+import type { Model, TokenUnit } from '../../core/model.js';
 import { dollarsShown, grouped } from './words.js';
-import type { Model } from '../../core/model.js';
 
 type Fact = [name: string, value: string];
+
+const UNIT_WORDS: Record<TokenUnit, string> = {
+  input_per_million: 'Input',
+  cached_input_per_million: 'Cached input',
+  cache_write_per_million: 'Cache writes',
+  audio_input_per_million: 'Audio input',
+  output_per_million: 'Output',
+  audio_output_per_million: 'Audio output',
+};
 
 /** All prices of a model as text. */
 export function pricesOf({ price }: Model): Fact[] {
   if (price.free) return [['Any call', 'free']];
-  const { input_nano_per_million: input, output_nano_per_million: output } = price;
-  const inputs: Fact = ['Input', `${dollarsShown(input)} per million tokens`];
-  const outputs: Fact = ['Output', `${dollarsShown(output)} per million tokens`];
-  const tokens = price.input_only ? [inputs] : [inputs, outputs];
+  const tokens = tokenPrices(price).map(([unit, nano]): Fact => {
+    return [UNIT_WORDS[unit], `${dollarsShown(nano)} per million tokens`];
+  });
   const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
     kind === 'any' ? 'Image' : `Image, ${kind}`,
     dollarsShown(nano),
@@ -18,7 +27,7 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${dollarsShown(nano)} a second`,
   ]);
-  return [...(input > 0n || output > 0n ? tokens : []), ...images, ...videos];
+  return [...tokens, ...images, ...videos];
 }
 
 /** The price as a short text for lists. */

@@ -57,7 +57,12 @@ interface Column {
 const COLUMNS: Column[] = [
   { name: 'Calls', of: ({ calls }) => calls },
   { name: 'Input tokens', of: ({ prompt_tokens }) => prompt_tokens },
+  { name: 'Cached', of: ({ cached_tokens }) => cached_tokens },
+  { name: 'Cache writes', of: ({ cache_write_tokens }) => cache_write_tokens },
+  { name: 'Audio in', of: ({ audio_input_tokens }) => audio_input_tokens },
   { name: 'Output tokens', of: ({ completion_tokens }) => completion_tokens },
+  { name: 'Audio out', of: ({ audio_output_tokens }) => audio_output_tokens },
+  { name: 'Reasoning', of: ({ reasoning_tokens }) => reasoning_tokens },
   { name: 'Images', of: ({ images }) => images },
   { name: 'Video seconds', of: ({ video_seconds }) => video_seconds },
 ];

@@ -3,7 +3,7 @@ import type { Task } from '../../store/tasks/task-types.js';
 import type { Visitor } from '../types.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { Key } from '../../store/keys/keys.js';
-import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
+import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 /** Milliseconds since 1970 as ISO 8601; null stays null. */
 export function isoTime(ms: number): string;
@@ -103,7 +103,7 @@ export function entryShape(entry: LedgerEntry): EntryShape {
     reference: entry.reference,
     model: entry.model,
     key: entry.key_id,
-    usage: entry.usage === null ? null : (JSON.parse(entry.usage) as object),
+    usage: usageOf(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
   };

@@ -1,6 +1,13 @@
 import { formatDollars } from '../../lib/money.js';
 import { csv } from './csv.js';
-import type { Grouping, Usage, UsageFigures, UsageGroup, UsageRange } from './usage.js';
+import {
+  COUNTS,
+  type Grouping,
+  type Usage,
+  type UsageFigures,
+  type UsageGroup,
+  type UsageRange,
+} from './usage.js';
 import type { Key } from '../../store/keys/keys.js';
 
 type Names = readonly Pick<Key, 'id' | 'name'>[];
@@ -24,14 +31,7 @@ export interface UsageShape {
   totals: FiguresShape;
 }
 
-const FIGURES = [
-  'calls',
-  'prompt_tokens',
-  'completion_tokens',
-  'images',
-  'video_seconds',
-  'cost',
-] as const;
+const FIGURES = [...COUNTS, 'cost'] as const;
 
 /** `keys` are the account's, for their names; needed for usage by key. */
 export function usageShape(
@@ -63,12 +63,6 @@ function headOf({ group }: UsageGroup, by: Grouping, keys: Names): Record<string
 }
 
 function figuresOf(figures: UsageFigures): FiguresShape {
-  return {
-    calls: figures.calls,
-    prompt_tokens: figures.prompt_tokens,
-    completion_tokens: figures.completion_tokens,
-    images: figures.images,
-    video_seconds: figures.video_seconds,
-    cost: formatDollars(figures.cost_nano),
-  };
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, figures[name]] as const));
+  return { ...(counts as Omit<FiguresShape, 'cost'>), cost: formatDollars(figures.cost_nano) };
 }

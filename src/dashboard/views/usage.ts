@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 import { DAY_MS, dayName, startOf } from './days.js';
-import type { UsageRow } from '../../store/ledger/usage.js';
+import { NOTHING_USED, type UsageRow } from '../../store/ledger/usage.js';
 
 export const GROUPINGS = ['day', 'model', 'key'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -80,22 +80,25 @@ export function everyDay({ groups }: Usage, { from_ms, to_ms }: UsageRange): Usa
 }
 
 function nothing(): UsageFigures {
-  return {
-    calls: 0,
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    images: 0,
-    video_seconds: 0,
-    cost_nano: 0n,
-  };
+  return { ...NOTHING_USED };
 }
 
+/** What is counted of calls, in the order in which it is shown. */
+export const COUNTS = [
+  'calls',
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'audio_input_tokens',
+  'completion_tokens',
+  'audio_output_tokens',
+  'reasoning_tokens',
+  'images',
+  'video_seconds',
+] as const satisfies readonly (keyof UsageFigures)[];
+
 function add(sum: UsageFigures, row: UsageFigures): void {
-  sum.calls += row.calls;
-  sum.prompt_tokens += row.prompt_tokens;
-  sum.completion_tokens += row.completion_tokens;
-  sum.images += row.images;
-  sum.video_seconds += row.video_seconds;
+  for (const name of COUNTS) sum[name] += row[name];
   sum.cost_nano += row.cost_nano;
 }
 

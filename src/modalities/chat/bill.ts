@@ -1,11 +1,10 @@
 import type { ChatCall } from './codec.js';
-import { mediaTokens, maxTokens, promptReads } from './max-cost.js';
-import { tokenCost } from '../../billing/cost.js';
+import { audioTokens, imageTokens, maxTokens, promptReads } from './max-cost.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';
-import type { Model, ModelLimits, Upstream } from '../../core/model.js';
+import type { Model, Upstream } from '../../core/model.js';
 import type { ChatWork } from './call.js';
-import { type Bill, readUsage } from '../../billing/bill.js';
+import { isPlausible, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
 
 /** Who bills: the work done, by which upstream, under which hold (null where it is free). */
 export interface Terms {
@@ -13,20 +12,6 @@ export interface Terms {
   model: Model;
   upstream: Upstream;
   hold_nano: bigint | null;
-}
-
-/** Tokens of one figure at the most, where the model's context is not known. */
-const MAX_TOKENS = 10_000_000;
-/**
- * How many times the context may be used: providers count differently, and tools of their own may
- * read a prompt several times over.
- */
-const CONTEXTS = 4;
-
-/** Whether no more tokens were used than can have been, whatever they cost. */
-export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers: number): boolean {
-  const most = context === undefined ? MAX_TOKENS : CONTEXTS * context * answers;
-  return usage.prompt_tokens <= most && usage.completion_tokens <= most;
 }
 
 /**
@@ -45,10 +30,17 @@ export function billFromUsage(
   const cost_nano = tokenCost(tokens, upstream.price);
   const most = outputLimit(work.call);
   if (tokens.completion_tokens <= most) return { usage: tokens, cost_nano, estimated: false };
-  const owed = { prompt_tokens: tokens.prompt_tokens, completion_tokens: most };
-  const owed_nano = tokenCost(owed, upstream.price);
+  const owed_nano = tokenCost(withOutput(tokens, most), upstream.price);
   const not_owed_nano = cost_nano - owed_nano;
   return { usage: tokens, cost_nano: owed_nano, not_owed_nano, estimated: false };
+}
+
+/** The same prompt with fewer output tokens, of which those of text count first. */
+function withOutput(usage: TokenUsage, completion_tokens: number): TokenUsage {
+  const { audio_output_tokens = 0 } = usage;
+  const text = usage.completion_tokens - audio_output_tokens;
+  const sound = Math.max(0, completion_tokens - text);
+  return { ...usage, completion_tokens, audio_output_tokens: sound };
 }
 
 function outputLimit({ max_tokens, n }: ChatCall): number {
@@ -59,9 +51,11 @@ function outputLimit({ max_tokens, n }: ChatCall): number {
 export async function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
   const { work, model, upstream, hold_nano } = terms;
   const most = maxTokens(work, model, upstream.provider);
-  const usage = {
+  const { audio_input_tokens } = most;
+  const usage: TokenUsage = {
     prompt_tokens: Math.min(most.prompt_tokens, await promptTokens(terms)),
     completion_tokens: await completionTokens(texts, work),
+    ...(audio_input_tokens !== undefined && { audio_input_tokens }),
   };
   const cost = tokenCost(usage, upstream.price);
   const capped = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
@@ -94,8 +88,8 @@ async function promptTokens({ work, model, upstream }: Terms): Promise<number> {
   }
   const text = await countTokens(texts.join('\n'));
   const around = TOKENS_PER_MESSAGE * work.size.messages;
-  const once = text + around + mediaTokens(work, model, upstream.provider);
-  return promptReads(work.call, upstream.provider) * once;
+  const media = imageTokens(work, model, upstream.provider) + audioTokens(work);
+  return promptReads(work.call, upstream.provider) * (text + around + media);
 }
 
 function textOf(part: { type: string; text?: string }): string[] {

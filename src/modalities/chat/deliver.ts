@@ -7,7 +7,7 @@ import { toClientError } from '../../upstream/to-client-error.js';
 import { billFromUsage, estimatedBill, type Terms } from './bill.js';
 import type { ChatStreamWriter } from './formats/format.js';
 import { pipeStream, type Ending } from './pipe.js';
-import type { ChatAnswer, ChatStream } from './send.js';
+import type { ChatAnswer, ChatStream } from './attempt.js';
 import { textsOf } from './shown.js';
 
 const STREAM_HEADERS = {

@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/is-record.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
 import type { DeltaConsumer, DeltaSource } from './delta-reader.js';
-import type { ChatAnswer, ChatAttempt, ChatStream } from './send.js';
+import type { ChatAnswer, ChatAttempt, ChatStream } from './attempt.js';
 
 /** Which choices of the whole a part of it makes. */
 interface Share {
@@ -15,8 +15,8 @@ interface Share {
 type Ask = (part: ChatAttempt, signal: LightAbortSignal) => Promise<ChatAnswer | ChatStream>;
 
 /**
- * Asks for `n` choices by several calls at once, of at most `max` each, and joins the answers. Where
- * one call fails, all are aborted, and its `UpstreamError` is thrown.
+ * Requests `n` choices by several calls at once, of at most `max` each, and joins the answers. If
+ * one call fails, the others are aborted and its `UpstreamError` is thrown.
  */
 export async function fanOut(
   attempt: ChatAttempt,

@@ -1,4 +1,4 @@
-import { tokenCost } from '../../billing/cost.js';
+import { maxTokenCost } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
@@ -24,26 +24,33 @@ const DEFAULT_IMAGE_TOKENS = 4_096;
  */
 export function maxTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
   const { size, call } = work;
+  const reads = promptReads(call, provider);
+  const audio_input_tokens = reads * audioTokens(work);
   return {
     prompt_tokens:
-      promptReads(call, provider) *
+      reads *
       (TEMPLATE_TOKENS +
         MESSAGE_TOKENS * size.messages +
         size.text_bytes +
-        mediaTokens(work, model, provider) +
+        imageTokens(work, model, provider) +
+        audioTokens(work) +
         hiddenTokens(work, provider)),
     completion_tokens: (call.max_tokens ?? 0) * call.n,
+    ...(audio_input_tokens > 0 && { audio_input_tokens }),
   };
 }
 
-/** What images, audio and files are taken to cost, in a bound as in an estimate. */
-export function mediaTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
+/** What images and the pages of files are taken to cost, in a bound as in an estimate. */
+export function imageTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
   const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
-  const audio_tokens = Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
   // No upstream reads more of a file than its context holds.
   const page_tokens = size.pages * (PAGE_TEXT_TOKENS + image_tokens);
-  const file_tokens = Math.min(page_tokens, limits.context ?? Infinity);
-  return size.images * image_tokens + audio_tokens + file_tokens;
+  return size.images * image_tokens + Math.min(page_tokens, limits.context ?? Infinity);
+}
+
+/** The same for audio. */
+export function audioTokens({ size }: ChatWork): number {
+  return Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
 }
 
 /** How often a provider reads, and bills, the prompt: once for each call that `n` takes. */
@@ -61,7 +68,7 @@ function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
 export function chatMaxCost(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
   let dearest = 0n;
   for (const { price, provider } of upstreams) {
-    const cost = tokenCost(maxTokens(work, model, provider), price);
+    const cost = maxTokenCost(maxTokens(work, model, provider), price);
     if (cost > dearest) dearest = cost;
   }
   return dearest;

@@ -21,8 +21,10 @@ import { messages } from './formats/messages.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { chatMaxCost } from './max-cost.js';
+import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
-import { chat as sendChat, type ChatAnswer, type ChatStream } from './send.js';
+import type { ChatAnswer, ChatStream } from './attempt.js';
+import { chat as sendChat } from './send.js';
 import { shownOf } from './shown.js';
 
 const FORMATS: readonly ChatFormat[] = [
@@ -136,7 +138,14 @@ export const chat: Modality = {
     }),
   ],
   tasks: {},
-  units: { input_per_million: { pays: TEXT }, output_per_million: { pays: TEXT } },
+  units: {
+    input_per_million: { pays: TEXT },
+    cached_input_per_million: { pays: TEXT, is_class: true },
+    cache_write_per_million: { pays: TEXT, is_class: true },
+    audio_input_per_million: { pays: TEXT, is_class: true },
+    output_per_million: { pays: TEXT },
+    audio_output_per_million: { pays: TEXT, is_class: true },
+  },
   manifest: { served_by: [['chat']], read: readChat },
   fields: {
     own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],
@@ -158,6 +167,7 @@ export const chat: Modality = {
       node: 'answer.choices[0].message.content',
     },
   }),
+  probe: probeChat,
   playground: {
     title: 'Chat',
     ideas: ['Explain a hash to a child', 'Write a haiku about a toll road'],

@@ -1,6 +1,6 @@
 import type { ChatDelta } from './codec.js';
 import type { ChatStreamWriter } from './formats/format.js';
-import type { ChatStream } from './send.js';
+import type { ChatStream } from './attempt.js';
 import type { SseWriter } from '../../http/client-connection.js';
 
 /** How a stream came to its end. `left`: the client went, and the upstream was not heard out. */

@@ -1,5 +1,5 @@
 import { billSample } from '../../billing/sample-bill.js';
-import { tokenCost } from '../../billing/cost.js';
+import { tokenCost } from '../../billing/bill.js';
 import type { Model } from '../../core/model.js';
 import type { SampleBill } from '../../billing/sample-bill.js';
 import { chatWork } from './formats/openai-request.js';

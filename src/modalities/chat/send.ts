@@ -1,58 +1,16 @@
-import type { ClientConnection } from '../../http/client-connection.js';
-import {
-  isChatCodec,
-  type ChatCall,
-  type ChatCodec,
-  type ChatDelta,
-  type ChatReply,
-} from './codec.js';
+import { isChatCodec, type ChatCodec, type ChatReply } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
+import type { ChatAnswer, ChatAttempt, ChatStream, Made } from './attempt.js';
 import { fanOut } from './fan-out.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
-import { visible, type Heading, type Shown } from './shown.js';
+import { visible } from './shown.js';
 import { readWhole } from './whole-answer.js';
-
-/** The upstream that answers, and the names of what it could not be told. */
-interface Made {
-  upstream: Upstream;
-  heading: Heading;
-  ignored: readonly string[] | undefined;
-}
-
-export interface ChatAnswer extends Made {
-  kind: 'chat';
-  reply: ChatReply;
-}
-
-/** A stream whose first pieces are here, so that its upstream is known to answer. */
-export interface ChatStream extends Made {
-  kind: 'chat-stream';
-  first: readonly ChatDelta[];
-  rest: DeltaSource;
-  shown: Shown;
-  client: ClientConnection;
-}
-
-export interface Limits {
-  answer_bytes: number;
-  stream_bytes: number;
-  event_bytes: number;
-}
-
-export interface ChatAttempt {
-  call: ChatCall;
-  upstream: Upstream;
-  heading: Heading;
-  shown: Shown;
-  limits: Limits;
-  client: ClientConnection;
-}
 
 /**
  * Asks one upstream once, or at once by as many calls as it needs for `n` choices. Resolves with a

@@ -6,6 +6,7 @@ import type { EmbeddingCall } from './codec.js';
 import { embedding as openAiFormat, type EmbeddingFormat } from './formats/embedding.js';
 import { readEmbedding } from './manifest.js';
 import { embeddingBill, embeddingMaxCost } from './price.js';
+import { probeEmbedding } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import { embed } from './send.js';
 
@@ -81,4 +82,5 @@ export const embedding: Modality = {
       node: 'answer.data[0].embedding.slice(0, 4)',
     },
   }),
+  probe: probeEmbedding,
 };

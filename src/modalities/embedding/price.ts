@@ -1,9 +1,7 @@
-import { readUsage, type Bill } from '../../billing/bill.js';
-import { tokenCost } from '../../billing/cost.js';
+import { isPlausible, maxTokenCost, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { TokenUsage } from '../../core/usage.js';
-import { isPlausible } from '../chat/bill.js';
 import type { EmbeddingCall } from './codec.js';
 
 /** What an upstream may add around an input, and more than that. */
@@ -20,7 +18,7 @@ export interface EmbeddingTerms {
 /** What must be held before the call leaves: at the dearest upstream that may answer it. */
 export function embeddingMaxCost(call: EmbeddingCall, upstreams: readonly Upstream[]): bigint {
   const usage = maxTokens(call);
-  const costs = upstreams.map(({ price }) => tokenCost(usage, price));
+  const costs = upstreams.map(({ price }) => maxTokenCost(usage, price));
   return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
 }
 

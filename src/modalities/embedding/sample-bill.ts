@@ -1,4 +1,4 @@
-import { tokenCost } from '../../billing/cost.js';
+import { tokenCost } from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model } from '../../core/model.js';
 import { embeddingWork } from './formats/embedding.js';

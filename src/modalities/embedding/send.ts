@@ -17,7 +17,7 @@ export async function embed(
   call: EmbeddingCall,
   upstream: Upstream,
   { signal, room }: ClientConnection,
-  { network, configuration }: Services,
+  { network, configuration }: Pick<Services, 'network' | 'configuration'>,
 ): Promise<EmbeddingReply> {
   const { provider } = upstream;
   const { codec, path } = operationOf(upstream);

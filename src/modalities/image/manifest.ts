@@ -1,11 +1,20 @@
 import type { ProviderOperation } from '../../core/provider.js';
 import { missingKey, refuseBeside } from '../../mapping/manifest-faults.js';
+import type { Source } from '../../yaml/source.js';
 import type { ManifestReader } from '../../pipeline/modality.js';
 import { isImageCodec } from './codec.js';
 import { mapImages } from './template.js';
 
 const PLACE = '/operations/image';
-const TEMPLATES = ['headers', 'accepts', 'request', 'response'] as const;
+const TEMPLATES = [
+  'headers',
+  'accepts',
+  'send',
+  'request',
+  'response',
+  'poll',
+  'edit/request',
+] as const;
 
 /** How a manifest makes images: by a codec that it names, or by its own templates. */
 export async function readImage({
@@ -22,16 +31,27 @@ export async function readImage({
         missingKey(source, PLACE, part, 'or name a codec');
       }
     }
+    if (image.edit && !source.marks.has(`${PLACE}/edit/request`)) {
+      missingKey(source, `${PLACE}/edit`, 'request', 'or name a codec');
+    }
     // The templates give the whole path themselves.
-    return { path: '', codec: mapImages(source, image), max };
+    const edit = image.edit && { edit: { path: '' } };
+    return { path: '', codec: mapImages(source, image), max, ...edit };
   }
   refuseBeside(source, PLACE, TEMPLATES, '"codec"');
-  const path =
-    typeof image.path === 'string' && /^(\/|$)/.test(image.path) ? image.path : undefined;
-  if (path === undefined && image.path !== undefined) {
-    const message = 'beside a codec, "path" is only text such as /images/generations';
-    source.fault(`${PLACE}/path`, { code: 'wrong_value', message });
-  }
+  const path = plainPath(source, `${PLACE}/path`, image.path);
+  const edit = image.edit && {
+    edit: { path: plainPath(source, `${PLACE}/edit/path`, image.edit.path) },
+  };
   const codec = await importPart(`${PLACE}/codec`, name, 'image', isImageCodec);
-  return codec && { path: path ?? '', codec, max };
+  return codec && { path, codec, max, ...edit };
+}
+
+/** A path that is text alone; '' and a fault where it is not. */
+function plainPath(source: Source, place: string, path: unknown): string {
+  if (path === undefined) return '';
+  if (typeof path === 'string' && /^(\/|$)/.test(path)) return path;
+  const message = 'beside a codec, "path" is only text such as /images/generations';
+  source.fault(place, { code: 'wrong_value', message });
+  return '';
 }

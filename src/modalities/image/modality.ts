@@ -3,6 +3,7 @@ import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
+import { imageEdit } from './formats/image-edit.js';
 import { imageGeneration, priced, type ImageFormat } from './formats/image-generation.js';
 import { readImage } from './manifest.js';
 import { readImagePrices } from './price-block.js';
@@ -10,7 +11,7 @@ import { imageBill, imageMaxCost, type ImageTerms } from './price.js';
 import { sampleBill } from './sample-bill.js';
 import { images, type ImageAnswer } from './send.js';
 
-const FORMATS: readonly ImageFormat[] = [imageGeneration];
+const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit];
 
 /** What an image weighs in most answers: room for it is made before it is paid for. */
 const IMAGE_BYTES = 1024 ** 2;
@@ -40,9 +41,10 @@ class PlannedImages implements Work {
     if (!this.#hasRoom) client.room?.reserve(call.n * IMAGE_BYTES);
     this.#hasRoom = true;
     const made = await images(call, upstream, client, services);
-    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    const { provider, price } = upstream;
+    const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
     return {
-      provider: upstream.provider.name,
+      provider: provider.name,
       streams: false,
       deliver: async (settle) => settle(await billOf(made, terms)),
       body: (bill) => format.write(made, bill),
@@ -52,10 +54,10 @@ class PlannedImages implements Work {
 
 async function billOf({ usages, delivered }: ImageAnswer, terms: ImageTerms) {
   const bill = await imageBill(usages, delivered, terms);
-  return { ...bill, counts: { images: delivered } };
+  return { ...bill, counts: { images: delivered.length } };
 }
 
-/** Image generation from a prompt. */
+/** Images from a prompt, and from other images. */
 export const image: Modality = {
   name: 'image',
   refinements: [],

@@ -3,12 +3,11 @@ import type { PriceEntry } from '../../schema-types/gateway.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
 import { readDollars } from '../../yaml/dollars.js';
-
-const QUALITIES = ['standard', 'hd'];
+import { kindIn } from './price.js';
 
 /**
- * Nano-dollars of an image: `any` where one number stands for all, or by quality, or by size. What
- * the file leaves out is not for sale.
+ * Nano-dollars of an image: `any` where one number stands for all, or by quality, by size, or by
+ * both, `hd/1024x1024`. What the file leaves out is not for sale.
  */
 export function readImagePrices(
   source: Source,
@@ -22,11 +21,21 @@ export function readImagePrices(
   }
   const given = Object.entries(entry).filter(([, amount]) => amount !== undefined);
   const keys = given.map(([key]) => key);
-  const sizes = keys.filter((key) => !QUALITIES.includes(key));
+  const sizes = keys.filter((key) => kindIn(key).size !== undefined);
   if (sizes.length > 0 && sizes.length < keys.length) {
-    const message = 'per_image goes by quality or by size, not by both';
-    source.fault(pointer, { code: 'mixed_price', message, hint: 'keep one kind of key' });
+    const message = 'per_image goes by quality or by size, not by both side by side';
+    const hint =
+      'keep one kind of key, or give each quality its sizes: { hd: { 1024x1024: 0.08 } }';
+    source.fault(pointer, { code: 'mixed_price', message, hint });
   }
-  const amounts = keys.map((key) => [key, readDollars(source, pointer + join(key))] as const);
-  return { per_image: new Map(amounts) };
+  const prices = new Map<string, bigint>();
+  for (const [key, amount] of given) {
+    const place = pointer + join(key);
+    if (typeof amount !== 'object') prices.set(key, readDollars(source, place));
+    else
+      for (const size of Object.keys(amount)) {
+        prices.set(`${key}/${size}`, readDollars(source, place + join(size)));
+      }
+  }
+  return { per_image: prices };
 }

@@ -1,38 +1,96 @@
-import type { ImageCall } from './codec.js';
-import { tokenCost } from '../../billing/cost.js';
+import type { ImageCall, ImageQuality, MadeImage } from './codec.js';
+import { tokenCost, isPlausible, maxTokenCost, readUsage, sumUsage, type Bill } from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
-import { isPlausible } from '../chat/bill.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
-import { readUsage, type Bill } from '../../billing/bill.js';
+import type { Provider } from '../../core/provider.js';
 
 /** Output tokens of one image at the most, where the model's limits do not say. */
 const MAX_TOKENS = 8_192;
 /** What an upstream may add around a prompt, and more than that. */
 const TEMPLATE_TOKENS = 64;
-/** Output tokens of an image of 1024 x 1024, for an estimate. */
-const USUAL_TOKENS = { standard: 1_056, hd: 4_160 };
+/** Input tokens of an image to be edited, where neither model nor manifest says. */
+const INPUT_TOKENS = 8_192;
+/** Output tokens of an image of 1024 x 1024, for an estimate; of `auto` those of the dearest. */
+const USUAL_TOKENS: Readonly<Record<ImageQuality, number>> = {
+  low: 272,
+  standard: 1_056,
+  medium: 1_056,
+  hd: 4_160,
+  high: 4_160,
+  auto: 4_160,
+};
 const USUAL_PIXELS = 1_024 ** 2;
 
-type Kind = Pick<ImageCall, 'size' | 'quality'>;
+/** Words for the same quality, of which a price may list one. */
+const SAME_QUALITY: Partial<Record<ImageQuality, ImageQuality>> = {
+  standard: 'medium',
+  medium: 'standard',
+  hd: 'high',
+  high: 'hd',
+};
+
+type Kind = Pick<ImageCall, 'size' | 'any_size' | 'quality'>;
 
 /** Who bills for images: the call, at whose price, under which hold (null where it is free). */
 export interface ImageTerms {
   call: ImageCall;
   model: Model;
+  provider?: Pick<Provider, 'image_tokens'>;
   price: Price;
   hold_nano: bigint | null;
 }
 
 /**
  * Nano-dollars of one such image, its tokens aside; undefined where the price does not cover it.
- * A price in tokens alone covers all images.
+ * Where the upstream chooses size or quality, that of the dearest it may choose. A price in tokens
+ * alone covers all images.
  */
-export function imagePrice(price: Price, { size, quality }: Kind): bigint | undefined {
+export function imagePrice(price: Price, kind: Kind): bigint | undefined {
   const { free, per_image } = price;
   if (free || !per_image) return 0n;
-  const bySize = size && per_image.get(`${size.width}x${size.height}`);
-  return per_image.get('any') ?? bySize ?? (quality && per_image.get(quality));
+  return pricesOf(per_image, kind).reduce<bigint | undefined>(
+    (dearest, nano) => (dearest === undefined || nano > dearest ? nano : dearest),
+    undefined,
+  );
+}
+
+/** All that such an image may cost: one amount, unless the upstream chooses its size or quality. */
+function pricesOf(per_image: ReadonlyMap<string, bigint>, kind: Kind): bigint[] {
+  const listed = [...per_image].map(([key, nano]) => ({ ...kindIn(key), nano }));
+  const { size, any_size, quality } = kind;
+  const text = size && `${size.width}x${size.height}`;
+  const isListed = listed.some((one) => one.quality === quality);
+  const word = quality && !isListed ? (SAME_QUALITY[quality] ?? quality) : quality;
+  return listed
+    .filter((one) => any_size || one.size === undefined || one.size === text)
+    .filter((one) => word === 'auto' || one.quality === undefined || one.quality === word)
+    .map(({ nano }) => nano);
+}
+
+/** The parts of a key of `per_image`: `any`, `hd`, `1024x1024` or `hd/1024x1024`. */
+export function kindIn(key: string): { quality?: string; size?: string } {
+  const parts = key === 'any' ? [] : key.split('/');
+  const size = parts.find((part) => part.includes('x'));
+  const quality = parts.find((part) => !part.includes('x'));
+  return { ...(size !== undefined && { size }), ...(quality !== undefined && { quality }) };
+}
+
+/** The kind of a delivered image: what the upstream chose, where that has a price. */
+function kindOf(call: ImageCall, made: MadeImage, price: Price): Kind {
+  const { size, any_size = false, quality } = call;
+  const chosen: Kind = {
+    size: any_size ? made.size : size,
+    any_size: any_size && !made.size,
+    quality: quality === 'auto' ? (made.quality ?? quality) : quality,
+  };
+  return imagePrice(price, chosen) === undefined ? call : chosen;
+}
+
+/** Whether the price of an image depends on a choice of the upstream that it does not tell. */
+function isVague({ free, per_image }: Price, kind: Kind): boolean {
+  if (free || !per_image) return false;
+  return new Set(pricesOf(per_image, kind)).size > 1;
 }
 
 /** What must be held before the call leaves: at the dearest upstream that may make the images. */
@@ -41,29 +99,36 @@ export function imageMaxCost(
   model: Model,
   upstreams: readonly Upstream[],
 ): bigint {
-  const tokens = mostTokens(call, model);
-  const costs = upstreams.map(({ price }) => costOf(call, call.n, tokens, price));
+  const kinds = Array.from({ length: call.n }, () => call);
+  const costs = upstreams.map(
+    ({ provider, price }) =>
+      imagesCost(kinds, price) + maxTokenCost(mostTokens({ call, model, provider }), price),
+  );
   return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
 }
 
 /**
- * What the delivered images cost. Tokens count by the upstream's own usage where it makes sense,
- * whatever it costs, else by an estimate where they cost anything, which never passes the hold.
+ * Bills the delivered images, each as the upstream made it. A choice that the upstream does not
+ * tell counts as the dearest, and makes the bill an estimate. Tokens count by the upstream's own
+ * usage where it makes sense, whatever it costs, else by an estimate where they cost anything,
+ * which never passes the hold.
  */
 export async function imageBill(
   usages: readonly unknown[],
-  delivered: number,
+  delivered: readonly MadeImage[],
   terms: ImageTerms,
 ): Promise<Bill> {
-  const { call, model, price, hold_nano } = terms;
-  if (delivered === 0) return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
+  const { call, price, hold_nano } = terms;
+  if (delivered.length === 0) return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
+  const kinds = delivered.map((made) => kindOf(call, made, price));
   const said = believed(usages, terms);
   if (said || !hasTokenPrice(price)) {
     const usage = said ?? NO_TOKENS;
-    return { usage, cost_nano: costOf(call, delivered, usage, price), estimated: false };
+    const estimated = kinds.some((kind) => isVague(price, kind));
+    return { usage, cost_nano: costOf(kinds, usage, price), estimated };
   }
-  const usage = await estimate(call, delivered, model);
-  const cost = costOf(call, delivered, usage, price);
+  const usage = await estimate(kinds, terms);
+  const cost = costOf(kinds, usage, price);
   const cost_nano = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
   return { usage, cost_nano, estimated: true };
 }
@@ -78,39 +143,55 @@ function believed(
   usages: readonly unknown[],
   { call, model, price }: ImageTerms,
 ): TokenUsage | undefined {
-  const sum = { ...NO_TOKENS };
+  let sum = NO_TOKENS;
   for (const usage of usages) {
     const tokens = readUsage(usage);
     if (!tokens) return undefined;
-    sum.prompt_tokens += tokens.prompt_tokens;
-    sum.completion_tokens += tokens.completion_tokens;
+    sum = sumUsage(sum, tokens);
   }
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
   return isPlausible(sum, model.limits, call.n) ? sum : undefined;
 }
 
 /** Every image may have a call of its own, and so its own prompt. */
-function mostTokens({ prompt, n, fields }: ImageCall, { limits }: Model): TokenUsage {
+function mostTokens(terms: Tokenized): TokenUsage {
+  const { prompt, n, fields } = terms.call;
+  const { limits } = terms.model;
   const prompt_bytes = Buffer.byteLength(prompt) + Buffer.byteLength(JSON.stringify(fields));
   return {
-    prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes),
+    prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes + inputTokens(terms)),
     completion_tokens: n * (limits.max_tokens ?? MAX_TOKENS),
   };
 }
 
-async function estimate(call: ImageCall, delivered: number, model: Model): Promise<TokenUsage> {
-  const { width, height } = call.size ?? { width: 1_024, height: 1_024 };
-  const usual = USUAL_TOKENS[call.quality ?? 'standard'];
-  const one = Math.ceil((usual * width * height) / USUAL_PIXELS);
-  const most = model.limits.max_tokens ?? MAX_TOKENS;
-  return {
-    prompt_tokens: await countTokens(call.prompt),
-    completion_tokens: delivered * Math.min(one, most),
-  };
+type Tokenized = Pick<ImageTerms, 'call' | 'model' | 'provider'>;
+
+/** What the images to be edited, and their mask, are taken to cost. */
+function inputTokens({ call, model, provider }: Tokenized): number {
+  const { images = [], mask } = call;
+  const each = model.limits.image_tokens ?? provider?.image_tokens ?? INPUT_TOKENS;
+  return each * (images.length + (mask === undefined ? 0 : 1));
 }
 
-function costOf(call: ImageCall, images: number, tokens: TokenUsage, price: Price): bigint {
-  return BigInt(images) * (imagePrice(price, call) ?? 0n) + tokenCost(tokens, price);
+async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<TokenUsage> {
+  const { call, model } = terms;
+  const most = model.limits.max_tokens ?? MAX_TOKENS;
+  let completion_tokens = 0;
+  for (const { size, quality } of kinds) {
+    const { width, height } = size ?? { width: 1_024, height: 1_024 };
+    const usual = USUAL_TOKENS[quality ?? 'standard'];
+    completion_tokens += Math.min(Math.ceil((usual * width * height) / USUAL_PIXELS), most);
+  }
+  const prompt_tokens = (await countTokens(call.prompt)) + inputTokens(terms);
+  return { prompt_tokens, completion_tokens };
+}
+
+function costOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price): bigint {
+  return imagesCost(kinds, price) + tokenCost(tokens, price);
+}
+
+function imagesCost(kinds: readonly Kind[], price: Price): bigint {
+  return kinds.reduce((sum, kind) => sum + (imagePrice(price, kind) ?? 0n), 0n);
 }
 
 function hasTokenPrice({ input_nano_per_million, output_nano_per_million }: Price): boolean {

@@ -1,19 +1,28 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
+import { wireRequest } from '../../upstream/form-request.js';
+import { requestJson } from '../../upstream/upstream-request.js';
 import { shares } from '../../lib/shares.js';
-import { isImageCodec, type ImageCall, type ImageCodec, type ImageReply } from './codec.js';
+import {
+  isImageCodec,
+  type ImageCall,
+  type ImageCodec,
+  type ImageReply,
+  type MadeImage,
+} from './codec.js';
+import { pollImages } from './poll.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
+import type { ProviderOperation } from '../../core/provider.js';
 
 /** The images of one request, ready for the client. `created` is in Unix seconds. */
 export interface ImageAnswer {
   upstream: Upstream;
   created: number;
   data: readonly ImageDatum[];
-  /** How many the client pays for. */
-  delivered: number;
+  /** Those that the client pays for. */
+  delivered: readonly MadeImage[];
   /** What each upstream call says of its usage. */
   usages: readonly unknown[];
 }
@@ -34,23 +43,28 @@ export async function images(
       ask({ ...call, n }, upstream, operation, client, services),
     ),
   );
-  const images = replies.flatMap((reply) => reply.images);
+  const images = replies.flatMap(({ images: some, made = {} }) =>
+    some.map((image) => ({ image, made })),
+  );
   const answer = { upstream, usages: replies.map(({ usage }) => usage) };
   const created = Math.floor(services.now() / 1_000);
   // The upstream was heard out only to learn what it made: nobody is there to take it.
   if (client.disconnected && !client.may_retry) {
-    return { ...answer, created, data: [], delivered: images.length };
+    return { ...answer, created, data: [], delivered: images.map(({ made }) => made) };
   }
   // What is made is paid for, also by a client that leaves now.
   client.on_disconnect = 'drain';
-  const data = await good(
-    images.map((image) => toClientFormat(image, call, upstream, client, services)),
+  const delivered = await good(
+    images.map(async ({ image, made }) => {
+      const datum = await toClientFormat(image, call, upstream, client, services);
+      return { datum, made };
+    }),
   );
-  return { ...answer, created, data, delivered: data.length };
+  const data = delivered.map(({ datum }) => datum);
+  return { ...answer, created, data, delivered: delivered.map(({ made }) => made) };
 }
 
-interface ImageOperation {
-  path: string;
+interface ImageOperation extends Pick<ProviderOperation, 'path' | 'edit'> {
   codec: ImageCodec;
   max: number;
 }
@@ -73,17 +87,20 @@ async function good<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
 async function ask(
   call: ImageCall,
   upstream: Upstream,
-  { codec, path }: ImageOperation,
+  { codec, path, edit }: ImageOperation,
   client: ClientConnection,
-  { network, configuration }: Services,
+  services: Services,
 ): Promise<ImageReply> {
   const { provider } = upstream;
-  const { limits } = configuration;
+  const { network, configuration } = services;
   const encoded = codec.encode(call, upstream);
-  const wire = jsonRequest(encoded, path);
-  const body = await requestJson(network, provider, wire, limits.answer_bytes, client);
-  const { images, usage } = codec.decode(body, call, upstream);
+  const wire = await wireRequest(encoded, call.images ? (edit?.path ?? path) : path);
+  const { answer_bytes } = configuration.limits;
+  const first = await requestJson(network, provider, wire, answer_bytes, client);
+  const { poll } = codec;
+  const body = poll ? await pollImages(poll, first, { call, upstream }, client, services) : first;
+  const { images, made, usage } = codec.decode(body, call, upstream);
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
   // An upstream that makes more than was asked for gives the rest away.
-  return { images: images.slice(0, call.n), usage };
+  return { images: images.slice(0, call.n), ...(made && { made }), usage };
 }

@@ -1,9 +1,16 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
-import type { ImageCall, ImageCodec, ImageReply, GeneratedImage } from './codec.js';
+import {
+  formParts,
+  type ImageCall,
+  type ImageCodec,
+  type ImagePolling,
+  type ImageReply,
+  type GeneratedImage,
+} from './codec.js';
 import { base64Of, isDataUrl } from '../../lib/data-url.js';
 import { isRecord } from '../../lib/is-record.js';
-import type { ImageBlock } from '../../schema-types/provider.js';
+import type { ImageBlock, ImagePollBlock } from '../../schema-types/provider.js';
 import { classifyErrorInside } from '../../upstream/classify-error.js';
 import { unsupportedValue } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
@@ -28,22 +35,30 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   const response = block.response ?? {};
   const path = at(image_request, '/path', block.path, true);
   const request = at(image_request, '/request', block.request);
+  const editPath = at(image_request, '/edit/path', block.edit?.path, true);
+  const editRequest = at(image_request, '/edit/request', block.edit?.request);
   const images = at(image_response, '/response/images', response.images);
   const usage = at(image_response, '/response/usage', response.usage);
   const error = at(image_response, '/response/error', response.error);
   const headers = headersOf(block.headers);
   return {
+    ...(block.poll && { poll: pollingOf(source, block.poll) }),
     encode(call, upstream) {
-      checkAccepted(call, block);
-      const names = { call, model: upstream.model };
-      const address = addressFrom(evaluate(path, call, names));
-      const body = applyOverrides(evaluate(request, call, names), upstream);
-      return { path: address, headers, body };
+      // The upstream's own choice is asked for by naming none.
+      const quality = call.quality === 'auto' ? undefined : call.quality;
+      checkAccepted({ ...call, quality }, block);
+      const asked = { ...call, quality, ...filesOf(call) };
+      const names = { call: asked, model: upstream.model };
+      const [where, what] = call.images ? [editPath, editRequest] : [path, request];
+      const address = addressFrom(evaluate(where, asked, names));
+      const body = applyOverrides(evaluate(what, asked, names), upstream);
+      const form = block.send === 'form' ? { form: formParts(body, call) } : {};
+      return { path: address, headers, body, ...form };
     },
     decode(body, call, { model, provider }): ImageReply {
       const names = { call, body, model };
       const said = evaluate(error, body, names);
-      if (typeof said === 'string' && said !== '')
+      if ((typeof said === 'string' && said !== '') || isRecord(said))
         throw classifyErrorInside({ error: said }, provider);
       const made = evaluate(images, body, names);
       const found = (Array.isArray(made) ? made : []).flatMap(imageIn);
@@ -54,6 +69,34 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
     },
   };
 }
+
+function pollingOf(source: Source, block: PartialLoad<ImagePollBlock>): ImagePolling {
+  const place = TEMPLATE_SCOPES.image_response;
+  const path = compile(block.path, `${AT}/poll/path`, { source, place, address: true });
+  const pending = compile(block.pending, `${AT}/poll/pending`, { source, place });
+  return {
+    address: (body, call, { model }) => addressFrom(evaluate(path, body, { call, body, model })),
+    isPending: (body, call, { model }) => {
+      const value = evaluate(pending, body, { call, body, model });
+      return value === true || (typeof value === 'string' && value !== '');
+    },
+  };
+}
+
+/** The images to be edited, in the parts that templates name. */
+function filesOf({ images, mask }: ImageCall): Fields {
+  const parts = (url: string) => ({
+    url,
+    base64: base64Of(url),
+    mime_type: url.slice('data:'.length, url.indexOf(';')),
+  });
+  return {
+    ...(images && { images: images.map(parts) }),
+    ...(mask !== undefined && { mask: parts(mask) }),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function checkAccepted(call: ImageCall, { accepts }: PartialLoad<ImageBlock>): void {
   const size = call.size && `${call.size.width}x${call.size.height}`;

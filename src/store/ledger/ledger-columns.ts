@@ -1,5 +1,11 @@
-/** A charge of one paid answer, as it goes into the ledger. */
-export interface Charge {
+import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
+import { isRecord } from '../../lib/is-record.js';
+
+/**
+ * A charge of one paid answer, as it goes into the ledger. A class of tokens that the upstream has
+ * not named is absent.
+ */
+export interface Charge extends Partial<Record<TokenClass, number>> {
   request_id: string;
   account_id: string;
   /** The key under which the request took its hold. */
@@ -14,7 +20,7 @@ export interface Charge {
   not_owed_nano?: bigint;
   /** True where the gateway counted the tokens: the upstream's counts were missing or absurd. */
   estimated: boolean;
-  /** JSON object of the units used, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
+  /** JSON object of the other units, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
   usage: string;
 }
 
@@ -28,8 +34,14 @@ export const CHARGE_COLUMNS = [
   { name: 'provider', type: 'text' },
   { name: 'usage', type: 'text' },
   { name: 'estimated', type: 'boolean' },
+  { name: 'cached_tokens', type: 'bigint' },
+  { name: 'cache_write_tokens', type: 'bigint' },
+  { name: 'audio_input_tokens', type: 'bigint' },
+  { name: 'audio_output_tokens', type: 'bigint' },
+  { name: 'reasoning_tokens', type: 'bigint' },
 ] as const satisfies readonly ChargeColumn[];
 
+/** The type is that of SQL. A `bigint` column is a count: a number in the charge and the entry. */
 interface ChargeColumn {
   name: keyof Charge;
   type: 'text' | 'bigint' | 'boolean';
@@ -68,7 +80,7 @@ export type LedgerRow = Omit<LedgerEntry, 'id' | 'created_ms' | Columns['name']>
 export const CHARGE_NAMES = CHARGE_COLUMNS.map(({ name }) => name).join(', ');
 
 /** The values of the charge columns, in the order of `CHARGE_COLUMNS`. */
-export function chargeValues(charge: Partial<Charge>): (string | bigint | boolean | null)[] {
+export function chargeValues(charge: Partial<Charge>): (string | number | boolean | null)[] {
   return CHARGE_COLUMNS.map(
     ({ name, type }) => charge[name] ?? (type === 'boolean' ? false : null),
   );
@@ -87,9 +99,7 @@ export function ledgerRow(
 }
 
 export function toEntry(row: LedgerRow): LedgerEntry {
-  const fields = CHARGE_COLUMNS.map(({ name, type }) => {
-    return [name, type === 'boolean' ? Boolean(row[name]) : row[name]] as const;
-  });
+  const fields = CHARGE_COLUMNS.map(({ name, type }) => [name, fieldOf(row[name], type)] as const);
   return {
     id: Number(row.id),
     account_id: row.account_id,
@@ -101,4 +111,17 @@ export function toEntry(row: LedgerRow): LedgerEntry {
     created_ms: Number(row.created_ms),
     ...(Object.fromEntries(fields) as ChargeFields),
   };
+}
+
+function fieldOf(value: unknown, type: ChargeColumn['type']): unknown {
+  if (type === 'boolean') return Boolean(value);
+  return type === 'bigint' && value !== null ? Number(value) : value;
+}
+
+/** All units that an entry counts, those of its columns too; null where it counts none. */
+export function usageOf(entry: LedgerEntry): Record<string, unknown> | null {
+  const units: unknown = entry.usage === null ? null : JSON.parse(entry.usage);
+  if (!isRecord(units)) return null;
+  const classes = TOKEN_CLASSES.filter((name) => entry[name] !== null);
+  return { ...units, ...Object.fromEntries(classes.map((name) => [name, entry[name]])) };
 }

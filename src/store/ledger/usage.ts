@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
 
 /** What was used and charged on a day, by model and key. */
-export interface UsageRow {
+export interface UsageRow extends Record<TokenClass, number> {
   /** `YYYY-MM-DD`, of UTC. */
   day: string;
   model: string;
@@ -17,13 +18,30 @@ export interface UsageRow {
   cost_nano: bigint;
 }
 
+/** The figures of a row, without day, model and key. */
+export const NOTHING_USED: Readonly<Omit<UsageRow, 'day' | 'model' | 'key_id'>> = Object.freeze({
+  calls: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  audio_input_tokens: 0,
+  audio_output_tokens: 0,
+  reasoning_tokens: 0,
+  images: 0,
+  video_seconds: 0,
+  cost_nano: 0n,
+});
+
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 /** Entries that are added up in one statement, which in SQLite stops the event loop. */
 const SLICE = 2_000;
 const NANO_PER_DOLLAR = 1_000_000_000n;
 
-const AMOUNTS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
+/** Those in the JSON of `usage`; the classes of tokens have columns. */
+const UNITS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
+const AMOUNTS = [...UNITS, ...TOKEN_CLASSES];
 
 type Sum = Record<(typeof AMOUNTS)[number], number | null> & {
   day: bigint;
@@ -107,29 +125,27 @@ async function sumsOf(
       knex.raw(`sum(case when kind = 'charge' then 1 else 0 end) as calls`),
       knex.raw(`cast(sum(amount_nano / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
       knex.raw(`cast(sum(amount_nano % ${NANO_PER_DOLLAR}) as bigint) as nano`),
-      ...AMOUNTS.map((name) => knex.raw(amountIn[dialect](name))),
+      ...UNITS.map((name) => knex.raw(unitIn[dialect](name))),
+      ...TOKEN_CLASSES.map((name) => knex.raw(sumIn[dialect](name))),
     );
 }
 
 /** As floats: a sum that is absurd is then inexact, and no fault. */
-const amountIn: Record<Database['dialect'], (name: string) => string> = {
+const unitIn: Record<Database['dialect'], (name: string) => string> = {
   sqlite: (name) => `total(json_extract(usage, '$.${name}')) as ${name}`,
   postgres: (name) => `sum((usage::json ->> '${name}')::double precision) as ${name}`,
+};
+
+const sumIn: Record<Database['dialect'], (name: string) => string> = {
+  sqlite: (name) => `total(${name}) as ${name}`,
+  postgres: (name) => `sum(${name}::double precision) as ${name}`,
 };
 
 function add(rows: Map<string, UsageRow>, sum: Sum): void {
   const day = new Date(Number(sum.day) * DAY_MS).toISOString().slice(0, 10);
   const { model, key_id } = sum;
   const name = JSON.stringify([day, model, key_id]);
-  const nothing = { prompt_tokens: 0, completion_tokens: 0, images: 0, video_seconds: 0 };
-  const row = rows.get(name) ?? {
-    day,
-    model: model ?? '',
-    key_id,
-    calls: 0,
-    ...nothing,
-    cost_nano: 0n,
-  };
+  const row = rows.get(name) ?? { day, model: model ?? '', key_id, ...NOTHING_USED };
   row.calls += Number(sum.calls);
   for (const amount of AMOUNTS) row[amount] += sum[amount] ?? 0;
   row.cost_nano -= sum.dollars * NANO_PER_DOLLAR + sum.nano;

@@ -102,19 +102,20 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
   it('gives usage as a file for spreadsheets', async () => {
     const evil = '=HYPERLINK("http://evil.example","x")';
     const { key } = await here.house.gateway.store.createKey(ann.account_id, evil);
-    await charge(5n, { key_id: key.id });
+    await charge(5n, { key_id: key.id, cached_tokens: 6, reasoning_tokens: 2 });
     const days = await ann.get('/api/usage?format=csv');
     expect(days.headers.get('content-type')).to.match(/^text\/csv; charset=utf-8/u);
     expect(days.headers.get('content-disposition')).to.equal(
       'attachment; filename="usage-2026-10-22-2026-11-20-day.csv"',
     );
     expect(days.text).to.equal(
-      'day,calls,prompt_tokens,completion_tokens,images,video_seconds,cost\r\n' +
-        '2026-11-20,1,9,5,0,0,0.000000005\r\n',
+      'day,calls,prompt_tokens,cached_tokens,cache_write_tokens,audio_input_tokens,' +
+        'completion_tokens,audio_output_tokens,reasoning_tokens,images,video_seconds,cost\r\n' +
+        '2026-11-20,1,9,6,0,0,5,0,2,0,0,0.000000005\r\n',
     );
     const keys = await ann.get('/api/usage?format=csv&by=key');
     expect(keys.text.split('\r\n')[1]).to.equal(
-      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,5,0,0,0.000000005`,
+      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,5,0,2,0,0,0.000000005`,
     );
   });
 
@@ -165,7 +166,7 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
   });
 
   it('finds the charge of a request, with its usage', async () => {
-    const id = await charge(5n, { estimated: true });
+    const id = await charge(5n, { estimated: true, cached_tokens: 6, reasoning_tokens: 0 });
     await charge(6n);
     const { data, next_cursor } = await ledger(`?reference=${id}`);
     expect(next_cursor).to.equal(null);
@@ -178,7 +179,12 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
         reference: id,
         model: 'gpt-4o-mini',
         key: 'key_1',
-        usage: { prompt_tokens: 9, completion_tokens: 5 },
+        usage: {
+          prompt_tokens: 9,
+          completion_tokens: 5,
+          cached_tokens: 6,
+          reasoning_tokens: 0,
+        },
         estimated: true,
         uncollected: '0.00',
       },

@@ -139,6 +139,7 @@ describe('the OpenAPI document', () => {
       'post /v1/chat/completions',
       'post /openai/v1/chat/completions',
       'post /v1/images/generations',
+      'post /v1/images/edits',
       'post /v1/embeddings',
       'post /v1/queue/{model}',
     ]);

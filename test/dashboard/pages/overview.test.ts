@@ -58,6 +58,24 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(totals.size).to.equal(1);
   });
 
+  it('show the classes of tokens that were used, and no others', async () => {
+    const { page } = await open('/usage?by=model', { javaScriptEnabled: false });
+    expect(await page.locator('thead th').allTextContents()).to.deep.equal([
+      'Model',
+      'Cost',
+      'Calls',
+      'Input tokens',
+      'Cached',
+      'Output tokens',
+      'Reasoning',
+      'Images',
+      'Video seconds',
+    ]);
+    await page.goto('/');
+    const activity = page.getByRole('region', { name: 'Activity' });
+    expect(await activity.textContent()).to.match(/\d cached · [\d,]+ reasoning/u);
+  });
+
   it('filter by model, and hand out the same filter as CSV', async () => {
     const { page } = await open('/usage?by=model', { javaScriptEnabled: false });
     await page.getByLabel('Model').selectOption('gpt-image-1');

@@ -2,13 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ceiling, spendOf } from '../../../src/dashboard/pages/spend.js';
 import { usageRange } from '../../../src/dashboard/views/usage.js';
-import type { UsageRow } from '../../../src/store/ledger/usage.js';
+import { NOTHING_USED, type UsageRow } from '../../../src/store/ledger/usage.js';
 
 const RANGE = usageRange({ from: '2026-11-01', to: '2026-11-03' }, 0);
 
 function row(day: string, model: string, cost_nano: bigint): UsageRow {
-  const used = { prompt_tokens: 1, completion_tokens: 1, images: 0, video_seconds: 0 };
-  return { day, model, key_id: null, calls: 1, cost_nano, ...used };
+  return { ...NOTHING_USED, day, model, key_id: null, calls: 1, cost_nano };
 }
 
 describe('spend for the charts', () => {

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { everyDay, groupUsage, usageRange } from '../../../src/dashboard/views/usage.js';
 import { GatewayError } from '../../../src/core/errors.js';
-import type { UsageRow } from '../../../src/store/ledger/usage.js';
+import { NOTHING_USED, type UsageRow } from '../../../src/store/ledger/usage.js';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 
 function row(day: string, model: string, key_id: string | null, cost_nano: bigint): UsageRow {
-  const amounts = { prompt_tokens: 3, completion_tokens: 2, images: 1, video_seconds: 0.5 };
-  return { day, model, key_id, calls: 1, ...amounts, cost_nano };
+  const tokens = { prompt_tokens: 3, cached_tokens: 2, completion_tokens: 2, reasoning_tokens: 1 };
+  const amounts = { ...NOTHING_USED, ...tokens, images: 1, video_seconds: 0.5 };
+  return { day, model, key_id, ...amounts, calls: 1, cost_nano };
 }
 
 const ROWS = [
@@ -66,9 +67,12 @@ describe('usage', () => {
       ['2026-03-01', 1, 10n],
     ]);
     expect(totals).to.deep.equal({
+      ...NOTHING_USED,
       calls: 4,
       prompt_tokens: 12,
+      cached_tokens: 8,
       completion_tokens: 8,
+      reasoning_tokens: 4,
       images: 4,
       video_seconds: 2,
       cost_nano: 86n,

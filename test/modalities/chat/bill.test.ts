@@ -67,6 +67,57 @@ describe('believedBill', () => {
     });
   });
 
+  const CLASSED = {
+    ...PRICE,
+    cached_input_nano_per_million: 15_000_000n,
+    audio_input_nano_per_million: 1_000_000_000n,
+    audio_output_nano_per_million: 2_000_000_000n,
+  };
+
+  it('charges each class at its own price, and shows it', () => {
+    const usage = {
+      prompt_tokens: 30,
+      completion_tokens: 20,
+      prompt_tokens_details: { cached_tokens: 10, audio_tokens: 5 },
+      completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 3 },
+    };
+    expect(billFromUsage(usage, ['Hello'], termsOf(HELLO, [CLASSED]))).to.deep.equal({
+      usage: {
+        prompt_tokens: 30,
+        completion_tokens: 20,
+        cached_tokens: 10,
+        audio_input_tokens: 5,
+        reasoning_tokens: 12,
+        audio_output_tokens: 3,
+      },
+      cost_nano: 15n * 150n + 10n * 15n + 5n * 1_000n + 17n * 600n + 3n * 2_000n,
+      estimated: false,
+    });
+  });
+
+  it('charges the two figures where a class is absurd', () => {
+    const prompt_tokens_details = { cached_tokens: 1e9, audio_tokens: -1 };
+    const usage = { prompt_tokens: 30, completion_tokens: 20, prompt_tokens_details };
+    const bill = billFromUsage(usage, ['Hello'], termsOf(HELLO, [CLASSED]));
+    expect(bill?.cost_nano).to.equal(30n * 150n + 20n * 600n);
+  });
+
+  it('owes text before sound, of an answer beyond the limit that was sent', () => {
+    const said = (completion_tokens: number, audio_tokens: number) => ({
+      prompt_tokens: 20,
+      completion_tokens,
+      prompt_tokens_details: { cached_tokens: 20 },
+      completion_tokens_details: { audio_tokens },
+    });
+    const terms_of_sound = termsOf(HELLO, [CLASSED]);
+    const mixed = billFromUsage(said(150, 90), ['Hello'], terms_of_sound);
+    expect(mixed?.cost_nano).to.equal(20n * 15n + 60n * 600n + 40n * 2_000n);
+    expect(mixed?.not_owed_nano).to.equal(50n * 2_000n);
+    const text = billFromUsage(said(150, 20), ['Hello'], terms_of_sound);
+    expect(text?.cost_nano).to.equal(20n * 15n + 100n * 600n);
+    expect(text?.not_owed_nano).to.equal(30n * 600n + 20n * 2_000n);
+  });
+
   it('owes the limit that was sent once for each answer', () => {
     const usage = { prompt_tokens: 9, completion_tokens: 150 };
     const bill = billFromUsage(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
@@ -143,8 +194,13 @@ describe('estimatedBill', () => {
     const data = 'A'.repeat(40_000);
     const audio = { type: 'input_audio' as const, input_audio: { data, format: 'wav' as const } };
     const messages = [{ role: 'user' as const, content: [image, audio] }];
-    const { usage } = await estimatedBill(['one'], termsOf({ messages }));
-    expect(usage.prompt_tokens).to.equal(4 + 2_000 + 1_000);
+    const sound = { ...PRICE, audio_input_nano_per_million: 1_000_000_000n };
+    const { usage, cost_nano } = await estimatedBill(['one'], termsOf({ messages }, [sound]));
+    expect(usage).to.deep.include({
+      prompt_tokens: 4 + 2_000 + 1_000,
+      audio_input_tokens: 1_000,
+    });
+    expect(cost_nano).to.equal(2_004n * 150n + 1_000n * 1_000n + 600n);
   });
 
   it('costs nothing where the model is free', async () => {

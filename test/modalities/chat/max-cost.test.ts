@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { chatMaxCost, maxTokens } from '../../../src/modalities/chat/max-cost.js';
-import { tokenCost } from '../../../src/billing/cost.js';
+import { tokenCost } from '../../../src/billing/bill.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE } from '../../billing/helpers/terms.js';
@@ -55,11 +55,21 @@ const messages: fc.Arbitrary<ChatMessage[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 const nano = fc.bigInt({ min: 0n, max: 10n ** 12n });
-const prices: fc.Arbitrary<Price> = fc.record({
-  free: fc.constant(false),
-  input_nano_per_million: nano,
-  output_nano_per_million: nano,
-});
+const prices: fc.Arbitrary<Price> = fc.record(
+  {
+    free: fc.constant(false),
+    input_nano_per_million: nano,
+    output_nano_per_million: nano,
+    cached_input_nano_per_million: nano,
+    cache_write_nano_per_million: nano,
+    audio_input_nano_per_million: nano,
+    audio_output_nano_per_million: nano,
+  },
+  { requiredKeys: ['free', 'input_nano_per_million', 'output_nano_per_million'] },
+);
+/** Parts of a whole; those of the prompt are taken one after the other. */
+const part = fc.double({ min: 0, max: 1, noNaN: true });
+const parts = fc.record({ used: part, cached: part, written: part, voice: part });
 
 /** Every text that a model could be shown, token by token. */
 function tokensOf(all: readonly ChatMessage[]): number {
@@ -81,20 +91,25 @@ describe('the max cost of a chat call', () => {
   it('is never below what it can cost, in any alphabet and at any of its upstreams', () => {
     const calls = fc.record({ messages, n: fc.integer({ min: 1, max: 128 }) });
     const all = fc.array(prices, { minLength: 1, maxLength: 3 });
-    const used = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(
         calls,
         all,
         fc.integer({ min: 1, max: 10_000 }),
-        used,
-        (call, list, max, part) => {
+        parts,
+        (call, list, max, { used, cached, written, voice }) => {
           const model = modelAt(list);
           const work = chatWork({ model: 'm', ...call, max_tokens: max }, model);
           const bound = chatMaxCost(work, model, model.upstreams);
+          const prompt_tokens = tokensOf(call.messages);
+          const completion_tokens = Math.floor(used * max * call.n);
+          const cached_tokens = Math.floor(cached * prompt_tokens);
           const usage = {
-            prompt_tokens: tokensOf(call.messages),
-            completion_tokens: Math.floor(part * max * call.n),
+            prompt_tokens,
+            completion_tokens,
+            cached_tokens,
+            cache_write_tokens: Math.floor(written * (prompt_tokens - cached_tokens)),
+            audio_output_tokens: Math.floor(voice * completion_tokens),
           };
           for (const price of list) expect(bound >= tokenCost(usage, price)).to.equal(true);
         },
@@ -155,7 +170,7 @@ describe('the max cost of a chat call', () => {
     [
       'audio',
       { messages: [{ role: 'user', content: [audio] }] },
-      { prompt_tokens: 240, completion_tokens: 4_096 },
+      { prompt_tokens: 240, completion_tokens: 4_096, audio_input_tokens: 160 },
     ],
     ['tools', { tools: [{ type: 'function' }] }, { prompt_tokens: 101, completion_tokens: 4_096 }],
   ];
@@ -190,6 +205,21 @@ describe('the max cost of a chat call', () => {
       expect(maxTokens(chatWork(body, model), model, stating)).to.deep.equal(most);
     });
   }
+
+  it('holds sound at the price of sound, and text at the dearest that a cache makes of it', () => {
+    const price = {
+      ...PRICE,
+      cache_write_nano_per_million: 200_000_000n,
+      audio_input_nano_per_million: 1_000_000_000n,
+      audio_output_nano_per_million: 2_000_000_000n,
+    };
+    const model = modelAt([price], 100);
+    const messages = [{ role: 'user' as const, content: [audio] }];
+    const work = chatWork({ model: 'm', messages }, model);
+    expect(chatMaxCost(work, model, model.upstreams)).to.equal(
+      80n * 200n + 160n * 1_000n + 100n * 2_000n,
+    );
+  });
 
   it('is that of the upstream where the same tokens cost most, with what it adds', () => {
     const hidden_tokens = { base: 1_000, tools: 0 };

@@ -4,9 +4,9 @@ import { MODALITIES } from '../../../src/modalities/index.js';
 import { ENV, FIXTURES } from '../../config/helpers/fixtures.js';
 
 describe('an image price in gateway.yaml', () => {
-  it('is one number, one by quality, or one by size', async () => {
+  it('is one number, one by quality, one by size, or one by both', async () => {
     const { configuration } = await load(`${FIXTURES}sound-media.yaml.txt`, ENV, MODALITIES);
-    const prices = ['picture', 'poster', 'mural'].map((id) => [
+    const prices = ['picture', 'poster', 'mural', 'frieze'].map((id) => [
       ...(configuration?.models.get(id)?.price.per_image ?? []),
     ]);
     expect(prices).to.deep.equal([
@@ -16,6 +16,11 @@ describe('an image price in gateway.yaml', () => {
         ['hd', 80_000_000n],
       ],
       [['1024x1024', 40_000_000n]],
+      [
+        ['low', 10_000_000n],
+        ['high/1024x1024', 100_000_000n],
+        ['high/512x512', 50_000_000n],
+      ],
     ]);
   });
 

@@ -6,7 +6,7 @@ import {
   imagePrice,
   type ImageTerms,
 } from '../../../src/modalities/image/price.js';
-import type { ImageCall } from '../../../src/modalities/image/codec.js';
+import type { ImageCall, MadeImage } from '../../../src/modalities/image/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import type { Model, Price } from '../../../src/core/model.js';
 
@@ -32,6 +32,15 @@ const QUALITY: Price = {
     ['hd', 80n],
   ]),
 };
+const GRID: Price = {
+  ...NONE,
+  per_image: new Map([
+    ['low/1024x1024', 10n],
+    ['low/1536x1024', 20n],
+    ['high/1024x1024', 100n],
+    ['high/1536x1024', 200n],
+  ]),
+};
 const SIZE: Price = { ...NONE, per_image: new Map([['1024x1024', 40n]]) };
 /** 5 and 30 nano-dollars a token. */
 const TOKENS: Price = {
@@ -49,6 +58,11 @@ function modelOf(max_tokens?: number): Model {
 
 const provider = providerAt('http://127.0.0.1');
 
+/** So many images of which the upstream tells nothing. */
+function some(count: number): MadeImage[] {
+  return Array.from({ length: count }, () => ({}));
+}
+
 function boundOf(call: ImageCall, prices: readonly Price[], max_tokens?: number): bigint {
   const upstreams = prices.map((price) => upstreamAt(provider, { price }));
   return imageMaxCost(call, modelOf(max_tokens), upstreams);
@@ -61,7 +75,10 @@ function termsOf(price: Price, more: Partial<ImageTerms> = {}): ImageTerms {
 
 describe('the price of an image', () => {
   const small = { width: 512, height: 512 };
-  const CASES: [string, Price, Pick<ImageCall, 'size' | 'quality'>, bigint | undefined][] = [
+  const wide = { width: 1_536, height: 1_024 };
+  const anySize = { size: undefined, any_size: true };
+  type Kind = Pick<ImageCall, 'size' | 'any_size' | 'quality'>;
+  const CASES: [string, Price, Kind, bigint | undefined][] = [
     ['one for all', ANY, { size: small, quality: 'hd' }, 40n],
     ['one by quality', QUALITY, { size: small, quality: 'hd' }, 80n],
     [
@@ -73,6 +90,14 @@ describe('the price of an image', () => {
     ['one by size', SIZE, CALL, 40n],
     ['none for another size', SIZE, { size: small, quality: 'hd' }, undefined],
     ['none for a size that is not said', SIZE, { size: undefined, quality: 'hd' }, undefined],
+    ['none for a quality that is not listed', QUALITY, { size: small, quality: 'low' }, undefined],
+    ['that of the same quality in another word', QUALITY, { size: small, quality: 'high' }, 80n],
+    ['one by quality and size', GRID, { size: wide, quality: 'hd' }, 200n],
+    ['none for a quality at another size', GRID, { size: small, quality: 'low' }, undefined],
+    ['the dearest quality for auto', GRID, { size: CALL.size, quality: 'auto' }, 100n],
+    ['the dearest size for auto', GRID, { ...anySize, quality: 'low' }, 20n],
+    ['the dearest of all where both are auto', GRID, { ...anySize, quality: 'auto' }, 200n],
+    ['the flat one for auto', ANY, { ...anySize, quality: 'auto' }, 40n],
     ['nothing but its tokens', TOKENS, CALL, 0n],
     ['nothing', FREE, CALL, 0n],
   ];
@@ -103,17 +128,17 @@ describe('the bill of an image request', () => {
   const usage = { prompt_tokens: 10, completion_tokens: 1_000 };
 
   it('counts what was delivered', async () => {
-    const bill = await imageBill([usage], 1, termsOf(ANY));
+    const bill = await imageBill([usage], some(1), termsOf(ANY));
     expect(bill).to.deep.equal({ usage, cost_nano: 40n, estimated: false });
   });
 
   it('is nothing for nothing', async () => {
-    const { cost_nano, estimated } = await imageBill([usage], 0, termsOf(BOTH));
+    const { cost_nano, estimated } = await imageBill([usage], some(0), termsOf(BOTH));
     expect([cost_nano, estimated]).to.deep.equal([0n, false]);
   });
 
   it('believes tokens of all calls together', async () => {
-    const bill = await imageBill([usage, usage], 2, termsOf(BOTH));
+    const bill = await imageBill([usage, usage], some(2), termsOf(BOTH));
     const all = { prompt_tokens: 20, completion_tokens: 2_000 };
     expect(bill).to.deep.equal({ usage: all, cost_nano: 80n + 100n + 60_000n, estimated: false });
   });
@@ -129,12 +154,12 @@ describe('the bill of an image request', () => {
   for (const [what, said] of ABSURD) {
     it(`has zeros for usage that is ${what}, where tokens cost nothing`, async () => {
       const zeros = { prompt_tokens: 0, completion_tokens: 0 };
-      const bill = await imageBill([said], 2, termsOf(ANY));
+      const bill = await imageBill([said], some(2), termsOf(ANY));
       expect(bill).to.deep.equal({ usage: zeros, cost_nano: 80n, estimated: false });
     });
 
     it(`estimates usage that is ${what}, where tokens cost`, async () => {
-      const bill = await imageBill([said, usage], 2, termsOf(TOKENS));
+      const bill = await imageBill([said, usage], some(2), termsOf(TOKENS));
       expect(bill.estimated).to.equal(true);
       expect(bill.usage).to.deep.equal({ prompt_tokens: 2, completion_tokens: 2_112 });
       expect(bill.cost_nano).to.equal(BigInt(2 * 5 + 2_112 * 30));
@@ -142,7 +167,11 @@ describe('the bill of an image request', () => {
   }
 
   it('does not believe that images sold by their tokens took none', async () => {
-    const bill = await imageBill([{ prompt_tokens: 9, completion_tokens: 0 }], 1, termsOf(TOKENS));
+    const bill = await imageBill(
+      [{ prompt_tokens: 9, completion_tokens: 0 }],
+      some(1),
+      termsOf(TOKENS),
+    );
     expect(bill.estimated).to.equal(true);
     expect(bill.usage.completion_tokens).to.equal(1_056);
   });
@@ -150,7 +179,7 @@ describe('the bill of an image request', () => {
   it('is the true cost of believable usage beyond the hold', async () => {
     const dear = { prompt_tokens: 2 * PROMPT_TOKENS + 1, completion_tokens: 2 * MAX_TOKENS + 1 };
     const terms = termsOf(TOKENS);
-    const bill = await imageBill([dear], 2, terms);
+    const bill = await imageBill([dear], some(2), terms);
     expect(bill).to.deep.equal({
       usage: dear,
       cost_nano: 35n + (terms.hold_nano ?? 0n),
@@ -167,7 +196,7 @@ describe('the bill of an image request', () => {
     await fc.assert(
       fc.asyncProperty(prices, usages, counts, async (price, all, delivered) => {
         const terms = termsOf(price);
-        const { cost_nano, estimated } = await imageBill(all, delivered, terms);
+        const { cost_nano, estimated } = await imageBill(all, some(delivered), terms);
         expect(cost_nano >= 0n).to.equal(true);
         if (estimated) expect(cost_nano <= (terms.hold_nano ?? 0n)).to.equal(true);
       }),

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { answer, framed, heard, type Heard } from '../../helpers/gemini.js';
-import { inThreeWays } from '../../helpers/packets.js';
+import { inThreeWays, splitAt } from '../../helpers/packets.js';
 
 /** An event that says nothing of an end. */
 function open(parts: readonly object[], usageMetadata?: object): object {
@@ -161,6 +162,15 @@ describe('a stream of Gemini', () => {
     for (const [way, packets] of inThreeWays(stream)) {
       it(`${name}, ${way}`, () => check(heard(packets)));
     }
+
+    it(`${name}, however it is split`, () => {
+      const bytes = Buffer.from(stream);
+      const cuts = fc.array(fc.nat(bytes.length));
+      fc.assert(
+        fc.property(cuts, (places) => check(heard(splitAt(bytes, places)))),
+        { numRuns: 20 },
+      );
+    });
   }
 
   it('does not begin with a count, so that a failure behind it can go to another upstream', () => {

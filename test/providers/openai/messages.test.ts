@@ -53,6 +53,14 @@ describe('messages on the openai wire', () => {
       .that.includes({ fault: 'unsupported', param: 'messages[0].content[0]' });
   });
 
+  it('lose the mark of a tool that failed, which this wire has no word for, and name it', () => {
+    const failed: ChatMessage = { role: 'tool', content: 'x', tool_call_id: 'c1', is_error: true };
+    expect(sentMessages([failed], to())).to.deep.equal({
+      messages: [{ role: 'tool', content: 'x', tool_call_id: 'c1' }],
+      ignored: ['messages[].is_error'],
+    });
+  });
+
   it('are one text for an upstream that takes no lists, and never null', () => {
     const content: ChatMessage['content'] = [
       { type: 'text', text: 'a' },

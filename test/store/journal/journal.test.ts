@@ -46,7 +46,8 @@ describe('the journal', () => {
       due_ms: 5,
       answer: { status: 200, text: '{"cost_nano":"7"}\n' },
     };
-    const entry = { ...entryOf('r1'), answered };
+    const { charge } = entryOf('r1');
+    const entry = { charge: { ...charge, cached_tokens: 7, reasoning_tokens: 0 }, answered };
     await journal.append(entry);
     const [file = ''] = files();
     expect(linesIn(readFileSync(file))).to.deep.equal({ entries: [entry], damaged: 0 });

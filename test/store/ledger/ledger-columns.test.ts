@@ -1,11 +1,18 @@
 import { expect } from 'chai';
-import { CHARGE_COLUMNS } from '../../../src/store/ledger/ledger-columns.js';
+import { CHARGE_COLUMNS, usageOf } from '../../../src/store/ledger/ledger-columns.js';
 import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
 
 onEachStore('the table of ledger columns', (ground) => {
+  const classes = {
+    cached_tokens: 2 ** 40,
+    cache_write_tokens: 2,
+    audio_input_tokens: 0,
+    audio_output_tokens: 4,
+    reasoning_tokens: 5,
+  };
   const charge = (account_id: string, request_id: string) =>
-    chargeOf(request_id, account_id, 1n, { hold_nano: 1n, estimated: true });
+    chargeOf(request_id, account_id, 1n, { hold_nano: 1n, estimated: true, ...classes });
 
   function expectFields(entries: readonly LedgerEntry[], requests: readonly string[]): void {
     expect(entries.map(({ reference }) => reference)).to.have.members(requests);
@@ -44,6 +51,18 @@ onEachStore('the table of ledger columns', (ground) => {
     expectFields(await charges(), ['one']);
   });
 
+  it('shows the units of a charge as one object, without the classes that are not named', async () => {
+    const { store, id, charges } = await open();
+    await store.settle(chargeOf('one', id, 1n, { cached_tokens: 0, reasoning_tokens: 3 }));
+    const [entry] = await charges();
+    expect(entry && usageOf(entry)).to.deep.equal({
+      prompt_tokens: 9,
+      completion_tokens: 5,
+      cached_tokens: 0,
+      reasoning_tokens: 3,
+    });
+  });
+
   it('leaves every column of a credit null, or false where it is a flag', async () => {
     const { store, id, charges } = await open();
     await store.credit(id, 1n, 'gift');
@@ -51,5 +70,6 @@ onEachStore('the table of ledger columns', (ground) => {
     for (const { name, type } of CHARGE_COLUMNS) {
       expect(entry?.[name], name).to.equal(type === 'boolean' ? false : null);
     }
+    expect(entry && usageOf(entry)).to.equal(null);
   });
 });

@@ -20,6 +20,11 @@ onEachStore('ledger', (ground) => {
       provider: null,
       usage: null,
       estimated: false,
+      cached_tokens: null,
+      cache_write_tokens: null,
+      audio_input_tokens: null,
+      audio_output_tokens: null,
+      reasoning_tokens: null,
       uncollected_nano: 0n,
       created_ms: ground.now_ms,
     });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NOTHING_USED } from '../../../src/store/ledger/usage.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
 
@@ -26,7 +27,7 @@ onEachStore('usage', (ground) => {
     await charged(store, id, MIDNIGHT, { model: 'veo', ...usage(film) });
     await charged(store, ben.id, MIDNIGHT, {});
 
-    const nothing = { prompt_tokens: 0, completion_tokens: 0, images: 0, video_seconds: 0 };
+    const { calls: _, ...nothing } = NOTHING_USED;
     const chat = { model: 'gpt-4o-mini', key_id: 'key_1', calls: 1 };
     const tokens = { ...nothing, prompt_tokens: 9, completion_tokens: 5 };
     const day = '2027-01-15';
@@ -48,6 +49,27 @@ onEachStore('usage', (ground) => {
       { day, ...chat, model: 'veo', ...nothing, video_seconds: 8, cost_nano: 7n },
     ]);
     expect(await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 })).to.have.length(4);
+  });
+
+  it('adds up the classes of tokens, also beside charges that do not name them', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const cached = { cached_tokens: 4, cache_write_tokens: 3 };
+    await charged(store, id, MIDNIGHT, cached);
+    await charged(store, id, MIDNIGHT, { ...cached, audio_input_tokens: 2, reasoning_tokens: 1 });
+    await charged(store, id, MIDNIGHT, { audio_output_tokens: 5 });
+    await charged(store, id, MIDNIGHT, {});
+    const [row] = await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 });
+    expect(row).to.deep.include({
+      calls: 4,
+      prompt_tokens: 36,
+      cached_tokens: 8,
+      cache_write_tokens: 6,
+      audio_input_tokens: 2,
+      audio_output_tokens: 5,
+      reasoning_tokens: 1,
+      cost_nano: 28n,
+    });
   });
 
   it('adds up many slices of entries, in which all have the same time', async function () {

@@ -1,6 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import { type TokenUsage, usageBody } from '../../../core/usage.js';
+import { detailedUsageBody, type TokenUsage, usageBody } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
 import type { Heading, Shown } from '../shown.js';
 import type { ChatStreamWriter } from './format.js';
@@ -71,6 +71,8 @@ export interface ChunkWords {
   null_logprobs?: boolean;
   /** Left out: on the last chunk alone. `asked`: null on the others. `never`: nowhere. */
   usage?: 'asked' | 'never';
+  /** Usage has its classes. */
+  usage_details?: true;
 }
 
 /**
@@ -88,6 +90,7 @@ export class ChunkWriter implements ChatStreamWriter {
   readonly #no_logprobs: string;
   readonly #tail: string;
   readonly #hasUsage: boolean;
+  readonly #usageBody: typeof detailedUsageBody;
   readonly #choices = new Map<number, ChoiceState>();
 
   constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
@@ -96,6 +99,7 @@ export class ChunkWriter implements ChatStreamWriter {
     this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
     this.#hasUsage = words.usage !== 'never';
+    this.#usageBody = words.usage_details ? detailedUsageBody : usageBody;
     const heading = { id, object: words.object, created, model, ...words.extra };
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
   }
@@ -122,7 +126,7 @@ export class ChunkWriter implements ChatStreamWriter {
   /** The final chunk and the end of the stream. They go out only after the charge is committed. */
   end({ usage }: Bill): string {
     if (!this.#hasUsage) return DONE;
-    return event(`${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}`) + DONE;
+    return event(`${this.#head}],"usage":${JSON.stringify(this.#usageBody(usage))}}`) + DONE;
   }
 
   error(error: GatewayError): string {

@@ -1,4 +1,5 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
+import { detailedUsageBody } from '../../../core/usage.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
@@ -39,6 +40,7 @@ export const openAiChat: ChatFormat = {
       object: 'chat.completion',
       system_fingerprint: null,
       choices: choices.map((choice) => choiceBody(choice)),
+      usage: detailedUsageBody(usage),
     };
   },
   stream: (heading, shown, { include_usage }) =>
@@ -48,6 +50,7 @@ export const openAiChat: ChatFormat = {
       opening: { content: '', refusal: null },
       null_logprobs: true,
       usage: include_usage ? 'asked' : 'never',
+      usage_details: true,
     }),
 };
 

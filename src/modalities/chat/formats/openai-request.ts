@@ -6,7 +6,6 @@ import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { marked } from './openai-parts.js';
-import { usualMessages } from './openai-spellings.js';
 
 /** Fields of the chat contract that the gateway reads itself: what a call costs rests on them. */
 export const READ_FIELDS: readonly string[] = [
@@ -53,11 +52,7 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
-  const { messages, size } = readMessages(
-    usualMessages(body.messages),
-    model.capabilities,
-    ignored,
-  );
+  const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,

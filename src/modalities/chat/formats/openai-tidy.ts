@@ -1,12 +1,15 @@
 import { isRecord } from '../../../lib/is-record.js';
 
+/** How the address of an image begins. */
+const ADDRESS = /^(https?|data):/iu;
+
 /** Objects inside a body that are the contract's own: null in one of their fields is no value. */
 const INNER = ['image_url', 'input_audio', 'file'];
 
 /**
- * Mends what clients send that the contract does not name, but that can only mean one thing: null in
- * an optional field, an empty list of tool calls, the refusal of an earlier answer. Changes the body
- * in place; false where there was nothing to mend.
+ * Mends what clients send that the contract does not name, but that can only mean one thing: null
+ * in an optional field, an empty list of tool calls, the refusal of an earlier answer, the address
+ * of an image as a text. Changes the body in place; false where there was nothing to mend.
  */
 export function tidy(body: unknown): boolean {
   if (!isRecord(body)) return false;
@@ -56,7 +59,12 @@ function tidyPart(part: unknown): boolean {
   if (!isRecord(part)) return false;
   let isMended = dropNulls(part);
   for (const name of INNER) if (dropNulls(part[name])) isMended = true;
-  const { type, refusal } = part;
+  const { type, refusal, image_url } = part;
+  // Mistral's spelling.
+  if (type === 'image_url' && typeof image_url === 'string' && ADDRESS.test(image_url)) {
+    part['image_url'] = { url: image_url };
+    return true;
+  }
   if (type !== 'refusal' || typeof refusal !== 'string') return isMended;
   delete part['refusal'];
   Object.assign(part, { type: 'text', text: refusal });

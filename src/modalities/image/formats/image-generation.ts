@@ -3,7 +3,7 @@ import { usageBody } from '../../../core/usage.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageAnswer } from '../send.js';
-import { imagePrice } from '../price.js';
+import { imagePrice, kindIn } from '../price.js';
 import { headerSafe } from '../../../http/request-body.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
@@ -77,11 +77,13 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   if (body.partial_images) refuse('partial_images', 'must be 0: images are not streamed here');
   const { fields, ignored } = travelling(body, model);
   const { price } = model;
+  const isAuto = body.size === 'auto';
   const call: ImageCall = {
     prompt,
     n,
-    size: sizeOf(body.size ?? pricedSize(price)),
-    quality: quality ?? (price.per_image?.has('standard') ? 'standard' : undefined),
+    size: isAuto ? undefined : sizeOf(body.size ?? pricedSize(price)),
+    ...(isAuto && { any_size: true }),
+    quality: quality ?? pricedQuality(price),
     style,
     response_format,
     fields,
@@ -89,29 +91,51 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   return { call, ignored };
 }
 
+/** Those of the upstreams that can do what is asked for. Throws `GatewayError` where none can. */
+function able({ images }: ImageCall, { id, upstreams }: Model): readonly Upstream[] {
+  if (!images) return upstreams;
+  const editing = upstreams.filter(({ provider }) => provider.operations.get('image')?.edit);
+  if (editing.length > 0) return editing;
+  const message = `The model "${id}" does not edit images.`;
+  throw new GatewayError('unsupported_capability', message, { param: 'model' });
+}
+
 /**
  * Those of the upstreams that have a price for what is asked for. Throws `GatewayError` (400) where
  * there is none, before any money is held.
  */
-export function priced(call: ImageCall, { id, upstreams, limits }: Model): readonly Upstream[] {
+export function priced(call: ImageCall, model: Model): readonly Upstream[] {
+  const { id, limits } = model;
+  const upstreams = able(call, model);
   const most = limits.image_pixels ?? DEFAULT_PIXELS;
   const sold = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
-  const able = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
+  const fitting = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
   const [first] = upstreams;
-  if (able.length > 0 || !first) return able;
+  if (fitting.length > 0 || !first) return fitting;
   if (sold.length > 0) {
     const side = Math.floor(Math.sqrt(most));
     refuse('size', `must have at most ${most} pixels for ${id}, such as ${side}x${side}`);
   }
-  const keys = [...(first.price.per_image?.keys() ?? [])];
-  const param = keys.some((key) => key.includes('x')) ? 'size' : 'quality';
-  return refuse(param, `must be one of ${keys.join(', ')}`);
+  return refuseUnpriced(call, first.price);
+}
+
+/** Names the field that no price covers, and the values that one does. */
+function refuseUnpriced(call: ImageCall, { per_image }: Price): never {
+  const listed = [...(per_image?.keys() ?? [])].map(kindIn);
+  const words = (name: 'size' | 'quality'): string[] => [
+    ...new Set(listed.flatMap((one) => one[name] ?? [])),
+  ];
+  const [sizes, qualities] = [words('size'), words('quality')];
+  const text = call.size && `${call.size.width}x${call.size.height}`;
+  const isSize = qualities.length === 0 || (text !== undefined && !sizes.includes(text));
+  const param = isSize && sizes.length > 0 ? 'size' : 'quality';
+  return refuse(param, `must be one of ${words(param).join(', ')}`);
 }
 
 /** True where a larger image has a price of its own, by its size or by its tokens, or is free. */
 function goesBySize({ free, per_image }: Price): boolean {
   if (free || !per_image) return true;
-  return [...per_image.keys()].some((key) => key.includes('x'));
+  return [...per_image.keys()].some((key) => kindIn(key).size !== undefined);
 }
 
 function pixelsOf({ size }: ImageCall): number {
@@ -125,8 +149,14 @@ function checkCount(n: number, { id, limits }: Model): void {
 
 /** Where the price goes by size, a request that names none gets the usual one, or the first. */
 function pricedSize({ per_image }: Price): string | undefined {
-  const sizes = [...(per_image?.keys() ?? [])].filter((key) => key.includes('x'));
+  const sizes = [...(per_image?.keys() ?? [])].flatMap((key) => kindIn(key).size ?? []);
   return sizes.includes(DEFAULT_SIZE) ? DEFAULT_SIZE : sizes[0];
+}
+
+/** Where the price goes by quality, a request that names none gets the usual one. */
+function pricedQuality({ per_image }: Price): 'standard' | 'medium' | undefined {
+  const listed = [...(per_image?.keys() ?? [])].map((key) => kindIn(key).quality);
+  return (['standard', 'medium'] as const).find((word) => listed.includes(word));
 }
 
 function sizeOf(text: string | undefined): ImageCall['size'] {
@@ -136,7 +166,10 @@ function sizeOf(text: string | undefined): ImageCall['size'] {
   );
   const isSane = [width, height].every((side) => side >= LEAST_SIDE && side <= LONGEST_SIDE);
   if (isSane) return { width, height };
-  return refuse('size', `must be WIDTHxHEIGHT, each from ${LEAST_SIDE} to ${LONGEST_SIDE}`);
+  return refuse(
+    'size',
+    `must be auto, or WIDTHxHEIGHT, each from ${LEAST_SIDE} to ${LONGEST_SIDE}`,
+  );
 }
 
 function travelling(

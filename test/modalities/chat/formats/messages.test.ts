@@ -111,7 +111,7 @@ describe('POST /v1/messages', () => {
       'message_delta',
       'message_stop',
     ]);
-    const text = events.map(({ delta }) => delta?.['text'] ?? '').join('');
+    const text = events.map(({ delta }) => String(delta?.['text'] ?? '')).join('');
     expect(text).to.equal('Good day, 🌍!');
     const last = events.find(({ type }) => type === 'message_delta');
     expect(last).to.deep.include({

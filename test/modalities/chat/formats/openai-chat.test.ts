@@ -32,7 +32,9 @@ function chunksOf({ text }: Answer): Chunk[] {
 describe('POST /openai/v1/chat/completions', () => {
   let acme: OpenaiGateway;
   before(async () => {
-    acme = await startOpenaiGateway();
+    acme = await startOpenaiGateway({
+      models: `  acme-classes: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme, model: classes }], price: free }`,
+    });
   });
   after(() => acme.close());
 
@@ -59,6 +61,23 @@ describe('POST /openai/v1/chat/completions', () => {
       ],
       usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
     });
+  });
+
+  const CLASSES = {
+    prompt_tokens: 9,
+    completion_tokens: 5,
+    total_tokens: 14,
+    prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2, audio_tokens: 1 },
+    completion_tokens_details: { reasoning_tokens: 3, audio_tokens: 0 },
+  };
+
+  it('shows the classes of tokens that the upstream has named', async () => {
+    const answer = JSON.parse((await post({ ...HELLO, model: 'acme-classes' })).text) as Chunk;
+    expectPart('answer', answer);
+    expect(answer.usage).to.deep.equal(CLASSES);
+    const stream_options = { include_usage: true };
+    const asked = { ...HELLO, model: 'acme-classes', stream: true, stream_options };
+    expect(chunksOf(await post(asked)).at(-1)?.usage).to.deep.equal(CLASSES);
   });
 
   it('streams without usage, where that was not asked for', async () => {

@@ -102,3 +102,27 @@ describe('null in an optional field', () => {
     }
   });
 });
+
+describe('the address of an image as a text', () => {
+  let acme: OpenaiGateway;
+  before(async () => (acme = await startOpenaiGateway()));
+  after(() => acme.close());
+
+  const looking = (image_url: unknown): object[] => [
+    { role: 'user', content: [{ type: 'image_url', image_url }] },
+  ];
+  const see = (image_url: unknown) =>
+    chat(acme, { model: 'acme-all', messages: looking(image_url) });
+
+  it("is Mistral's spelling of an image, and goes on as the usual one", async () => {
+    const url = 'https://a.example/1.png';
+    expect((await see(url)).status).to.equal(200);
+    expect(acme.sent()['messages']).to.deep.equal(looking({ url }));
+  });
+
+  it('is refused where it is no address, or leads inside', async () => {
+    const at = 'messages[0].content[0].image_url';
+    expect(errorOf(await see('x')).param).to.equal(at);
+    expect(errorOf(await see('http://127.0.0.1/a.png')).param).to.equal(`${at}.url`);
+  });
+});

@@ -74,10 +74,11 @@ export function refused(message = 'Not that.'): Step {
   return json(400, { error: { message, code: 'moderation_blocked', type: 'user_error' } });
 }
 
+/** All edit images but the one that makes a single image a call. */
 const MANIFEST = (more: string, most: number): string =>
   `name: ImageGateway
 auth: bearer
-operations: { image: { path: /images/generations, codec: openai-image, max: ${most} } }
+operations: { image: { path: /images/generations, codec: openai-image, max: ${most}${most === 1 ? '' : ', edit: { path: /images/edits }'} } }
 passthrough: [output_format]
 ${more}
 `;

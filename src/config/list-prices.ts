@@ -1,0 +1,104 @@
+import { join as joinPath } from 'node:path';
+import type { Price, Upstream } from '../core/model.js';
+import { packageRoot } from '../lib/package-root.js';
+import type { Modalities } from '../pipeline/modality.js';
+import type { ListPrices as PricesFile } from '../schema-types/prices.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { parse } from '../yaml/parse.js';
+import { readRegular } from '../yaml/regular-file.js';
+import { Report } from '../yaml/report.js';
+import { pointer as join, type Source } from '../yaml/source.js';
+import { validate, type PartialLoad } from '../yaml/validate.js';
+import { readPrice } from './prices.js';
+
+/** The file in `providers/` that is no manifest. */
+export const PRICES_NAME = 'prices';
+
+/** The list price of one model. */
+export interface ListPrice {
+  /** As the list names it: a dated snapshot may have the price of the model that it is one of. */
+  model: string;
+  /** The day on which the source said so, `2026-11-05`. */
+  date: string;
+  price: Price;
+  units: readonly string[];
+}
+
+type Target = Pick<Upstream, 'provider' | 'model'>;
+
+/** List prices by manifest and by the provider's own model ID. */
+export class ListPrices {
+  constructor(
+    /** All manifests that have list prices, also those whose prices were not read. */
+    private readonly manifests: readonly string[],
+    private readonly source: Source,
+    private readonly data: PartialLoad<PricesFile>,
+  ) {}
+
+  find({ provider, model }: Target, modalities: Modalities): ListPrice | undefined {
+    const { date = '', models = {} } = this.#of(provider.manifest) ?? {};
+    const name = [model, withoutDate(model)].find((one) => Object.hasOwn(models, one));
+    const entry = name === undefined ? undefined : models[name];
+    if (name === undefined || entry === undefined) return undefined;
+    const pointer = join(provider.manifest, 'models', name);
+    const price = readPrice(this.source, pointer, entry, modalities);
+    return { model: name, date, price, units: Object.keys(entry) };
+  }
+
+  /** What to write where there is no list price. */
+  hint({ provider, model }: Target): string {
+    const known = this.#of(provider.manifest);
+    if (known) return nameHint(model, Object.keys(known.models ?? {}));
+    return `write the prices: the list has those of ${this.manifests.join(', ')}`;
+  }
+
+  #of(manifest: string): PartialLoad<PricesFile>[string] {
+    return Object.hasOwn(this.data, manifest) ? this.data[manifest] : undefined;
+  }
+}
+
+/** Of `gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001` and `claude-opus-4-7@default`. */
+function withoutDate(model: string): string {
+  return model.replace(/[-@]20\d{2}-?\d{2}-?\d{2}$|@default$/u, '');
+}
+
+/** Those of the gateway's own file, by the manifests that they were read for. */
+const shipped = new Map<string, Promise<ListPrices>>();
+
+/** The list prices that ship with the gateway, of some manifests. They are read once. */
+export function shippedPrices(manifests: readonly string[]): Promise<ListPrices> {
+  const key = manifests.toSorted().join(' ');
+  const known = shipped.get(key);
+  const prices = known ?? readListPrices(joinPath(packageRoot, 'providers'), manifests);
+  if (!known) shipped.set(key, prices);
+  return prices;
+}
+
+/** A block of the file: the name of a manifest, and the lines up to the next name. */
+const BLOCK = /^([a-z0-9][a-z0-9-]*):.*\n(?:[ \t#].*\n|\n)*/gmu;
+
+/**
+ * Reads the `prices.yaml` of a folder; of its blocks only those of some manifests, as parsing all
+ * of them would take as long as the rest of a start. Throws where one of these has a fault.
+ */
+export async function readListPrices(
+  folder: string,
+  manifests?: readonly string[],
+): Promise<ListPrices> {
+  const file = joinPath(folder, `${PRICES_NAME}.yaml`);
+  const { text } = await readRegular(file);
+  const listed = [...text.matchAll(BLOCK)].map(([, name = '']) => name);
+  const wanted = listed.filter((name) => manifests?.includes(name) ?? true);
+  const report = new Report();
+  const some = text.replaceAll(BLOCK, (block, name: string) =>
+    // The lines that follow keep their numbers.
+    wanted.includes(name) ? block : '\n'.repeat(block.split('\n').length - 1),
+  );
+  const source = parse(file, some, report, { env: {}, directory: folder });
+  const data = wanted.length > 0 && source.readable ? validate(source, 'prices') : {};
+  const [fault] = report.sorted(file);
+  if (fault && wanted.length > 0) {
+    throw new Error(`${file}:${fault.line}:${fault.column}: ${fault.message}`);
+  }
+  return new ListPrices(listed, source, data);
+}

@@ -1,0 +1,163 @@
+import type { Bill } from '../billing/bill.js';
+import type { Configuration } from '../core/configuration.js';
+import { GatewayError } from '../core/errors.js';
+import type { Model, Upstream } from '../core/model.js';
+import type { Provider } from '../core/provider.js';
+import { UpstreamError, type Fault } from '../core/upstream-error.js';
+import type { ClientConnection } from '../http/client-connection.js';
+import { ownConnection } from '../http/own-connection.js';
+import { MODALITIES } from '../modalities/index.js';
+import type { Modality } from '../pipeline/modality.js';
+import { createNetwork } from '../upstream/network.js';
+import type { Network } from '../upstream/network-types.js';
+import { readError } from '../upstream/upstream-request.js';
+import { withSignatures } from '../upstream/signatures.js';
+import { createTokenSource, withTokens } from '../upstream/token-source.js';
+
+/** An upstream that is asked: by a call of a modality, or only whether its provider answers. */
+export interface ProbeTarget {
+  provider: Provider;
+  /** Left out for a provider that no model uses. */
+  use?: { model: Model; upstream: Upstream; modality: Modality };
+}
+
+/** What a probe shows of its upstream; null where it shows nothing. */
+interface Outcome {
+  key_accepted: boolean | null;
+  model_found: boolean | null;
+  usage_reported: boolean | null;
+  cost_nano: bigint;
+  /** Why it failed, in words that hold no secret; null where it did not. */
+  complaint: string | null;
+}
+
+export interface Probed extends Outcome {
+  target: ProbeTarget;
+  /** Whether a call was paid for; else the provider was only reached, without credentials. */
+  is_paid: boolean;
+  latency_ms: number;
+}
+
+/** The upstreams of all models, or those of one model or of one provider. */
+export function probeTargets({ models, providers }: Configuration, name?: string): ProbeTarget[] {
+  const model = name === undefined ? undefined : models.get(name);
+  const all = [...models.values()].flatMap(usesOf);
+  if (name === undefined) return all;
+  if (model) return usesOf(model);
+  const provider = providers.get(name);
+  const own = all.filter((target) => target.provider === provider);
+  return own.length > 0 || !provider ? own : [{ provider }];
+}
+
+function usesOf(model: Model): ProbeTarget[] {
+  const able = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
+  return model.upstreams.flatMap((upstream) =>
+    able.map((modality) => ({ provider: upstream.provider, use: { model, upstream, modality } })),
+  );
+}
+
+export interface ProbeOptions {
+  /** The most milliseconds that one probe may take. */
+  timeout_ms: number;
+  now: () => number;
+}
+
+/** Probes at a time. */
+const ABREAST = 8;
+
+/** Asks each upstream for the least there is, once; answers in the order of `targets`. */
+export async function probeUpstreams(
+  targets: readonly ProbeTarget[],
+  configuration: Configuration,
+  options: ProbeOptions,
+): Promise<Probed[]> {
+  const { connections, idle_connection_ms: idle_ms } = configuration.limits;
+  const tokens = createTokenSource(options.now);
+  const sockets = createNetwork({ connections, idle_ms });
+  const network = withSignatures(withTokens(sockets, tokens), options.now);
+  const results: Probed[] = [];
+  const waiting = [...targets.entries()];
+  const runner = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [at, target] = next;
+      results[at] = await probed(target, { configuration, network }, options);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: ABREAST }, runner));
+  } finally {
+    await network.close();
+  }
+  return results;
+}
+
+interface Means {
+  configuration: Configuration;
+  network: Network;
+}
+
+async function probed(
+  target: ProbeTarget,
+  means: Means,
+  { timeout_ms, now }: ProbeOptions,
+): Promise<Probed> {
+  const client = ownConnection();
+  const late = new UpstreamError('timeout', `The upstream took longer than ${timeout_ms} ms.`);
+  const timer = setTimeout(() => client.stop(late), timeout_ms);
+  const begun_ms = now();
+  let outcome: Outcome;
+  try {
+    outcome = await ask(target, means, client);
+  } catch (error) {
+    outcome = failed(error);
+  } finally {
+    clearTimeout(timer);
+    client.close();
+  }
+  const is_paid = target.use?.modality.probe !== undefined;
+  return { target, is_paid, latency_ms: now() - begun_ms, ...outcome };
+}
+
+const UNKNOWN = { key_accepted: null, model_found: null, usage_reported: null, cost_nano: 0n };
+
+async function ask(
+  { provider, use }: ProbeTarget,
+  { configuration, network }: Means,
+  client: ClientConnection,
+): Promise<Outcome> {
+  const probe = use?.modality.probe;
+  if (use && probe) {
+    const { model, upstream } = use;
+    return answered(await probe(model, upstream, { configuration, network, client }), upstream);
+  }
+  // Any answer shows that the address is right; without credentials, nothing can be bought.
+  const request = { method: 'GET' as const, path: '', headers: {}, body: undefined };
+  const answer = await network.send(provider, { ...request, credentials: false }, client.signal);
+  await readError(answer);
+  return { ...UNKNOWN, complaint: null };
+}
+
+function answered({ estimated, cost_nano }: Bill, { price }: Upstream): Outcome {
+  const complaint =
+    estimated && !price.free
+      ? 'The upstream reports no usage that makes sense, so every charge is an estimate.'
+      : null;
+  const usage_reported = !estimated;
+  return { key_accepted: true, model_found: true, usage_reported, cost_nano, complaint };
+}
+
+/** What a failure shows of the key: these come only after it was accepted. */
+const AFTER_KEY: ReadonlySet<Fault> = new Set<Fault>(['missing', 'quota']);
+
+function failed(error: unknown): Outcome {
+  if (error instanceof GatewayError) return { ...UNKNOWN, complaint: error.message };
+  if (!(error instanceof UpstreamError)) throw error;
+  const { fault, message } = error;
+  const isKnown = fault === 'credentials' || AFTER_KEY.has(fault);
+  return {
+    ...UNKNOWN,
+    key_accepted: isKnown ? fault !== 'credentials' : null,
+    model_found: fault === 'missing' ? false : null,
+    complaint: message,
+  };
+}

@@ -1,0 +1,28 @@
+import type { Bill } from '../../billing/bill.js';
+import type { Model, Upstream } from '../../core/model.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Probing } from '../../pipeline/modality.js';
+import { chargeAnswer } from './deliver.js';
+import { chatWork } from './formats/openai-request.js';
+import { chat } from './send.js';
+import { shownOf } from './shown.js';
+
+/** Asks for one token. */
+export async function probeChat(
+  model: Model,
+  upstream: Upstream,
+  { configuration, network, client }: Probing,
+): Promise<Bill> {
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const work = chatWork({ model: model.id, messages, max_tokens: 1 }, model);
+  const { call } = work;
+  const heading = { id: 'chatcmpl-probe', created: 0, model: model.id };
+  const { limits } = configuration;
+  const attempt = { call, upstream, heading, shown: shownOf(model, call), limits, client };
+  const made = await chat(attempt, network);
+  if (made.kind !== 'chat') {
+    throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');
+  }
+  const terms = { work, model, upstream, hold_nano: null };
+  return chargeAnswer(made, terms, (bill) => Promise.resolve(bill));
+}

@@ -1,0 +1,56 @@
+import { GatewayError } from '../../../core/errors.js';
+import { base64Of, isDataUrl } from '../../../lib/data-url.js';
+import { sniffImageType } from '../../../lib/image-type.js';
+import { spendingEndpoint } from '../../../pipeline/fallback.js';
+import type { ImageEditBody } from '../../../schema-types/image-edit.js';
+import { imageGeneration, imageWork, type ImageFormat } from './image-generation.js';
+
+/** OpenAI's contract of image edits; the answer is that of image generation. */
+export const imageEdit: ImageFormat = {
+  ...imageGeneration,
+  name: 'image-edit',
+  endpoint: spendingEndpoint('image-edits', 'POST /v1/images/edits', {
+    modality: 'image',
+    format: 'image-edit',
+  }),
+  form: true,
+  description: {
+    summary: 'Edit images',
+    details: 'A form with files, or JSON with the same fields, where a file is a `data:` URL.',
+    status: 200,
+    content: { 'application/json': 'image-generation-response' },
+  },
+  modelOf: (body) => (body as ImageEditBody).model,
+  read: (whole, model) => {
+    // The schema vouches for the body: its type is made from it.
+    const { image, mask, ...body } = whole as ImageEditBody;
+    const images = [image].flat();
+    if (images.length > MAX_IMAGES) refuse('image', `must be at most ${MAX_IMAGES} images`);
+    const { call, ignored } = imageWork(body as Parameters<typeof imageWork>[0], model);
+    return {
+      call: {
+        ...call,
+        images: images.map((one, at) => checked(one, images.length > 1 ? `image[${at}]` : 'image')),
+        ...(mask !== undefined && { mask: checked(mask, 'mask') }),
+      },
+      ignored,
+    };
+  },
+};
+
+const MAX_IMAGES = 16;
+const TYPES = ['image/png', 'image/jpeg', 'image/webp'];
+/** First bytes in base64: enough of them for every signature. */
+const HEAD_CHARACTERS = 24;
+
+/** A data: URL whose type is that of its first bytes, whatever the client says. */
+function checked(text: string, param: string): string {
+  const base64 = isDataUrl(text) ? base64Of(text) : '';
+  const type = sniffImageType(Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64'));
+  if (TYPES.includes(type)) return `data:${type};base64,${base64}`;
+  return refuse(param, 'must be a PNG, JPEG or WebP image: a file of a form, or a data: URL');
+}
+
+function refuse(param: string, complaint: string): never {
+  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+}

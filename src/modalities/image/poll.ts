@@ -1,0 +1,75 @@
+import type { Upstream } from '../../core/model.js';
+import type { WireRequest } from '../../core/provider.js';
+import { UpstreamError, type Fault } from '../../core/upstream-error.js';
+import type { ClientConnection } from '../../http/client-connection.js';
+import type { LightAbortSignal } from '../../lib/in-flight.js';
+import type { Services } from '../../pipeline/services.js';
+import { isAbsolute, isOwn } from '../../upstream/network.js';
+import { requestJson } from '../../upstream/upstream-request.js';
+import type { ImageCall, ImagePolling } from './codec.js';
+
+/** Polls that may fail in a row. The images are being made, and paid for, all the same. */
+const MAX_FAILURES = 3;
+const PASSING: ReadonlySet<Fault> = new Set<Fault>([
+  'rate_limited',
+  'overloaded',
+  'timeout',
+  'unreachable',
+  'broken',
+]);
+
+/**
+ * Asks about images that are being made, at the provider's poll interval and for no longer than its
+ * total timeout. Answers the body that says how they ended. Throws `UpstreamError`.
+ */
+export async function pollImages(
+  polling: ImagePolling,
+  submitted: unknown,
+  { call, upstream }: { call: ImageCall; upstream: Upstream },
+  client: ClientConnection,
+  { network, configuration }: Pick<Services, 'network' | 'configuration'>,
+): Promise<unknown> {
+  const { provider } = upstream;
+  const { answer_bytes } = configuration.limits;
+  const wire = questionTo(polling.address(submitted, call, upstream), upstream);
+  const polls = Math.ceil(provider.timeouts.total_ms / provider.poll_interval_ms);
+  let failures = 0;
+  for (let poll = 0; poll < polls; poll += 1) {
+    await pause(provider.poll_interval_ms, client.signal);
+    try {
+      const body = await requestJson(network, provider, wire, answer_bytes, client);
+      if (!polling.isPending(body, call, upstream)) return body;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      const isPassing = error instanceof UpstreamError && PASSING.has(error.fault);
+      if (!isPassing || client.signal.aborted || failures > MAX_FAILURES) throw error;
+    }
+  }
+  throw new UpstreamError('timeout', 'The upstream took too long to make the image.');
+}
+
+/** The key goes along, so an address that the upstream gave may lead only to its own hosts. */
+function questionTo(path: string, { provider }: Upstream): WireRequest {
+  if (!isAbsolute(path) || (URL.canParse(path) && isOwn(provider, new URL(path)))) {
+    return { method: 'GET', path, headers: { accept: 'application/json' }, body: undefined };
+  }
+  const message = 'The upstream tells to ask about the image at an address that is not its own.';
+  throw new UpstreamError('broken', message);
+}
+
+/** Waits. Throws the signal's reason as soon as that is aborted. */
+async function pause(ms: number, signal: LightAbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const listener = { handleEvent: () => done() };
+    const timer = setTimeout(() => done(), ms);
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', listener);
+      resolve();
+    };
+    signal.addEventListener('abort', listener);
+  });
+  signal.throwIfAborted();
+}

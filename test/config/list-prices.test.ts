@@ -1,0 +1,147 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Model, Price } from '../../src/core/model.js';
+import { readListPrices, type ListPrices } from '../../src/config/list-prices.js';
+import { load } from '../../src/config/load.js';
+import { packageRoot } from '../../src/lib/package-root.js';
+import { MODALITIES } from '../../src/modalities/index.js';
+import { format } from '../../src/yaml/format.js';
+import { providerAt } from '../helpers/upstream.js';
+import { ENV, FIXTURES } from './helpers/fixtures.js';
+
+const GPT_4O_MINI: Price = {
+  free: false,
+  input_nano_per_million: 150_000_000n,
+  cached_input_nano_per_million: 75_000_000n,
+  output_nano_per_million: 600_000_000n,
+};
+
+/** What a model is asked for at a provider whose manifest has that name. */
+function target(manifest: string, model: string) {
+  return { provider: { ...providerAt('http://127.0.0.1'), manifest }, model };
+}
+
+describe('the list prices that ship with the gateway', () => {
+  let prices: ListPrices;
+  before(async () => {
+    prices = await readListPrices(join(packageRoot, 'providers'));
+  });
+
+  it('have no fault, and know models of the large providers', () => {
+    for (const [manifest, model] of [
+      ['openai', 'gpt-4o-mini'],
+      ['anthropic', 'claude-sonnet-4-5'],
+      ['gemini', 'gemini-2.5-flash'],
+      ['vertex', 'claude-sonnet-4-5'],
+      ['bedrock', 'anthropic.claude-sonnet-4-5-20250929-v1:0'],
+      ['mistral', 'mistral-large-latest'],
+      ['deepseek', 'deepseek-flash'],
+      ['groq', 'llama-3.3-70b-versatile'],
+      ['xai', 'grok-4.3'],
+    ] as const) {
+      const found = prices.find(target(manifest, model), MODALITIES);
+      expect(found, `${manifest} ${model}`).to.include.keys('price');
+    }
+    const mini = prices.find(target('openai', 'gpt-4o-mini'), MODALITIES);
+    expect(mini?.price).to.deep.equal(GPT_4O_MINI);
+  });
+
+  const SNAPSHOTS: [string, string, string | undefined][] = [
+    ['openai', 'gpt-4o-2024-08-06', 'gpt-4o'],
+    ['openai', 'gpt-4o-2024-05-13', 'gpt-4o-2024-05-13'],
+    ['anthropic', 'claude-haiku-4-5-20251001', 'claude-haiku-4-5'],
+    ['vertex', 'claude-haiku-4-5@20251001', 'claude-haiku-4-5'],
+    ['vertex', 'claude-opus-4-7@default', 'claude-opus-4-7'],
+    ['openai', 'gpt-4o-mini-tuned', undefined],
+    ['openai', 'GPT-4o', undefined],
+    ['openai', 'constructor', undefined],
+    ['constructor', 'gpt-4o', undefined],
+    ['vllm', 'gpt-4o', undefined],
+  ];
+  for (const [manifest, model, listed] of SNAPSHOTS) {
+    it(`have ${listed ?? 'nothing'} for ${model} of ${manifest}`, () => {
+      expect(prices.find(target(manifest, model), MODALITIES)?.model).to.equal(listed);
+    });
+  }
+});
+
+describe('a file of list prices', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-prices-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const head = 'acme: { source: https://a.example, date: 2026-11-01, models:';
+  const BROKEN: [string, string][] = [
+    ['a unit that is none', `${head} { m: { per_token: 1 } } }\n`],
+    ['a price below zero', `${head} { m: { input_per_million: -1 } } }\n`],
+    ['no date', 'acme: { source: https://a.example, models: { m: { input_per_million: 1 } } }\n'],
+    ['text that is no YAML', 'acme: [\n'],
+  ];
+  for (const [name, text] of BROKEN) {
+    it(`is not read with ${name}`, async () => {
+      await writeFile(join(folder, 'prices.yaml'), text);
+      const error: unknown = await readListPrices(folder).catch((one: unknown) => one);
+      expect(String(error)).to.match(/^Error: .*prices\.yaml:\d:\d+: /u);
+    });
+  }
+});
+
+describe('the list prices of some manifests', () => {
+  const folder = join(packageRoot, 'providers');
+
+  it('are those of all, where there is one', async () => {
+    const [all, some] = [await readListPrices(folder), await readListPrices(folder, ['groq'])];
+    const model = target('groq', 'llama-3.3-70b-versatile');
+    expect(some.find(model, MODALITIES)).to.deep.equal(all.find(model, MODALITIES));
+    expect(some.find(target('openai', 'gpt-4o'), MODALITIES)).to.equal(undefined);
+  });
+
+  it('are none of a manifest without any, and its hint names those that have some', async () => {
+    const none = await readListPrices(folder, ['vllm']);
+    const model = target('vllm', 'llama');
+    expect(none.find(model, MODALITIES)).to.equal(undefined);
+    expect(none.hint(model)).to.match(/ openai, anthropic, gemini, .*, xai/u);
+  });
+});
+
+describe('price: list', () => {
+  let models: ReadonlyMap<string, Model>;
+  before(async () => {
+    const { configuration, faults } = await load(`${FIXTURES}sound-list.yaml.txt`, ENV, MODALITIES);
+    if (!configuration) throw new Error(format(faults, 'text'));
+    ({ models } = configuration);
+  });
+
+  it('of a model is the list price of each upstream that has no price of its own', () => {
+    const small = models.get('small');
+    expect(small?.price).to.deep.equal(GPT_4O_MINI);
+    expect(small?.upstreams.map(({ price }) => price)).to.deep.equal([
+      GPT_4O_MINI,
+      {
+        free: false,
+        input_nano_per_million: 2_000_000_000n,
+        cached_input_nano_per_million: 500_000_000n,
+        output_nano_per_million: 8_000_000_000n,
+      },
+      {
+        free: false,
+        input_nano_per_million: 1_000_000_000n,
+        cache_write_nano_per_million: 1_250_000_000n,
+        audio_input_nano_per_million: 8_000_000_000n,
+        output_nano_per_million: 2_000_000_000n,
+        audio_output_nano_per_million: 16_000_000_000n,
+      },
+    ]);
+  });
+
+  it('of an upstream is the list price of that one alone', () => {
+    const [own, listed] = models.get('large')?.upstreams ?? [];
+    expect(own?.price.input_nano_per_million).to.equal(2_000_000_000n);
+    expect(own?.price.cached_input_nano_per_million).to.equal(200_000_000n);
+    expect(listed?.price.input_nano_per_million).to.equal(2_500_000_000n);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { priceInShort, pricesOf } from '../../../src/dashboard/pages/prices.js';
+import type { Model, Price } from '../../../src/core/model.js';
+import { modelAt, PRICE } from '../../billing/helpers/terms.js';
+
+function priced(price: Partial<Price>): Model {
+  return modelAt([{ ...PRICE, ...price }]);
+}
+
+describe('the prices of a model in words', () => {
+  it('have a line for each class of tokens with a price of its own, after what it is part of', () => {
+    const model = priced({
+      cached_input_nano_per_million: 75_000_000n,
+      cache_write_nano_per_million: 187_500_000n,
+      audio_input_nano_per_million: 0n,
+      audio_output_nano_per_million: 20_000_000_000n,
+    });
+    expect(pricesOf(model)).to.deep.equal([
+      ['Input', '$0.15 per million tokens'],
+      ['Cached input', '$0.075 per million tokens'],
+      ['Cache writes', '$0.187 per million tokens'],
+      ['Audio input', '$0.00 per million tokens'],
+      ['Output', '$0.60 per million tokens'],
+      ['Audio output', '$20.00 per million tokens'],
+    ]);
+    expect(priceInShort(model)).to.equal('$0.15 in · $0.60 out, per 1M tokens');
+  });
+
+  const KNOWN: [string, Partial<Price>, string[]][] = [
+    ['input and output alone', {}, ['Input', 'Output']],
+    ['input alone', { input_only: true, output_nano_per_million: 0n }, ['Input']],
+    [
+      'images alone',
+      {
+        input_nano_per_million: 0n,
+        output_nano_per_million: 0n,
+        per_image: new Map([['any', 40_000_000n]]),
+      },
+      ['Image'],
+    ],
+    ['nothing', { free: true }, ['Any call']],
+  ];
+  for (const [name, price, lines] of KNOWN) {
+    it(`have a line for ${lines.join(' and for ')} where a model costs ${name}`, () => {
+      expect(pricesOf(priced(price)).map(([line]) => line)).to.deep.equal(lines);
+    });
+  }
+});
