@@ -16,8 +16,8 @@ const claude = claudeCodec({
  * in base64.
  */
 export const invoke: ChatCodec = {
-  encode: claude.encode,
-  decode: claude.decode,
+  encode: (call, upstream) => claude.encode(call, upstream),
+  decode: (body, call, upstream) => claude.decode(body, call, upstream),
   decodeStream(call, upstream): StreamDecoder {
     const decoder = claude.decodeStream(call, upstream);
     return {
