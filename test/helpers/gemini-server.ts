@@ -54,6 +54,15 @@ async function refuse(message: string, response: ServerResponse): Promise<void> 
 }
 
 function faultIn(contents: GeminiBody['contents'], script: readonly Turn[]): string | undefined {
+  const texts = contents.flatMap(({ parts }) => parts.map((part) => part['thoughtSignature']));
+  const turns = contents.filter(({ role }) => role === 'model').length;
+  const signedTexts = script
+    .slice(0, turns)
+    .flat()
+    .filter((part) => !part['functionCall']);
+  if (signedTexts.some(({ thoughtSignature: own }) => own && !texts.includes(own))) {
+    return 'A text is missing its thought_signature.';
+  }
   const signed = script.flat().filter((part) => part['functionCall'] && part['thoughtSignature']);
   for (const [at, { role, parts }] of contents.entries()) {
     if (role === contents[at - 1]?.role) return `Two turns of ${role} follow each other.`;

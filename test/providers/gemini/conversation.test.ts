@@ -19,7 +19,7 @@ interface Message {
   reasoning_details?: object[];
 }
 
-/** Thinks and calls two functions at once, then a third, then answers. */
+/** Thinks and calls two functions at once, then a third, then answers, with a signed text. */
 const SCRIPT = [
   [
     { text: 'Weather first.', thought: true },
@@ -28,6 +28,7 @@ const SCRIPT = [
   ],
   [{ functionCall: { id: 'own1', name: 'news', args: {} }, thoughtSignature: 'c2lnMg==' }],
   [{ text: 'Clear at noon.' }, { text: '', thoughtSignature: 'dGV4dA==' }],
+  [{ text: 'You are welcome.' }],
 ];
 
 const TOOLS = ['weather', 'clock', 'news'].map((name) => ({
@@ -35,7 +36,7 @@ const TOOLS = ['weather', 'clock', 'news'].map((name) => ({
   function: { name, parameters: { type: 'object', properties: { city: { type: 'string' } } } },
 }));
 
-describe('a conversation with Gemini of three turns, with tools and thinking', () => {
+describe('a conversation with Gemini of several turns, with tools and thinking', () => {
   let gemini: GeminiServer;
   let gateway: TestGateway;
   beforeEach(async () => {
@@ -79,8 +80,10 @@ models:
       messages.push(second, ...resultsOf(second));
       const third = await say(messages, stream);
       expect(third.content).to.equal('Clear at noon.');
+      messages.push(third, { role: 'user', content: 'Thanks.' });
+      expect((await say(messages, stream)).content).to.equal('You are welcome.');
       expect(gemini.refusals).to.deep.equal([]);
-      const [, , last] = gemini.requests;
+      const last = gemini.requests.at(-1);
       const { generationConfig } = (last?.json ?? {}) as GeminiBody;
       const thinking = { thinkingLevel: 'LOW', includeThoughts: true };
       expect(generationConfig['thinkingConfig']).to.deep.equal(thinking);
@@ -112,6 +115,7 @@ function joined(deltas: readonly object[]): Message {
     role: 'assistant',
     content: parts.map((part) => part.content ?? '').join(''),
     reasoning_content: parts.map((part) => part.reasoning_content ?? '').join(''),
+    reasoning_details: parts.flatMap((part) => part.reasoning_details ?? []),
     ...(calls.length > 0 && {
       tool_calls: calls.map(({ id, type, function: called }) => ({ id, type, function: called })),
     }),

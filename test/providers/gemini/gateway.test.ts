@@ -37,6 +37,13 @@ models:
     expect(sent()).to.deep.equal([]);
   });
 
+  it('names what the wire cannot say in the header tollgate-ignored', async () => {
+    const messages = [{ role: 'user', name: 'Ann', content: 'Hi' }];
+    const answered = await chat(gateway, { model: 'eyes', messages, user: 'u', max_tokens: 9 });
+    const ignored = answered.headers.get('tollgate-ignored')?.split(', ');
+    expect(ignored).to.have.members(['user', 'messages[].name']);
+  });
+
   it('asks as often as answers are wanted, one at a time', async () => {
     const messages = [{ role: 'user', content: 'Hi' }];
     const answered = await chat(gateway, { model: 'eyes', messages, n: 2, max_tokens: 9 });
