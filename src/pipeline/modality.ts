@@ -49,7 +49,7 @@ export interface RequestFormat {
    * Changes a body that breaks the schema where that can only mean one thing, such as null in an
    * optional field; false where there is nothing to change.
    */
-  mend?(body: unknown): boolean;
+  readonly mend?: (body: unknown) => boolean;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
   /** The body of an error, where its clients parse another shape than the one of all others. */
