@@ -83,7 +83,10 @@ function keyOf({ auth, in_process, base_url = '', wire = {} }: Manifest): string
   const parts = [...texts.join(' ').matchAll(/\{(\w+)(=?)/gu)].map(
     ([, name = '', optional]) => `\`${name}\`${optional ? ' (optional)' : ''}`,
   );
-  if (typeof auth === 'object' && auth.signer !== undefined) return ['signed', ...parts].join(', ');
+  if (typeof auth === 'object' && auth.signer !== undefined) {
+    const keys = '`access_key_id` and `secret_access_key`, or `api_key`';
+    return [keys, ...parts].join('; ');
+  }
   const isOptional =
     auth === 'optional-bearer' || (typeof auth === 'object' && auth.required === false);
   const key = isOptional ? '`api_key` (optional)' : '`api_key`';

@@ -1,4 +1,4 @@
-import { cacheControl, contextOf, type EncodeContext, contextOf as claudeContext } from '../anthropic/context.js';
+import { cacheControl, contextOf, type EncodeContext } from '../anthropic/context.js';
 import { isClaude, type ClaudeModel } from '../anthropic/models.js';
 import type { Upstream } from '../../src/core/model.js';
 

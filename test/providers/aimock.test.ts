@@ -26,6 +26,22 @@ const PROVIDERS: Record<string, { entry: (url: string) => string; model: string 
     entry: (url) => `uses: azure-deployments, base_url: '${url}/openai'`,
     model: 'gpt-4o',
   },
+  anthropic: {
+    entry: (url) => `uses: anthropic, base_url: '${url}/v1'`,
+    model: 'claude-sonnet-4-5',
+  },
+  gemini: {
+    entry: (url) => `uses: gemini, base_url: '${url}/v1beta'`,
+    model: 'gemini-2.5-flash',
+  },
+  bedrock: {
+    entry: (url) => `uses: bedrock, region: us-east-1, base_url: '${url}'`,
+    model: 'amazon.nova-lite-v1:0',
+  },
+  vertex: {
+    entry: (url) => `uses: vertex, base_url: '${url}/v1/projects/p/locations/us-central1'`,
+    model: 'gemini-2.5-flash',
+  },
   openrouter: {
     entry: (url) => `uses: openrouter, base_url: '${url}/api/v1'`,
     model: 'openai/gpt-4o',
