@@ -1,5 +1,12 @@
 import type { ImageCall, ImageQuality, MadeImage } from './codec.js';
-import { tokenCost, isPlausible, maxTokenCost, readUsage, sumUsage, type Bill } from '../../billing/bill.js';
+import {
+  addUsage,
+  isPlausible,
+  maxTokenCost,
+  readUsage,
+  tokenCost,
+  type Bill,
+} from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
@@ -147,7 +154,7 @@ function believed(
   for (const usage of usages) {
     const tokens = readUsage(usage);
     if (!tokens) return undefined;
-    sum = sumUsage(sum, tokens);
+    sum = addUsage(sum, tokens);
   }
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
   return isPlausible(sum, model.limits, call.n) ? sum : undefined;
