@@ -55,7 +55,7 @@ function isCount(value: unknown): value is number {
 }
 
 /** The usage of two calls together. A class that one of them names is that one's. */
-export function sumUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   const sum: TokenUsage = {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,

@@ -4,7 +4,7 @@ import {
   isPlausible,
   maxTokenCost,
   readUsage,
-  sumUsage,
+  addUsage,
   tokenCost,
 } from '../../src/billing/bill.js';
 import type { Price } from '../../src/core/model.js';
@@ -284,7 +284,7 @@ describe('tokenCost', () => {
   it('never falls when a call uses more', () => {
     fc.assert(
       fc.property(usages, usages, prices, (usage, more, price) => {
-        const grown = sumUsage(usage, more);
+        const grown = addUsage(usage, more);
         expect(tokenCost(grown, price) >= tokenCost(usage, price)).to.equal(true);
       }),
     );
@@ -358,11 +358,11 @@ describe('maxTokenCost', () => {
   });
 });
 
-describe('sumUsage', () => {
+describe('addUsage', () => {
   it('adds up the classes that either call names, and names no other', () => {
     const one = { prompt_tokens: 1, completion_tokens: 2, cached_tokens: 1, reasoning_tokens: 2 };
     const other = { prompt_tokens: 10, completion_tokens: 20, cached_tokens: 5 };
-    expect(sumUsage(one, other)).to.deep.equal({
+    expect(addUsage(one, other)).to.deep.equal({
       prompt_tokens: 11,
       completion_tokens: 22,
       cached_tokens: 6,

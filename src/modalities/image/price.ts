@@ -1,10 +1,10 @@
 import type { ImageCall, ImageQuality, MadeImage } from './codec.js';
 import {
-  tokenCost,
+  addUsage,
   isPlausible,
   maxTokenCost,
   readUsage,
-  sumUsage,
+  tokenCost,
   type Bill,
 } from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
@@ -154,7 +154,7 @@ function believed(
   for (const usage of usages) {
     const tokens = readUsage(usage);
     if (!tokens) return undefined;
-    sum = sumUsage(sum, tokens);
+    sum = addUsage(sum, tokens);
   }
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
   return isPlausible(sum, model.limits, call.n) ? sum : undefined;
