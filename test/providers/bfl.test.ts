@@ -72,7 +72,7 @@ describe('the manifest of Black Forest Labs', () => {
     expect(rows.filter(({ kind }) => kind === 'charge')).to.have.length(1);
   });
 
-  it('sends its key to the hosts that its manifest lists, and not to those of files', async () => {
+  it('sends its key to the hosts that its manifest lists, and not to those of files (quirk 25)', async () => {
     await draw();
     expect(house.upstream.requests[0]?.headers['x-key']).to.equal(UPSTREAM_KEY);
     expect(region.requests[0]?.headers['x-key']).to.equal(UPSTREAM_KEY);
@@ -80,7 +80,7 @@ describe('the manifest of Black Forest Labs', () => {
     expect(files.requests[0]?.headers).not.to.have.property('x-key');
   });
 
-  it('asks no foreign host that a polling_url names, so that the key does not leave', async () => {
+  it('asks no foreign host that a polling_url names, so that the key does not leave (quirk 25)', async () => {
     const foreign = await startUpstream({});
     house.script = () => ({ json: { id: 'b1', polling_url: `${foreign.url}/get_result` } });
     const error = refusal(await draw());

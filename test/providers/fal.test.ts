@@ -56,7 +56,7 @@ describe('the manifest of fal, its queue', () => {
   });
   afterEach(() => house.close());
 
-  it('says a request in words of the queue, with Key before the key', async () => {
+  it('says a request in words of the queue, seconds as "6s", with Key before the key (quirk 20)', async () => {
     await house.begin({ duration_seconds: 6, negative_prompt: 'dogs', generate_audio: false });
     const [{ path, headers, json } = { path: '', headers: {}, json: {} }] = posts();
     expect(path).to.equal('/fal-ai/veo3.1/fast');
@@ -93,7 +93,7 @@ describe('the manifest of fal, its queue', () => {
     expect(posts()).to.deep.equal([]);
   });
 
-  it('follows a task by the addresses it is given, and fetches the video without the key', async () => {
+  it('follows a task by the addresses it is given, and fetches the video without the key (quirks 25, 29)', async () => {
     const states = [{ status: 202, json: QUEUED }, { status: 202, json: RUNNING }, { json: DONE }];
     const task = await begin(states, made(`${house.upstream.url}/files/output.mp4`));
     const seen = [];

@@ -59,7 +59,7 @@ const sized = (size: string): { width: number; height: number } => {
 };
 
 describe('an image asked for over the images wire', () => {
-  it('is asked for by model, prompt and count alone, without response_format or style', () => {
+  it('is asked for by model, prompt and count alone, without response_format or style (quirk 26)', () => {
     const body = encoded({ style: 'vivid', response_format: 'b64_json' });
     expect(body).to.deep.equal({ model: 'gpt-image-2', prompt: 'a kite', n: 2 });
     expect(image.encode(CALL, at()).path).to.equal('');
@@ -222,7 +222,7 @@ models:
   });
 
   for (const response_format of ['url', 'b64_json'] as const) {
-    it(`come as ${response_format} where that is asked for`, async () => {
+    it(`come as ${response_format} where that is asked for (quirk 26)`, async () => {
       const wanted = { model: 'painter', prompt: 'a kite', n: 2, style: 'vivid', response_format };
       const { status, text } = await ask(gateway, '/v1/images/generations', {
         method: 'POST',

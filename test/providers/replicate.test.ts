@@ -118,7 +118,7 @@ describe('the manifest of Replicate, its videos', () => {
   });
   afterEach(() => house.close());
 
-  it('says a request with numbers for seconds, and an image as a data URL', async () => {
+  it('says a request with numbers for seconds, and an image as a data URL (quirk 20)', async () => {
     await house.begin({ image: PNG, resolution: '1080p' });
     const [{ path, json } = { path: '', json: {} }] = house.upstream.requests;
     expect(path).to.equal('/models/google/veo-3.1/predictions');

@@ -57,7 +57,7 @@ describe('the manifest of Stability AI', () => {
     expect(house.upstream.requests).to.have.length(3);
   });
 
-  it('delivers no blurred image of CONTENT_FILTERED: it is a refusal inside a 200', async () => {
+  it('delivers no blurred image of CONTENT_FILTERED: it is a refusal inside a 200 (quirk 15)', async () => {
     house.script = () => made({ finish_reason: 'CONTENT_FILTERED' });
     const error = refusal(await draw());
     expect(error).to.include({ status: 400, code: 'content_policy_violation' });

@@ -64,7 +64,7 @@ describe('a submission to Veo', () => {
   const body = (codec: VideoCodec, call: Partial<VideoCall>, more: Partial<Upstream> = {}) =>
     codec.submit({ ...VIDEO_CALL, ...call }, veoAt({ model: NEW, ...more })).body;
 
-  it('has what the Gemini API knows, and nothing that it refuses', () => {
+  it('has what the Gemini API knows: seconds as a number, bytes, no word of sound (quirks 20 to 22)', () => {
     const call = { image: PICTURE, negative_prompt: 'rain' };
     expect(body(gemini, call)).to.deep.equal({
       instances: [
@@ -79,7 +79,7 @@ describe('a submission to Veo', () => {
     });
   });
 
-  it('has sound and count on Vertex, whatever they are', () => {
+  it('has sound and count on Vertex, whatever they are (quirk 21)', () => {
     expect(body(vertex, { generate_audio: false, sample_count: 3 })).to.deep.equal({
       instances: [{ prompt: 'a kite' }],
       parameters: {

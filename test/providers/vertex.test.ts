@@ -72,10 +72,12 @@ models:
     await tokens.close();
   });
 
-  it('are fetched from the bucket with the token', async () => {
+  it('are polled by POST until there is a done, and fetched with the token (quirk 23)', async () => {
     veo.films = [{}, { done: false }, done({ videos: [stored('1/sample_0.mp4')] })];
     const result = await makeVideo(gateway, 'kept');
     expect(veo.taken[0]?.['parameters']).to.include({ storageUri: BUCKET, generateAudio: true });
+    const polls = veo.requests.filter(({ path }) => path.endsWith(':fetchPredictOperation'));
+    expect(polls.map(({ method }) => method)).to.deep.equal(['POST', 'POST', 'POST']);
     expect((await fetchVideo(gateway, result)).bytes.equals(MP4)).to.equal(true);
     const { path, headers } = veo.requests.at(-1) ?? { path: '', headers: {} };
     expect(path).to.equal('/storage/v1/b/bucket-1/o/veo%2F1%2Fsample_0.mp4?alt=media');
@@ -110,7 +112,7 @@ models:
     expect(result.error).to.include('storageUri');
   });
 
-  it('are as many as were not filtered', async () => {
+  it('are as many as were not filtered (quirk 24)', async () => {
     const raiMediaFilteredReasons = ['Support codes: 58061214'];
     const videos = [stored('a.mp4'), stored('b.mp4')];
     veo.films = [done({ videos, raiMediaFilteredCount: 1, raiMediaFilteredReasons })];
@@ -140,7 +142,7 @@ models:
     ],
     ['the operation failed', { done: true, error: { code: 3, message: 'Too red.' } }, 'Too red.'],
   ] as [string, Film, string][]) {
-    it(`are FAILED where ${what}`, async () => {
+    it(`are FAILED where ${what}, though done is true (quirk 24)`, async () => {
       veo.films = [film];
       const result = await makeVideo(gateway, 'veo');
       expect([result.status, result.error]).to.deep.equal(['FAILED', error]);
