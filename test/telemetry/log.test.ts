@@ -95,14 +95,17 @@ describe('the log on standard error', () => {
       expect(await ends('pipe')).to.deep.equal({ status: 0, said: 'well' });
     });
 
-    (existsSync(FULL) ? it : it.skip)('with a full disk, blocks neither the process nor its exit', async () => {
-      const full = openSync(FULL, 'w');
-      try {
-        expect(await ends(full)).to.deep.equal({ status: 0, said: 'well' });
-      } finally {
-        closeSync(full);
-      }
-    });
+    (existsSync(FULL) ? it : it.skip)(
+      'with a full disk, blocks neither the process nor its exit',
+      async () => {
+        const full = openSync(FULL, 'w');
+        try {
+          expect(await ends(full)).to.deep.equal({ status: 0, said: 'well' });
+        } finally {
+          closeSync(full);
+        }
+      },
+    );
   });
 
   it('shows the message of an error and none of its other properties', async () => {
