@@ -97,20 +97,21 @@ function checkPath(source: Source, public_url: string): void {
   });
 }
 
+type Size =
+  | 'body'
+  | 'in_flight_bytes'
+  | 'answer'
+  | 'stream'
+  | 'event'
+  | 'drain_bytes'
+  | 'linger_bytes'
+  | 'idempotency_total'
+  | 'journal_bytes'
+  | 'image_bytes'
+  | 'images_total'
+  | 'fetch_bytes';
+
 function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configuration['limits'] {
-  type Size =
-    | 'body'
-    | 'in_flight_bytes'
-    | 'answer'
-    | 'stream'
-    | 'event'
-    | 'drain_bytes'
-    | 'linger_bytes'
-    | 'idempotency_total'
-    | 'journal_bytes'
-    | 'image_bytes'
-    | 'images_total'
-    | 'fetch_bytes';
   const size = (key: Size, default_bytes: number, min = 1024) =>
     readSize(source, `/limits/${key}`, limits[key], { default: default_bytes, min });
   const drain = { default: 30_000, min: 0 };

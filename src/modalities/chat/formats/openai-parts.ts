@@ -94,7 +94,7 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
   return { type: 'file', file: read, ...marked(cache_control) };
 }
 
-/** A PDF counts by its pages, and any other file by its bytes, of which a token has at least one. */
+/** A PDF counts by its pages, any other file by its bytes, of which a token has at least one. */
 function measureFile(data: string | undefined, { size, unfolding }: Reading): void {
   const head = data === undefined ? null : DATA_URL.exec(data);
   if (data === undefined || !head) {
