@@ -128,7 +128,7 @@ describe('a chat request for a paid feature without a price', () => {
     expect(answer.status).to.equal(200);
     expect(acme.sent()['tools']).to.deep.equal([weather, weather]);
     expect(answer.headers.get('tollgate-ignored')).to.equal(
-      'tools[].cache_control, tools[].google_search',
+      'tools[].google_search, tools[].cache_control',
     );
   });
 });
