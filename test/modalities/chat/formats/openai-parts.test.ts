@@ -3,7 +3,7 @@ import type { Capability, Model } from '../../../../src/core/model.js';
 import { GatewayError } from '../../../../src/core/errors.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
 import { chatWork } from '../../../../src/modalities/chat/formats/openai-request.js';
-import { maxTokens } from '../../../../src/modalities/chat/max-cost.js';
+import { maxTokens } from '../../../../src/modalities/chat/price.js';
 import type { ChatMessage } from '../../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { providerAt } from '../../../helpers/upstream.js';
