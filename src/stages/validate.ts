@@ -66,7 +66,7 @@ export function validate(modalities: Modalities): Stage {
   };
 }
 
-/** Throws `GatewayError` for a body that breaks a schema, also after it was mended, if it can be. */
+/** Throws `GatewayError` for a body that breaks a schema, also after mending where that can be. */
 function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
   try {
     for (const check of checks) check(body);

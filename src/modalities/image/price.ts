@@ -1,5 +1,12 @@
 import type { ImageCall, ImageQuality, MadeImage } from './codec.js';
-import { tokenCost, isPlausible, maxTokenCost, readUsage, sumUsage, type Bill } from '../../billing/bill.js';
+import {
+  tokenCost,
+  isPlausible,
+  maxTokenCost,
+  readUsage,
+  sumUsage,
+  type Bill,
+} from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
