@@ -1,8 +1,8 @@
 /** Of the families before Gemini 3, which signs its function calls and thinks by levels. */
-const OLDER = /gemma|learnlm|gemini-(?:[a-z]+-)*[12](?:[.-]|$)|gemini-exp/u;
+const OLDER = /gemma|learnlm|gemini-(?:[a-z]{1,32}-){0,4}[12](?:[.-]|$)|gemini-exp/u;
 
 /** Of these only the 2.5 models think. */
-const THINKS = /gemini-(?:[a-z]+-)*2\.5(?!.*-image)/u;
+const THINKS = /gemini-(?:[a-z]{1,32}-){0,4}2\.5(?!.{0,64}-image)/u;
 
 /** Whether a model belongs to Gemini 3 or to what came after it. */
 export function isGemini3(model: string): boolean {

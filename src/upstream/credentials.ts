@@ -143,8 +143,9 @@ async function signed(
   now: () => number,
 ): Promise<WireRequest> {
   const { signer } = provider;
+  if (!signer || request.credentials === false) return request;
   const url = urlOf(provider, request.path);
-  if (!signer || request.credentials === false || !isOwn(provider, url)) return request;
+  if (!isOwn(provider, url)) return request;
   const { method, body } = request;
   const headers = lowered({ ...request.headers, ...provider.headers });
   try {

@@ -44,6 +44,10 @@ describe('tollgate explain', () => {
     expect(endpoints.map(({ at }) => at)).to.deep.equal([
       'POST /v1/chat/completions',
       'POST /openai/v1/chat/completions',
+      'POST /v1/messages',
+      'POST /v1/responses',
+      'POST /v1beta/models/{model}:generateContent',
+      'POST /v1beta/models/{model}:streamGenerateContent',
     ]);
     expect(endpoints[0]?.stages).to.include('route: { capability: chat }');
     expect(upstreams.map(({ provider, model, weight }) => [provider, model, weight])).to.deep.equal(

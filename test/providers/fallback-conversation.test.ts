@@ -91,8 +91,9 @@ models:
     const second = await turnWithTool('12:00');
     expect(second.reasoning_content).to.equal('Now the time.');
     expect(gemini.refusals).to.deep.equal([]);
-    const { contents } = gemini.requests.at(-1)?.json as { contents: object[] };
-    expect(JSON.stringify(contents)).to.include('"name":"weather"').and.to.include('−3 °C');
+    expect(JSON.stringify(gemini.requests.at(-1)?.json))
+      .to.include('"name":"weather"')
+      .and.to.include('−3 °C');
     await gemini.close();
 
     const third = await turn();
@@ -117,10 +118,7 @@ models:
   it('charges each turn once', async () => {
     const entries = await gateway.gateway.store.ledger(gateway.account.id, { limit: 10 });
     const charges = entries.filter(({ kind }) => kind === 'charge');
-    expect(charges.map(({ provider }) => provider).toSorted()).to.deep.equal([
-      'anthropic',
-      'gemini',
-      'openai',
-    ]);
+    const providers = charges.map(({ provider }) => String(provider));
+    expect(providers).to.have.members(['anthropic', 'gemini', 'openai']);
   });
 });

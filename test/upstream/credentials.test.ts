@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { inspect } from 'node:util';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
-import { createPollClient } from '../../src/upstream/poll-client.js';
+import { createPollClient, type PollClient } from '../../src/upstream/poll-client.js';
 import {
+  pollWithSignatures,
   pollWithTokens,
   createTokenSource,
   isGoogle,
@@ -292,5 +293,20 @@ describe('a provider whose requests are signed', () => {
       .and.not.to.contain('bad');
     expect(house.upstream.requests).to.have.length(0);
     expect(lines.join('')).to.contain('bad ***').and.not.to.contain(SECRET);
+  });
+
+  it('asks a provider within the process, which has no address, for its tasks', async () => {
+    const asked: string[] = [];
+    const polls: PollClient = {
+      ask: (_, { path }) => {
+        asked.push(path);
+        return Promise.resolve({ status: 200, headers: {}, text: '{}' });
+      },
+      close: () => undefined,
+    };
+    const provider = providerAt('');
+    const request = { method: 'GET' as const, path: '/jobs/1', headers: {}, body: undefined };
+    await pollWithSignatures(polls, () => NOW).ask(provider, request, 1_024);
+    expect(asked).to.deep.equal(['/jobs/1']);
   });
 });

@@ -138,6 +138,10 @@ describe('the OpenAPI document', () => {
     expect(repeatable).to.have.members([
       'post /v1/chat/completions',
       'post /openai/v1/chat/completions',
+      'post /v1/messages',
+      'post /v1/responses',
+      'post /v1beta/models/{model}:generateContent',
+      'post /v1beta/models/{model}:streamGenerateContent',
       'post /v1/images/generations',
       'post /v1/images/edits',
       'post /v1/embeddings',

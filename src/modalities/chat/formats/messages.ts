@@ -1,4 +1,5 @@
-import { ERRORS, type GatewayError } from '../../../core/errors.js';
+import { ERRORS, GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
@@ -27,12 +28,26 @@ export const messages: ChatFormat = {
     },
   },
   modelOf: (body) => (body as MessagesBody).model,
-  // The schema vouches for the body: its type is made from it.
-  read: (body, model) => chatWork(toCompletion(body as MessagesBody, model), model),
+  read: (body, model) => {
+    // The schema vouches for the body: its type is made from it.
+    const said = body as MessagesBody;
+    refuseTooMany(said, model);
+    return chatWork(toCompletion(said, model), model);
+  },
   write: (heading, reply, { usage }) => message(heading, reply, usage),
   stream: (heading, shown) => new MessagesWriter(messageHead(heading), shown, { usageOf, errorOf }),
   error: errorOf,
 };
+
+/** In the very words at which Claude Code asks again with as many tokens as there may be. */
+function refuseTooMany({ max_tokens = 0 }: MessagesBody, { limits }: Model): void {
+  const most = limits.max_tokens ?? Infinity;
+  if (max_tokens <= most) return;
+  const message =
+    `max_tokens: ${max_tokens} > ${most}, which is the maximum allowed number of output tokens ` +
+    'for this model';
+  throw new GatewayError('invalid_request', message, { param: 'max_tokens' });
+}
 
 function messageHead({ id, model }: Heading): object {
   const named = `msg_${id.replace(/^chatcmpl-/u, '')}`;

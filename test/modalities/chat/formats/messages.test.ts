@@ -36,7 +36,7 @@ describe('POST /v1/messages', () => {
   before(async () => {
     acme = await startOpenaiGateway({
       models: `
-  acme-thinker: { owner: acme, capabilities: [chat, tools], upstreams: [{ provider: acme }], price: *paid, passthrough: [reasoning_effort] }`,
+  acme-thinker: { owner: acme, capabilities: [chat, tools], upstreams: [{ provider: acme }], price: *paid, passthrough: [reasoning_effort], limits: { max_tokens: 4096 } }`,
     });
   });
   after(() => acme.close());
@@ -111,8 +111,8 @@ describe('POST /v1/messages', () => {
       'message_delta',
       'message_stop',
     ]);
-    const text = events.map(({ delta }) => String(delta?.['text'] ?? '')).join('');
-    expect(text).to.equal('Good day, 🌍!');
+    const texts = events.flatMap(({ delta }) => (delta && 'text' in delta ? [delta['text']] : []));
+    expect(texts).to.deep.equal(['Good', ' day', ', 🌍', '!']);
     const last = events.find(({ type }) => type === 'message_delta');
     expect(last).to.deep.include({
       delta: { stop_reason: 'end_turn', stop_sequence: null },
@@ -213,6 +213,14 @@ describe('POST /v1/messages', () => {
     expect(acme.sent()).to.include({ reasoning_effort: 'medium' });
     await answerOf({ ...HELLO, model: 'acme-thinker', thinking: { type: 'adaptive' } });
     expect(acme.sent()).not.to.have.property('reasoning_effort');
+  });
+
+  it('says in the words that Claude Code knows how many output tokens there may be', async () => {
+    const answer = await post({ ...HELLO, model: 'acme-thinker', max_tokens: 32_000 });
+    expect(answer.status).to.equal(400);
+    expect(answer.text).to.include(
+      'max_tokens: 32000 > 4096, which is the maximum allowed number of output tokens for this model',
+    );
   });
 
   it('names a field that the model does not take', async () => {
