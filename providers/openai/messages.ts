@@ -1,10 +1,14 @@
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
-import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
-import { plainId } from '../../src/lib/tool-id.js';
-import { withSignatures } from './google-signatures.js';
-import { reasoningBack } from './reasoning.js';
-import { shortId } from './tools.js';
+import type {
+  ChatMessage,
+  ContentPart,
+  ToolCallPart,
+} from '../../src/schema-types/chat-completion.js';
+import { plainId, signatureOf } from '../../src/lib/tool-id.js';
+import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
+import { recordsIn, textOf } from './answer.js';
+import { isRecord } from '../../src/lib/is-record.js';
 
 type Wire = Upstream['provider']['wire'];
 
@@ -133,4 +137,120 @@ function partFor(part: ContentPart, place: string, wire: Wire): ContentPart {
   throw new UpstreamError('unsupported', `${place}: this upstream takes no files.`, undefined, {
     param: place,
   });
+}
+
+/**
+ * A tool call's id with exactly `length` letters and digits. Another, made by another upstream
+ * earlier in the conversation, is replaced, the same id always by the same one.
+ */
+export function shortId(id: string, length: number): string {
+  if (id.length === length && /^[a-zA-Z0-9]+$/u.test(id)) return id;
+  // FNV-1a, stretched to the length wanted: two ids of one conversation will not meet by chance.
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(id)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(36).padStart(length, '0').slice(-length);
+}
+
+const TYPES = ['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'] as const;
+const TEXTS = ['text', 'summary', 'data', 'signature', 'id', 'format'] as const;
+
+/** The reasoning details of a message or delta, without what their form does not know. */
+export function detailsIn(value: unknown): ReasoningDetail[] {
+  return recordsIn(value).flatMap((said) => {
+    const type = TYPES.find((one) => one === said['type']);
+    if (type === undefined) return [];
+    const detail: ReasoningDetail = { type };
+    for (const name of TEXTS) {
+      const text = said[name];
+      if (typeof text === 'string') detail[name] = text;
+    }
+    const { index } = said;
+    if (typeof index === 'number') detail.index = index;
+    return [detail];
+  });
+}
+
+/** The text that reasoning details hold, summaries where there is nothing else. */
+export function detailText(details: readonly ReasoningDetail[]): string {
+  return details.map(({ text, summary }) => text || summary || '').join('');
+}
+
+/**
+ * What of an earlier answer's reasoning goes back to an upstream, by the flag `reasoning_back`:
+ * fields that are added to the message. `content` is the message's content as it goes out.
+ */
+export function reasoningBack(
+  message: ChatMessage,
+  content: ChatMessage['content'],
+  field: unknown,
+): object {
+  if (field === undefined) return {};
+  const { reasoning_details: given, tool_calls } = message;
+  if (field === 'reasoning_details') return given?.length ? { reasoning_details: given } : {};
+  const text = textOf(message.reasoning_content) || detailText(detailsIn(given));
+  // Where the text is demanded with tool calls, a space stands for one that nobody has.
+  if (field === 'tool_reasoning_content') {
+    return tool_calls?.length ? { reasoning_content: text || ' ' } : {};
+  }
+  if (text === '') return {};
+  if (field === 'reasoning_content' || field === 'reasoning') return { [field]: text };
+  if (field !== 'think_tags' || Array.isArray(content)) return {};
+  return { content: `<think>${text}</think>\n\n${content ?? ''}` };
+}
+
+/** Whose form of a reasoning detail holds a signature of Gemini's. */
+const FORMAT = 'google-gemini-v1';
+/** What Gemini 3 takes in place of a signature for a call that another model has made. */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** The thought signature that stands beside a tool call, a message or a delta. */
+export function signatureIn(said: Record<string, unknown>): string | undefined {
+  const extra = said['extra_content'];
+  if (!isRecord(extra)) return undefined;
+  // The same endpoint of Vertex AI says `vertex`.
+  const [google] = recordsIn([extra['google'], extra['vertex']]);
+  const signature = google?.['thought_signature'];
+  return typeof signature === 'string' && signature !== '' ? signature : undefined;
+}
+
+/** The signature of an answer's text, in the form in which a client brings it back. */
+export function signatureDetail(said: Record<string, unknown>): ReasoningDetail[] {
+  const data = signatureIn(said);
+  return data === undefined ? [] : [{ type: 'reasoning.encrypted', data, format: FORMAT }];
+}
+
+/**
+ * Puts the signatures that travelled in ids and details where Google's endpoint reads them. `sent`
+ * is the message as it goes out otherwise.
+ */
+export function withSignatures(
+  sent: { tool_calls?: ToolCallPart[] },
+  message: ChatMessage,
+  model: string,
+): object {
+  const details = recordsIn(message.reasoning_details);
+  const own = details.find(({ format, data }) => format === FORMAT && typeof data === 'string');
+  const signatures = message.tool_calls?.map(({ id }) => signatureOf(id)) ?? [];
+  const isForeign = signatures.every((signature) => signature === undefined);
+  const calls = sent.tool_calls?.map((call, at) => {
+    const placeholder = isForeign && at === 0 && isGemini3(model) ? NO_SIGNATURE : undefined;
+    return { ...call, ...extraContent(signatures[at] ?? placeholder) };
+  });
+  return {
+    ...sent,
+    ...(calls ? { tool_calls: calls } : extraContent(own?.['data'])),
+  };
+}
+
+function extraContent(thought_signature: unknown): object {
+  return thought_signature === undefined
+    ? {}
+    : { extra_content: { google: { thought_signature } } };
+}
+
+/** Gemini 3 and later refuse a call in the history that has no signature; older ones have none. */
+function isGemini3(model: string): boolean {
+  return /\bgemini-(?:[3-9]|\d\d)/u.test(model);
 }

@@ -2,7 +2,7 @@ import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec
 import { isRecord } from '../../src/lib/is-record.js';
 import { signedId } from '../../src/lib/tool-id.js';
 import { isIndex, recordsIn } from './answer.js';
-import { signatureIn } from './google-signatures.js';
+import { signatureIn } from './messages.js';
 
 /** The tool calls of a whole answer; those without a name call nothing and are left out. */
 export function toolCallsIn(value: unknown): ToolCall[] {
@@ -85,18 +85,4 @@ function outerId(call: Record<string, unknown>): string {
 
 function newId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
-}
-
-/**
- * A tool call's id with exactly `length` letters and digits. Another, made by another upstream
- * earlier in the conversation, is replaced, the same id always by the same one.
- */
-export function shortId(id: string, length: number): string {
-  if (id.length === length && /^[a-zA-Z0-9]+$/u.test(id)) return id;
-  // FNV-1a, stretched to the length wanted: two ids of one conversation will not meet by chance.
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(id)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  }
-  return hash.toString(36).padStart(length, '0').slice(-length);
 }

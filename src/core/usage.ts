@@ -42,33 +42,3 @@ export interface UpstreamUsage {
   };
   completion_tokens_details?: { reasoning_tokens?: unknown; audio_tokens?: unknown };
 }
-
-type UsageBody = Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'> & { total_tokens: number };
-
-/** Usage as the contract shows it (specification 2.4). */
-export function usageBody({ prompt_tokens, completion_tokens }: TokenUsage): UsageBody {
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-}
-
-/** Usage as OpenAI shows it, with the classes that the upstream has named. */
-export function detailedUsageBody(usage: TokenUsage): object {
-  const input = named({
-    cached_tokens: usage.cached_tokens,
-    cache_write_tokens: usage.cache_write_tokens,
-    audio_tokens: usage.audio_input_tokens,
-  });
-  const output = named({
-    reasoning_tokens: usage.reasoning_tokens,
-    audio_tokens: usage.audio_output_tokens,
-  });
-  return {
-    ...usageBody(usage),
-    ...(input && { prompt_tokens_details: input }),
-    ...(output && { completion_tokens_details: output }),
-  };
-}
-
-function named(counts: Record<string, number | undefined>): object | undefined {
-  const known = Object.entries(counts).filter(([, count]) => count !== undefined);
-  return known.length > 0 ? Object.fromEntries(known) : undefined;
-}

@@ -19,8 +19,13 @@ import { Journal } from '../store/journal/journal.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store-types.js';
 import { createPollClient, type PollClient } from '../upstream/poll-client.js';
-import { pollWithSignatures, withSignatures } from '../upstream/signatures.js';
-import { pollWithTokens, createTokenSource, withTokens } from '../upstream/token-source.js';
+import {
+  pollWithSignatures,
+  withSignatures,
+  pollWithTokens,
+  createTokenSource,
+  withTokens,
+} from '../upstream/credentials.js';
 import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { InFlightSet } from '../lib/in-flight.js';

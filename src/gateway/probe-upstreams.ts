@@ -11,8 +11,7 @@ import type { Modality } from '../pipeline/modality.js';
 import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { readError } from '../upstream/upstream-request.js';
-import { withSignatures } from '../upstream/signatures.js';
-import { createTokenSource, withTokens } from '../upstream/token-source.js';
+import { withSignatures, createTokenSource, withTokens } from '../upstream/credentials.js';
 
 /** An upstream that is asked: by a call of a modality, or only whether its provider answers. */
 export interface ProbeTarget {

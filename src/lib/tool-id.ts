@@ -9,7 +9,10 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
  */
 export function signedId(id: string, signature: string): string {
   const encoded = BASE64.test(signature)
-    ? signature.replaceAll('+', '-').replaceAll('/', '_').replace(/={1,2}$/u, '')
+    ? signature
+        .replaceAll('+', '-')
+        .replaceAll('/', '_')
+        .replace(/={1,2}$/u, '')
     : RAW + Buffer.from(signature).toString('base64url');
   return `${id}${MARK}${encoded}`;
 }

@@ -1,4 +1,7 @@
-import type { ChatCall } from './codec.js';
+import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
+import type { ClientConnection } from '../../http/client-connection.js';
+import type { Upstream } from '../../core/model.js';
+import type { DeltaSource } from './delta-reader.js';
 
 /** What a prompt is made of: its price bound goes by that. */
 export interface PromptSize {
@@ -34,4 +37,57 @@ export interface ChatWork {
   tools?: ClientTools;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
+}
+
+/** What every answer and chunk of one completion carries. `created` is in Unix seconds. */
+export interface Heading {
+  id: string;
+  created: number;
+  model: string;
+}
+
+/** Which parts of an upstream's answer the client gets to see. */
+export interface Shown {
+  /** How many choices were asked for; an upstream's surplus is dropped. */
+  choices: number;
+  tools: boolean;
+  reasoning: boolean;
+  logprobs: boolean;
+}
+
+/** The upstream that answers, and the names of what it could not be told. */
+export interface Made {
+  upstream: Upstream;
+  heading: Heading;
+  ignored: readonly string[] | undefined;
+}
+
+/** A whole answer of one upstream. */
+export interface ChatAnswer extends Made {
+  kind: 'chat';
+  reply: ChatReply;
+}
+
+/** A stream whose first pieces are here, so that its upstream is known to answer. */
+export interface ChatStream extends Made {
+  kind: 'chat-stream';
+  first: readonly ChatDelta[];
+  rest: DeltaSource;
+  shown: Shown;
+  client: ClientConnection;
+}
+
+export interface Limits {
+  answer_bytes: number;
+  stream_bytes: number;
+  event_bytes: number;
+}
+
+export interface ChatAttempt {
+  call: ChatCall;
+  upstream: Upstream;
+  heading: Heading;
+  shown: Shown;
+  limits: Limits;
+  client: ClientConnection;
 }

@@ -4,11 +4,11 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Sending, Settle } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
-import { billFromUsage, estimatedBill, type Terms } from './bill.js';
+import { billFromUsage, estimatedBill, type Terms } from './price.js';
 import type { ChatStreamWriter } from './formats/format.js';
-import { pipeStream, type Ending } from './pipe.js';
-import type { ChatAnswer, ChatStream } from './attempt.js';
-import { textsOf } from './shown.js';
+import type { ChatStream } from './call.js';
+import type { ChatDelta } from './codec.js';
+import type { SseWriter } from '../../http/client-connection.js';
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -21,17 +21,6 @@ const NOTHING: Bill = {
   cost_nano: 0n,
   estimated: true,
 };
-
-/** Charges a whole answer: by the upstream's usage, or by an estimate where that makes no sense. */
-export async function chargeAnswer(
-  { reply }: ChatAnswer,
-  terms: Terms,
-  settle: Settle,
-): Promise<Bill> {
-  const texts = textsOf(reply);
-  const bill = billFromUsage(reply.usage, texts, terms) ?? (await estimatedBill(texts, terms));
-  return settle(bill);
-}
 
 /** Carries a stream to the client, charges it, and only then sends its last words. */
 export async function deliverStream(
@@ -87,4 +76,57 @@ function publicError(error: unknown, { log }: Services): GatewayError {
   if (error instanceof GatewayError) return error;
   log.error({ err: error }, 'a stream broke');
   return new GatewayError('internal_error', 'The gateway failed in mid-stream.');
+}
+
+/** How a stream came to its end. `left`: the client went, and the upstream was not heard out. */
+export type Ending = { how: 'complete' } | { how: 'left' } | { how: 'cut'; error: unknown };
+
+/** How much is read of a stream after its client has left, before it is given up. */
+export interface Unheard {
+  linger_bytes: number;
+  drain_bytes: number;
+}
+
+/**
+ * Carries a stream from the upstream to the client, as it comes and no faster than the client
+ * reads. When the client leaves it either stops, or reads on without writing, to learn the usage:
+ * for a moment where the upstream stops billing when it is aborted, so that leaving early is no way
+ * to pay less.
+ */
+export async function pipeStream(
+  stream: ChatStream,
+  writer: ChatStreamWriter,
+  sink: SseWriter,
+  unheard: Unheard,
+): Promise<Ending> {
+  const { client, rest, first } = stream;
+  let bytes = 0;
+  let hasLeft = false;
+  const most = (): number =>
+    client.on_disconnect === 'linger' ? unheard.linger_bytes : unheard.drain_bytes;
+  const take = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
+    if (!client.disconnected) {
+      const text = writer.frame(pieces);
+      if (writer.hasSpoken && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
+      return text ? sink.write(text) : undefined;
+    }
+    writer.noteUsage(pieces);
+    bytes += weight(pieces);
+    if (client.on_disconnect !== 'abort' && bytes <= most()) return undefined;
+    hasLeft = true;
+    rest.leave();
+    return undefined;
+  };
+  try {
+    await take(first);
+    if (!hasLeft) await rest.each(take);
+    return hasLeft ? { how: 'left' } : { how: 'complete' };
+  } catch (error) {
+    return client.disconnected ? { how: 'left' } : { how: 'cut', error };
+  }
+}
+
+/** Near enough to the bytes of what nobody hears, whichever kind of piece they came as. */
+function weight(pieces: readonly ChatDelta[]): number {
+  return JSON.stringify(pieces).length;
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/is-record.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
 import type { DeltaConsumer, DeltaSource } from './delta-reader.js';
-import type { ChatAnswer, ChatAttempt, ChatStream } from './attempt.js';
+import type { ChatAnswer, ChatAttempt, ChatStream } from './call.js';
 
 /** Which choices of the whole a part of it makes. */
 interface Share {

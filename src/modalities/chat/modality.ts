@@ -2,10 +2,10 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
-import type { Terms } from './bill.js';
-import type { ChatWork } from './call.js';
+import { chargeAnswer, chatMaxCost, type Terms } from './price.js';
+import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
-import { chargeAnswer, deliverStream } from './deliver.js';
+import { deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
 import type { ChatFormat } from './formats/format.js';
 import {
@@ -20,12 +20,9 @@ import { generateContent, streamGenerateContent } from './formats/generate-conte
 import { messages } from './formats/messages.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
-import { chatMaxCost } from './max-cost.js';
 import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
-import type { ChatAnswer, ChatStream } from './attempt.js';
-import { chat as sendChat } from './send.js';
-import { shownOf } from './shown.js';
+import { chat as sendChat, shownOf } from './send.js';
 
 const FORMATS: readonly ChatFormat[] = [
   chatCompletion,

@@ -2,10 +2,9 @@ import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Probing } from '../../pipeline/modality.js';
-import { chargeAnswer } from './deliver.js';
+import { chargeAnswer } from './price.js';
 import { chatWork } from './formats/openai-request.js';
-import { chat } from './send.js';
-import { shownOf } from './shown.js';
+import { chat, shownOf } from './send.js';
 
 /** Asks for one token. */
 export async function probeChat(

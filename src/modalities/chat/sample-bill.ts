@@ -3,7 +3,7 @@ import { tokenCost } from '../../billing/bill.js';
 import type { Model } from '../../core/model.js';
 import type { SampleBill } from '../../billing/sample-bill.js';
 import { chatWork } from './formats/openai-request.js';
-import { chatMaxCost } from './max-cost.js';
+import { chatMaxCost } from './price.js';
 
 const PROMPT_TOKENS = 1_000;
 const ANSWER_TOKENS = 500;

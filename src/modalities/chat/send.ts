@@ -1,15 +1,20 @@
-import { isChatCodec, type ChatCodec, type ChatReply } from './codec.js';
+import {
+  isChatCodec,
+  type ChatCall,
+  type ChatChoice,
+  type ChatCodec,
+  type ChatReply,
+} from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
-import type { ChatAnswer, ChatAttempt, ChatStream, Made } from './attempt.js';
+import type { ChatAnswer, ChatAttempt, ChatStream, Made, Shown } from './call.js';
 import { fanOut } from './fan-out.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import type { Upstream } from '../../core/model.js';
-import { visible } from './shown.js';
+import type { Model, Upstream } from '../../core/model.js';
 import { readWhole } from './whole-answer.js';
 
 /**
@@ -95,4 +100,32 @@ function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatRe
     leave: () => undefined,
   };
   return { kind: 'chat-stream', first, rest, shown, client, ...made };
+}
+
+export function shownOf(model: Model, call: ChatCall): Shown {
+  return {
+    choices: call.n,
+    tools: model.capabilities.has('tools'),
+    reasoning: model.passthrough.has('reasoning_content'),
+    logprobs: model.passthrough.has('logprobs'),
+  };
+}
+
+/** A reply without what the client is not shown. */
+export function visible(reply: ChatReply, shown: Shown): ChatReply {
+  const choices = reply.choices
+    .filter(({ index }) => index < shown.choices)
+    .map((choice) => visibleChoice(choice, shown));
+  return { choices, usage: reply.usage };
+}
+
+function visibleChoice(choice: ChatChoice, shown: Shown): ChatChoice {
+  const { index, content, finish_reason, tool_calls, logprobs } = choice;
+  const { reasoning_content, reasoning_details } = choice;
+  const seen: ChatChoice = { index, content, finish_reason };
+  if (shown.tools && tool_calls?.length) seen.tool_calls = tool_calls;
+  if (shown.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
+  if (shown.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
+  if (shown.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
+  return seen;
 }

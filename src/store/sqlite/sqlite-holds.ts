@@ -10,14 +10,7 @@ import {
 } from '../hot-path.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import { MAX_NANO } from '../column-values.js';
-import {
-  prepareBulk,
-  HOLD,
-  prepareHolds,
-  CHARGE,
-  ENDED_HOLD,
-  prepareCharges,
-} from './sqlite-statements.js';
+import { HOLD, prepareHolds, CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { chargeValues, type Charge } from '../ledger/ledger-columns.js';
 
@@ -257,4 +250,33 @@ function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<s
     all.set(charge[owner], paid);
   }
   return all;
+}
+
+/** Row counts of the prepared statements. More sizes would gain little. */
+const SIZES = [16, 8, 4, 2, 1] as const;
+
+/** One list of values for each row. */
+type Rows = readonly (readonly unknown[])[];
+
+/**
+ * Prepares a statement over many rows for several row counts, because row by row it would cost
+ * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
+ * returns the number of changed rows.
+ */
+function prepareBulk(
+  database: Sqlite.Database,
+  sql: (rows: number) => string,
+): (rows: Rows) => number {
+  const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
+  return (rows) => {
+    let [changes, from] = [0, 0];
+    for (const { size, statement } of statements) {
+      for (; rows.length - from >= size; from += size) {
+        const values: unknown[] = [];
+        for (const row of rows.slice(from, from + size)) values.push(...row);
+        changes += statement.run(values).changes;
+      }
+    }
+    return changes;
+  };
 }

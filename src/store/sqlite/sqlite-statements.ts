@@ -167,35 +167,6 @@ export function prepareIdempotency(database: Sqlite.Database) {
   };
 }
 
-/** Row counts of the prepared statements. More sizes would gain little. */
-const SIZES = [16, 8, 4, 2, 1] as const;
-
-/** One list of values for each row. */
-export type Rows = readonly (readonly unknown[])[];
-
-/**
- * Prepares a statement over many rows for several row counts, because row by row it would cost
- * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
- * returns the number of changed rows.
- */
-export function prepareBulk(
-  database: Sqlite.Database,
-  sql: (rows: number) => string,
-): (rows: Rows) => number {
-  const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
-  return (rows) => {
-    let [changes, from] = [0, 0];
-    for (const { size, statement } of statements) {
-      for (; rows.length - from >= size; from += size) {
-        const values: unknown[] = [];
-        for (const row of rows.slice(from, from + size)) values.push(...row);
-        changes += statement.run(values).changes;
-      }
-    }
-    return changes;
-  };
-}
-
 /** Repeats the SQL for each row. */
 function repeatSql(rows: number, sql: string, between = ', '): string {
   return Array.from({ length: rows }, () => sql).join(between);

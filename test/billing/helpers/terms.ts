@@ -1,5 +1,4 @@
-import type { Terms } from '../../../src/modalities/chat/bill.js';
-import { chatMaxCost } from '../../../src/modalities/chat/max-cost.js';
+import { type Terms, chatMaxCost } from '../../../src/modalities/chat/price.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatCompletionBody } from '../../../src/schema-types/chat-completion.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { echoed, learn, newEcho } from '../../../providers/openai/repeated-chunk.js';
+import { echoed, learn, newEcho } from '../../../providers/openai/stream.js';
 import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';

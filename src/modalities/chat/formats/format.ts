@@ -2,9 +2,8 @@ import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
-import type { ChatWork } from '../call.js';
+import type { ChatWork, Heading, Shown } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
-import type { Heading, Shown } from '../shown.js';
 
 /** Writes one streamed answer, text by text. */
 export interface ChatStreamWriter {

@@ -6,7 +6,7 @@ import { plainId, signatureOf } from '../../../lib/tool-id.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { GenerateContentBody } from '../../../schema-types/generate-content.js';
 import type { ChatChoice, ChatDelta, ToolCall } from '../codec.js';
-import type { Heading, Shown } from '../shown.js';
+import type { Heading, Shown } from '../call.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { GEMINI_FORMAT, toCompletion } from './generate-content-request.js';
 import { finishReason } from './openai-answer.js';

@@ -2,7 +2,7 @@ import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
-import type { Shown } from '../shown.js';
+import type { Shown } from '../call.js';
 import type { ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
 

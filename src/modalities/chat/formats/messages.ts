@@ -4,7 +4,7 @@ import type { TokenUsage } from '../../../core/usage.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
 import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
-import type { Heading } from '../shown.js';
+import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { MessagesWriter, stopReason } from './messages-stream.js';
 import { toCompletion } from './messages-request.js';

@@ -1,8 +1,8 @@
-import type { Bill } from '../../../billing/bill.js';
+import { detailedUsageBody, usageBody, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import { detailedUsageBody, type TokenUsage, usageBody } from '../../../core/usage.js';
+import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
-import type { Heading, Shown } from '../shown.js';
+import type { Heading, Shown } from '../call.js';
 import type { ChatStreamWriter } from './format.js';
 
 const CONTRACT = new Set(['stop', 'length', 'content_filter']);

@@ -1,5 +1,5 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import { detailedUsageBody } from '../../../core/usage.js';
+import { detailedUsageBody } from '../../../billing/bill.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';

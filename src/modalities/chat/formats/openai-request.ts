@@ -1,11 +1,14 @@
 import { GatewayError } from '../../../core/errors.js';
-import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
-import { readMessages, refuseDeep, refuseLegacy } from './openai-messages.js';
-import type { Model } from '../../../core/model.js';
+import type {
+  ChatCompletionBody,
+  ChatMessage,
+  ToolEntry,
+} from '../../../schema-types/chat-completion.js';
+import { readMessage, refuseDeep, refuseLegacy, type Reading, marked } from './openai-messages.js';
+import type { Capability, Model } from '../../../core/model.js';
 import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
-import { marked } from './openai-parts.js';
 
 /** Fields of the chat contract that the gateway reads itself: what a call costs rests on them. */
 export const READ_FIELDS: readonly string[] = [
@@ -36,6 +39,8 @@ export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
 const DEFAULT_MAX_TOKENS = 4096;
+/** What the files of one request may unfold to while their pages are counted. */
+const UNFOLDED_BYTES = 8 * 1024 * 1024;
 /** Characters of a client's word that an error repeats. */
 const SHOWN_CHARACTERS = 64;
 
@@ -63,6 +68,41 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const { include_usage } = (body.stream_options ?? {}) as { include_usage?: unknown };
   const asked = include_usage === true ? { include_usage } : {};
   return { kind: 'chat', call, size, ...asked, ignored: [...ignored] };
+}
+
+/**
+ * Checks messages against what a model can take, drops what the contract does not name, and
+ * measures the prompt, in one pass. Throws `GatewayError` naming the message or part at fault.
+ */
+function readMessages(
+  messages: readonly ChatMessage[],
+  capabilities: ReadonlySet<Capability>,
+  ignored: Set<string>,
+): { messages: readonly ChatMessage[]; size: PromptSize } {
+  const size: PromptSize = {
+    text_bytes: 0,
+    messages: messages.length,
+    images: 0,
+    urls: 0,
+    pages: 0,
+    audio_bytes: 0,
+  };
+  const unfolding = { bytes: UNFOLDED_BYTES };
+  const reading: Reading = { capabilities, ignored, size, unfolding };
+  const read = messages.map((message, index) => {
+    const { content } = message;
+    if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);
+    return isPlain(message) ? message : readMessage(message, `messages[${index}]`, reading);
+  });
+  return { messages: read, size };
+}
+
+/** Whether a message is a role and a text, and goes out as it came. */
+function isPlain(message: ChatMessage): boolean {
+  const { role, content } = message;
+  if (typeof content !== 'string' || role === 'tool' || role === 'developer') return false;
+  for (const name in message) if (name !== 'role' && name !== 'content') return false;
+  return true;
 }
 
 function travelling(

@@ -1,9 +1,8 @@
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
-import type { Heading } from '../shown.js';
+import type { Heading, ClientTools } from '../call.js';
 import { finishReason } from './openai-answer.js';
 import { sealed } from './responses-request.js';
-import type { ClientTools } from '../call.js';
 import { customInput } from './responses-tools.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { Bill } from '../../../billing/bill.js';
 import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
-import type { Heading, Shown } from '../shown.js';
+import type { Heading, Shown, ClientTools } from '../call.js';
 import type { ChatStreamWriter } from './format.js';
 import {
   callItem,
@@ -15,7 +15,6 @@ import {
   textPart,
   type Item,
 } from './responses-items.js';
-import type { ClientTools } from '../call.js';
 
 /** Codes with which clients tell their user of a failure, and do not ask again. */
 const CODES: Partial<Record<ErrorCode, string>> = {

@@ -1,7 +1,7 @@
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ResponsesBody } from '../../../schema-types/responses.js';
 import type { ChatReply } from '../codec.js';
-import type { Heading } from '../shown.js';
+import type { Heading, ClientTools } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { chatWork } from './openai-request.js';
 import {
@@ -15,7 +15,6 @@ import {
 } from './responses-items.js';
 import { toCompletion } from './responses-request.js';
 import { ResponsesWriter } from './responses-stream.js';
-import type { ClientTools } from '../call.js';
 
 /** OpenAI's Responses API, as its SDKs and codex speak it, for every chat model. */
 export const responses: ChatFormat = {

@@ -1,5 +1,4 @@
-import type { Bill } from '../../../billing/bill.js';
-import { usageBody } from '../../../core/usage.js';
+import { usageBody, type Bill } from '../../../billing/bill.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageAnswer } from '../send.js';

@@ -5,9 +5,9 @@ import {
   completion,
   finishReason,
 } from '../../../../src/modalities/chat/formats/openai-answer.js';
-import { visible } from '../../../../src/modalities/chat/shown.js';
+import { visible } from '../../../../src/modalities/chat/send.js';
 import { dataOf } from '../../../money/helpers/scripted-gateway.js';
-import type { Shown } from '../../../../src/modalities/chat/shown.js';
+import type { Shown } from '../../../../src/modalities/chat/call.js';
 
 const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
 const WORDS = { object: 'text_completion.chunk' };

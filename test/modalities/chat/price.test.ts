@@ -1,0 +1,461 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import {
+  chatMaxCost,
+  maxTokens,
+  billFromUsage,
+  estimatedBill,
+} from '../../../src/modalities/chat/price.js';
+import { tokenCost } from '../../../src/billing/bill.js';
+import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
+import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
+import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
+import type { Price } from '../../../src/core/model.js';
+import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+
+const provider = providerAt('http://127.0.0.1');
+
+/** What templates put around a prompt and a message: a few tokens at the providers known. */
+const AROUND = 12;
+const AROUND_MESSAGE = 8;
+
+const inside = { disallowedSpecial: new Set<string>() };
+const alphabets = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 200 }),
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.constantFrom(
+    '今日は世界',
+    'こんにちは',
+    'Здравствуй',
+    'مرحبا',
+    'שלום',
+    'สวัสดี',
+    '👩‍👩‍👧‍👦',
+    '𓀀𓁐',
+    'ꙮ',
+  ),
+  fc
+    .array(fc.constantFrom('\u0300', '\u200d', '\ufeff', '<|endoftext|>', '\0'))
+    .map((all) => all.join('')),
+);
+const messages: fc.Arbitrary<ChatMessage[]> = fc.array(
+  fc.oneof(
+    fc.record({ role: fc.constantFrom('system', 'user', 'assistant'), content: alphabets }),
+    fc.record({ role: fc.constant('user' as const), name: alphabets, content: alphabets }),
+    fc.record({
+      role: fc.constant('user' as const),
+      content: fc.array(fc.record({ type: fc.constant('text' as const), text: alphabets })),
+    }),
+    fc.record({ role: fc.constant('tool' as const), content: alphabets, tool_call_id: alphabets }),
+    alphabets.map((text): ChatMessage => {
+      const call = {
+        id: text,
+        type: 'function' as const,
+        function: { name: text, arguments: text },
+      };
+      return { role: 'assistant', content: null, tool_calls: [call] };
+    }),
+  ),
+  { minLength: 1, maxLength: 5 },
+);
+const nano = fc.bigInt({ min: 0n, max: 10n ** 12n });
+const prices: fc.Arbitrary<Price> = fc.record(
+  {
+    free: fc.constant(false),
+    input_nano_per_million: nano,
+    output_nano_per_million: nano,
+    cached_input_nano_per_million: nano,
+    cache_write_nano_per_million: nano,
+    audio_input_nano_per_million: nano,
+    audio_output_nano_per_million: nano,
+  },
+  { requiredKeys: ['free', 'input_nano_per_million', 'output_nano_per_million'] },
+);
+/** Parts of a whole; those of the prompt are taken one after the other. */
+const part = fc.double({ min: 0, max: 1, noNaN: true });
+const parts = fc.record({ used: part, cached: part, written: part, voice: part });
+
+/** Every text that a model could be shown, token by token. */
+function tokensOf(all: readonly ChatMessage[]): number {
+  const texts = all.flatMap(({ content, name, tool_calls, tool_call_id }) => [
+    ...(typeof content === 'string' ? [content] : (content ?? []).map(textOf)),
+    name ?? '',
+    tool_call_id ?? '',
+    ...(tool_calls ?? []).flatMap(({ id, function: call }) => [id, call.name, call.arguments]),
+  ]);
+  const sum = texts.reduce((tokens, text) => tokens + countTokens(text, inside), 0);
+  return AROUND + AROUND_MESSAGE * all.length + sum;
+}
+
+function textOf(part: object): string {
+  return 'text' in part && typeof part.text === 'string' ? part.text : '';
+}
+
+describe('the max cost of a chat call', () => {
+  it('is never below what it can cost, in any alphabet and at any of its upstreams', () => {
+    const calls = fc.record({ messages, n: fc.integer({ min: 1, max: 128 }) });
+    const all = fc.array(prices, { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(
+        calls,
+        all,
+        fc.integer({ min: 1, max: 10_000 }),
+        parts,
+        (call, list, max, { used, cached, written, voice }) => {
+          const model = modelAt(list);
+          const work = chatWork({ model: 'm', ...call, max_tokens: max }, model);
+          const bound = chatMaxCost(work, model, model.upstreams);
+          const prompt_tokens = tokensOf(call.messages);
+          const completion_tokens = Math.floor(used * max * call.n);
+          const cached_tokens = Math.floor(cached * prompt_tokens);
+          const usage = {
+            prompt_tokens,
+            completion_tokens,
+            cached_tokens,
+            cache_write_tokens: Math.floor(written * (prompt_tokens - cached_tokens)),
+            audio_output_tokens: Math.floor(voice * completion_tokens),
+          };
+          for (const price of list) expect(bound >= tokenCost(usage, price)).to.equal(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  const long = 'x'.repeat(10_000);
+  const call = { id: long, type: 'function' as const, function: { name: 'f', arguments: '' } };
+  const GROWING: [string, ChatMessage][] = [
+    ['text', { role: 'user', content: long }],
+    ['a part', { role: 'user', content: [{ type: 'text', text: long }] }],
+    ['a name', { role: 'user', content: '', name: long }],
+    ['a tool call', { role: 'assistant', content: null, tool_calls: [call] }],
+    ['a tool call id', { role: 'tool', content: '', tool_call_id: long }],
+  ];
+  for (const [name, message] of GROWING) {
+    it(`grows with ${name}`, () => {
+      const model = modelAt([PRICE]);
+      const work = chatWork({ model: 'm', messages: [message] }, model);
+      expect(maxTokens(work, model, provider).prompt_tokens).to.be.greaterThan(10_000);
+    });
+  }
+
+  for (const [max, n, reads] of [
+    [Infinity, 1, 1],
+    [Infinity, 5, 1],
+    [1, 5, 5],
+    [4, 5, 2],
+  ] as const) {
+    it(`holds the prompt ${reads} times for n ${n} where a call takes at most ${max}`, () => {
+      const operations = new Map([['chat', { path: '/', codec: undefined, max }]]);
+      const model = modelAt([PRICE]);
+      const work = chatWork({ model: 'm', messages: [{ role: 'user', content: '' }], n }, model);
+      const { prompt_tokens } = maxTokens(work, model, { ...provider, operations });
+      expect(prompt_tokens).to.equal(80 * reads);
+    });
+  }
+
+  const user = { role: 'user' as const, content: '' };
+  const image = { type: 'image_url' as const, image_url: { url: 'https://x.example/1.png' } };
+  const audio = {
+    type: 'input_audio' as const,
+    input_audio: { data: 'A'.repeat(6_400), format: 'wav' },
+  };
+  const KNOWN: [string, object, object][] = [
+    ['one empty message', {}, { prompt_tokens: 80, completion_tokens: 4_096 }],
+    ['max_tokens', { max_tokens: 7 }, { prompt_tokens: 80, completion_tokens: 7 }],
+    ['its newer name', { max_completion_tokens: 7 }, { prompt_tokens: 80, completion_tokens: 7 }],
+    ['n', { max_tokens: 7, n: 3 }, { prompt_tokens: 80, completion_tokens: 21 }],
+    ['two messages', { messages: [user, user] }, { prompt_tokens: 96, completion_tokens: 4_096 }],
+    [
+      'two images',
+      { messages: [{ role: 'user', content: [image, image] }] },
+      { prompt_tokens: 4_080, completion_tokens: 4_096 },
+    ],
+    [
+      'audio',
+      { messages: [{ role: 'user', content: [audio] }] },
+      { prompt_tokens: 240, completion_tokens: 4_096, audio_input_tokens: 160 },
+    ],
+    ['tools', { tools: [{ type: 'function' }] }, { prompt_tokens: 101, completion_tokens: 4_096 }],
+  ];
+  for (const [name, more, most] of KNOWN) {
+    it(`reckons with ${name}`, () => {
+      const model = modelAt([PRICE]);
+      const work = chatWork({ model: 'm', messages: [user], ...more }, model);
+      expect(maxTokens(work, model, provider)).to.deep.equal(most);
+    });
+  }
+
+  const STATED: [string, object, object][] = [
+    ['what its provider adds to a prompt', {}, { prompt_tokens: 180, completion_tokens: 7 }],
+    [
+      'more with tools',
+      { tools: [{ type: 'function' }] },
+      { prompt_tokens: 901, completion_tokens: 7 },
+    ],
+    [
+      'what an image costs there',
+      { messages: [{ role: 'user', content: [image] }] },
+      { prompt_tokens: 180 + 8_512, completion_tokens: 7 },
+    ],
+  ];
+  for (const [name, more, most] of STATED) {
+    it(`reckons with ${name}, as a manifest states it`, () => {
+      const model = modelAt([PRICE]);
+      model.limits.image_tokens = undefined;
+      const hidden_tokens = { base: 100, tools: 700 };
+      const stating = providerAt('http://127.0.0.1', { hidden_tokens, image_tokens: 8_512 });
+      const body = { model: 'm', messages: [user], max_tokens: 7, ...more };
+      expect(maxTokens(chatWork(body, model), model, stating)).to.deep.equal(most);
+    });
+  }
+
+  it('holds sound at the price of sound, and text at the dearest that a cache makes of it', () => {
+    const price = {
+      ...PRICE,
+      cache_write_nano_per_million: 200_000_000n,
+      audio_input_nano_per_million: 1_000_000_000n,
+      audio_output_nano_per_million: 2_000_000_000n,
+    };
+    const model = modelAt([price], 100);
+    const messages = [{ role: 'user' as const, content: [audio] }];
+    const work = chatWork({ model: 'm', messages }, model);
+    expect(chatMaxCost(work, model, model.upstreams)).to.equal(
+      80n * 200n + 160n * 1_000n + 100n * 2_000n,
+    );
+  });
+
+  it('is that of the upstream where the same tokens cost most, with what it adds', () => {
+    const hidden_tokens = { base: 1_000, tools: 0 };
+    const stating = upstreamAt(providerAt('http://127.0.0.1', { hidden_tokens }), { price: PRICE });
+    const model = modelAt([PRICE], 100);
+    const work = chatWork({ model: 'm', messages: [user] }, model);
+    expect(chatMaxCost(work, model, [...model.upstreams, stating])).to.equal(222_000n);
+  });
+
+  it('is nothing where all upstreams are free, and the dearest where one is not', () => {
+    const bounds = [[FREE], [FREE, PRICE]].map((list) => {
+      const model = modelAt(list, 100);
+      return chatMaxCost(chatWork({ model: 'm', messages: [user] }, model), model, model.upstreams);
+    });
+    expect(bounds).to.deep.equal([0n, 72_000n]);
+  });
+});
+
+const HELLO = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+/** Of HELLO: 85 tokens in and 100 out at most. */
+const HOLD_NANO = 85n * 150n + 100n * 600n;
+
+describe('believedBill', () => {
+  const terms = termsOf(HELLO);
+
+  const GOOD: [string, object, bigint][] = [
+    ['usual figures', { prompt_tokens: 9, completion_tokens: 5 }, 4350n],
+    ['the whole hold', { prompt_tokens: 85, completion_tokens: 100 }, HOLD_NANO],
+    ['more than these two', { prompt_tokens: 9, completion_tokens: 5, total_tokens: 99 }, 4350n],
+    ['a prompt beyond the hold', { prompt_tokens: 8_512, completion_tokens: 5 }, 1_279_800n],
+    ['a nano-dollar beyond the hold', { prompt_tokens: 86, completion_tokens: 100 }, 72_900n],
+  ];
+  for (const [name, usage, cost_nano] of GOOD) {
+    it(`believes ${name}`, () => {
+      const bill = billFromUsage(usage, ['Hello'], terms);
+      expect(bill).to.include({ estimated: false }).and.have.property('cost_nano', cost_nano);
+    });
+  }
+
+  const BAD: [string, unknown][] = [
+    ['nothing', undefined],
+    ['null', null],
+    ['text', '9'],
+    ['a list', []],
+    ['figures in text', { prompt_tokens: '9', completion_tokens: '5' }],
+    ['figures that are true', { prompt_tokens: true, completion_tokens: true }],
+    ['a negative prompt', { prompt_tokens: -1, completion_tokens: 5 }],
+    ['a negative answer', { prompt_tokens: 9, completion_tokens: -5 }],
+    ['a fraction', { prompt_tokens: 9, completion_tokens: 0.5 }],
+    ['no number', { prompt_tokens: NaN, completion_tokens: 5 }],
+    ['infinity', { prompt_tokens: Infinity, completion_tokens: 5 }],
+    ['one figure of two', { completion_tokens: 5 }],
+    ['an absurdly large prompt', { prompt_tokens: 1e12, completion_tokens: 5 }],
+    ['an absurdly large answer', { prompt_tokens: 9, completion_tokens: 10_000_001 }],
+    ['no tokens for a text', { prompt_tokens: 9, completion_tokens: 0 }],
+  ];
+  for (const [name, usage] of BAD) {
+    it(`does not believe ${name}`, () => {
+      expect(billFromUsage(usage, ['Hello'], terms)).to.equal(undefined);
+    });
+  }
+
+  it('believes no tokens where there is no text', () => {
+    const bill = billFromUsage({ prompt_tokens: 9, completion_tokens: 0 }, ['', ''], terms);
+    expect(bill?.cost_nano).to.equal(1_350n);
+  });
+
+  it('believes tokens without text, which may be hidden', () => {
+    const bill = billFromUsage({ prompt_tokens: 9, completion_tokens: 50 }, [''], terms);
+    expect(bill?.cost_nano).to.equal(31_350n);
+  });
+
+  it('shows tokens beyond the limit that was sent, which nobody owes', () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 150 };
+    expect(billFromUsage(usage, ['Hello'], terms)).to.deep.equal({
+      usage,
+      cost_nano: 9n * 150n + 100n * 600n,
+      not_owed_nano: 50n * 600n,
+      estimated: false,
+    });
+  });
+
+  const CLASSED = {
+    ...PRICE,
+    cached_input_nano_per_million: 15_000_000n,
+    audio_input_nano_per_million: 1_000_000_000n,
+    audio_output_nano_per_million: 2_000_000_000n,
+  };
+
+  it('charges each class at its own price, and shows it', () => {
+    const usage = {
+      prompt_tokens: 30,
+      completion_tokens: 20,
+      prompt_tokens_details: { cached_tokens: 10, audio_tokens: 5 },
+      completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 3 },
+    };
+    expect(billFromUsage(usage, ['Hello'], termsOf(HELLO, [CLASSED]))).to.deep.equal({
+      usage: {
+        prompt_tokens: 30,
+        completion_tokens: 20,
+        cached_tokens: 10,
+        audio_input_tokens: 5,
+        reasoning_tokens: 12,
+        audio_output_tokens: 3,
+      },
+      cost_nano: 15n * 150n + 10n * 15n + 5n * 1_000n + 17n * 600n + 3n * 2_000n,
+      estimated: false,
+    });
+  });
+
+  it('charges the two figures where a class is absurd', () => {
+    const prompt_tokens_details = { cached_tokens: 1e9, audio_tokens: -1 };
+    const usage = { prompt_tokens: 30, completion_tokens: 20, prompt_tokens_details };
+    const bill = billFromUsage(usage, ['Hello'], termsOf(HELLO, [CLASSED]));
+    expect(bill?.cost_nano).to.equal(30n * 150n + 20n * 600n);
+  });
+
+  it('owes text before sound, of an answer beyond the limit that was sent', () => {
+    const said = (completion_tokens: number, audio_tokens: number) => ({
+      prompt_tokens: 20,
+      completion_tokens,
+      prompt_tokens_details: { cached_tokens: 20 },
+      completion_tokens_details: { audio_tokens },
+    });
+    const terms_of_sound = termsOf(HELLO, [CLASSED]);
+    const mixed = billFromUsage(said(150, 90), ['Hello'], terms_of_sound);
+    expect(mixed?.cost_nano).to.equal(20n * 15n + 60n * 600n + 40n * 2_000n);
+    expect(mixed?.not_owed_nano).to.equal(50n * 2_000n);
+    const text = billFromUsage(said(150, 20), ['Hello'], terms_of_sound);
+    expect(text?.cost_nano).to.equal(20n * 15n + 100n * 600n);
+    expect(text?.not_owed_nano).to.equal(30n * 600n + 20n * 2_000n);
+  });
+
+  it('owes the limit that was sent once for each answer', () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 150 };
+    const bill = billFromUsage(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
+    expect(bill).to.deep.equal({ usage, cost_nano: 91_350n, estimated: false });
+  });
+
+  it('believes what fits into the context, several times over, and no more', () => {
+    terms.model.limits.context = 1_000;
+    const most = { prompt_tokens: 4_000, completion_tokens: 5 };
+    expect(billFromUsage(most, ['Hello'], terms)?.usage).to.deep.equal(most);
+    const more = { prompt_tokens: 4_001, completion_tokens: 5 };
+    expect(billFromUsage(more, ['Hello'], terms)).to.equal(undefined);
+    terms.model.limits.context = undefined;
+  });
+
+  it('never bills below nothing, nor answers beyond the limit, whatever it is told', () => {
+    const figure = fc.oneof(fc.anything(), fc.integer(), fc.double(), fc.maxSafeInteger());
+    const usage = fc.record({ prompt_tokens: figure, completion_tokens: figure });
+    const most_nano = 10_000_000n * 150n + 100n * 600n;
+    fc.assert(
+      fc.property(fc.oneof(usage, fc.anything()), (told) => {
+        const bill = billFromUsage(told, ['Hello'], terms);
+        if (bill) expect(bill.cost_nano >= 0n && bill.cost_nano <= most_nano).to.equal(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('estimatedBill', () => {
+  it('counts the prompt and what was delivered', async () => {
+    const bill = await estimatedBill(['one two three'], termsOf(HELLO));
+    const usage = { prompt_tokens: 5, completion_tokens: 3 };
+    expect(bill).to.deep.equal({ usage, cost_nano: 2_550n, estimated: true });
+  });
+
+  it('counts every choice, each up to the limit of tokens', async () => {
+    const texts = ['one two three', 'word '.repeat(500)];
+    const { usage } = await estimatedBill(texts, termsOf({ ...HELLO, n: 2 }));
+    expect(usage.completion_tokens).to.equal(103);
+  });
+
+  it('counts the tools as part of the prompt', async () => {
+    const tools = [
+      { type: 'function', function: { name: 'weather', description: 'rain '.repeat(50) } },
+    ];
+    const bare = await estimatedBill(['one'], termsOf(HELLO));
+    const laden = await estimatedBill(['one'], termsOf({ ...HELLO, tools }));
+    expect(laden.usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
+  });
+
+  it('counts all that counts as prompt: names, calls and the form of the answer', async () => {
+    const long = 'rain '.repeat(50);
+    const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: long } };
+    const schema = { type: 'json_schema', json_schema: { name: 'x', description: long } };
+    const bare = await estimatedBill(['one'], termsOf(HELLO));
+    const laden = [
+      { messages: [{ ...HELLO.messages[0], role: 'user' as const, content: 'Hello', name: long }] },
+      {
+        messages: [{ role: 'assistant' as const, content: 'Hello', tool_calls: [call] }],
+      },
+    ].map((body) => termsOf(body));
+    const formed = termsOf(HELLO);
+    Object.assign(formed.work.call.fields, { response_format: schema });
+    formed.work.size.text_bytes += 400;
+    for (const terms of [...laden, formed]) {
+      const { usage } = await estimatedBill(['one'], terms);
+      expect(usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
+    }
+  });
+
+  it('takes images and audio at what the hold took for them', async () => {
+    const image = { type: 'image_url' as const, image_url: { url: 'https://x.example/1.png' } };
+    const data = 'A'.repeat(40_000);
+    const audio = { type: 'input_audio' as const, input_audio: { data, format: 'wav' as const } };
+    const messages = [{ role: 'user' as const, content: [image, audio] }];
+    const sound = { ...PRICE, audio_input_nano_per_million: 1_000_000_000n };
+    const { usage, cost_nano } = await estimatedBill(['one'], termsOf({ messages }, [sound]));
+    expect(usage).to.deep.include({
+      prompt_tokens: 4 + 2_000 + 1_000,
+      audio_input_tokens: 1_000,
+    });
+    expect(cost_nano).to.equal(2_004n * 150n + 1_000n * 1_000n + 600n);
+  });
+
+  it('costs nothing where the model is free', async () => {
+    const bill = await estimatedBill(['one two three'], termsOf(HELLO, [FREE]));
+    expect(bill.cost_nano).to.equal(0n);
+  });
+
+  it('is never above the hold, in any alphabet and for any answer', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 400 });
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), async (content, texts) => {
+        const terms = termsOf({ messages: [{ role: 'user', content }] }, [PRICE], 20);
+        const { cost_nano } = await estimatedBill(texts, terms);
+        expect(cost_nano >= 0n && cost_nano <= (terms.hold_nano ?? 0n)).to.equal(true);
+      }),
+    );
+  });
+});
