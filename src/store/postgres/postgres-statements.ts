@@ -128,10 +128,11 @@ export const SQL = {
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
   // Charges of the account $1 and the key $4; returns those that were the first of their request.
-  // Charges with a hold come first, so that no other charge takes the money set aside for them.
+  // Each has the money that its own hold set aside, and what it costs beyond that comes from what
+  // all of them leave.
   settleAll: `
     with asked as materialized (
-      select * from unnest($2::text[], $3::bigint[],
+      select distinct on (request_id) * from unnest($2::text[], $3::bigint[],
         ${parameters(
           COLUMNS_FROM.settleAll,
           TYPES.map((type) => `${type}[]`),
@@ -139,6 +140,7 @@ export const SQL = {
         with ordinality as asked (request_id, cost_nano, ${CHARGE_NAMES}, place)
       where not exists (select from ledger
         where account_id = $1 and kind = 'charge' and reference = asked.request_id)
+      order by request_id, place
     ), ended as (
       delete from holds where request_id = any($2::text[]) and account_id = $1
       returning request_id, amount_nano, key_id
@@ -158,11 +160,18 @@ export const SQL = {
       select least((select left_nano from account) + nano,
         (select left_nano from key) + key_nano) as nano
       from freed
-    ), due as materialized (
-      select asked.*, greatest(0, least(cost_nano, (select nano from can) - coalesce(sum(cost_nano)
-        over (order by ended.amount_nano is null, place
-          rows between unbounded preceding and 1 preceding), 0)))::bigint as nano
+    ), own as materialized (
+      select asked.*, least(cost_nano, coalesce(ended.amount_nano, 0)) as own_nano
       from asked left join ended on ended.request_id = asked.request_id
+    ), due as materialized (
+      select own.*, (
+        greatest(0, least(own_nano, (select nano from can) - coalesce(sum(own_nano)
+          over (order by place rows between unbounded preceding and 1 preceding), 0)))
+        + greatest(0, least(cost_nano - own_nano, (select nano from can)
+          - (select sum(own_nano) from own) - coalesce(sum(cost_nano - own_nano)
+          over (order by place rows between unbounded preceding and 1 preceding), 0)))
+      )::bigint as nano
+      from own
     ), entry as (
       insert into ledger (account_id, kind, reference, amount_nano, key_id, created_ms,
         uncollected_nano, ${CHARGE_NAMES})
