@@ -10,7 +10,7 @@ import { accounts, goals, goalTable, lineTable, memoryLine, ratioTable } from '.
 import { summarise } from './summary.js';
 import { startOthers, upstreamItself } from './systems.js';
 import { OWN_NAME, startTollgate, type Tollgate, type Verification } from './tollgate.js';
-import { takeTurns, warming, type Turn } from './turns.js';
+import { takeTurns, TURNS_APART, warming, type Turn } from './turns.js';
 import { isSparse } from './wording.js';
 
 // Starts the systems, gives them their turns and prints what came out. Ends with 1 where an answer
@@ -66,9 +66,6 @@ async function bench(options: Options): Promise<void> {
   if (bad.some(({ system }) => system === OWN_NAME)) process.exitCode = 1;
   write(options.json, { machine: machine(), lines, goals: reached, memory, account, turns });
 }
-
-/** Turns of different processes are never compared. */
-const TURNS_APART = 1_000_000;
 
 async function startBeside(port: number, { beside, works }: Options): Promise<Tollgate[]> {
   if (beside === undefined) return [];

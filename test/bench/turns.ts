@@ -14,6 +14,9 @@ export interface Turn extends Work {
   rss_bytes: number | undefined;
 }
 
+/** Turns of different processes are never compared, so their numbers lie this far apart. */
+export const TURNS_APART = 1_000_000;
+
 const WARM_MS = 500;
 /** Before the first turn of a system its code gets compiled: cold, it costs several times more. */
 const COLD_MS = 8_000;
