@@ -68,12 +68,23 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;
   }
-  const left_out = [...new Set([...ignored, ...extra.ignored])];
-  return { path: '', body, ...(left_out.length > 0 && { ignored: left_out }) };
+  if (ignored.length === 0 && extra.ignored.length === 0) return { path: '', body };
+  return { path: '', body, ignored: [...new Set([...ignored, ...extra.ignored])] };
+}
+
+const limit_fields = new WeakMap<Upstream, string>();
+
+function limitField(upstream: Upstream): string {
+  let field = limit_fields.get(upstream);
+  if (field === undefined) {
+    field = limitFieldOf(upstream);
+    limit_fields.set(upstream, field);
+  }
+  return field;
 }
 
 /** Reasoning models of OpenAI refuse the older name of the limit, and other servers the newer. */
-function limitField({ provider: { wire }, model, rename }: Upstream): string {
+function limitFieldOf({ provider: { wire }, model, rename }: Upstream): string {
   const begins: unknown = wire['max_completion_tokens'];
   if (!Array.isArray(begins) || rename['max_tokens'] !== undefined) return 'max_tokens';
   const isNewer = begins.some((name) => typeof name === 'string' && model.startsWith(name));
@@ -111,15 +122,21 @@ function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatRepl
   const answer = checked(body, provider);
   const choices = recordsIn(answer['choices']);
   if (choices.length === 0) throw broken('The upstream gave no answer.');
-  const indexes = choices.map((choice) => choice['index']);
-  const areIndexes = indexes.every(isIndex) && new Set(indexes).size === indexes.length;
+  const isNumbered = areNumbered(choices);
   const readsTags = hasThinkTags(call, provider.wire);
   return {
-    choices: choices
-      .map((choice, at) => (areIndexes ? choice : { ...choice, index: at }))
-      .map((choice) => decodeChoice(choice, provider, readsTags)),
+    choices: choices.map((choice, at) =>
+      decodeChoice(isNumbered ? choice : { ...choice, index: at }, provider, readsTags),
+    ),
     usage: usageIn(answer, provider.wire),
   };
+}
+
+/** Whether each choice has an index, and no two have the same. */
+function areNumbered(choices: readonly Record<string, unknown>[]): boolean {
+  if (choices.length === 1) return isIndex(choices[0]?.['index']);
+  const indexes = choices.map((choice) => choice['index']);
+  return indexes.every(isIndex) && new Set(indexes).size === indexes.length;
 }
 
 function decodeChoice(
@@ -128,7 +145,7 @@ function decodeChoice(
   readsTags: boolean,
 ): ChatChoice {
   const finish_reason = finishOf(choice, provider);
-  const [message = {}] = recordsIn([choice['message']]);
+  const message = isRecord(choice['message']) ? choice['message'] : {};
   const spoken = spokenIn(message);
   if (readsTags && spoken.content) {
     const { content, reasoning } = splitThink(newThink(), spoken.content, true);
@@ -137,15 +154,13 @@ function decodeChoice(
   }
   const tool_calls = toolCallsIn(message['tool_calls']);
   const details = [...detailsIn(message['reasoning_details']), ...signatureDetail(message)];
-  return {
-    index: Number(choice['index']),
-    content: spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null,
-    ...(tool_calls.length > 0 && { tool_calls }),
-    ...(spoken.reasoning && { reasoning_content: spoken.reasoning }),
-    ...(details.length > 0 && { reasoning_details: details }),
-    ...(choice['logprobs'] != null && { logprobs: choice['logprobs'] }),
-    finish_reason,
-  };
+  const content = spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null;
+  const decoded: ChatChoice = { index: Number(choice['index']), content, finish_reason };
+  if (tool_calls.length > 0) decoded.tool_calls = tool_calls;
+  if (spoken.reasoning) decoded.reasoning_content = spoken.reasoning;
+  if (details.length > 0) decoded.reasoning_details = details;
+  if (choice['logprobs'] != null) decoded.logprobs = choice['logprobs'];
+  return decoded;
 }
 
 type Fields = Record<string, unknown>;

@@ -51,19 +51,22 @@ export interface Spoken {
 /** Reads a message or a delta. A refusal is the answer where there is no other. */
 export function spokenIn(message: Record<string, unknown>): Spoken {
   const { content, reasoning } = partsIn(message['content']);
-  // The same reasoning may stand under two names; one of them is enough.
-  const reasonings = [
-    textOf(message['reasoning_content']),
-    textOf(message['reasoning']),
-    recordsIn(message['reasoning_details'])
-      .map((detail) => textOf(detail['text']) || textOf(detail['summary']))
-      .join(''),
-    reasoning,
-  ];
   return {
     content: content || textOf(message['refusal']) || content,
-    reasoning: reasonings.find((text) => text !== '') ?? '',
+    // The same reasoning may stand under two names; one of them is enough.
+    reasoning:
+      textOf(message['reasoning_content']) ||
+      textOf(message['reasoning']) ||
+      detailsText(message['reasoning_details']) ||
+      reasoning,
   };
+}
+
+function detailsText(details: unknown): string {
+  if (details === undefined) return '';
+  return recordsIn(details)
+    .map((detail) => textOf(detail['text']) || textOf(detail['summary']))
+    .join('');
 }
 
 function partsIn(content: unknown): Spoken {
@@ -94,52 +97,55 @@ export function usageIn(
   wire: Provider['wire'],
 ): UpstreamUsage | undefined {
   const vendor = answer['x_groq'];
-  const [usage] = recordsIn([answer['usage'], isRecord(vendor) ? vendor['usage'] : undefined]);
-  if (!usage) return undefined;
+  const usage = answer['usage'] ?? (isRecord(vendor) ? vendor['usage'] : undefined);
+  if (!isRecord(usage)) return undefined;
   const { completion_tokens, total_tokens } = usage;
   const prompt_tokens = withSound(usage);
   const isShort = wire['completion_from_total'] === true && isIndex(total_tokens);
-  return {
+  const read: UpstreamUsage = {
     prompt_tokens,
     completion_tokens:
       isShort && isIndex(prompt_tokens) ? total_tokens - prompt_tokens : completion_tokens,
-    ...named('prompt_tokens_details', inputClasses(usage, prompt_tokens)),
-    ...named('completion_tokens_details', outputClasses(usage)),
   };
+  readInputClasses(usage, read);
+  readOutputClasses(usage, read);
+  return read;
 }
 
 /** Cached tokens have three names: OpenAI's own, DeepSeek's, and that of Together and Moonshot. */
-function inputClasses(
-  usage: Record<string, unknown>,
-  prompt_tokens: unknown,
-): Record<string, unknown> {
+function readInputClasses(usage: Record<string, unknown>, read: UpstreamUsage): void {
+  const { prompt_tokens } = read;
   const details = detailsIn(usage, 'prompt_tokens_details');
   const sound = isIndex(prompt_tokens) ? prompt_tokens - Number(usage['prompt_tokens']) : 0;
-  return {
-    cached_tokens:
-      details['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'],
-    cache_write_tokens: details['cache_write_tokens'],
-    audio_tokens: details['audio_tokens'] ?? (sound > 0 ? sound : undefined),
+  const cached =
+    details?.['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'];
+  const written = details?.['cache_write_tokens'];
+  const audio = details?.['audio_tokens'] ?? (sound > 0 ? sound : undefined);
+  if (cached == null && written == null && audio == null) return;
+  read.prompt_tokens_details = {
+    ...(cached != null && { cached_tokens: cached }),
+    ...(written != null && { cache_write_tokens: written }),
+    ...(audio != null && { audio_tokens: audio }),
   };
 }
 
-function outputClasses(usage: Record<string, unknown>): Record<string, unknown> {
+function readOutputClasses(usage: Record<string, unknown>, read: UpstreamUsage): void {
   const details = detailsIn(usage, 'completion_tokens_details');
-  return {
-    reasoning_tokens: details['reasoning_tokens'] ?? usage['reasoning_tokens'],
-    audio_tokens: details['audio_tokens'],
+  const reasoning = details?.['reasoning_tokens'] ?? usage['reasoning_tokens'];
+  const audio = details?.['audio_tokens'];
+  if (reasoning == null && audio == null) return;
+  read.completion_tokens_details = {
+    ...(reasoning != null && { reasoning_tokens: reasoning }),
+    ...(audio != null && { audio_tokens: audio }),
   };
 }
 
-function detailsIn(usage: Record<string, unknown>, name: string): Record<string, unknown> {
+function detailsIn(
+  usage: Record<string, unknown>,
+  name: string,
+): Record<string, unknown> | undefined {
   const details = usage[name];
-  return isRecord(details) ? details : {};
-}
-
-/** The classes that an upstream has named, under one key; nothing where it has named none. */
-function named(key: keyof UpstreamUsage, classes: Record<string, unknown>): UpstreamUsage {
-  const known = Object.entries(classes).filter(([, count]) => count != null);
-  return known.length > 0 ? { [key]: Object.fromEntries(known) } : {};
+  return isRecord(details) ? details : undefined;
 }
 
 /** Audio models of these wires take 12.5 tokens for a second of sound. */

@@ -50,7 +50,7 @@ export class ClientConnection implements InFlightRequest {
   ) {
     this.#res = res;
     this.#on_close = () => this.#disconnect(patience);
-    res.once('close', this.#on_close);
+    res.on('close', this.#on_close);
     if (res.destroyed) this.#on_close();
   }
 

@@ -84,18 +84,20 @@ function parse(text: string): unknown {
  * Reads a body of one content type. Counts the announced length at once, or else the bytes as they
  * come. Throws as `readJsonBody` does.
  */
-export async function readBytes(
+export function readBytes(
   req: IncomingMessage,
   terms: BodyTerms,
   type: string,
-): Promise<Buffer> {
+): Buffer | Promise<Buffer> {
   checkEncoding(req, type);
+  const here = arrived(req, terms.limit_bytes);
+  if (!here) return readLater(req, terms);
+  terms.room.take(here.length);
+  return here;
+}
+
+async function readLater(req: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
   const { limit_bytes, room } = terms;
-  const here = arrived(req, limit_bytes);
-  if (here) {
-    room.take(here.length);
-    return here;
-  }
   const length = req.headers['content-length'];
   const announced = length === undefined ? undefined : Number(length);
   if (announced !== undefined && announced > limit_bytes) throw tooLarge(limit_bytes);

@@ -1,35 +1,25 @@
 import type { Upstream } from '../core/model.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { ClientDisconnected, type ClientConnection } from '../http/client-connection.js';
+import { ClientDisconnected } from '../http/client-connection.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
-import type { Services } from './services.js';
 import type { Answer, Sending, Work } from './work.js';
 import type { DefaultEndpoint, Operation } from './modality.js';
 import { fact, type Money, type Need } from './stage.js';
 
-/** The requests of one client to the upstreams that may serve it, best first. */
-export interface Attempts {
-  request_id: string;
-  upstreams: readonly Upstream[];
-  client: ClientConnection;
-}
-
 /**
- * Asks the upstreams in turn until one answers. The only place that tries again: what was sent to
- * one upstream is encoded anew for the next, which may speak another format. Throws `GatewayError`
- * where none answers, `ClientDisconnected` where nobody waits any more.
+ * Asks the upstreams of the work in turn, best first, until one answers. The only place that tries
+ * again: what was sent to one upstream is encoded anew for the next, which may speak another
+ * format. Throws `GatewayError` where none answers, `ClientDisconnected` where nobody waits.
  */
-export async function withFallback(
-  { request_id, upstreams, client }: Attempts,
-  { log, health }: Services,
-  ask: (upstream: Upstream) => Promise<Answer>,
-): Promise<Answer> {
+async function withFallback(work: Work, sending: Sending): Promise<Answer> {
+  const { request_id, client, services } = sending;
+  const { log, health } = services;
   let failed: UpstreamError | undefined;
-  for (const upstream of upstreams) {
+  for (const upstream of work.upstreams) {
     client.on_disconnect = client.may_retry ? 'drain' : upstream.provider.on_abort;
     const { name } = upstream.provider;
     try {
-      const answer = await ask(upstream);
+      const answer = await work.send(upstream, sending);
       // A stream has only begun: its delivery counts how it ends.
       if (!('streams' in answer && answer.streams)) health.answered(name);
       return answer;
@@ -88,16 +78,16 @@ export function spending({ name, modality, format, gives, money }: Spending): Op
       const caller = fact(state, 'caller');
       const hold = fact(state, 'hold');
       const sending = { request_id, endpoint, caller, hold, client, services };
-      return send(fact(state, 'work'), sending);
+      const work = fact(state, 'work');
+      return work.abandon ? orAbandon(work, sending) : withFallback(work, sending);
     },
   };
 }
 
-async function send(work: Work, sending: Sending): Promise<Answer> {
-  const { request_id, client, services } = sending;
-  const attempts = { request_id, upstreams: work.upstreams, client };
+/** The same for work that has begun something before any upstream answered. */
+async function orAbandon(work: Work, sending: Sending): Promise<Answer> {
   try {
-    return await withFallback(attempts, services, (upstream) => work.send(upstream, sending));
+    return await withFallback(work, sending);
   } catch (error) {
     await work.abandon?.(error, sending);
     throw error;

@@ -1,5 +1,6 @@
 import type { Bill } from '../billing/bill.js';
 import { OptionError } from '../core/errors.js';
+import { TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Stage, type State } from '../pipeline/stage.js';
@@ -51,7 +52,7 @@ async function settle(
   const hold = fact(state, 'hold');
   const kept = hold.repeatable && { status: 200, text: JSON.stringify(answer.body(bill)) };
   const { usage, counts, cost_nano, not_owed_nano, estimated } = bill;
-  const { prompt_tokens, completion_tokens, ...classes } = usage;
+  const { prompt_tokens, completion_tokens } = usage;
   // There was no output, so there is no charge: `balance` releases the hold.
   if (cost_nano === 0n && completion_tokens === 0) {
     await hold.answer(kept);
@@ -64,8 +65,11 @@ async function settle(
     cost_nano,
     estimated,
     usage: JSON.stringify({ ...counts, prompt_tokens, completion_tokens }),
-    ...classes,
   };
+  for (const name of TOKEN_CLASSES) {
+    const tokens = usage[name];
+    if (tokens !== undefined) charge[name] = tokens;
+  }
   if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
   const settled = await hold.settle(charge, kept);
   const uncollected_nano = settled?.uncollected_nano ?? 0n;

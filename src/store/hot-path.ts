@@ -32,14 +32,17 @@ export interface ChargeCommand {
 /** A key that was noted as used this lately is not noted again. */
 export const TOUCH_EVERY_MS = 60_000;
 
-export function checkHold(amount_nano: bigint): void {
-  if (amount_nano < 0n) throw new StoreError('A hold cannot be below zero.');
+/** The fault of a hold that no store takes; undefined where it has none. */
+export function holdFault(amount_nano: bigint): StoreError | undefined {
+  return amount_nano < 0n ? new StoreError('A hold cannot be below zero.') : undefined;
 }
 
-export function checkCharge({ request_id, cost_nano, not_owed_nano = 0n }: Charge): void {
+/** The fault of a charge that no store takes; undefined where it has none. */
+export function chargeFault(charge: Charge): StoreError | undefined {
+  const { request_id, cost_nano, not_owed_nano = 0n } = charge;
   const isAmount = cost_nano >= 0n && not_owed_nano >= 0n && cost_nano + not_owed_nano <= MAX_NANO;
-  if (isAmount) return;
-  throw new StoreError(
+  if (isAmount) return undefined;
+  return new StoreError(
     `The charge of request ${request_id} is not an amount: ${cost_nano} and ${not_owed_nano}.`,
   );
 }

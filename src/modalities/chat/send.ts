@@ -52,7 +52,9 @@ async function ask(
     : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
   const reply = visible(whole, attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
-  return call.stream ? wholeAsStream(attempt, made, reply) : { kind: 'chat', reply, ...made };
+  if (call.stream) return wholeAsStream(attempt, made, reply);
+  const { heading, ignored } = made;
+  return { kind: 'chat', reply, upstream, heading, ignored };
 }
 
 function operationOf({ provider }: Upstream): ChatOperation {

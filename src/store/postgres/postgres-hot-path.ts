@@ -1,4 +1,4 @@
-import { checkCharge, checkHold, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
+import { chargeFault, holdFault, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
 import type { ChargeCommand, HoldCommand, HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Charge } from '../ledger/ledger-columns.js';
@@ -85,7 +85,8 @@ export class PostgresHot implements HotPath {
     amount_nano: bigint,
     key_id: string | null = null,
   ): Promise<HoldResult> {
-    checkHold(amount_nano);
+    const fault = holdFault(amount_nano);
+    if (fault) throw fault;
     const command = { request_id, account_id, amount_nano, key_id };
     return this.#session.track(this.#holds.add(`${account_id} ${key_id}`, command));
   }
@@ -95,7 +96,8 @@ export class PostgresHot implements HotPath {
   }
 
   async settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
-    checkCharge(charge);
+    const fault = chargeFault(charge);
+    if (fault) throw fault;
     const command = { charge, answered };
     const session = this.#session;
     if (answered || isBeyondHold(charge)) return session.track(this.#charges.runOne(command));

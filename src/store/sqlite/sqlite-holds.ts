@@ -255,6 +255,8 @@ function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<s
 /** Row counts of the prepared statements. More sizes would gain little. */
 const SIZES = [16, 8, 4, 2, 1] as const;
 
+const NO_VALUES: readonly unknown[] = [];
+
 /** One list of values for each row. */
 type Rows = readonly (readonly unknown[])[];
 
@@ -272,8 +274,7 @@ function prepareBulk(
     let [changes, from] = [0, 0];
     for (const { size, statement } of statements) {
       for (; rows.length - from >= size; from += size) {
-        const values: unknown[] = [];
-        for (const row of rows.slice(from, from + size)) values.push(...row);
+        const values = NO_VALUES.concat(...rows.slice(from, from + size));
         changes += statement.run(values).changes;
       }
     }

@@ -1,6 +1,6 @@
 import { isBusy, prepareSqlite } from '../database.js';
 import { GroupCommit } from './group-commit.js';
-import { checkCharge, checkHold, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
+import { chargeFault, holdFault, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { withRetry } from '../retry.js';
 import type { Process } from '../leases/leases.js';
@@ -73,13 +73,14 @@ export class SqliteHot implements HotPath {
     return Object.freeze({ key_id, account_id, models: modelsIn(models) });
   }
 
-  async hold(
+  hold(
     request_id: string,
     account_id: string,
     amount_nano: bigint,
     key_id: string | null = null,
   ): Promise<HoldResult> {
-    checkHold(amount_nano);
+    const fault = holdFault(amount_nano);
+    if (fault) return Promise.reject(fault);
     return this.#group.join(this.#holds, { request_id, account_id, amount_nano, key_id });
   }
 
@@ -88,8 +89,9 @@ export class SqliteHot implements HotPath {
     return (await withRetry(isBusy, ended)) !== undefined;
   }
 
-  async settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
-    checkCharge(charge);
+  settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
+    const fault = chargeFault(charge);
+    if (fault) return Promise.reject(fault);
     return this.#group.join(this.#charges, { charge, answered }, true);
   }
 
@@ -153,6 +155,7 @@ export function batchedReads<Found>(
       }
     }
     if (isShared) commit.run();
+    if (failed.size === 0) return keys.map((key) => found.get(key));
     return Promise.all(keys.map(async (key) => failed.get(key) ?? found.get(key)));
   };
   return new DataLoader(readAll, { cache: false, batchScheduleFn: (run) => setImmediate(run) });
