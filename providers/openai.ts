@@ -152,7 +152,7 @@ function decodeChoice(
     spoken.content = content;
     spoken.reasoning ||= reasoning;
   }
-  const tool_calls = toolCallsIn(message['tool_calls']);
+  const tool_calls = message['tool_calls'] ? toolCallsIn(message['tool_calls']) : [];
   const details = [...detailsIn(message['reasoning_details']), ...signatureDetail(message)];
   const content = spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null;
   const decoded: ChatChoice = { index: Number(choice['index']), content, finish_reason };

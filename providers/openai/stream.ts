@@ -145,7 +145,7 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatDelta {
     spoken.content = split.content;
     spoken.reasoning += split.reasoning;
   }
-  const tool_calls = fragmentsIn(delta['tool_calls'], choice.calls);
+  const tool_calls = delta['tool_calls'] ? fragmentsIn(delta['tool_calls'], choice.calls) : [];
   const piece: ChatDelta = {};
   if (spoken.content) piece.content = spoken.content;
   if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;

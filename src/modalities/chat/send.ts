@@ -6,7 +6,7 @@ import {
   type ChatReply,
 } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
-import type { WireAnswer } from '../../core/provider.js';
+import type { Provider, WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
 import type { ChatAnswer, ChatAttempt, ChatStream, Made, Shown } from './call.js';
@@ -57,12 +57,19 @@ async function ask(
   return { kind: 'chat', reply, upstream, heading, ignored };
 }
 
+/** Each provider's operation, looked at once: a manifest's codec is known to be one for chat. */
+const operations = new WeakMap<Provider, ChatOperation>();
+
 function operationOf({ provider }: Upstream): ChatOperation {
+  const known = operations.get(provider);
+  if (known) return known;
   const operation = provider.operations.get('chat');
   if (!operation || !isChatCodec(operation.codec)) {
     throw new Error(`${provider.name} does not serve chat.`);
   }
-  return { path: operation.path, codec: operation.codec, max: operation.max };
+  const found = { path: operation.path, codec: operation.codec, max: operation.max };
+  operations.set(provider, found);
+  return found;
 }
 
 function isJson(answer: WireAnswer): boolean {
