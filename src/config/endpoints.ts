@@ -1,5 +1,5 @@
 import type { EndpointBlock } from '../schema-types/gateway.js';
-import { nearestWord } from '../yaml/did-you-mean.js';
+import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
@@ -11,7 +11,7 @@ const MODELS: DefaultEndpoint = {
   stages: ['auth', 'models'],
 };
 
-/** The endpoints of a file without `endpoints`. */
+/** The endpoints that the gateway ships with. */
 export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
   const brought = [...modalities.values()].flatMap(({ formats, endpoints }) => [
     ...formats.map(({ endpoint }) => endpoint),
@@ -23,41 +23,54 @@ export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const PATH = /^\/(?:(?:[A-Za-z0-9._~:-]|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 
-/** The endpoints of the file that could be read, or the default ones. */
+type Block = PartialLoad<EndpointBlock>;
+
+/**
+ * The endpoints of the file that could be read, and after them the shipped ones. An entry of the
+ * file replaces the shipped endpoint of its name, and any at its address; `NAME: off` takes one
+ * away.
+ */
 export function readEndpoints(
   source: Source,
-  entries: Readonly<Record<string, PartialLoad<EndpointBlock> | undefined>> | undefined,
+  entries: Readonly<Record<string, Block | undefined>> | undefined,
   modalities: Modalities,
 ): EndpointEntry[] {
   if (!source.readable) return [];
-  const defaults = defaultEndpoints(modalities);
-  if (!source.marks.has('/endpoints')) return defaults.map((one) => readDefault(source, one));
+  const shipped = defaultEndpoints(modalities).map((one) => readDefault(source, one));
   const read: EndpointEntry[] = [];
+  const replaced = new Set<string>();
   for (const [name, entry] of Object.entries(entries ?? {})) {
+    replaced.add(name);
+    if (typeof entry === 'string') {
+      checkOff(source, name, shipped);
+      continue;
+    }
     const endpoint = entry && readEndpoint(source, name, entry);
     if (!endpoint) continue;
     checkTaken(source, endpoint, read);
     read.push(endpoint);
   }
-  const missing = defaults.filter((one) => isMissing(one, read));
-  return [...read, ...missing.map((one) => readDefault(source, one))];
+  const taken = new Set(read.map(shapeOf));
+  const kept = shipped.filter((one) => !replaced.has(one.name) && !taken.has(shapeOf(one)));
+  return [...read, ...kept];
 }
 
-/** Whether the file's own endpoints need this one beside them and lack it. */
-function isMissing({ name, stages, beside }: DefaultEndpoint, read: readonly EndpointEntry[]) {
-  const has = (wanted: string | undefined, option?: string): boolean =>
-    read.some((endpoint) =>
-      endpoint.stages.some((one) => one.name === wanted && (!option || one.option === option)),
-    );
-  if (beside === undefined || !has('transform', beside)) return false;
-  const [stage] = stages;
-  return !(typeof stage === 'string' && has(stage)) && !read.some((one) => one.name === name);
+/** Warns of an endpoint that is taken away and was never there. */
+function checkOff(source: Source, name: string, shipped: readonly EndpointEntry[]): void {
+  const names = shipped.map((one) => one.name);
+  if (names.includes(name)) return;
+  source.fault(`/endpoints${join(name)}`, {
+    code: 'unknown_endpoint',
+    message: `no shipped endpoint is called ${quote(name)}, so there is none to take away`,
+    hint: nameHint(name, names),
+    at: 'key',
+  });
 }
 
 function readEndpoint(
   source: Source,
   name: string,
-  { at, stages }: PartialLoad<EndpointBlock>,
+  { at, stages }: Exclude<Block, string>,
 ): EndpointEntry | undefined {
   const pointer = `/endpoints${join(name)}`;
   const address = at === undefined ? undefined : readAt(source, `${pointer}/at`, at);

@@ -20,8 +20,6 @@ export interface DefaultEndpoint {
   /** Its method and path. */
   readonly at: string;
   readonly stages: readonly (string | Readonly<Record<string, unknown>>)[];
-  /** It also stands beside endpoints of the file's own that transform by this operation. */
-  readonly beside?: string;
 }
 
 /** What the description of the API says of an endpoint. */

@@ -71,6 +71,23 @@ export type VideoRate =
     };
 /** a whole number of tokens, 1 or more */
 export type Tokens = number;
+/** off, or a block with at and stages */
+export type EndpointBlock =
+  | string
+  | {
+      /** a method and a path */
+      at: string;
+      /**
+       *
+       * Items: a stage such as auth or validate: chat-completion
+       */
+      stages: (
+        | string
+        | {
+            [k: string]: unknown;
+          }
+      )[];
+    };
 
 /** gateway.yaml, the operator's one file. */
 export interface GatewayFile {
@@ -270,18 +287,4 @@ export interface ModelLimitsBlock {
   /** a whole number of videos, 1 to 4 */
   sample_count?: number;
   resolutions?: ('720p' | '1080p' | '4k')[];
-}
-export interface EndpointBlock {
-  /** a method and a path */
-  at: string;
-  /**
-   *
-   * Items: a stage such as auth or validate: chat-completion
-   */
-  stages: (
-    | string
-    | {
-        [k: string]: unknown;
-      }
-  )[];
 }

@@ -68,7 +68,6 @@ export const image: Modality = {
       at: 'GET /images/{id}',
       stages: ['hosted-image'],
       // Images that are asked for by URL need a place to be had from.
-      beside: 'image',
     },
   ],
   operations: [
