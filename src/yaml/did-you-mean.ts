@@ -1,7 +1,21 @@
-/** Words of earlier versions that are too different from the present ones to be typing errors. */
+/** Words for the present ones that are too different from them to be typing errors. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['most', 'max'],
   ['pictures', 'images'],
+  // Words for the same thing elsewhere.
+  ['text', 'chat'],
+  ['llm', 'chat'],
+  ['completion', 'chat'],
+  ['completions', 'chat'],
+  ['functions', 'tools'],
+  ['functioncalling', 'tools'],
+  ['apibase', 'base_url'],
+  ['baseuri', 'base_url'],
+  ['endpoint', 'base_url'],
+  ['maxinputtokens', 'context'],
+  ['contextlength', 'context'],
+  ['contextwindow', 'context'],
+  ['maxoutputtokens', 'max_tokens'],
 ]);
 
 /**
@@ -23,11 +37,16 @@ export function nearestWord(word: string, candidates: readonly string[]): string
   return best;
 }
 
+/** Names that a hint lists before it counts the rest. */
+const SHOWN = 12;
+
 /** A hint for a word that should be one of a few names. */
 export function nameHint(word: string, names: readonly string[]): string {
   const near = nearestWord(word, names);
   if (near !== undefined) return `did you mean "${near}"?`;
-  return names.length > 0 ? `known: ${names.slice(0, 12).join(', ')}` : 'none is defined';
+  if (names.length === 0) return 'none is defined';
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+  return `known: ${names.slice(0, SHOWN).join(', ')}${more}`;
 }
 
 function plain(word: string): string {

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
+import { foreignKeyHint } from './foreign-keys.js';
 import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
 
 export interface Explained {
@@ -60,7 +61,9 @@ function unknownKey(error: ErrorObject, key: string, schema: unknown): Explained
   const near = nearestWord(key, allowed);
   const home = homeOf(key, error, schema);
   let hint = allowed.length > 0 ? `allowed here: ${allowed.join(', ')}` : '';
-  if (near !== undefined) hint = didYouMean(near);
+  const foreign = foreignKeyHint(key);
+  if (foreign !== undefined) hint = foreign;
+  else if (near !== undefined) hint = didYouMean(near);
   else if (home !== undefined) hint = `it belongs under ${quote(home)}`;
   const message = `unknown key ${quote(key)}`;
   return {
@@ -95,7 +98,14 @@ function wrongValue(error: ErrorObject, source: Source): Wrong {
   if (secret) word = 'its value';
   const message = `${label(pointer)}: ${word} is not ${wanted(error)}`;
   const code = keyword === 'type' ? 'wrong_type' : 'wrong_value';
-  return { code, message, hint: secret || !scalar || source.hides(pointer) ? '' : hintFor(error) };
+  if (secret || source.hides(pointer)) return { code, message, hint: '' };
+  return { code, message, hint: scalar ? hintFor(error) : blockHint(error) };
+}
+
+/** A block where a list of blocks is wanted has only lost its dashes. */
+function blockHint({ keyword, parentSchema, data }: ErrorObject): string {
+  const isList = keyword === 'type' && parentSchema?.['type'] === 'array';
+  return isList && isRecord(data) ? 'begin each entry of the list with "- "' : '';
 }
 
 function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
@@ -104,9 +114,26 @@ function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
   const tidy = near ?? tidied(String(data), parentSchema);
   if (tidy !== undefined) return didYouMean(tidy);
   const type: unknown = parentSchema?.['type'];
+  if (keyword === 'type' && isNumber(type) && /^\d+(\.\d+)?$/.test(String(data))) {
+    return 'remove the quotes';
+  }
+  if (type === 'object' && isRecord(parentSchema?.['properties'])) {
+    return blockOf(String(data), parentSchema['properties']);
+  }
   if (type === 'array') return /^[\w.-]+$/.test(String(data)) ? `write [${String(data)}]` : '';
   const name = keyword === 'type' && type === 'string' && !parentSchema?.['pattern'];
   return name ? 'put it in quotes' : '';
+}
+
+function isNumber(type: unknown): boolean {
+  return [type].flat().some((one) => one === 'integer' || one === 'number');
+}
+
+/** A time where a block of times is wanted, as for `timeout`. */
+function blockOf(text: string, properties: Record<string, unknown>): string {
+  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  if (number === undefined || !Object.hasOwn(properties, 'total')) return '';
+  return `write { total: ${number}${unit} }`;
 }
 
 /** A duration or size in other letters: `30 sec` or `20MB`. */
