@@ -1,26 +1,35 @@
+import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { format, type FaultFormat } from '../yaml/format.js';
+import { FAULT_FORMATS, format, type FaultFormat, type ReadLines } from '../yaml/format.js';
 import { acting, command, withConfig } from './command.js';
+import { environmentOf } from './environment.js';
 import { printLine } from './print.js';
 
 interface Options {
   config: string;
   format: FaultFormat;
+  strict?: true;
+  /** False for `--no-env`. */
+  env: boolean;
+  envFile?: string;
 }
 
-/** `tollgate check [gateway.yaml] [--format text|json|github]` */
+/** `tollgate check [gateway.yaml] [--format FORMAT] [--strict] [--no-env | --env-file FILE]` */
 export function checkCommand(): Command {
   const choices = new Option('--format <format>', 'how to print faults')
-    .choices(['text', 'json', 'github'])
+    .choices(FAULT_FORMATS)
     .default('text');
   return withConfig(
     command(
       'check',
       'find every fault of a configuration; exit 0 valid, 1 faults, 2 cannot read',
-      'tollgate check gateway.yaml --format github',
+      'tollgate check gateway.yaml --strict --no-env --format github',
     )
       .argument('[file]', 'the configuration to check (else --config)')
       .addOption(choices)
+      .option('--strict', 'exit 1 for warnings too')
+      .option('--no-env', 'take every ${NAME} and ${file:PATH} as set: CI needs no secrets')
+      .option('--env-file <file>', 'read variables from this file (else .env beside gateway.yaml)')
       .action(acting(check)),
   );
 }
@@ -28,9 +37,29 @@ export function checkCommand(): Command {
 async function check(file: string | undefined, options: Options): Promise<void> {
   const { check: checkFile } = await import('../gateway/check.js');
   const path = file ?? options.config;
-  const { faults, configuration } = await checkFile(path, process.env);
-  if (!configuration) process.exitCode = 1;
-  const report = format(faults, options.format);
+  const env = options.env ? environmentOf(path, options.envFile) : undefined;
+  const { faults, configuration } = await checkFile(path, env);
+  const isRefused = configuration !== undefined && options.strict === true && faults.length > 0;
+  if (!configuration || isRefused) process.exitCode = 1;
+  const report = format(faults, options.format, readLines());
   if (report !== '') printLine(report);
-  if (configuration && options.format === 'text') printLine(`${path} is valid.`);
+  if (options.format !== 'text' || !configuration) return;
+  printLine(isRefused ? `${path} has warnings, which --strict refuses.` : `${path} is valid.`);
+}
+
+/** The lines of the files at fault, each file read once. A file that has gone gives none. */
+function readLines(): ReadLines {
+  const files = new Map<string, readonly string[] | undefined>();
+  return (file) => {
+    if (!files.has(file)) files.set(file, linesOf(file));
+    return files.get(file);
+  };
+}
+
+function linesOf(file: string): readonly string[] | undefined {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/);
+  } catch {
+    return undefined;
+  }
 }

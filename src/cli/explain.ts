@@ -10,6 +10,7 @@ import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
 import type { Model, Upstream } from '../core/model.js';
+import { environmentOf } from './environment.js';
 
 /** `tollgate explain MODEL` */
 export function explainCommand(): Command {
@@ -30,7 +31,7 @@ async function explain(
   { config, json }: { config: string; json?: boolean },
 ): Promise<void> {
   const { sound } = await import('../gateway/gateway.js');
-  const { configuration } = await sound(config, process.env);
+  const { configuration } = await sound(config, environmentOf(config));
   const model = configuration.models.get(id);
   if (!model) {
     const hint = nameHint(id, [...configuration.models.keys()]);

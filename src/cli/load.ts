@@ -1,5 +1,6 @@
 import { sound, type Sound } from '../gateway/gateway.js';
 import { listenAddress } from './listen.js';
+import { environmentOf } from './environment.js';
 
 export interface ServeOptions {
   config: string;
@@ -9,7 +10,7 @@ export interface ServeOptions {
 /** The checked configuration; `--listen` replaces the address of the file. */
 export async function load({ config, listen }: ServeOptions): Promise<Sound> {
   const address = listen === undefined ? undefined : listenAddress(listen);
-  const checked = await sound(config, process.env);
+  const checked = await sound(config, environmentOf(config));
   if (!address) return checked;
   return { ...checked, configuration: { ...checked.configuration, listen: address } };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
 import { printJson, printLine } from './print.js';
+import { environmentOf } from './environment.js';
 
 /** `tollgate migrate`: brings the store to this version; `serve` does the same at its start. */
 export function migrateCommand(): Command {
@@ -14,7 +15,7 @@ export function migrateCommand(): Command {
 async function migrate({ config, json }: { config: string; json?: boolean }): Promise<void> {
   const { storeOf } = await import('../config/store-of.js');
   const { migrate: migrateStore } = await import('../store/migrate.js');
-  const { applied } = await migrateStore(await storeOf(config, process.env));
+  const { applied } = await migrateStore(await storeOf(config, environmentOf(config)));
   if (json) return printJson({ applied });
   printLine(applied.length === 0 ? 'The store is up to date.' : `Applied ${applied.join(', ')}.`);
 }

@@ -5,6 +5,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { parseDuration } from '../yaml/units.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { counted, printLine, printRows } from './print.js';
+import { environmentOf } from './environment.js';
 
 interface Options {
   config: string;
@@ -41,7 +42,7 @@ async function probe(name: string | undefined, options: Options): Promise<void> 
   const timeout_ms = timeoutOf(options.timeout);
   const { sound } = await import('../gateway/gateway.js');
   const { probeTargets, probeUpstreams } = await import('../gateway/probe-upstreams.js');
-  const { configuration } = await sound(options.config, process.env);
+  const { configuration } = await sound(options.config, environmentOf(options.config));
   const targets = probeTargets(configuration, name);
   if (name !== undefined && targets.length === 0) {
     const known = [...configuration.models.keys(), ...configuration.providers.keys()];

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
 import { printJson, printLine, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
+import { environmentOf } from './environment.js';
 
 const LIFETIME_MS = 10 * 60_000;
 
@@ -29,7 +30,7 @@ export function signInLinkCommand(): Command {
 async function signInLink(name: string, options: Options): Promise<void> {
   const { config, operator = false, json } = options;
   const { publicUrlOf } = await import('../config/store-of.js');
-  const public_url = await publicUrlOf(config, process.env);
+  const public_url = await publicUrlOf(config, environmentOf(config));
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const terms = { operator, lifetime_ms: LIFETIME_MS };

@@ -1,6 +1,7 @@
 import type { Store } from '../store/store-types.js';
 import { UsageError } from './command.js';
 import type { Account } from '../store/accounts/accounts.js';
+import { environmentOf } from './environment.js';
 
 /**
  * Opens the store of a configuration, also while `serve` runs on it. It reads no other part of the
@@ -10,7 +11,7 @@ export async function withStore<T>(file: string, work: (store: Store) => Promise
   // Imported here, so that a command without a store starts fast.
   const { storeOf } = await import('../config/store-of.js');
   const { openStore } = await import('../store/open.js');
-  const store = await openStore(await storeOf(file, process.env), { now: Date.now });
+  const store = await openStore(await storeOf(file, environmentOf(file)), { now: Date.now });
   try {
     return await work(store);
   } finally {

@@ -30,12 +30,12 @@ type Found = { content: string } | 'missing' | 'unreadable';
 /** Finds manifests by name or path and reads each of them once. */
 export class Manifests {
   readonly #source: Source;
-  readonly #env: NodeJS.ProcessEnv;
+  readonly #env: NodeJS.ProcessEnv | undefined;
   readonly #read = new Map<string, Manifest>();
 
   constructor(
     source: Source,
-    env: NodeJS.ProcessEnv,
+    env: NodeJS.ProcessEnv | undefined,
     readonly modalities: Modalities,
   ) {
     this.#source = source;

@@ -19,7 +19,7 @@ export interface Checked {
  * Reads gateway.yaml and everything it names, and says all that is wrong. Writes nothing, contacts
  * nothing. Throws `Unreadable` where there is no file to read.
  */
-export async function check(file: string, env: NodeJS.ProcessEnv): Promise<Checked> {
+export async function check(file: string, env: NodeJS.ProcessEnv | undefined): Promise<Checked> {
   const { faults, configuration, endpoints } = await load(file, env, MODALITIES);
   const { stages, faults: pluginFaults } = await stagesFor(endpoints, builtInStages(MODALITIES));
   // A stage that could not be loaded is unknown too, which need not be said again.

@@ -5,7 +5,8 @@ import { quote, type Wrong } from './source.js';
 
 /** The sources of `${NAME}` and `${file:path}`. */
 export interface Surroundings {
-  env: NodeJS.ProcessEnv;
+  /** Undefined where values do not matter: each variable and each file is taken as set. */
+  env: NodeJS.ProcessEnv | undefined;
   /** The folder of the file that is read. */
   directory: string;
 }
@@ -14,19 +15,19 @@ const EXPANSION = /\$\$(?=\{)|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 const SECRET_FILE_BYTES = 65_536;
 
+/** Called for what cannot be replaced; without a fault where its value does not matter. */
+type OnUnknown = (wrong?: Wrong) => void;
+
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:path}`; `$${` stands for `${` itself. A
  * reference that cannot be replaced is reported to `fault`, in words without the value of any
  * variable.
  */
-export function expand(
-  text: string,
-  surroundings: Surroundings,
-  fault: (wrong: Wrong) => void,
-): string {
+export function expand(text: string, surroundings: Surroundings, fault: OnUnknown): string {
   return text.replaceAll(EXPANSION, (whole, body: string | undefined, end: string | undefined) => {
     if (body === undefined) return '$';
     if (end === '') return failed(fault, malformed(whole, '} is missing'));
+    if (body.startsWith('file:') && !surroundings.env) return unknown(fault);
     if (body.startsWith('file:')) return fromFile(body.slice(5), surroundings.directory, fault);
     return fromEnvironment(body, surroundings.env, fault);
   });
@@ -34,8 +35,8 @@ export function expand(
 
 function fromEnvironment(
   body: string,
-  env: NodeJS.ProcessEnv,
-  fault: (wrong: Wrong) => void,
+  env: NodeJS.ProcessEnv | undefined,
+  fault: OnUnknown,
 ): string {
   const [, name, standby] = VARIABLE.exec(body) ?? [];
   if (name === undefined) {
@@ -44,6 +45,7 @@ function fromEnvironment(
       malformed(`\${${body}}`, 'write ${NAME}, ${NAME:-default} or ${file:path}'),
     );
   }
+  if (!env) return unknown(fault);
   const value = env[name];
   // As in a shell, the default also replaces an empty variable.
   if (standby !== undefined) return value === undefined || value === '' ? standby : value;
@@ -52,11 +54,19 @@ function fromEnvironment(
   return failed(fault, {
     code: 'unset_variable',
     message: `the environment variable ${quote(name)} is not set`,
-    hint: near ? `did you mean ${quote(near)}?` : `set it, or write \${${name}:-default}`,
+    hint: near ? `did you mean ${quote(near)}?` : unsetHint(name),
   });
 }
 
-function fromFile(path: string, directory: string, fault: (wrong: Wrong) => void): string {
+/** A secret has no default: one in the file would be seen by all who read it. */
+function unsetHint(name: string): string {
+  if (/KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i.test(name)) {
+    return 'set it, or write it into the file .env beside this one';
+  }
+  return `set it, or write \${${name}:-default}`;
+}
+
+function fromFile(path: string, directory: string, fault: OnUnknown): string {
   const file = resolve(directory, path);
   try {
     const stat = statSync(file);
@@ -77,7 +87,12 @@ function malformed(word: string, hint: string): Wrong {
   return { code: 'bad_expansion', message: `${quote(word)} cannot be expanded`, hint };
 }
 
-function failed(fault: (wrong: Wrong) => void, wrong: Wrong): string {
+function unknown(fault: OnUnknown): string {
+  fault();
+  return '';
+}
+
+function failed(fault: OnUnknown, wrong: Wrong): string {
   fault(wrong);
   return '';
 }

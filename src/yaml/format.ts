@@ -1,14 +1,34 @@
 import type { ConfigFault } from '../core/config-fault.js';
+import { junit, sarif, sentence } from './report-formats.js';
 
-export type FaultFormat = 'text' | 'json' | 'github';
+export const FAULT_FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
+export type FaultFormat = (typeof FAULT_FORMATS)[number];
+
+/** The lines of a file, for excerpts; undefined where they cannot be had. */
+export type ReadLines = (file: string) => readonly string[] | undefined;
 
 /**
- * Formats faults for people (one line each), as one JSON document, or as the workflow commands that
- * GitHub shows beside the changed lines.
+ * Formats faults for people (one line each, and the line of the file where `lines` gives it), as
+ * one JSON document, as the workflow commands that GitHub shows beside the changed lines, or as the
+ * reports that other CI systems read.
  */
-export function format(faults: readonly ConfigFault[], style: FaultFormat): string {
-  if (style === 'json') return JSON.stringify({ faults }, null, 2);
-  return faults.map(style === 'github' ? githubCommand : textLine).join('\n');
+export function format(
+  faults: readonly ConfigFault[],
+  style: FaultFormat,
+  lines?: ReadLines,
+): string {
+  switch (style) {
+    case 'json':
+      return JSON.stringify({ faults }, null, 2);
+    case 'sarif':
+      return sarif(faults);
+    case 'junit':
+      return junit(faults);
+    case 'github':
+      return faults.map(githubCommand).join('\n');
+    case 'text':
+      return faults.map((fault) => textLine(fault) + excerpt(fault, lines)).join('\n');
+  }
 }
 
 function textLine(fault: ConfigFault): string {
@@ -16,14 +36,39 @@ function textLine(fault: ConfigFault): string {
   return `${file}:${line}:${column}: ${severity}: ${sentence(fault)}`;
 }
 
+/** Longer lines are cut, so that a caret stays below its place. */
+const LINE_CHARACTERS = 160;
+
+/** The line at fault, a caret below its column, and the code of the fault. */
+function excerpt({ file, line, column, code }: ConfigFault, lines?: ReadLines): string {
+  const text = lines?.(file)?.[line - 1];
+  if (text === undefined || column > LINE_CHARACTERS) return '';
+  const gutter = String(line).padStart(5);
+  const shown = withoutSecrets(text.slice(0, LINE_CHARACTERS)).replaceAll('\t', ' ');
+  const below = ' '.repeat(column - 1);
+  return `\n${gutter} | ${shown}\n${' '.repeat(gutter.length)} | ${below}^ ${code}`;
+}
+
+const SECRET_NAME = '(?:key|key_id|secret|token|password|authorization|cookie)';
+const SECRET_VALUE = new RegExp(
+  `(${SECRET_NAME}["']?\\s{0,20}:\\s{0,20})("[^"]{0,200}"?|'[^']{0,200}'?|[^\\s,}]{1,200})`,
+  'gi',
+);
+const URL_PASSWORD = /(:\/\/[^\s:@/]{0,100}:)([^\s@]{1,200})(@)/g;
+
+/** Dots in place of each secret, as many as it has characters. */
+function withoutSecrets(text: string): string {
+  const dots = (_: string, before: string, secret: string, after: unknown): string => {
+    const hidden = /^["']?\$\{/.test(secret) ? secret : '·'.repeat(secret.length);
+    return before + hidden + (typeof after === 'string' ? after : '');
+  };
+  return text.replaceAll(SECRET_VALUE, dots).replaceAll(URL_PASSWORD, dots);
+}
+
 function githubCommand(fault: ConfigFault): string {
   const { line, column, severity } = fault;
   const file = escapeData(fault.file).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity} file=${file},line=${line},col=${column}::${escapeData(sentence(fault))}`;
-}
-
-function sentence({ message, hint }: ConfigFault): string {
-  return hint === '' ? message : `${message}; ${hint}`;
 }
 
 function escapeData(text: string): string {

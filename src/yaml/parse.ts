@@ -31,7 +31,7 @@ export function parse(
   if (document.errors.length > 0) return source;
   const tree = new Tree(source, document, (scalar, pointer) =>
     expand(scalar, surroundings, (wrong) => {
-      source.fault(pointer, wrong);
+      if (wrong) source.fault(pointer, wrong);
       source.spoiled.add(pointer);
     }),
   );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
@@ -11,6 +11,14 @@ const SECRET = 'sk-very-secret-value';
 
 interface Document {
   faults: Record<string, string | number>[];
+}
+
+interface SarifResult {
+  ruleId: string;
+  level: string;
+  locations: {
+    physicalLocation: { artifactLocation: { uri: string }; region: { startLine: number } };
+  }[];
 }
 
 describe('tollgate check', () => {
@@ -54,8 +62,14 @@ describe('tollgate check', () => {
     const { status, stdout, stderr } = await check(BROKEN);
     expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
-    expect(lines.length).to.be.at.least(2);
-    for (const line of lines) expect(line).to.match(/^gateway\.yaml:6:\d+: (error|warning): /u);
+    expect(lines.length).to.be.at.least(6);
+    const row = BROKEN.split('\n')[5] ?? '';
+    for (const [at, line] of lines.entries()) {
+      if (at % 3 === 0) expect(line).to.match(/^gateway\.yaml:6:\d+: (error|warning): /u);
+      if (at % 3 === 1) expect(line).to.equal(`    6 | ${row}`);
+      const column = Number(/:6:(\d+):/u.exec(lines[at - 2] ?? '')?.[1]);
+      if (at % 3 === 2) expect(line).to.match(new RegExp(`^ {6}\\| {${column}}\\^ [a-z_]+$`, 'u'));
+    }
     expect(stdout).to.include('"capabilites"').and.include('"capabilities"');
     expect(stdout).to.include('"you"').and.not.include('is valid');
   });
@@ -84,8 +98,54 @@ describe('tollgate check', () => {
     const { status, stdout } = await check(DOUBTFUL);
     expect(status).to.equal(0);
     expect(stdout).to.match(
-      /^gateway\.yaml:3:\d+: warning: .*"you".*\ngateway\.yaml is valid\.\n$/u,
+      /^gateway\.yaml:3:\d+: warning: .*"you".*\n.*\n.*\^ unused_owner\ngateway\.yaml is valid\.\n$/u,
     );
+  });
+
+  it('ends with status 1 for warnings too, where it is strict', async () => {
+    const doubtful = await check(DOUBTFUL, '--strict');
+    expect(doubtful.status).to.equal(1);
+    expect(doubtful.stdout).to.match(/gateway\.yaml has warnings, which --strict refuses\.\n$/u);
+    expect(await check(SIMULATED, '--strict')).to.include({ status: 0 });
+  });
+
+  it('needs no secrets with --no-env, and finds all other faults', async () => {
+    const unset = SIMULATED.replace('sqlite:data/tollgate.db', '"${NOWHERE_SET}"');
+    expect((await check(unset)).status).to.equal(1);
+    expect(await check(unset, '--no-env')).to.include({
+      status: 0,
+      stdout: 'gateway.yaml is valid.\n',
+    });
+    const broken = await check(unset.replace('owner: me', 'owner: you'), '--no-env');
+    expect(broken.status).to.equal(1);
+    expect(broken.stdout).to.include('"you"').and.not.include('NOWHERE_SET');
+  });
+
+  it('reads variables from the file .env beside it, or from the one that is named', async () => {
+    const yaml = SIMULATED.replace('owners:', 'public_url: "${OWN_URL}"\nowners:');
+    await writeFile(join(place.folder, 'other.env'), 'OWN_URL=http://127.0.0.1:8099\n');
+    expect((await check(yaml)).status).to.equal(1);
+    expect(await check(yaml, '--env-file', 'other.env')).to.include({ status: 0 });
+    await writeFile(join(place.folder, '.env'), 'OWN_URL=http://127.0.0.1:8099\n');
+    expect(await check(yaml)).to.include({ status: 0 });
+    await rm(join(place.folder, '.env'));
+  });
+
+  it('prints the faults as SARIF and as JUnit, for other CI systems', async () => {
+    const { status, stdout } = await check(BROKEN, '--format', 'sarif');
+    expect(status).to.equal(1);
+    const { runs } = JSON.parse(stdout) as { runs: { results: SarifResult[] }[] };
+    const result = runs[0]?.results.find(({ ruleId }) => ruleId === 'unknown_key');
+    const { artifactLocation, region } = result?.locations[0]?.physicalLocation ?? {};
+    expect([result?.level, artifactLocation?.uri, region?.startLine]).to.deep.equal([
+      'error',
+      'gateway.yaml',
+      6,
+    ]);
+    const junit = await check(BROKEN, '--format', 'junit');
+    expect(junit.stdout).to.match(/<testsuite name="tollgate check" tests="\d+" failures="[1-9]/u);
+    expect(junit.stdout).to.include('<failure type="unknown_key" message="unknown key &quot;cap');
+    expect((await check(SIMULATED, '--format', 'junit')).stdout).to.include('failures="0"');
   });
 
   it('reads another file by argument or by option, and names faults after it', async () => {

@@ -1,0 +1,64 @@
+import type { ConfigFault } from '../core/config-fault.js';
+
+/** The message of a fault with its hint. */
+export function sentence({ message, hint }: ConfigFault): string {
+  return hint === '' ? message : `${message}; ${hint}`;
+}
+
+const SARIF_SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
+
+/** One run in SARIF 2.1.0, which code hosts show beside the lines of a change. */
+export function sarif(faults: readonly ConfigFault[]): string {
+  const rules = [...new Set(faults.map(({ code }) => code))].map((id) => ({ id }));
+  const results = faults.map((fault) => ({
+    ruleId: fault.code,
+    level: fault.severity,
+    message: { text: sentence(fault) },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: fault.file.replaceAll('\\', '/') },
+          region: { startLine: fault.line, startColumn: fault.column },
+        },
+      },
+    ],
+  }));
+  const run = { tool: { driver: { name: 'tollgate check', rules } }, results };
+  return JSON.stringify({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] }, null, 2);
+}
+
+/** One suite in JUnit's XML: a test that passed where there is no fault, else one for each. */
+export function junit(faults: readonly ConfigFault[]): string {
+  const failed = faults.filter(({ severity }) => severity === 'error').length;
+  const cases = faults.length === 0 ? ['    <testcase name="configuration"/>'] : faults.map(caseOf);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    `  <testsuite name="tollgate check" tests="${cases.length}" failures="${failed}">`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+  ].join('\n');
+}
+
+function caseOf(fault: ConfigFault): string {
+  const { severity, code, file, line, column } = fault;
+  const place = `${file}:${line}:${column}`;
+  const name = escaped(`${code} ${place}`);
+  const words = escaped(sentence(fault));
+  const told =
+    severity === 'error'
+      ? `<failure type="${escaped(code)}" message="${words}">${escaped(place)}</failure>`
+      : `<system-out>warning: ${words}</system-out>`;
+  return `    <testcase name="${name}" file="${escaped(file)}">${told}</testcase>`;
+}
+
+/** A text as XML holds it; characters that XML cannot hold are left out. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
