@@ -56,17 +56,41 @@ function checkOffList(
 ): void {
   for (const [unit, nano] of amountsOf(price)) {
     const place = pointer + join(unit);
-    if (!source.marks.has(place)) continue;
+    // A price that could not be read counts as 0, and has a fault of its own.
+    if (nano === 0n && Number(source.text(place)) !== 0) continue;
     const candidates = listed.flatMap((one) => {
       const list_nano = amountsOf(one.price).get(unit) ?? 0n;
       return list_nano === 0n ? [] : [{ ...one, list_nano, ratio: ratio(nano, list_nano) }];
     });
     const [nearest] = candidates.toSorted((a, b) => farness(a.ratio) - farness(b.ratio));
+    if (!nearest) checkMagnitude(source, place, unit, nano);
     if (!nearest || farness(nearest.ratio) <= FAR) continue;
     const list = `the list price of ${quote(nearest.model)}, ${formatDollars(nearest.list_nano)}`;
     const message = `${unit}: ${source.word(place)} is ${inWords(nearest.ratio)} ${list}`;
     const hint = `read on ${nearest.date}; write price: list, or leave yours if it is meant`;
     source.fault(place, { code: 'price_off_list', message, hint, severity: 'warning' });
+  }
+}
+
+const NANO = 1_000_000_000n;
+/** The least and the most that a million tokens cost anywhere. */
+const CHEAPEST_NANO = NANO / 1_000n;
+const DEAREST_NANO = 1_000n * NANO;
+
+/** Warns of a price for a million tokens that looks like that of one, or of a thousand times it. */
+function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): void {
+  if (!unit.endsWith('_per_million') || nano === 0n) return;
+  const tell = (like: string, hint: string): void =>
+    source.fault(place, {
+      code: 'price_magnitude',
+      message: `${unit}: ${source.word(place)} for a million tokens looks like ${like}`,
+      hint,
+      severity: 'warning',
+    });
+  if (nano < CHEAPEST_NANO) {
+    tell('the price of one', `for a million write ${formatDollars(nano * 1_000_000n)}`);
+  } else if (nano > DEAREST_NANO) {
+    tell('a thousand times what is meant', 'prices are in dollars for a million tokens');
   }
 }
 

@@ -11,6 +11,7 @@ import { readProviders } from './providers.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { readSettings } from './settings.js';
+import { checkSlips } from './slips.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Known } from './upstreams.js';
@@ -30,11 +31,11 @@ export interface Loaded {
 /**
  * Reads, expands, checks and joins gateway.yaml and the manifests that it uses. Writes nothing and
  * contacts nothing. Throws `Unreadable`; all other faults are in the result. `file` is the path
- * that faults show.
+ * that faults show. Without `env` every variable and every file of a secret is taken as set.
  */
 export async function load(
   file: string,
-  env: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv | undefined,
   modalities: Modalities,
 ): Promise<Loaded> {
   const { text, modified_s } = await read(file);
@@ -57,6 +58,16 @@ export async function load(
     prices: await shippedPrices(manifestsOf(read_providers)),
   };
   const models = readModels(source, gateway.models ?? {}, known, modified_s);
+  const { listen, public_url } = settings;
+  checkSlips(source, {
+    gateway,
+    listen,
+    public_url,
+    providers: read_providers,
+    models,
+    endpoints,
+    modalities,
+  });
   if (!report.failed) tellUnused(source, known, models);
   const configuration: Configuration = {
     file: resolve(file),

@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { expect } from 'chai';
-import { format } from '../../src/yaml/format.js';
+import { FAULT_FORMATS, format } from '../../src/yaml/format.js';
 import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { ENV, FIXTURES } from './helpers/fixtures.js';
@@ -60,8 +60,9 @@ describe('the faults of a configuration', () => {
 
     it(`show no secret for ${name.replace('.yaml.txt', '')}`, async () => {
       const { faults } = await load(file, ENV, MODALITIES);
-      for (const style of ['text', 'json', 'github'] as const) {
-        const shown = format(faults, style);
+      const lines = (await readFile(file, 'utf8')).split('\n');
+      for (const style of FAULT_FORMATS) {
+        const shown = format(faults, style, () => lines);
         for (const secret of [ENV.SECRET, 'hunter2', 'key-from-a-file']) {
           expect(shown).not.to.include(secret);
         }

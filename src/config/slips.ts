@@ -1,0 +1,151 @@
+import type { Configuration, EndpointEntry } from '../core/configuration.js';
+import type { Model } from '../core/model.js';
+import type { Provider } from '../core/provider.js';
+import type { Modalities } from '../pipeline/modality.js';
+import type { GatewayFile } from '../schema-types/gateway.js';
+import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+
+/** What a file says once it is read, for checks that need more than one of its parts. */
+export interface ReadFile {
+  gateway: PartialLoad<GatewayFile>;
+  listen: Configuration['listen'];
+  public_url: string;
+  providers: ReadonlyMap<string, { provider: Provider }>;
+  models: ReadonlyMap<string, Model>;
+  endpoints: readonly EndpointEntry[];
+  modalities: Modalities;
+}
+
+/** Finds what is well formed and most likely not meant, and costs money or customers. */
+export function checkSlips(source: Source, file: ReadFile): void {
+  for (const [pointer, { text, expanded }] of source.marks) {
+    if (expanded || text === undefined) continue;
+    checkUnexpanded(source, pointer, text);
+    checkSecret(source, pointer, text);
+  }
+  checkOpen(source, file);
+  checkReached(source, file);
+  checkUpstreams(source, file);
+}
+
+/** The ways in which other programs write a variable of the environment. */
+const FOREIGN_VARIABLES = [
+  /^\$([A-Za-z_]\w{0,99})$/,
+  /^(?:os\.environ\/|env[:.])([A-Za-z_]\w{0,99})$/,
+  /^%([A-Za-z_]\w{0,99})%$/,
+  /^\$?\{\{ ?(?:env\.|secrets\.)?([A-Za-z_]\w{0,99}) ?\}\}$/,
+];
+
+function checkUnexpanded(source: Source, pointer: string, text: string): void {
+  const name = FOREIGN_VARIABLES.map((form) => form.exec(text)?.[1]).find(Boolean);
+  if (name === undefined || pointer.includes('/set/')) return;
+  const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
+  source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${name}}"` });
+}
+
+const SECRETS: ReadonlySet<string> = new Set(['api_key', 'client_secret', 'secret_access_key']);
+/** A text that is shorter is no secret that a provider gives. */
+const SECRET_CHARACTERS = 20;
+
+/** Warns of a secret that stands in the file itself. The message never shows it. */
+function checkSecret(source: Source, pointer: string, text: string): void {
+  const key = segments(pointer).at(-1) ?? '';
+  if (!SECRETS.has(key) || text.length < SECRET_CHARACTERS || !/^[\w.-]+$/.test(text)) return;
+  const message = `${key} stands in clear text in this file, where whoever reads the file has it`;
+  const hint = 'write "${NAME}" and set that environment variable, or ${file:PATH}';
+  source.fault(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
+}
+
+/** Warns where other machines can call the gateway and cannot do so safely. */
+function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
+  if (isLoopback(listen.host) || !URL.canParse(public_url)) return;
+  const { protocol, hostname } = new URL(public_url);
+  const tell = (code: string, message: string): void =>
+    source.fault(source.marks.has('/public_url') ? '/public_url' : '/listen', {
+      code,
+      message,
+      hint: 'put a proxy with TLS in front, and write public_url: https://YOUR.HOST',
+      severity: 'warning',
+    });
+  const given = source.word('/listen');
+  if (isLoopback(hostname) || isAny(hostname)) {
+    tell('public_url_local', `listen: ${given} takes calls of others, who need a public_url`);
+  } else if (protocol === 'http:') {
+    tell('no_tls', `listen: ${given} takes calls of others, and their keys travel without TLS`);
+  }
+}
+
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  return bare === 'localhost' || bare === '::1' || /^127\.[\d.]{5,11}$/.test(bare);
+}
+
+function isAny(host: string): boolean {
+  return host === '0.0.0.0' || host === '[::]' || host === '::';
+}
+
+/** A model that no endpoint routes to can be listed, and never called. */
+function checkReached(source: Source, { models, endpoints, modalities }: ReadFile): void {
+  const reached = new Set<unknown>();
+  for (const { stages } of endpoints) {
+    for (const { name, option } of stages) {
+      if (name === 'route') reached.add((option as { capability?: unknown } | null)?.capability);
+    }
+  }
+  for (const { id, capabilities } of models.values()) {
+    const own = [...modalities.keys()].filter((name) => capabilities.has(name as never));
+    const missing = own.filter((name) => !reached.has(name));
+    if (missing.length === 0) continue;
+    source.fault(`/models${join(id)}`, {
+      code: 'unreached_model',
+      message: `no endpoint serves the capability ${quote(missing[0] ?? '')} of ${quote(id)}`,
+      hint: `an endpoint with route: { capability: ${missing[0]} } does`,
+      at: 'key',
+      severity: missing.length === own.length ? 'error' : 'warning',
+    });
+  }
+}
+
+/** An upstream that wins one call in so many is hardly meant. */
+const RARE = 1_000;
+
+function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void {
+  for (const [id, entry] of Object.entries(gateway.models ?? {})) {
+    const upstreams = entry?.upstreams ?? [];
+    const weights = upstreams.map((one) => one?.weight);
+    for (const [at, one] of upstreams.entries()) {
+      const pointer = `/models${join(id)}/upstreams${join(at)}`;
+      checkWeight(source, `${pointer}/weight`, weights, at);
+      const isLast = at === upstreams.length - 1;
+      const provider = providers.get(one?.provider ?? '')?.provider;
+      if (isLast || !provider?.local || one?.weight !== undefined) continue;
+      source.fault(`/models${join(id)}/upstreams${join(at + 1)}`, {
+        code: 'unreached_upstream',
+        message: `this upstream is never tried: ${quote(provider.name)} before it always answers`,
+        hint: 'write it first, or remove it',
+        severity: 'warning',
+      });
+    }
+  }
+}
+
+type Weights = readonly (number | undefined)[];
+
+/** Neighbours with a weight share the calls; a weight alone has nobody to share them with. */
+function checkWeight(source: Source, pointer: string, weights: Weights, at: number): void {
+  const own = weights[at];
+  if (own === undefined) return;
+  const before = weights.slice(0, at).findLastIndex((weight) => weight === undefined);
+  const after = weights.findIndex((weight, index) => index > at && weight === undefined);
+  const group = weights.slice(before + 1, after === -1 ? undefined : after);
+  const sum = group.reduce<number>((total, weight) => total + (weight ?? 0), 0);
+  if (group.length > 1 && sum / own < RARE) return;
+  const message =
+    group.length > 1
+      ? `${source.word(pointer)} of ${sum} wins one call in ${Math.round(sum / own)}`
+      : 'this weight has no effect: no upstream next to it has one';
+  const hint = group.length > 1 ? '' : 'give the neighbour a weight too, or remove this one';
+  const code = group.length > 1 ? 'rare_upstream' : 'lone_weight';
+  source.fault(pointer, { code, message: `weight: ${message}`, hint, severity: 'warning' });
+}
