@@ -8,6 +8,7 @@ import { accountCommand } from './account.js';
 import { checkCommand } from './check.js';
 import { command, sentence } from './command.js';
 import { creditCommand } from './credit.js';
+import { diffCommand } from './diff.js';
 import { explainCommand } from './explain.js';
 import { keyCommand } from './key.js';
 import { ledgerCommand } from './ledger.js';
@@ -28,6 +29,7 @@ for (const make of [
   serveCommand,
   checkCommand,
   explainCommand,
+  diffCommand,
   probeCommand,
   accountCommand,
   creditCommand,

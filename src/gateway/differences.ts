@@ -1,0 +1,187 @@
+import { priceShape, type PriceShape } from '../billing/price-shape.js';
+import type { Configuration, EndpointEntry } from '../core/configuration.js';
+import type { Model, Upstream } from '../core/model.js';
+import { formatDollars } from '../lib/money.js';
+import { MODALITIES } from '../modalities/index.js';
+
+/** One change between two configurations, in a sentence. */
+export interface Difference {
+  /** Whether a client can no longer do what it could before. */
+  loses: boolean;
+  text: string;
+}
+
+/** What changes for clients and for bills from one configuration to the next, models first. */
+export async function differences(
+  before: Configuration,
+  after: Configuration,
+): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const [id, model] of before.models) {
+    const next = after.models.get(id);
+    if (next) found.push(...(await modelDifferences(model, next)));
+    else found.push(lost(`model ${id} is gone`));
+  }
+  for (const id of after.models.keys()) {
+    if (!before.models.has(id)) found.push(told(`model ${id} is new`));
+  }
+  return [...found, ...providerDifferences(before, after), ...endpointDifferences(before, after)];
+}
+
+/** The models of a key that a configuration no longer has. */
+export function lostModels(
+  models: readonly string[],
+  before: Configuration,
+  after: Configuration,
+): string[] {
+  return models.filter((id) => before.models.has(id) && !after.models.has(id));
+}
+
+function lost(text: string): Difference {
+  return { loses: true, text };
+}
+
+function told(text: string): Difference {
+  return { loses: false, text };
+}
+
+async function modelDifferences(before: Model, after: Model): Promise<Difference[]> {
+  const { id } = before;
+  const named = (of: (model: Model) => ReadonlySet<string> | undefined, what: string) =>
+    setDifferences(of(before), of(after)).map(({ loses, text }) => {
+      return { loses, text: `model ${id}: the ${what} ${text}` };
+    });
+  return [
+    ...named((model) => model.capabilities, 'capability'),
+    ...named((model) => model.passthrough, 'field'),
+    ...named((model) => model.tool_types, 'tool type'),
+    ...priceDifferences(id, priceShape(before.price), priceShape(after.price)),
+    ...limitDifferences(before, after),
+    ...upstreamDifferences(before, after),
+    ...(await holdDifferences(before, after)),
+    ...(before.owner === after.owner
+      ? []
+      : [told(`model ${id}: its owner is ${after.owner}, ${before.owner} before`)]),
+  ];
+}
+
+function setDifferences(
+  before: ReadonlySet<string> = new Set(),
+  after: ReadonlySet<string> = new Set(),
+): Difference[] {
+  return [
+    ...[...before].filter((name) => !after.has(name)).map((name) => lost(`${name} is gone`)),
+    ...[...after].filter((name) => !before.has(name)).map((name) => told(`${name} is new`)),
+  ];
+}
+
+function priceDifferences(id: string, before: PriceShape, after: PriceShape): Difference[] {
+  if (before === 'free' && after === 'free') return [];
+  if (before === 'free') return [told(`model ${id}: it was free and has a price now`)];
+  if (after === 'free') return [told(`model ${id}: it had a price and is free now`)];
+  const [olds, news] = [amountsOf(before), amountsOf(after)];
+  return [...new Set([...olds.keys(), ...news.keys()])].flatMap((unit) => {
+    const [old, now] = [olds.get(unit), news.get(unit)];
+    if (old === now) return [];
+    if (old === undefined) return [told(`model ${id}: ${unit} has a price of its own now, ${now}`)];
+    if (now === undefined) return [told(`model ${id}: ${unit} has no price of its own any more`)];
+    return [
+      told(`model ${id}: ${unit} ${change(Number(old), Number(now))}, from ${old} to ${now}`),
+    ];
+  });
+}
+
+/** Dollars by unit; a price by size or quality has a unit for each. */
+function amountsOf(shape: Exclude<PriceShape, 'free'>): Map<string, string> {
+  const amounts = new Map<string, string>();
+  for (const [unit, value] of Object.entries(shape)) {
+    if (typeof value === 'string') amounts.set(unit, value);
+    else for (const [kind, amount] of Object.entries(value)) amounts.set(`${unit} ${kind}`, amount);
+  }
+  return amounts;
+}
+
+/** `up by 20 %`, `down by 5 %`. */
+function change(before: number, after: number): string {
+  if (before === 0) return 'is no longer free';
+  const percent = Number(((Math.abs(after - before) / before) * 100).toPrecision(3));
+  return `${after > before ? 'up' : 'down'} by ${percent} %`;
+}
+
+function limitDifferences({ id, limits: before }: Model, { limits: after }: Model): Difference[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => {
+    const [old, now]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
+    if (JSON.stringify(old) === JSON.stringify(now)) return [];
+    const text = `model ${id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
+    return [isTighter(old, now) ? lost(text) : told(text)];
+  });
+}
+
+/** Without a limit everything was allowed. Lists that change may have lost an entry. */
+function isTighter(before: unknown, after: unknown): boolean {
+  if (after === undefined) return false;
+  if (before === undefined) return true;
+  if (typeof before === 'number' && typeof after === 'number') return after < before;
+  return Array.isArray(before) && Array.isArray(after)
+    ? before.some((one) => !after.includes(one))
+    : true;
+}
+
+function shown(limit: unknown): string {
+  return limit === undefined ? 'none' : JSON.stringify(limit);
+}
+
+function upstreamDifferences({ id, ...before }: Model, after: Model): Difference[] {
+  const [old, now] = [inWords(before.upstreams), inWords(after.upstreams)];
+  return old === now ? [] : [told(`model ${id}: its upstreams are ${now}; ${old} before`)];
+}
+
+function inWords(upstreams: readonly Upstream[]): string {
+  return upstreams
+    .map(({ provider, model, weight }) => {
+      return `${provider.name} ${model}${weight === undefined ? '' : ` (weight ${weight})`}`;
+    })
+    .join(', ');
+}
+
+/** The hold of the example call that `explain` shows. */
+async function holdDifferences(before: Model, after: Model): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const { name, example } of MODALITIES.values()) {
+    if (!before.capabilities.has(name) || !after.capabilities.has(name)) continue;
+    const [old, now] = [(await example(before)).held_nano, (await example(after)).held_nano];
+    if (now <= old) continue;
+    const grown = `${formatDollars(old)} to ${formatDollars(now)}`;
+    found.push(told(`model ${before.id}: the hold of an example ${name} call grows from ${grown}`));
+  }
+  return found;
+}
+
+function providerDifferences(before: Configuration, after: Configuration): Difference[] {
+  return [...before.providers].flatMap(([name, { base_url }]) => {
+    const next = after.providers.get(name);
+    if (!next || next.base_url === base_url || base_url === '' || next.base_url === '') return [];
+    return [told(`provider ${name}: its address is ${next.base_url}, ${base_url} before`)];
+  });
+}
+
+function endpointDifferences(before: Configuration, after: Configuration): Difference[] {
+  const address = ({ method, path }: EndpointEntry): string => `${method} ${path}`;
+  const news = new Map(after.endpoints.map((one) => [address(one), one]));
+  const olds = new Map(before.endpoints.map((one) => [address(one), one]));
+  const found: Difference[] = [];
+  for (const [at, { stages }] of olds) {
+    const next = news.get(at);
+    if (!next) found.push(lost(`endpoint ${at} is gone`));
+    else if (stagesOf(next.stages) !== stagesOf(stages)) {
+      found.push(told(`endpoint ${at}: its stages change`));
+    }
+  }
+  for (const at of news.keys()) if (!olds.has(at)) found.push(told(`endpoint ${at} is new`));
+  return found;
+}
+
+function stagesOf(stages: EndpointEntry['stages']): string {
+  return JSON.stringify(stages.map(({ name, option }) => [name, option ?? null]));
+}
