@@ -29,4 +29,6 @@ export interface ChatFormat extends RequestFormat {
   read(body: object, model: Model): ChatWork;
   write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;
   stream(heading: Heading, shown: Shown, work: ChatWork): ChatStreamWriter;
+  /** The answer that says how many tokens a prompt has; `{input_tokens}` where it is left out. */
+  count?(tokens: number): object;
 }
