@@ -45,6 +45,8 @@ export interface RequestFormat {
   readonly description: Description;
   /** A header that its clients send their API key in, in lower case; `Authorization` works too. */
   readonly key_header?: string;
+  /** Further headers of a request that it reads, in lower case. */
+  readonly headers?: readonly string[];
   /**
    * Changes a body that breaks the schema where that can only mean one thing, such as null in an
    * optional field; false where there is nothing to change.

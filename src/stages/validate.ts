@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
@@ -59,11 +60,24 @@ export function validate(modalities: Modalities): Stage {
         if (isForm) formCheck(body);
         holdTo(checks, body, mend);
         // Every schema of a format accepts objects only.
-        state.request = { format, body: body as object };
+        state.request = { format, body: body as object, headers: headersOf(ctx.req, found) };
         await next();
       };
     },
   };
+}
+
+/** The headers that a format reads. */
+function headersOf(
+  { headers }: IncomingMessage,
+  format: RequestFormat | undefined,
+): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const name of format?.headers ?? []) {
+    const said = headers[name];
+    if (typeof said === 'string') read[name] = said;
+  }
+  return read;
 }
 
 /** Throws `GatewayError` for a body that breaks a schema, even after mending where possible. */

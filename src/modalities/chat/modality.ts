@@ -96,7 +96,8 @@ class PlannedChat implements Work, Countable {
   }
 
   async #inline({ client, services }: Sending): Promise<ChatCall> {
-    const { call } = this.work;
+    // The client's own words name the files that are fetched here.
+    const { original: _, ...call } = this.work.call;
     const { configuration, network } = services;
     const messages = await inlineUrls(call.messages, configuration.limits, network, client);
     return { ...call, messages };
@@ -162,10 +163,10 @@ export const chat: Modality = {
     held: READ_FIELDS,
     refused: LEGACY_FIELDS,
   },
-  plan: ({ format: name, body }, model) => {
+  plan: ({ format: name, body, headers = {} }, model) => {
     const format = FORMATS.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
-    return new PlannedChat(format, format.read(body, model), model);
+    return new PlannedChat(format, format.read(body, model, headers), model);
   },
   example: sampleBill,
   sampleCall: (model) => ({

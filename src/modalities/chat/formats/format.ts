@@ -2,6 +2,7 @@ import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
+import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { ChatWork, Heading, Shown } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
 
@@ -26,7 +27,7 @@ export interface ChatStreamWriter {
 /** How clients speak to the chat modality. */
 export interface ChatFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
-  read(body: object, model: Model): ChatWork;
+  read(body: object, model: Model, headers: RequestHeaders): ChatWork;
   write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;
   stream(heading: Heading, shown: Shown, work: ChatWork): ChatStreamWriter;
   /** The answer that says how many tokens a prompt has; `{input_tokens}` where it is left out. */

@@ -7,13 +7,14 @@ import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
 import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { MessagesWriter, stopReason } from './messages-stream.js';
-import { toCompletion } from './messages-request.js';
+import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { chatWork } from './openai-request.js';
 
 /** Anthropic's Messages API, as its SDKs and Claude Code speak it, for every chat model. */
 export const messages: ChatFormat = {
   name: 'messages',
   key_header: 'x-api-key',
+  headers: [BETAS],
   endpoint: spendingEndpoint('messages', 'POST /v1/messages', {
     modality: 'chat',
     format: 'messages',
@@ -28,11 +29,14 @@ export const messages: ChatFormat = {
     },
   },
   modelOf: (body) => (body as MessagesBody).model,
-  read: (body, model) => {
+  read: (body, model, headers) => {
     // The schema vouches for the body: its type is made from it.
     const said = body as MessagesBody;
     refuseTooMany(said, model);
-    return chatWork(toCompletion(said, model), model);
+    const { completion, ignored } = toCompletion(said, model);
+    const work = chatWork(completion, model);
+    const original = originalOf(said, headers);
+    return { ...work, call: { ...work.call, original }, ignored: [...work.ignored, ...ignored] };
   },
   write: (heading, reply, { usage }) => message(heading, reply, usage),
   stream: (heading, shown) => new MessagesWriter(messageHead(heading), shown, { usageOf, errorOf }),
