@@ -81,7 +81,7 @@ class PlannedChat implements Work, Countable {
       created: Math.floor(now() / 1000),
       model: model.id,
     };
-    const shown = shownOf(model, work.call);
+    const shown = shownOf(model, work);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
     const call =

@@ -1,15 +1,9 @@
-import {
-  isChatCodec,
-  type ChatCall,
-  type ChatChoice,
-  type ChatCodec,
-  type ChatReply,
-} from './codec.js';
+import { isChatCodec, type ChatChoice, type ChatCodec, type ChatReply } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
-import type { ChatAnswer, ChatAttempt, ChatStream, Made, Shown } from './call.js';
+import type { ChatAnswer, ChatAttempt, ChatStream, ChatWork, Made, Shown } from './call.js';
 import { fanOut } from './fan-out.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -102,11 +96,14 @@ function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatRe
   return { kind: 'chat-stream', first, rest, shown, client, ...made };
 }
 
-export function shownOf(model: Model, call: ChatCall): Shown {
+export function shownOf(
+  model: Model,
+  { call, shows_reasoning }: Pick<ChatWork, 'call' | 'shows_reasoning'>,
+): Shown {
   return {
     choices: call.n,
     tools: model.capabilities.has('tools'),
-    reasoning: model.passthrough.has('reasoning_content'),
+    reasoning: shows_reasoning === true || model.passthrough.has('reasoning_content'),
     logprobs: model.passthrough.has('logprobs'),
   };
 }

@@ -4,7 +4,9 @@ import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { Shown } from '../call.js';
 import { EventWriter, namedEvent } from './event-writer.js';
+import { CLAUDE_FORMAT } from './messages-blocks.js';
 import { finishReason } from './openai-answer.js';
+import { sealed } from './sealed-reasoning.js';
 
 /** The parts of events that whole answers and errors have too. */
 export interface MessagesWords {
@@ -21,6 +23,16 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 /** A finish reason in the words of this format. */
 export function stopReason(said: string | null | undefined, hasToolCalls: boolean): string {
   return STOP_REASONS[finishReason(said, hasToolCalls)] ?? 'end_turn';
+}
+
+/**
+ * State of a model's reasoning as a client brings it back: Claude's own as it is, all other sealed,
+ * so that Claude is never shown it and its own upstream gets it whole.
+ */
+export function carried(detail: ReasoningDetail, own: string): string {
+  if (detail.format === CLAUDE_FORMAT) return own;
+  const { text: _, ...rest } = detail;
+  return sealed([rest]);
 }
 
 type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
@@ -97,14 +109,17 @@ export class MessagesWriter extends EventWriter {
   }
 
   /** The text of a detail came as the reasoning already; its signature closes the block. */
-  #detail({ type, data, signature }: ReasoningDetail): string {
+  #detail(detail: ReasoningDetail): string {
+    const { type, data, signature } = detail;
     if (type === 'reasoning.encrypted' && data !== undefined) {
-      return this.#close() + this.#start({ type: 'redacted_thinking', data }) + this.#stop();
+      const block = { type: 'redacted_thinking', data: carried(detail, data) };
+      return this.#close() + this.#start(block) + this.#stop();
     }
     if (signature === undefined) return '';
     const block = { type: 'thinking', thinking: '', signature: '' };
     const opened = this.#openAs({ type: 'thinking' }, block);
-    return opened + this.#delta({ type: 'signature_delta', signature }) + this.#close();
+    const signed = { type: 'signature_delta', signature: carried(detail, signature) };
+    return opened + this.#delta(signed) + this.#close();
   }
 
   #callOn({ index, id, function: { name, arguments: args } }: ToolCallFragment): string {
