@@ -41,22 +41,30 @@ function originalTools(
 ): (Tool | Record<string, unknown>)[] {
   const byName = new Map(sent.map((tool) => [tool['name'], tool]));
   return original.flatMap((tool) => {
-    const { type, name, description, input_schema, defer_loading } = tool;
+    const { type, name, description, input_schema, strict, defer_loading } = tool;
     const known = byName.get(name);
-    if (!known && !(betas && defer_loading)) return [];
+    if (!known && !(betas && defer_loading && isSmall(tool))) return [];
     if (known && type && type !== 'custom') return [known];
     const { input_examples, eager_input_streaming } = tool;
     const isHeld = known?.['strict'] === true;
+    const hasExamples = betas && !strict && input_examples?.length;
     return [
       {
         ...(known ?? { name, ...(description !== undefined && { description }) }),
         ...(!isHeld && { input_schema: inputSchema(input_schema) }),
         ...(betas && defer_loading && { defer_loading }),
-        ...(betas && input_examples?.length && { input_examples: recordsIn(input_examples) }),
+        ...(hasExamples && { input_examples: recordsIn(input_examples) }),
         ...(eager_input_streaming && { eager_input_streaming }),
       },
     ];
   });
+}
+
+const SMALL_CHARACTERS = 1_000;
+
+/** One that only stands for later tools was not measured, so it must not be able to cost much. */
+function isSmall(tool: MessagesTool): boolean {
+  return JSON.stringify(tool).length <= SMALL_CHARACTERS;
 }
 
 function toolOf(entry: Record<string, unknown>, context: EncodeContext): Tool {

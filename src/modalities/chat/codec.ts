@@ -68,6 +68,8 @@ export interface ChatChoice {
   logprobs?: unknown;
   /** As the upstream says it; the gateway maps it to the contract's words. */
   finish_reason: string | null;
+  /** The one of the client's stop sequences that was met, where the upstream tells. */
+  stop_sequence?: string;
 }
 
 export interface ChatReply {
@@ -92,6 +94,7 @@ export interface ChatDelta {
   tool_calls?: ToolCallFragment[];
   logprobs?: unknown;
   finish_reason?: string;
+  stop_sequence?: string;
   /** An `UpstreamUsage`. The last one seen counts. */
   usage?: unknown;
 }

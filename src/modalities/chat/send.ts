@@ -123,6 +123,7 @@ function visibleChoice(choice: ChatChoice, shown: Shown): ChatChoice {
   if (shown.tools && tool_calls?.length) seen.tool_calls = tool_calls;
   if (shown.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
   if (shown.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
+  if (choice.stop_sequence !== undefined) seen.stop_sequence = choice.stop_sequence;
   if (shown.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
   return seen;
 }

@@ -20,9 +20,15 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-/** A finish reason in the words of this format. */
-export function stopReason(said: string | null | undefined, hasToolCalls: boolean): string {
-  return STOP_REASONS[finishReason(said, hasToolCalls)] ?? 'end_turn';
+/** How an answer ended, in the words of this format. */
+export function ending(
+  said: string | null | undefined,
+  hasToolCalls: boolean,
+  stop_sequence: string | undefined,
+): { stop_reason: string; stop_sequence: string | null } {
+  if (stop_sequence !== undefined) return { stop_reason: 'stop_sequence', stop_sequence };
+  const stop_reason = STOP_REASONS[finishReason(said, hasToolCalls)] ?? 'end_turn';
+  return { stop_reason, stop_sequence: null };
 }
 
 /**
@@ -49,6 +55,7 @@ export class MessagesWriter extends EventWriter {
   #open: Block | undefined;
   #calls = 0;
   #finish: string | undefined;
+  #sequence: string | undefined;
 
   constructor(
     private readonly head: object,
@@ -59,8 +66,7 @@ export class MessagesWriter extends EventWriter {
   }
 
   end({ usage }: Bill): string {
-    const stop_reason = stopReason(this.#finish, this.#calls > 0);
-    const delta = { stop_reason, stop_sequence: null };
+    const delta = ending(this.#finish, this.#calls > 0, this.#sequence);
     return (
       this.#begin() +
       this.#close() +
@@ -83,6 +89,7 @@ export class MessagesWriter extends EventWriter {
     if (content) events += this.#say(content);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
+    if (piece.stop_sequence !== undefined) this.#sequence = piece.stop_sequence;
     return events;
   }
 

@@ -7,7 +7,7 @@ import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
 import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { contextWords } from './messages-context.js';
-import { carried, MessagesWriter, stopReason } from './messages-stream.js';
+import { carried, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { chatWork } from './openai-request.js';
 
@@ -70,8 +70,7 @@ function message(heading: Heading, reply: ChatReply, usage: TokenUsage): object 
   return {
     ...messageHead(heading),
     content: choice ? blocksOf(choice) : [],
-    stop_reason: stopReason(choice?.finish_reason, Boolean(choice?.tool_calls)),
-    stop_sequence: null,
+    ...ending(choice?.finish_reason, Boolean(choice?.tool_calls), choice?.stop_sequence),
     usage: usageOf(usage),
   };
 }

@@ -8,6 +8,8 @@ describe('POST /v1/messages/count_tokens', () => {
   let acme: OpenaiGateway;
   before(async () => {
     acme = await startOpenaiGateway({
+      models: `
+  acme-limited: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme }], price: *paid, limits: { max_tokens: 10 } }`,
       yaml: `
 endpoints:
   anything:
@@ -52,6 +54,12 @@ endpoints:
     expect(await gateway.store.account(account.id)).to.deep.equal(before);
     const poor = await post(HELLO, { authorization: `Bearer ${acme.poor}` });
     expect(poor.status).to.equal(200);
+  });
+
+  it('counts a prompt whatever its answer may have', async () => {
+    expect(await count({ ...HELLO, model: 'acme-limited', max_tokens: 99 })).to.equal(
+      await count(HELLO),
+    );
   });
 
   it('counts a prompt in the words of another format, where an endpoint says so', async () => {

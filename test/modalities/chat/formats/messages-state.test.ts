@@ -89,10 +89,8 @@ models:
       const content = [state, { type: 'text', text: 'Good day.' }];
       const messages = [HI, { role: 'assistant', content }, HI];
       await contentOf({ model: 'acme', messages });
-      const [last] = acme.requests.slice(-1);
-      expect(last?.json).to.have.nested.property('messages[1].reasoning_details');
-      const { messages: sent } = last?.json as { messages: { reasoning_details?: object[] }[] };
-      expect(sent[1]?.reasoning_details).to.deep.equal(DETAILS);
+      const sent = acme.requests.at(-1)?.json as Sent | undefined;
+      expect(sent?.messages[1]?.reasoning_details).to.deep.equal(DETAILS);
       // Claude would refuse what it has not made.
       await contentOf({ model: 'claude', thinking, messages });
       expect(JSON.stringify(claude.requests.at(-1)?.json)).not.to.include(data);
@@ -128,6 +126,10 @@ models:
     });
   });
 });
+
+interface Sent {
+  messages: { reasoning_details?: object[] }[];
+}
 
 interface Asked {
   model: string;

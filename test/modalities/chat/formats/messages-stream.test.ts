@@ -4,6 +4,7 @@ import { claudeCodec } from '../../../../providers/anthropic/codec.js';
 import { UpstreamError } from '../../../../src/core/upstream-error.js';
 import type { ChatCall, ChatDelta } from '../../../../src/modalities/chat/codec.js';
 import { messages } from '../../../../src/modalities/chat/formats/messages.js';
+import { visible } from '../../../../src/modalities/chat/send.js';
 import { toClientError } from '../../../../src/upstream/to-client-error.js';
 import { EventReader } from '../../../../src/upstream/sse.js';
 import { claudeAt } from '../../../helpers/claude.js';
@@ -13,6 +14,8 @@ const SHOWN = { choices: 1, tools: true, reasoning: true, logprobs: false };
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 99, fields: {} };
 const LIMITS = { event_bytes: 1_000_000, stream_bytes: 1_000_000, answer_bytes: 1_000_000 };
 const USAGE = { prompt_tokens: 12, completion_tokens: 7, cached_tokens: 3 };
+const BILL = { usage: USAGE, cost_nano: 1n, estimated: false };
+const CODEC = claudeCodec({ pathOf: () => '', envelope: 'anthropic' });
 const WORK = { kind: 'chat', call: CALL, ignored: [] } as unknown as Parameters<
   typeof messages.stream
 >[2];
@@ -48,8 +51,7 @@ function blockEvents(index: number, content_block: object, deltas: readonly obje
 
 /** What a client gets of an upstream that has sent these bytes and no more. */
 function written(bytes: Uint8Array): string {
-  const codec = claudeCodec({ pathOf: () => '', envelope: 'anthropic' });
-  const decoder = codec.decodeStream(CALL, claudeAt());
+  const decoder = CODEC.decodeStream(CALL, claudeAt());
   const frames = new EventReader(LIMITS);
   const writer = messages.stream(HEADING, SHOWN, WORK);
   const pieces: ChatDelta[] = [];
@@ -57,7 +59,7 @@ function written(bytes: Uint8Array): string {
     if (!decoder.read(frames.read(bytes), pieces)) {
       if (!decoder.read(frames.finish(), pieces)) decoder.end(pieces);
     }
-    return writer.frame(pieces) + writer.end({ usage: USAGE, cost_nano: 1n, estimated: false });
+    return writer.frame(pieces) + writer.end(BILL);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     return writer.frame(pieces) + writer.error(toClientError(error));
@@ -96,16 +98,14 @@ describe('a streamed message', () => {
   });
 
   it('has each event under its name, blocks in order, and usage at both ends', () => {
-    expect(typesIn(whole)).to.deep.equal([
-      'message_start',
-      ...['content_block_start', 'content_block_delta', 'content_block_delta'],
+    const block = (deltas: number): string[] => [
+      'content_block_start',
+      ...Array.from({ length: deltas }, () => 'content_block_delta'),
       'content_block_stop',
-      ...['content_block_start', 'content_block_delta', 'content_block_stop'],
-      ...['content_block_start', 'content_block_delta', 'content_block_delta'],
-      'content_block_stop',
-      'message_delta',
-      'message_stop',
-    ]);
+    ];
+    const ends = ['message_delta', 'message_stop'];
+    const blocks = [...block(2), ...block(1), ...block(2)];
+    expect(typesIn(whole)).to.deep.equal(['message_start', ...blocks, ...ends]);
     for (const type of ['message_start', 'message_delta']) {
       const data = whole.split('\n').find((line) => line.includes(`"type":"${type}"`));
       expect(data).to.include('"usage":{"input_tokens":');
@@ -119,6 +119,19 @@ describe('a streamed message', () => {
       expect(types.at(-1), `${n} bytes`).to.equal('error');
       expect(types, `${n} bytes`).not.to.include('message_delta');
     }
+  });
+
+  it('names the stop sequence that was met, as a whole answer does', async () => {
+    const text = UPSTREAM.toString();
+    const stop = '"stop_reason":"stop_sequence","stop_sequence":"END"';
+    const message = await readBySdk(
+      written(Buffer.from(text.replace('"stop_reason":"tool_use"', stop))),
+    );
+    const ending = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
+    expect(message).to.include(ending);
+    const body = { content: [{ type: 'text', text: 'Hi' }], ...ending };
+    const reply = visible(CODEC.decode(body, CALL, claudeAt()), SHOWN);
+    expect(messages.write(HEADING, reply, BILL, WORK)).to.include(ending);
   });
 
   it('says of a cut that the API failed, never that it is overloaded and to be asked thrice', () => {
