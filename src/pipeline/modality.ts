@@ -47,6 +47,10 @@ export interface RequestFormat {
   readonly key_header?: string;
   /** Further headers of a request that it reads, in lower case. */
   readonly headers?: readonly string[];
+  /** A parameter of the query that they may send it in instead. */
+  readonly key_query?: string;
+  /** Gives the fields of a body the one spelling that its schema knows, where they have several. */
+  readonly spell?: (body: unknown) => unknown;
   /**
    * Changes a body that breaks the schema where that can only mean one thing, such as null in an
    * optional field; false where there is nothing to change.

@@ -42,6 +42,7 @@ export function validate(modalities: Modalities): Stage {
       const format = nameOf(option, endpoint);
       const found = formats.find(({ name }) => name === format);
       const mend = found?.mend?.bind(found);
+      const spell = found?.spell?.bind(found);
       const form = found?.form;
       const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
@@ -58,6 +59,7 @@ export function validate(modalities: Modalities): Stage {
         const isForm = formCheck !== undefined && isMultipart(ctx.req);
         const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
         if (isForm) formCheck(body);
+        spell?.(body);
         holdTo(checks, body, mend);
         // Every schema of a format accepts objects only.
         state.request = { format, body: body as object, headers: headersOf(ctx.req, found) };

@@ -17,7 +17,12 @@ import {
 } from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { responses } from './formats/responses.js';
-import { generateContent, streamGenerateContent } from './formats/generate-content.js';
+import {
+  countContentTokens,
+  generateContent,
+  stableContentEndpoints,
+  streamGenerateContent,
+} from './formats/generate-content.js';
 import { messages } from './formats/messages.js';
 import { messagesCount } from './formats/messages-count.js';
 import { inlineUrls } from './inline-urls.js';
@@ -34,6 +39,7 @@ const FORMATS: readonly ChatFormat[] = [
   responses,
   generateContent,
   streamGenerateContent,
+  countContentTokens,
 ];
 
 /** A chat request fitted to its model. */
@@ -120,7 +126,7 @@ function streamedAnswer(
   terms: Terms,
   sending: Sending,
 ): PaidAnswer {
-  const writer = format.stream(made.heading, made.shown, terms.work);
+  const writer = format.stream(made.heading, made.shown, terms.work, sending.client);
   return {
     provider: made.upstream.provider.name,
     ignored: made.ignored,
@@ -137,7 +143,7 @@ export const chat: Modality = {
   name: 'chat',
   refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
-  endpoints: [],
+  endpoints: stableContentEndpoints,
   operations: [
     spending({
       name: 'chat',
