@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
-import { formatOf, type Modalities, type RequestFormat } from '../pipeline/modality.js';
+import { formatOf, speakerAt, type Modalities, type RequestFormat } from '../pipeline/modality.js';
 
 /**
  * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or where
@@ -16,8 +16,9 @@ export const auth = (modalities: Modalities): Stage => ({
     const most = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
     const format = formatOf(modalities, endpoint);
+    const speaker = speakerAt(modalities, endpoint);
     return async (ctx, next) => {
-      const secret_sha256 = hash('sha256', secretOf(ctx, format));
+      const secret_sha256 = hash('sha256', secretOf(ctx, format ?? speaker?.(ctx.req.headers)));
       const caller = await store.caller(secret_sha256);
       if (!caller) {
         // The rate limit counts and refuses unknown keys only. Many clients may share an address,

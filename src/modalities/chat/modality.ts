@@ -23,6 +23,7 @@ import {
   stableContentEndpoints,
   streamGenerateContent,
 } from './formats/generate-content.js';
+import { modelEndpoints } from './formats/model-lists.js';
 import { messages } from './formats/messages.js';
 import { messagesCount } from './formats/messages-count.js';
 import { inlineUrls } from './inline-urls.js';
@@ -143,7 +144,7 @@ export const chat: Modality = {
   name: 'chat',
   refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
-  endpoints: stableContentEndpoints,
+  endpoints: [...stableContentEndpoints, ...modelEndpoints],
   operations: [
     spending({
       name: 'chat',

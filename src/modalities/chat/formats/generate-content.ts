@@ -7,6 +7,7 @@ import type { ChatFormat } from './format.js';
 import { answerOf, errorOf } from './generate-content-answer.js';
 import { contentWork } from './generate-content-request.js';
 import { spell } from './generate-content-spelling.js';
+import { geminiModels } from './model-lists.js';
 import { ContentWriter } from './generate-content-stream.js';
 
 /** The Gemini API, as Google's SDKs and its command line speak it, for every chat model. */
@@ -61,6 +62,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
     name,
     key_header: 'x-goog-api-key',
     key_query: 'key',
+    models: geminiModels,
     endpoint: spendingEndpoint(name, `POST /v1beta/models/{model}:${method}`, {
       modality: 'chat',
       format: name,

@@ -7,6 +7,7 @@ import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
 import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { contextWords } from './messages-context.js';
+import { anthropicModels } from './model-lists.js';
 import { carried, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { chatWork } from './openai-request.js';
@@ -15,6 +16,7 @@ import { chatWork } from './openai-request.js';
 export const messages: ChatFormat = {
   name: 'messages',
   key_header: 'x-api-key',
+  models: anthropicModels,
   headers: [BETAS],
   endpoint: spendingEndpoint('messages', 'POST /v1/messages', {
     modality: 'chat',
