@@ -37,7 +37,7 @@ function textBlocks(text: string): { type: 'text'; text: string }[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-function imageBlock(
+export function imageBlock(
   { image_url }: Part<'image_url'>,
   at: string,
   context: EncodeContext,

@@ -37,17 +37,35 @@ const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_co
 /** A codec for Claude, at Anthropic or elsewhere. */
 export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   const encode = (call: ChatCall, upstream: Upstream): Encoded => {
-    const { body, ignored } = messagesBody(call, upstream);
+    const isOwn = envelope === 'anthropic';
+    const asked = isOwn ? betasFor(call, upstream) : undefined;
+    const { body, betas, ignored } = messagesBody(call, upstream, asked?.betas);
     const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
-    const around = envelope === 'anthropic' ? { model: upstream.model, stream } : envelope;
+    const around = isOwn ? { model: upstream.model, stream } : envelope;
     return {
       path: pathOf({ ...call, stream }, upstream),
       body: withOverrides({ ...around, ...body }, upstream),
-      ignored,
+      ...(betas?.size && { headers: { [BETAS]: [...betas].join(',') } }),
+      ignored: [...(asked?.ignored ?? []), ...ignored],
       ...(stream !== call.stream && { is_stream: true }),
     };
   };
   return { encode, decode, decodeStream };
+}
+
+const BETAS = 'anthropic-beta';
+/** Features by which the same tokens cost more than the price of the model says. */
+const DEARER = /^(?:context-1m|fast-mode)-/u;
+
+/** What a client asks for by name. An operator who names features has chosen them all. */
+function betasFor(
+  { original }: ChatCall,
+  { provider }: Upstream,
+): { betas: string[]; ignored: string[] } {
+  const asked = original?.betas ?? [];
+  const isChosen = Object.keys(provider.headers).some((name) => name.toLowerCase() === BETAS);
+  const betas = isChosen ? [] : asked.filter((name) => !DEARER.test(name));
+  return { betas, ignored: betas.length < asked.length ? [BETAS] : [] };
 }
 
 /** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */

@@ -8,6 +8,8 @@ export interface EncodeContext {
   model: ClaudeModel;
   /** The cache may be written for an hour, which costs more than for five minutes. */
   caches_hours: boolean;
+  /** The features that are asked for by name; undefined where the wire takes none. */
+  betas: Set<string> | undefined;
   ignored: Set<string>;
 }
 
@@ -15,7 +17,10 @@ export interface EncodeContext {
 const WITHOUT_SAMPLING = '2026-10-21';
 
 /** The context of a call, with nothing left out yet. */
-export function contextOf({ model: name, provider }: Upstream): EncodeContext {
+export function contextOf(
+  { model: name, provider }: Upstream,
+  betas?: readonly string[],
+): EncodeContext {
   const model = claudeModel(name);
   const { sampling, schemas, cache_hour } = provider.wire;
   const version = provider.headers['anthropic-version'] ?? '';
@@ -27,6 +32,7 @@ export function contextOf({ model: name, provider }: Upstream): EncodeContext {
       schemas: model.schemas && schemas !== false,
     },
     caches_hours: cache_hour === true,
+    betas: betas && new Set(betas),
     ignored: new Set(),
   };
 }

@@ -26,6 +26,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
     ...(said.reasoning && { reasoning_content: said.reasoning }),
     ...(said.thoughts.length > 0 && { reasoning_details: said.thoughts.map(detailOf) }),
     finish_reason: finishOf(body['stop_reason']),
+    ...metSequence(body),
   };
   return { choices: [choice], usage: usageOf(body['usage'], repeats(call, upstream)) };
 }
@@ -77,6 +78,11 @@ function toolCall({ id, name, input }: Record<string, unknown>): ToolCall {
 export function refusalIn({ stop_reason, stop_details }: Record<string, unknown>) {
   if (stop_reason !== 'refusal' || !isRecord(stop_details)) return undefined;
   return textOf(stop_details['explanation']) || undefined;
+}
+
+/** The stop sequence at which the answer ended, where it was one. */
+export function metSequence({ stop_sequence }: Record<string, unknown>) {
+  return typeof stop_sequence === 'string' ? { stop_sequence } : {};
 }
 
 export function finishOf(stop_reason: unknown): string | null {

@@ -1,8 +1,11 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { recordsIn } from '../openai/answer.js';
 import { contextOf, cacheControl, type EncodeContext } from './context.js';
 import { conversation } from './messages.js';
+import { originalConversation } from './original.js';
 import { jsonOutput, type JsonOutput } from './output.js';
 import { samplingOf } from './sampling.js';
 import { reasoningOf, type Reasoning } from './thinking.js';
@@ -12,6 +15,8 @@ import type { MessagesBody, Turn } from './wire.js';
 /** The output limit where neither the client nor the file names one: the API demands it. */
 const DEFAULT_MAX_TOKENS = 4_096;
 const MAX_USER_CHARACTERS = 256;
+/** The feature that `context_management` is part of. */
+const CONTEXT_BETA = 'context-management-2025-06-27';
 
 /** Fields that have a place on this wire. All others are named as ignored. */
 const READ = new Set([
@@ -27,6 +32,7 @@ const READ = new Set([
   'reasoning_effort',
   'thinking',
   'cache_control',
+  'context_management',
 ]);
 /** Fields of no effect in these values, so that nothing is lost without them. */
 const NEUTRAL: Readonly<Record<string, unknown>> = {
@@ -43,17 +49,21 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
 export function messagesBody(
   call: ChatCall,
   upstream: Upstream,
-): { body: MessagesBody; ignored: string[] } {
-  const context = contextOf(upstream);
+  betas?: readonly string[],
+): { body: MessagesBody; betas: ReadonlySet<string> | undefined; ignored: string[] } {
+  const context = contextOf(upstream, betas);
   const fields = fieldsOf(call, upstream, context);
-  const { system, turns } = conversation(call.messages, context);
+  const { original } = call;
+  const { system, turns } = original
+    ? originalConversation(original, context)
+    : conversation(call.messages, context);
   const output = jsonOutput({ ...call, fields }, context.model);
   if (output?.by === 'instruction') system.push({ type: 'text', text: output.text });
   const max_tokens = Math.min(
     call.max_tokens ?? DEFAULT_MAX_TOKENS,
     context.model.max_output ?? Infinity,
   );
-  const tools = withOutputTool(toolsOf(fields, turns, context), output);
+  const tools = withOutputTool(toolsOf(fields, turns, original?.tools ?? [], context), output);
   const wanted = reasoningOf(fields, max_tokens, context);
   const reasoning = allowedReasoning(wanted, turns, isForced(tools.tool_choice), fields, context);
   const messages = turnsToSend(turns, reasoning, context);
@@ -67,18 +77,23 @@ export function messagesBody(
     ...(reasoning.thinking && { thinking: reasoning.thinking }),
     ...outputConfig(output, reasoning),
     ...metadataOf(fields, context),
+    ...contextManagement(fields, context),
     ...cacheControl(fields, context),
   };
-  return { body, ignored: [...context.ignored] };
+  return { body, betas: context.betas, ignored: [...context.ignored] };
 }
 
 /** The fields that are said, without those of the operator's `drop` and those that are null. */
-function fieldsOf({ fields }: ChatCall, { drop }: Upstream, { ignored }: EncodeContext) {
+function fieldsOf({ fields, original }: ChatCall, { drop }: Upstream, { ignored }: EncodeContext) {
   const said: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === undefined || drop.includes(name)) continue;
     if (READ.has(name)) said[name] = value;
     else if (NEUTRAL[name] !== value) ignored.add(name);
+  }
+  // The highest level has a name here alone.
+  if (original?.effort === 'max' && said['reasoning_effort'] === 'xhigh') {
+    said['reasoning_effort'] = 'max';
   }
   // A model that is told of no choice would call the tools it was told to leave.
   if (drop.includes('tool_choice') && fields['tool_choice'] === 'none') delete said['tools'];
@@ -190,4 +205,19 @@ function metadataOf(
   if (user.length <= MAX_USER_CHARACTERS) return { metadata: { user_id: user } };
   ignored.add('user');
   return {};
+}
+
+/** What is cleared of a long conversation. Summing it up is another call, which no hold covers. */
+function contextManagement(
+  { context_management: given }: Readonly<Record<string, unknown>>,
+  { betas, ignored }: EncodeContext,
+): Pick<MessagesBody, 'context_management'> {
+  if (!isRecord(given)) return {};
+  const asked = recordsIn(given['edits']);
+  const edits = asked.filter(({ type }) => typeof type === 'string' && type.startsWith('clear_'));
+  const isTaken = betas !== undefined && edits.length > 0;
+  if (!isTaken || edits.length < asked.length) ignored.add('context_management');
+  if (!isTaken) return {};
+  betas.add(CONTEXT_BETA);
+  return { context_management: { edits } };
 }

@@ -44,7 +44,7 @@ export function conversation(
 }
 
 /** Adds up the turns of a conversation. */
-class Turns {
+export class Turns {
   readonly #turns: Turn[] = [];
   /** Instructions that wait for the end of the user's turn. */
   #waiting: TextBlock[] = [];
@@ -101,7 +101,7 @@ function systemBlocks(message: ChatMessage, at: string, context: EncodeContext):
   return withCacheControl(blocks, message, context);
 }
 
-function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
+export function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
   return blocks.map((block) => {
     if (block.type === 'text') return block;
     const message = `${at}.content: this upstream takes text alone here.`;

@@ -5,7 +5,7 @@ import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { broken, recordsIn } from '../openai/answer.js';
 import { contextOf } from './context.js';
-import { BETWEEN_THOUGHTS, finishOf, refusalIn, textOf, thoughtOf } from './decode.js';
+import { BETWEEN_THOUGHTS, finishOf, metSequence, refusalIn, textOf, thoughtOf } from './decode.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
 import { repeats, usageOf } from './usage.js';
@@ -189,7 +189,8 @@ class MessageStream {
     for (const block of this.#blocks.values()) this.#close(block, pieces);
     const refusal = refusalIn(this.#stop);
     if (refusal !== undefined && !this.#hasText) this.#say(refusal, pieces);
-    pieces.push({ index: 0, finish_reason: finishOf(this.#stop['stop_reason']) ?? 'stop' });
+    const finish_reason = finishOf(this.#stop['stop_reason']) ?? 'stop';
+    pieces.push({ index: 0, finish_reason, ...metSequence(this.#stop) });
     const usage = usageOf(this.#message.usage, this.#isRepeated);
     if (usage) pieces.push({ usage });
   }

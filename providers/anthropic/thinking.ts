@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { EncodeContext } from './context.js';
 import type { ClaudeModel } from './models.js';
-import type { Effort, Thinking } from './wire.js';
+import type { Display, Effort, Thinking } from './wire.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,6 +10,7 @@ export interface Reasoning {
   effort?: Effort;
 }
 
+const DISPLAYS = ['summarized', 'omitted'] as const;
 /** The least budget that the API takes. */
 const MIN_BUDGET = 1_024;
 /** More brings little. */
@@ -46,13 +47,13 @@ export function reasoningOf(fields: Fields, max_tokens: number, context: EncodeC
   if (thinking !== undefined) context.ignored.add('thinking');
   if (level === undefined) return {};
   if (level === 'none') return thinkingOff('reasoning_effort', context);
-  const wanted = thinkingConfig(level, undefined, max_tokens, context.model);
+  const wanted = thinkingConfig(level, {}, max_tokens, context.model);
   if (!wanted) context.ignored.add('reasoning_effort');
   return { ...wanted, ...(wanted?.thinking.type === 'adaptive' && effortOf(level, context)) };
 }
 
 function byThinking(
-  { type, budget_tokens }: Fields,
+  { type, budget_tokens, display }: Fields,
   level: string | undefined,
   max_tokens: number,
   context: EncodeContext,
@@ -64,7 +65,7 @@ function byThinking(
     const isAbove = effort.effort === 'xhigh' || effort.effort === 'max';
     return { ...(off.thinking && isAbove ? { effort: 'high' } : effort), ...off };
   }
-  const wanted = thinkingConfig(level, budget_tokens, max_tokens, context.model);
+  const wanted = thinkingConfig(level, { budget_tokens, display }, max_tokens, context.model);
   if (!wanted) context.ignored.add('thinking');
   else if (budget_tokens !== undefined && wanted.thinking.type === 'adaptive') {
     context.ignored.add('thinking.budget_tokens');
@@ -84,19 +85,21 @@ function levelOf(effort: unknown, { ignored }: EncodeContext): string | undefine
 /** Undefined where the model does not think, or the answer has no room for it. */
 function thinkingConfig(
   level: string | undefined,
-  budget: unknown,
+  { budget_tokens: budget, display }: { budget_tokens?: unknown; display?: unknown },
   max_tokens: number,
   model: ClaudeModel,
 ): { thinking: Thinking } | undefined {
+  const shown: Display | undefined = DISPLAYS.find((one) => one === display);
   if (model.thinking === 'none') return undefined;
   const isBudget = model.thinking === 'budget' || typeof budget === 'number';
   if (model.thinking === 'adaptive' || !isBudget) {
-    return { thinking: { type: 'adaptive', display: 'summarized' } };
+    return { thinking: { type: 'adaptive', display: shown ?? 'summarized' } };
   }
   const share = SHARES[level ?? ''] ?? DEFAULT_SHARE;
   const wanted = typeof budget === 'number' ? budget : Math.min(MAX_BUDGET, max_tokens * share);
   const budget_tokens = Math.min(max_tokens - 1, Math.max(MIN_BUDGET, Math.floor(wanted)));
-  return budget_tokens < MIN_BUDGET ? undefined : { thinking: { type: 'enabled', budget_tokens } };
+  if (budget_tokens < MIN_BUDGET) return undefined;
+  return { thinking: { type: 'enabled', budget_tokens, ...(shown && { display: shown }) } };
 }
 
 /** Off, or as near to it as the model comes. */

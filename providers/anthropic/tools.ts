@@ -2,6 +2,7 @@ import { isRecord } from '../../src/lib/is-record.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { recordsIn } from '../openai/answer.js';
 import { cacheControl, type EncodeContext } from './context.js';
+import type { MessagesTool } from '../../src/schema-types/messages.js';
 import { strictSchema } from './schema.js';
 import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
 
@@ -14,12 +15,14 @@ type Fields = Readonly<Record<string, unknown>>;
 export function toolsOf(
   fields: Fields,
   turns: readonly Turn[],
+  original: readonly MessagesTool[],
   context: EncodeContext,
 ): Pick<MessagesBody, 'tools' | 'tool_choice'> {
   const given = recordsIn(fields['tools']);
   if (given.length > 0) {
     const tool_choice = toolChoice(fields, context);
-    const tools = given.map((tool) => (tool['type'] === 'function' ? toolOf(tool, context) : tool));
+    const sent = given.map((tool) => (tool['type'] === 'function' ? toolOf(tool, context) : tool));
+    const tools = original.length === 0 ? sent : originalTools(original, sent, context);
     return { tools, ...(tool_choice && { tool_choice }) };
   }
   const called = turns.flatMap((turn) =>
@@ -28,6 +31,40 @@ export function toolsOf(
   if (called.length === 0) return {};
   const tools = [...new Set(called)].map((name) => ({ name, input_schema: inputSchema({}) }));
   return { tools, tool_choice: { type: 'none' } };
+}
+
+/** Tools as the client of the API itself has written them, one that stands for later ones too. */
+function originalTools(
+  original: readonly MessagesTool[],
+  sent: readonly (Tool | Record<string, unknown>)[],
+  { betas }: EncodeContext,
+): (Tool | Record<string, unknown>)[] {
+  const byName = new Map(sent.map((tool) => [tool['name'], tool]));
+  return original.flatMap((tool) => {
+    const { type, name, description, input_schema, strict, defer_loading } = tool;
+    const known = byName.get(name);
+    if (!known && !(betas && defer_loading && isSmall(tool))) return [];
+    if (known && type && type !== 'custom') return [known];
+    const { input_examples, eager_input_streaming } = tool;
+    const isHeld = known?.['strict'] === true;
+    const hasExamples = betas && !strict && input_examples?.length;
+    return [
+      {
+        ...(known ?? { name, ...(description !== undefined && { description }) }),
+        ...(!isHeld && { input_schema: inputSchema(input_schema) }),
+        ...(betas && defer_loading && { defer_loading }),
+        ...(hasExamples && { input_examples: recordsIn(input_examples) }),
+        ...(eager_input_streaming && { eager_input_streaming }),
+      },
+    ];
+  });
+}
+
+const SMALL_CHARACTERS = 1_000;
+
+/** One that only stands for later tools was not measured, so it must not be able to cost much. */
+function isSmall(tool: MessagesTool): boolean {
+  return JSON.stringify(tool).length <= SMALL_CHARACTERS;
 }
 
 function toolOf(entry: Record<string, unknown>, context: EncodeContext): Tool {

@@ -31,12 +31,27 @@ export interface DocumentBlock extends Cacheable {
   source:
     | { type: 'base64'; media_type: 'application/pdf'; data: string }
     | { type: 'text'; media_type: 'text/plain'; data: string }
+    | { type: 'content'; content: (TextBlock | ImageBlock)[] }
     | UrlSource;
   title?: string;
+  context?: string;
+}
+
+export interface SearchResultBlock extends Cacheable {
+  type: 'search_result';
+  source: string;
+  title: string;
+  content: TextBlock[];
 }
 
 /** What a user, or a tool, may say. */
-export type MediaBlock = TextBlock | ImageBlock | DocumentBlock;
+export type MediaBlock = TextBlock | ImageBlock | DocumentBlock | SearchResultBlock;
+
+/** A tool that was to be loaded later and can be called from here on. */
+export interface ToolReferenceBlock extends Cacheable {
+  type: 'tool_reference';
+  tool_name: string;
+}
 
 export interface ToolUseBlock extends Cacheable {
   type: 'tool_use';
@@ -48,7 +63,8 @@ export interface ToolUseBlock extends Cacheable {
 export interface ToolResultBlock extends Cacheable {
   type: 'tool_result';
   tool_use_id: string;
-  content?: MediaBlock[];
+  content?: (MediaBlock | ToolReferenceBlock)[];
+  is_error?: boolean;
 }
 
 export interface ThinkingBlock {
@@ -74,6 +90,9 @@ export interface Tool extends Cacheable {
   description?: string;
   input_schema: { type: 'object'; [name: string]: unknown };
   strict?: boolean;
+  defer_loading?: boolean;
+  eager_input_streaming?: boolean;
+  input_examples?: Record<string, unknown>[];
 }
 
 export type ToolChoice =
@@ -81,9 +100,12 @@ export type ToolChoice =
   | { type: 'tool'; name: string; disable_parallel_tool_use?: boolean }
   | { type: 'none' };
 
+/** Whether thoughts are shown, or their signatures alone. */
+export type Display = 'summarized' | 'omitted';
+
 export type Thinking =
-  | { type: 'enabled'; budget_tokens: number }
-  | { type: 'adaptive'; display: 'summarized' }
+  | { type: 'enabled'; budget_tokens: number; display?: Display }
+  | { type: 'adaptive'; display: Display }
   | { type: 'disabled' }
   | { type: 'between_tools' };
 
@@ -109,4 +131,5 @@ export interface MessagesBody extends Cacheable {
   thinking?: Thinking;
   output_config?: OutputConfig;
   metadata?: { user_id: string };
+  context_management?: { edits: Record<string, unknown>[] };
 }

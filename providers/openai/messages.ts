@@ -83,7 +83,10 @@ function contentOf(
 ): ChatMessage['content'] {
   const { content } = message;
   const isText = wire['text_content'] === true;
-  if (content === null || content === undefined) return isText ? '' : null;
+  if (content === null || content === undefined) {
+    if (message.cache_control) ignored.add('messages[].cache_control');
+    return isText ? '' : null;
+  }
   const parts = cached(content, message.cache_control, wire, ignored);
   if (typeof parts === 'string') return parts;
   const taken = parts.map((part, at) => partFor(part, `messages[${index}].content[${at}]`, wire));

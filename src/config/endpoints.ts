@@ -5,11 +5,10 @@ import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-const MODELS: DefaultEndpoint = {
-  name: 'models',
-  at: 'GET /v1/models',
-  stages: ['auth', 'models'],
-};
+const MODELS: readonly DefaultEndpoint[] = [
+  { name: 'models', at: 'GET /v1/models', stages: ['auth', 'models'] },
+  { name: 'model', at: 'GET /v1/models/{model}', stages: ['auth', 'model'] },
+];
 
 /** The endpoints that the gateway ships with. */
 export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
@@ -17,7 +16,7 @@ export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
     ...formats.map(({ endpoint }) => endpoint),
     ...endpoints,
   ]);
-  return [...brought, MODELS];
+  return [...brought, ...MODELS];
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -39,6 +39,8 @@ export interface ErrorBody {
 export interface ErrorDetails {
   /** The request field at fault, written as `messages[2].content`. */
   param?: string;
+  /** In place of the code's own. */
+  status?: number;
   headers?: Record<string, string>;
   cause?: unknown;
 }
@@ -59,7 +61,7 @@ export class GatewayError extends Error {
   ) {
     super(message, { cause: details.cause });
     this.name = 'GatewayError';
-    this.status = ERRORS[code].status;
+    this.status = details.status ?? ERRORS[code].status;
     this.param = details.param ?? null;
     this.headers = details.headers ?? {};
   }

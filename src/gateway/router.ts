@@ -7,7 +7,7 @@ import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
-import { formatOf } from '../pipeline/modality.js';
+import { formatOf, speakerAt } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
@@ -67,6 +67,14 @@ function isDirect({ path, stages }: EndpointEntry): boolean {
 
 /** The stages of an endpoint whose clients parse a shape of error of their own. */
 function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
+  const speaker = speakerAt(MODALITIES, endpoint);
+  if (speaker) {
+    return (ctx) => {
+      const said = speaker(ctx.req.headers);
+      if (said?.error) ctx.state.error_body = said.error.bind(said);
+      return walk(ctx);
+    };
+  }
   const format = formatOf(MODALITIES, endpoint);
   const error_body = format?.error?.bind(format);
   if (!error_body) return walk;

@@ -59,6 +59,10 @@ export class ClientConnection implements InFlightRequest {
     return this.req.url?.split('?', 1)[0] ?? '';
   }
 
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.req.url?.split('?')[1]);
+  }
+
   /** Aborted when upstream calls must end. */
   get signal(): LightAbortSignal {
     return this.#stop;
@@ -75,8 +79,13 @@ export class ClientConnection implements InFlightRequest {
   }
 
   /** Begins a stream of events. A client that reads nothing for `client_ms` is disconnected. */
-  openEvents(headers: Record<string, string>, keep_alive_ms: number, client_ms: number): SseWriter {
-    return new SseWriter(this.#res, headers, keep_alive_ms, client_ms);
+  openEvents(
+    headers: Record<string, string>,
+    keep_alive_ms: number,
+    client_ms: number,
+    keep_alive?: string,
+  ): SseWriter {
+    return new SseWriter(this.#res, headers, keep_alive_ms, client_ms, keep_alive);
   }
 
   /** Sends bytes as they come. Throws `ClientDisconnected` when the client disconnects early. */
@@ -148,7 +157,8 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 
 /**
  * Writes server-sent events to a client. The head goes out with the first text. When nothing was
- * written for `keep_alive_ms`, a comment keeps proxies from closing the connection.
+ * written for `keep_alive_ms`, a comment, or what says nothing in a stream of another kind, keeps
+ * proxies from closing the connection.
  */
 export class SseWriter {
   readonly #res: ServerResponse;
@@ -162,6 +172,7 @@ export class SseWriter {
     headers: Record<string, string>,
     keep_alive_ms: number,
     patience_ms: number,
+    private readonly keep_alive = KEEP_ALIVE,
   ) {
     this.#res = res;
     this.#patience_ms = patience_ms;
@@ -184,6 +195,14 @@ export class SseWriter {
     if (this.#res.writableLength > 0) this.#res.setTimeout(this.#patience_ms);
   }
 
+  /** Sends a text and breaks the connection, so that no client takes the body for whole. */
+  breakOff(text: string): void {
+    clearInterval(this.#timer);
+    if (this.#res.destroyed) return;
+    this.#res.write(text, () => this.#res.destroy());
+    this.#res.setTimeout(this.#patience_ms);
+  }
+
   #send(text: string): boolean {
     return writeCorked(this.#res, text, encodingOf(text, Buffer.byteLength(text)));
   }
@@ -191,7 +210,7 @@ export class SseWriter {
   /** A stalled client gets no comments on top of the text that it has not read yet. */
   #keepAlive(): void {
     const { writableNeedDrain } = this.#res.socket ?? this.#res;
-    if (this.#isQuiet && !writableNeedDrain) this.#send(KEEP_ALIVE);
+    if (this.#isQuiet && !writableNeedDrain) this.#send(this.keep_alive);
     this.#isQuiet = !this.#isQuiet;
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Bill } from '../billing/bill.js';
 import type { SampleBill } from '../billing/sample-bill.js';
 import type { Capability, Model, Price, Upstream } from '../core/model.js';
@@ -5,6 +6,7 @@ import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
+import type { ModelWords } from './model-words.js';
 import type { PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
@@ -43,11 +45,19 @@ export interface RequestFormat {
   readonly description: Description;
   /** A header that its clients send their API key in, in lower case; `Authorization` works too. */
   readonly key_header?: string;
+  /** Further headers of a request that it reads, in lower case. */
+  readonly headers?: readonly string[];
+  /** A parameter of the query that they may send it in instead. */
+  readonly key_query?: string;
+  /** Gives the fields of a body the one spelling that its schema knows, where they have several. */
+  readonly spell?: (body: unknown) => unknown;
   /**
    * Changes a body that breaks the schema where that can only mean one thing, such as null in an
    * optional field; false where there is nothing to change.
    */
   readonly mend?: (body: unknown) => boolean;
+  /** How its clients see models: those of `models: NAME`, or of who sends its headers. */
+  readonly models?: ModelWords;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
   /** The body of an error, where its clients parse another shape than the one of all others. */
@@ -155,7 +165,10 @@ export interface Modality {
 /** All modalities, by name. */
 export type Modalities = ReadonlyMap<string, Modality>;
 
-/** The format of the requests of an endpoint; undefined where it takes no body. */
+/** Stages that answer something about models, in the words of a format. */
+const MODEL_STAGES = ['models', 'model'];
+
+/** The format of the requests of an endpoint; undefined where it has none. */
 export function formatOf(
   modalities: Modalities,
   { stages }: Pick<EndpointEntry, 'stages'>,
@@ -163,9 +176,24 @@ export function formatOf(
   const optionOf = (stage: string): unknown => stages.find(({ name }) => name === stage)?.option;
   const all = [...modalities.values()];
   const formats = all.flatMap((modality) => modality.formats);
-  const named = formats.find(({ name }) => name === optionOf('validate'));
-  if (named) return named;
+  const named = ['validate', ...MODEL_STAGES].map(optionOf);
+  const found = formats.find(({ name }) => named.includes(name));
+  if (found) return found;
   const word = optionOf('transform');
   const operation = all.flatMap(({ operations }) => operations).find(({ name }) => name === word);
   return formats.find(({ name }) => name === operation?.format);
+}
+
+/**
+ * Finds the format of who asks by the headers, at an endpoint that lists models to the clients of
+ * all formats; undefined for every other endpoint.
+ */
+export function speakerAt(
+  modalities: Modalities,
+  { stages }: Pick<EndpointEntry, 'stages'>,
+): ((headers: IncomingHttpHeaders) => RequestFormat | undefined) | undefined {
+  if (!stages.some(({ name, option }) => MODEL_STAGES.includes(name) && !option)) return undefined;
+  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  return (headers) =>
+    formats.find(({ models }) => models?.known_by.some((name) => headers[name] !== undefined));
 }

@@ -13,7 +13,11 @@ import { OptionError } from '../core/errors.js';
 export interface Request {
   format: string;
   body: object;
+  /** Those that the format reads, by their names in lower case. */
+  headers?: RequestHeaders;
 }
+
+export type RequestHeaders = Readonly<Record<string, string>>;
 
 /** The facts of a request. Each is given by exactly one stage of its endpoint. */
 export interface Facts {

@@ -1,53 +1,28 @@
 // Made by `npm run types` from schemas/generate-content.schema.json.
 
-export type GeminiToolConfig = {
-  functionCallingConfig?: {
-    mode?: string;
-    allowedFunctionNames?: string[];
-  };
-} | null;
-export type GeminiGenerationConfig = {
-  maxOutputTokens?: number;
-  candidateCount?: number;
-  temperature?: number;
-  topP?: number;
-  topK?: number;
-  stopSequences?: string[];
-  presencePenalty?: number;
-  frequencyPenalty?: number;
-  seed?: number;
-  responseMimeType?: string;
-  responseSchema?: {};
-  responseJsonSchema?: {};
-  thinkingConfig?: {
-    includeThoughts?: boolean;
-    thinkingBudget?: number;
-    thinkingLevel?: string;
-  };
-} | null;
-
 /**
- * Body of POST /v1beta/models/{model}:generateContent, in the words of the Gemini API. Other
- * fields are let in here and dropped later unless the model passes them through.
+ * Body of POST /v1beta/models/{model}:generateContent, in the words of the Gemini API. Its fields
+ * may be written in snake_case as well. Other fields are let in here, and dropped later unless the model passes them through.
  */
 export interface GenerateContentBody {
   contents: GeminiContent[];
   systemInstruction?: GeminiContent;
-  system_instruction?: GeminiContent;
-  tools?: GeminiTool[] | null;
+  tools?: GeminiTool[];
   toolConfig?: GeminiToolConfig;
   generationConfig?: GeminiGenerationConfig;
+  safetySettings?: {}[];
+  cachedContent?: string;
 }
 export interface GeminiContent {
-  role?: string;
-  parts: GeminiPart[];
+  role?: 'user' | 'model' | 'function' | '';
+  parts?: GeminiPart[];
 }
 export interface GeminiPart {
   text?: string;
   thought?: boolean;
   thoughtSignature?: string;
   inlineData?: GeminiBlob;
-  fileData?: GeminiBlob;
+  fileData?: GeminiFile;
   functionCall?: {
     id?: string;
     name: string;
@@ -56,14 +31,33 @@ export interface GeminiPart {
   functionResponse?: {
     id?: string;
     name: string;
-    response: {};
-    parts?: GeminiPart[];
+    response?: {};
+    parts?: GeminiMedia[];
+  };
+  executableCode?: {
+    id?: string;
+    language?: string;
+    code?: string;
+  };
+  codeExecutionResult?: {
+    id?: string;
+    outcome?: string;
+    output?: string;
   };
 }
 export interface GeminiBlob {
   mimeType: string;
-  data?: string;
-  fileUri?: string;
+  data: string;
+  displayName?: string;
+}
+export interface GeminiFile {
+  mimeType?: string;
+  fileUri: string;
+  displayName?: string;
+}
+export interface GeminiMedia {
+  inlineData?: GeminiBlob;
+  fileData?: GeminiFile;
 }
 export interface GeminiTool {
   functionDeclarations?: GeminiFunction[];
@@ -73,4 +67,42 @@ export interface GeminiFunction {
   description?: string;
   parameters?: {};
   parametersJsonSchema?: {};
+}
+export interface GeminiToolConfig {
+  functionCallingConfig?: {
+    mode?: 'AUTO' | 'ANY' | 'NONE' | 'VALIDATED' | 'MODE_UNSPECIFIED' | '';
+    allowedFunctionNames?: string[];
+  };
+}
+export interface GeminiGenerationConfig {
+  maxOutputTokens?: number;
+  candidateCount?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  seed?: number;
+  stopSequences?: string[];
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  responseLogprobs?: boolean;
+  logprobs?: number;
+  responseModalities?: string[];
+  responseFormat?: unknown;
+  responseMimeType?: 'text/plain' | 'application/json' | '';
+  responseSchema?: {};
+  responseJsonSchema?: {};
+  thinkingConfig?: {
+    includeThoughts?: boolean;
+    thinkingBudget?: number;
+    thinkingLevel?:
+      | 'MINIMAL'
+      | 'LOW'
+      | 'MEDIUM'
+      | 'HIGH'
+      | 'THINKING_LEVEL_UNSPECIFIED'
+      | 'minimal'
+      | 'low'
+      | 'medium'
+      | 'high';
+  };
 }

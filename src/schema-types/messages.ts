@@ -29,6 +29,7 @@ export interface MessagesBody {
   thinking?: {
     type: string;
     budget_tokens?: number;
+    display?: string | null;
   } | null;
   output_config?: {
     effort?: string | null;
@@ -36,6 +37,13 @@ export interface MessagesBody {
       type: 'json_schema';
       schema?: {};
     } | null;
+  } | null;
+  context_management?: {
+    edits?:
+      | {
+          type: string;
+        }[]
+      | null;
   } | null;
   metadata?: {
     user_id?: string | null;
@@ -48,7 +56,9 @@ export interface MessagesMessage {
 export interface Block {
   type: string;
   text?: string;
-  source?: MessagesSource;
+  /** of an image or a document; of a search result a text */
+  source?: MessagesSource | string;
+  context?: string | null;
   title?: string | null;
   id?: string;
   name?: string;
@@ -76,5 +86,8 @@ export interface MessagesTool {
   description?: string;
   input_schema?: {};
   strict?: boolean | null;
+  defer_loading?: boolean | null;
+  eager_input_streaming?: boolean | null;
+  input_examples?: {}[] | null;
   cache_control?: MessagesCacheControl;
 }

@@ -3,11 +3,11 @@ import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
-import { formatOf, type Modalities } from '../pipeline/modality.js';
+import { formatOf, speakerAt, type Modalities, type RequestFormat } from '../pipeline/modality.js';
 
 /**
- * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
- * header by which clients of the endpoint's format send their keys.
+ * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or where
+ * clients of the endpoint's format send their keys.
  */
 export const auth = (modalities: Modalities): Stage => ({
   name: 'auth',
@@ -15,9 +15,10 @@ export const auth = (modalities: Modalities): Stage => ({
   create: (_option, { store, configuration, rate_limiters }, endpoint) => {
     const most = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
-    const key_header = formatOf(modalities, endpoint)?.key_header;
+    const format = formatOf(modalities, endpoint);
+    const speaker = speakerAt(modalities, endpoint);
     return async (ctx, next) => {
-      const secret_sha256 = hash('sha256', secretOf(ctx, key_header));
+      const secret_sha256 = hash('sha256', secretOf(ctx, format ?? speaker?.(ctx.req.headers)));
       const caller = await store.caller(secret_sha256);
       if (!caller) {
         // The rate limit counts and refuses unknown keys only. Many clients may share an address,
@@ -33,9 +34,14 @@ export const auth = (modalities: Modalities): Stage => ({
   },
 });
 
-function secretOf(ctx: Context, key_header: string | undefined): string {
-  const own = key_header === undefined ? undefined : ctx.req.headers[key_header];
-  return typeof own === 'string' && own !== '' ? own.trim() : bearer(ctx);
+/** Clients of a format send the key in its header, its query or as all others do. */
+function secretOf(
+  ctx: Context,
+  { key_header = '', key_query }: Partial<RequestFormat> = {},
+): string {
+  const asked = key_query === undefined ? undefined : ctx.query[key_query];
+  const own = [ctx.req.headers[key_header], asked].find((said) => said && !Array.isArray(said));
+  return own === undefined ? bearer(ctx) : String(own).trim();
 }
 
 function bearer(ctx: Context): string {

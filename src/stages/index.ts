@@ -3,6 +3,7 @@ import type { Stage } from '../pipeline/stage.js';
 import { auth } from './auth.js';
 import { balance } from './balance.js';
 import { meter } from './meter.js';
+import { model } from './model.js';
 import { models } from './models.js';
 import { hostedImage } from './hosted-image.js';
 import { route } from './route.js';
@@ -18,7 +19,8 @@ export function builtInStages(modalities: Modalities): ReadonlyMap<string, Stage
     balance,
     transform(modalities),
     meter,
-    models,
+    models(modalities),
+    model(modalities),
     hostedImage,
   ];
   return new Map(stages.map((stage) => [stage.name, stage]));

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { EndpointEntry } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
@@ -41,6 +42,7 @@ export function validate(modalities: Modalities): Stage {
       const format = nameOf(option, endpoint);
       const found = formats.find(({ name }) => name === format);
       const mend = found?.mend?.bind(found);
+      const spell = found?.spell?.bind(found);
       const form = found?.form;
       const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
@@ -57,13 +59,27 @@ export function validate(modalities: Modalities): Stage {
         const isForm = formCheck !== undefined && isMultipart(ctx.req);
         const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
         if (isForm) formCheck(body);
+        spell?.(body);
         holdTo(checks, body, mend);
         // Every schema of a format accepts objects only.
-        state.request = { format, body: body as object };
+        state.request = { format, body: body as object, headers: headersOf(ctx.req, found) };
         await next();
       };
     },
   };
+}
+
+/** The headers that a format reads. */
+function headersOf(
+  { headers }: IncomingMessage,
+  format: RequestFormat | undefined,
+): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const name of format?.headers ?? []) {
+    const said = headers[name];
+    if (typeof said === 'string') read[name] = said;
+  }
+  return read;
 }
 
 /** Throws `GatewayError` for a body that breaks a schema, even after mending where possible. */

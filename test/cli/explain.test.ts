@@ -45,9 +45,14 @@ describe('tollgate explain', () => {
       'POST /v1/chat/completions',
       'POST /openai/v1/chat/completions',
       'POST /v1/messages',
+      'POST /v1/messages/count_tokens',
       'POST /v1/responses',
       'POST /v1beta/models/{model}:generateContent',
       'POST /v1beta/models/{model}:streamGenerateContent',
+      'POST /v1beta/models/{model}:countTokens',
+      'POST /v1/models/{model}:generateContent',
+      'POST /v1/models/{model}:streamGenerateContent',
+      'POST /v1/models/{model}:countTokens',
     ]);
     expect(endpoints[0]?.stages).to.include('route: { capability: chat }');
     expect(upstreams.map(({ provider, model, weight }) => [provider, model, weight])).to.deep.equal(

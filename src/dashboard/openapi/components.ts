@@ -19,7 +19,8 @@ function schemaFiles(): string[] {
     Object.values(description?.content ?? {}),
   );
   const named = answers.filter((name) => name !== 'bytes').map((name) => name.split('#')[0] ?? '');
-  return [...new Set([...FILES, ...formats.map(({ name }) => name), ...named])].sort();
+  const lists = formats.flatMap(({ models }) => (models ? [models.schema] : []));
+  return [...new Set([...FILES, ...formats.map(({ name }) => name), ...named, ...lists])].sort();
 }
 
 /** All schemas by name: one for each file, and one for each answer. */

@@ -1,17 +1,12 @@
 import type { EndpointEntry } from '../../core/configuration.js';
 import { MODALITIES } from '../../modalities/index.js';
-import type { Description } from '../../pipeline/modality.js';
+import type { Description, RequestFormat } from '../../pipeline/modality.js';
 import { errorsOf, json, schemaOf, type Json } from './components.js';
 
 const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
 
 /** The description of an endpoint, by one of its stages. */
 const STAGES: Readonly<Record<string, Description>> = {
-  models: {
-    summary: 'List the models',
-    status: 200,
-    content: { 'application/json': 'model-list' },
-  },
   'hosted-image': {
     summary: 'Fetch an image',
     status: 200,
@@ -79,16 +74,12 @@ interface Work extends Description {
 }
 
 const MODALITY_LIST = [...MODALITIES.values()];
+const FORMAT_LIST = MODALITY_LIST.flatMap(({ formats }) => formats);
+const FORMATS_BY_NAME = new Map(FORMAT_LIST.map((format) => [format.name, format]));
 const FORMATS = new Map(
-  MODALITY_LIST.flatMap(({ formats }) =>
-    formats.map(({ name, description }) => [name, { ...description, body: name }] as const),
-  ),
+  FORMAT_LIST.map(({ name, description }) => [name, { ...description, body: name }] as const),
 );
-const FORMS = new Set(
-  MODALITY_LIST.flatMap(({ formats }) =>
-    formats.filter(({ form }) => form).map(({ name }) => name),
-  ),
-);
+const FORMS = new Set(FORMAT_LIST.filter(({ form }) => form).map(({ name }) => name));
 const OPERATIONS = new Map(
   MODALITY_LIST.flatMap(({ operations }) =>
     operations.map(({ name, format, description }) => [
@@ -103,10 +94,27 @@ function workOf({ stages }: EndpointEntry): Work {
   for (const { name, option } of stages) {
     const word = String(option);
     if (name === 'validate' && FORMATS.has(word)) return FORMATS.get(word) ?? UNKNOWN;
+    if (name === 'models' || name === 'model') return modelsOf(name, FORMATS_BY_NAME.get(word));
     const work = name === 'transform' ? OPERATIONS.get(word) : STAGES[name];
     if (work) return work;
   }
   return UNKNOWN;
+}
+
+/** The list of models, or one of them. */
+function modelsOf(stage: 'models' | 'model', format: RequestFormat | undefined): Description {
+  const isOne = stage === 'model';
+  const { schema = 'model-list' } = format?.models ?? {};
+  const others =
+    'Clients that send `anthropic-version`, `x-api-key` or `x-goog-api-key` are answered in the ' +
+    'words of Anthropic or Google.';
+  return {
+    summary: isOne ? 'Show a model' : 'List the models',
+    ...(!format && { details: others }),
+    status: 200,
+    content: { 'application/json': isOne ? `${schema}#/$defs/model` : schema },
+    ...(isOne && { refusals: [404] }),
+  };
 }
 
 function contentOf(content: Description['content']): Json {

@@ -31,8 +31,12 @@ export interface ChatWork {
   kind: 'chat';
   call: ChatCall;
   size: PromptSize;
+  /** Set where a client's format hides thoughts unless it asks for them. */
+  shows_thoughts?: boolean;
   /** Set where a client asked for the usage of its stream. */
   include_usage?: boolean;
+  /** Set where a client asked to see the model think, in a format that has a place for it. */
+  shows_reasoning?: boolean;
   /** Set where the client's format knows tools under more than a name. */
   tools?: ClientTools;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */

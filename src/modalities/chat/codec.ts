@@ -1,6 +1,7 @@
 import { hasMethods, isRecord } from '../../lib/is-record.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
+import type { MessagesBlock, MessagesMessage, MessagesTool } from '../../schema-types/messages.js';
 import type { EventLimits, ServerSentEvent } from '../../upstream/sse.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -17,6 +18,20 @@ export interface ChatCall {
   max_tokens: number | undefined;
   /** Every other field that may travel: sampling, stop, tools, passthrough. */
   fields: Readonly<Record<string, unknown>>;
+  original?: MessagesOriginal;
+}
+
+/**
+ * What the client of a Messages API has said, for an upstream with the same words. The rest of the
+ * call says it too, and is what the call is checked, measured and held by.
+ */
+export interface MessagesOriginal {
+  system: readonly MessagesBlock[];
+  messages: readonly MessagesMessage[];
+  tools: readonly MessagesTool[];
+  effort: string | undefined;
+  /** Features that the client asks for in the header `anthropic-beta`. */
+  betas: readonly string[];
 }
 
 /**
@@ -53,6 +68,8 @@ export interface ChatChoice {
   logprobs?: unknown;
   /** As the upstream says it; the gateway maps it to the contract's words. */
   finish_reason: string | null;
+  /** The one of the client's stop sequences that was met, where the upstream tells. */
+  stop_sequence?: string;
 }
 
 export interface ChatReply {
@@ -77,6 +94,7 @@ export interface ChatDelta {
   tool_calls?: ToolCallFragment[];
   logprobs?: unknown;
   finish_reason?: string;
+  stop_sequence?: string;
   /** An `UpstreamUsage`. The last one seen counts. */
   usage?: unknown;
 }

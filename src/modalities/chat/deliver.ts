@@ -10,11 +10,9 @@ import type { ChatStream } from './call.js';
 import type { ChatDelta } from './codec.js';
 import type { SseWriter } from '../../http/client-connection.js';
 
-const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-};
+const STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+
+const EVENTS = 'text/event-stream; charset=utf-8';
 
 const NOTHING: Bill = {
   usage: { prompt_tokens: 0, completion_tokens: 0 },
@@ -31,19 +29,27 @@ export async function deliverStream(
   { request_id, client, services }: Sending,
 ): Promise<Bill> {
   const { keep_alive_ms, limits } = services.configuration;
-  const headers = Object.assign({ 'x-request-id': request_id }, STREAM_HEADERS);
-  const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms);
+  const { content_type = EVENTS, keep_alive } = writer.wire ?? {};
+  const own = { 'x-request-id': request_id, 'content-type': content_type };
+  const headers = Object.assign(own, STREAM_HEADERS);
+  const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms, keep_alive);
   try {
     const ending = await pipeStream(stream, writer, sink, limits);
     count(ending, stream.upstream.provider.name, services);
     const bill = await settle(await streamBill(ending, writer, terms));
-    sink.end(lastWords(ending, writer, bill, services));
+    if (ending.how === 'cut') fail(sink, writer, publicError(ending.error, services));
+    else sink.end(ending.how === 'complete' ? writer.end(bill) : '');
     return bill;
   } catch (error) {
     // The status has gone out, so this is the only way left to say that the stream is not whole.
-    sink.end(writer.error(publicError(error, services)));
+    fail(sink, writer, publicError(error, services));
     throw error;
   }
+}
+
+function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): void {
+  if (writer.breaks) sink.breakOff(writer.error(error));
+  else sink.end(writer.error(error));
 }
 
 /** The upstream did its part where its client left. */
@@ -59,16 +65,6 @@ async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms
     return billFromUsage(writer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   }
   return writer.hasSpoken ? estimatedBill(texts, terms) : NOTHING;
-}
-
-function lastWords(
-  ending: Ending,
-  writer: ChatStreamWriter,
-  bill: Bill,
-  services: Services,
-): string {
-  if (ending.how === 'complete') return writer.end(bill);
-  return ending.how === 'cut' ? writer.error(publicError(ending.error, services)) : '';
 }
 
 function publicError(error: unknown, { log }: Services): GatewayError {

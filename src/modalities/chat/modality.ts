@@ -2,9 +2,10 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
-import { chargeAnswer, chatMaxCost, type Terms } from './price.js';
+import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
+import { countTokens, type Countable } from './count-tokens.js';
 import { deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
 import type { ChatFormat } from './formats/format.js';
@@ -16,8 +17,15 @@ import {
 } from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { responses } from './formats/responses.js';
-import { generateContent, streamGenerateContent } from './formats/generate-content.js';
+import {
+  countContentTokens,
+  generateContent,
+  stableContentEndpoints,
+  streamGenerateContent,
+} from './formats/generate-content.js';
+import { modelEndpoints } from './formats/model-lists.js';
 import { messages } from './formats/messages.js';
+import { messagesCount } from './formats/messages-count.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { probeChat } from './probe.js';
@@ -28,13 +36,15 @@ const FORMATS: readonly ChatFormat[] = [
   chatCompletion,
   openAiChat,
   messages,
+  messagesCount,
   responses,
   generateContent,
   streamGenerateContent,
+  countContentTokens,
 ];
 
 /** A chat request fitted to its model. */
-class PlannedChat implements Work {
+class PlannedChat implements Work, Countable {
   upstreams: readonly Upstream[];
   /** The call with its URLs fetched, once for all upstreams that need that. */
   #inlined: Promise<ChatCall> | undefined;
@@ -60,6 +70,15 @@ class PlannedChat implements Work {
     return chatMaxCost(this.work, this.model, this.upstreams);
   }
 
+  /** The model's first upstream says how many tokens an image has. */
+  async countTokens(): Promise<object> {
+    const { format, model, work } = this;
+    const [upstream] = this.upstreams;
+    if (!upstream) throw new Error('The model has no upstream.');
+    const input_tokens = await promptTokens({ work, model, upstream });
+    return format.count?.(input_tokens) ?? { input_tokens };
+  }
+
   async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
     const { format, model, work } = this;
     const { request_id, hold, client, services } = sending;
@@ -69,7 +88,7 @@ class PlannedChat implements Work {
       created: Math.floor(now() / 1000),
       model: model.id,
     };
-    const shown = shownOf(model, work.call);
+    const shown = shownOf(model, work);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
     const call =
@@ -84,7 +103,8 @@ class PlannedChat implements Work {
   }
 
   async #inline({ client, services }: Sending): Promise<ChatCall> {
-    const { call } = this.work;
+    // The client's own words name the files that are fetched here.
+    const { original: _, ...call } = this.work.call;
     const { configuration, network } = services;
     const messages = await inlineUrls(call.messages, configuration.limits, network, client);
     return { ...call, messages };
@@ -107,7 +127,7 @@ function streamedAnswer(
   terms: Terms,
   sending: Sending,
 ): PaidAnswer {
-  const writer = format.stream(made.heading, made.shown, terms.work);
+  const writer = format.stream(made.heading, made.shown, terms.work, sending.client);
   return {
     provider: made.upstream.provider.name,
     ignored: made.ignored,
@@ -124,7 +144,7 @@ export const chat: Modality = {
   name: 'chat',
   refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
-  endpoints: [],
+  endpoints: [...stableContentEndpoints, ...modelEndpoints],
   operations: [
     spending({
       name: 'chat',
@@ -133,6 +153,7 @@ export const chat: Modality = {
       gives: 'answer',
       money: 'spends',
     }),
+    countTokens,
   ],
   tasks: {},
   units: {
@@ -149,10 +170,10 @@ export const chat: Modality = {
     held: READ_FIELDS,
     refused: LEGACY_FIELDS,
   },
-  plan: ({ format: name, body }, model) => {
+  plan: ({ format: name, body, headers = {} }, model) => {
     const format = FORMATS.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
-    return new PlannedChat(format, format.read(body, model), model);
+    return new PlannedChat(format, format.read(body, model, headers), model);
   },
   example: sampleBill,
   sampleCall: (model) => ({

@@ -17,7 +17,7 @@ export async function probeChat(
   const { call } = work;
   const heading = { id: 'chatcmpl-probe', created: 0, model: model.id };
   const { limits } = configuration;
-  const attempt = { call, upstream, heading, shown: shownOf(model, call), limits, client };
+  const attempt = { call, upstream, heading, shown: shownOf(model, work), limits, client };
   const made = await chat(attempt, network);
   if (made.kind !== 'chat') {
     throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');

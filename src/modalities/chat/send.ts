@@ -1,15 +1,9 @@
-import {
-  isChatCodec,
-  type ChatCall,
-  type ChatChoice,
-  type ChatCodec,
-  type ChatReply,
-} from './codec.js';
+import { isChatCodec, type ChatChoice, type ChatCodec, type ChatReply } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
-import type { ChatAnswer, ChatAttempt, ChatStream, Made, Shown } from './call.js';
+import type { ChatAnswer, ChatAttempt, ChatStream, ChatWork, Made, Shown } from './call.js';
 import { fanOut } from './fan-out.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -111,11 +105,14 @@ function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatRe
   return { kind: 'chat-stream', first, rest, shown, client, ...made };
 }
 
-export function shownOf(model: Model, call: ChatCall): Shown {
+export function shownOf(
+  model: Model,
+  { call, shows_reasoning }: Pick<ChatWork, 'call' | 'shows_reasoning'>,
+): Shown {
   return {
     choices: call.n,
     tools: model.capabilities.has('tools'),
-    reasoning: model.passthrough.has('reasoning_content'),
+    reasoning: shows_reasoning === true || model.passthrough.has('reasoning_content'),
     logprobs: model.passthrough.has('logprobs'),
   };
 }
@@ -135,6 +132,7 @@ function visibleChoice(choice: ChatChoice, shown: Shown): ChatChoice {
   if (shown.tools && tool_calls?.length) seen.tool_calls = tool_calls;
   if (shown.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
   if (shown.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
+  if (choice.stop_sequence !== undefined) seen.stop_sequence = choice.stop_sequence;
   if (shown.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
   return seen;
 }

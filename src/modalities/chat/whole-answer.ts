@@ -9,6 +9,7 @@ interface OpenChoice {
   details: NonNullable<ChatChoice['reasoning_details']>;
   calls: Map<number, ToolCall>;
   finish: string | null;
+  stop_sequence?: string;
 }
 
 /**
@@ -41,7 +42,7 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
   const known = choices.get(index);
   if (known) return known;
   const calls = new Map<number, ToolCall>();
-  const choice = { content: '', reasoning: '', details: [], calls, finish: null };
+  const choice: OpenChoice = { content: '', reasoning: '', details: [], calls, finish: null };
   choices.set(index, choice);
   return choice;
 }
@@ -53,6 +54,7 @@ function add(piece: ChatDelta, choice: OpenChoice): number {
   choice.reasoning += piece.reasoning_content ?? '';
   choice.details.push(...(piece.reasoning_details ?? []));
   choice.finish = piece.finish_reason ?? choice.finish;
+  if (piece.stop_sequence !== undefined) choice.stop_sequence = piece.stop_sequence;
   for (const { index, id, function: said } of piece.tool_calls ?? []) {
     const none: ToolCall = { id: '', type: 'function', function: { name: '', arguments: '' } };
     const call = choice.calls.get(index) ?? none;
@@ -66,7 +68,7 @@ function add(piece: ChatDelta, choice: OpenChoice): number {
 }
 
 function closed(index: number, choice: OpenChoice): ChatChoice {
-  const { content, reasoning, details, calls, finish } = choice;
+  const { content, reasoning, details, calls, finish, stop_sequence } = choice;
   return {
     index,
     content: content === '' && calls.size > 0 ? null : content,
@@ -74,5 +76,6 @@ function closed(index: number, choice: OpenChoice): ChatChoice {
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(details.length > 0 && { reasoning_details: details }),
     finish_reason: finish,
+    ...(stop_sequence !== undefined && { stop_sequence }),
   };
 }

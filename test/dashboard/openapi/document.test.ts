@@ -142,6 +142,8 @@ describe('the OpenAPI document', () => {
       'post /v1/responses',
       'post /v1beta/models/{model}:generateContent',
       'post /v1beta/models/{model}:streamGenerateContent',
+      'post /v1/models/{model}:generateContent',
+      'post /v1/models/{model}:streamGenerateContent',
       'post /v1/images/generations',
       'post /v1/images/edits',
       'post /v1/embeddings',

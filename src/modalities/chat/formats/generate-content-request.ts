@@ -1,33 +1,43 @@
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type {
-  ChatCompletionBody,
-  ChatMessage,
-  ContentPart,
-  ToolCallPart,
-  ToolEntry,
-} from '../../../schema-types/chat-completion.js';
-import type {
-  GeminiContent,
   GeminiGenerationConfig,
-  GeminiPart,
   GenerateContentBody,
 } from '../../../schema-types/generate-content.js';
-import { signedId } from '../../../lib/tool-id.js';
-import type { ReasoningDetail } from '../codec.js';
-
-/** Signatures of this form go back to Gemini alone. */
-export const GEMINI_FORMAT = 'google-gemini-v1';
-/** Stands where a call of another maker has no signature. */
-const NO_SIGNATURE = 'skip_thought_signature_validator';
+import type { ChatWork } from '../call.js';
+import { messagesOf } from './generate-content-contents.js';
+import { unknownFields } from './generate-content-spelling.js';
+import { jsonSchema, toolsOf } from './generate-content-tools.js';
+import { chatWork, foreignFields } from './openai-request.js';
 
 /** Fields that are said in other words below; all others travel or are named as ignored. */
 const TRANSLATED: ReadonlySet<string> = new Set([
+  'model',
   'contents',
   'systemInstruction',
-  'system_instruction',
   'tools',
   'toolConfig',
   'generationConfig',
 ]);
+
+/** Words of chat completions, which this API does not have. */
+const FOREIGN = foreignFields([...TRANSLATED]);
+
+/** How this API calls what a model did not take under its name in chat completions. */
+const NAMES: Readonly<Record<string, string>> = {
+  top_k: 'generationConfig.topK',
+  seed: 'generationConfig.seed',
+  logprobs: 'generationConfig.responseLogprobs',
+  top_logprobs: 'generationConfig.logprobs',
+  response_format: 'generationConfig.responseMimeType',
+  reasoning: 'generationConfig.thinkingConfig',
+  reasoning_effort: 'generationConfig.thinkingConfig',
+  thinking: 'generationConfig.thinkingConfig',
+  tools: 'tools',
+  tool_choice: 'toolConfig',
+  'messages[].reasoning_content': 'contents[].parts[].thought',
+};
 
 /** Budgets up to which an effort is meant, in rising order. */
 const EFFORTS = [
@@ -37,175 +47,107 @@ const EFFORTS = [
   { effort: 'medium', budget: 8_192 },
 ] as const;
 
-/** A request of the Gemini API in the words of chat completions, and its fields without words. */
-export function toCompletion(
-  body: GenerateContentBody,
-  model_id: string,
-  stream: boolean,
-): { body: ChatCompletionBody; ignored: string[] } {
-  const system = body.systemInstruction ?? body.system_instruction;
-  const reader = new ContentReader();
-  const declared = (body.tools ?? []).flatMap(
-    ({ functionDeclarations = [] }) => functionDeclarations,
-  );
-  const tools = declared.map((one): ToolEntry => {
-    const { name, description, parametersJsonSchema, parameters } = one;
-    const schema = parametersJsonSchema ?? parameters;
-    return {
-      type: 'function',
-      function: {
-        name,
-        ...(description && { description }),
-        ...(schema && { parameters: lowered(schema) }),
-      },
-    };
-  });
-  const others = Object.entries(body).filter(([name]) => !TRANSLATED.has(name));
+/** The least budget that Anthropic's words for thinking can say. */
+const LEAST_BUDGET = 1_024;
+
+/** A request of the Gemini API as work for a model. Throws `GatewayError` for what it cannot do. */
+export function contentWork(body: GenerateContentBody, model: Model, stream: boolean): ChatWork {
+  const work = chatWork(toCompletion(body, model, stream), model);
+  const { includeThoughts } = body.generationConfig?.thinkingConfig ?? {};
+  // A tool of Google's own is refused or travels, so its name is known.
+  const unknown = unknownFields(body).filter((name) => !/^tools\[\]\.\w+$/u.test(name));
+  const foreign = Object.keys(body).filter((name) => FOREIGN.has(name));
+  const left = work.ignored.map((name) => NAMES[name] ?? name);
   return {
-    body: {
-      ...Object.fromEntries(others),
-      ...wordsOf(body.generationConfig ?? {}),
-      ...(tools.length > 0 && { tools, ...choiceOf(body.toolConfig) }),
-      model: model_id,
-      stream,
-      messages: [
-        ...(system ? [{ role: 'system' as const, content: textIn(system.parts) }] : []),
-        ...body.contents.flatMap((content) => reader.read(content)),
-      ],
-    },
-    ignored: (body.tools ?? []).flatMap((tool) =>
-      Object.keys(tool).flatMap((name) =>
-        name === 'functionDeclarations' ? [] : [`tools[].${name}`],
-      ),
-    ),
+    ...work,
+    shows_thoughts: includeThoughts === true,
+    ignored: [...new Set([...left, ...foreign, ...unknown])],
   };
 }
 
-/** Types of the older schemas are in capitals. */
-function lowered(schema: unknown): object {
-  const text = JSON.stringify(schema, (key, value: unknown) =>
-    key === 'type' && typeof value === 'string' ? value.toLowerCase() : value,
+function toCompletion(
+  body: GenerateContentBody,
+  model: Model,
+  stream: boolean,
+): ChatCompletionBody {
+  if (body.cachedContent) {
+    const message = 'cachedContent: no content is kept here; send it in contents.';
+    throw new GatewayError('invalid_request', message, { param: 'cachedContent' });
+  }
+  const others = Object.entries(body).filter(
+    ([name]) => !TRANSLATED.has(name) && !FOREIGN.has(name),
   );
-  return JSON.parse(text) as object;
+  return {
+    ...Object.fromEntries(others),
+    ...wordsOf(body.generationConfig ?? {}, model),
+    ...toolsOf(body, model),
+    model: model.id,
+    stream,
+    messages: messagesOf(body.contents, body.systemInstruction),
+  };
 }
 
-function wordsOf(config: NonNullable<GeminiGenerationConfig>): Record<string, unknown> {
-  const { thinkingConfig, responseMimeType, responseSchema, responseJsonSchema, ...rest } = config;
-  const { maxOutputTokens, candidateCount, topP, topK, stopSequences, ...others } = rest;
-  const { presencePenalty, frequencyPenalty, ...same } = others;
-  const schema = responseJsonSchema ?? (responseSchema && lowered(responseSchema));
+function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, unknown> {
+  const { maxOutputTokens, candidateCount, stopSequences } = config;
+  refuseOthers(config);
   const said: Record<string, unknown> = {
-    ...same,
     max_tokens: maxOutputTokens,
     n: candidateCount,
-    top_p: topP,
-    top_k: topK,
+    temperature: config.temperature,
+    top_p: config.topP,
+    top_k: config.topK,
+    seed: config.seed,
     stop: stopSequences?.length ? stopSequences : undefined,
-    presence_penalty: presencePenalty,
-    frequency_penalty: frequencyPenalty,
-    reasoning_effort: effortOf(thinkingConfig),
-    response_format: schema
-      ? { type: 'json_schema', json_schema: { name: 'answer', schema } }
-      : responseMimeType === 'application/json'
-        ? { type: 'json_object' }
-        : undefined,
+    presence_penalty: config.presencePenalty,
+    frequency_penalty: config.frequencyPenalty,
+    logprobs: config.responseLogprobs || undefined,
+    top_logprobs: config.logprobs,
+    response_format: formatOf(config),
+    ...thinkingOf(config.thinkingConfig, model),
   };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-function effortOf(
-  config: NonNullable<GeminiGenerationConfig>['thinkingConfig'],
-): string | undefined {
-  const { thinkingLevel, thinkingBudget } = config ?? {};
-  if (thinkingLevel !== undefined) return thinkingLevel.toLowerCase();
-  if (thinkingBudget === undefined || thinkingBudget < 0) return undefined;
-  return EFFORTS.find(({ budget }) => thinkingBudget <= budget)?.effort ?? 'high';
+/** What would change the answer, and what chat completions cannot say. */
+function refuseOthers({ responseModalities = [], responseFormat }: GeminiGenerationConfig): void {
+  const isMore = responseModalities.some((one) => one.toUpperCase() !== 'TEXT');
+  if (!isMore && responseFormat === undefined) return;
+  const [name, reason] = isMore
+    ? ['responseModalities', 'chat answers with TEXT alone']
+    : ['responseFormat', 'send responseMimeType and responseJsonSchema'];
+  const param = `generationConfig.${name}`;
+  throw new GatewayError('unsupported_capability', `${param}: ${reason}.`, { param });
 }
 
-function choiceOf(config: GenerateContentBody['toolConfig']): Record<string, unknown> {
-  const { mode, allowedFunctionNames: names = [] } = config?.functionCallingConfig ?? {};
-  const [only] = names;
-  if (mode === 'ANY' && only !== undefined && names.length === 1) {
-    return { tool_choice: { type: 'function', function: { name: only } } };
-  }
-  const words: Record<string, string> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
-  const word = words[mode ?? ''];
-  return word === undefined ? {} : { tool_choice: word };
+function formatOf(config: GeminiGenerationConfig): object | undefined {
+  const { responseMimeType, responseSchema, responseJsonSchema } = config;
+  const own = responseSchema && jsonSchema(responseSchema, 'generationConfig.responseSchema');
+  const schema = responseJsonSchema ?? own;
+  if (schema) return { type: 'json_schema', json_schema: { name: 'answer', schema } };
+  return responseMimeType === 'application/json' ? { type: 'json_object' } : undefined;
 }
 
-/** Reads contents in their order: a result that names no call answers the first one waiting. */
-class ContentReader {
-  #made = 0;
-  readonly #waiting: { id: string; plain: string; name: string }[] = [];
-
-  read({ role, parts }: GeminiContent): ChatMessage[] {
-    return role === 'model' ? [this.#assistant(parts)] : this.#user(parts);
-  }
-
-  #assistant(parts: readonly GeminiPart[]): ChatMessage {
-    const calls = parts.flatMap((part) => this.#callOf(part));
-    const text = textIn(parts.filter(({ thought }) => thought !== true));
-    const details = parts.flatMap(detailOf);
+/** Thinking in the first words that the model takes and that can say it. */
+function thinkingOf(
+  config: GeminiGenerationConfig['thinkingConfig'],
+  { passthrough }: Model,
+): Record<string, unknown> {
+  const { thinkingLevel = '', thinkingBudget: budget = -1, includeThoughts } = config ?? {};
+  const level = thinkingLevel.toLowerCase();
+  const effort = level === 'thinking_level_unspecified' ? '' : level;
+  if (!config || (effort === '' && budget < 0 && !includeThoughts)) return {};
+  if (passthrough.has('reasoning')) {
+    const amount = effort ? { effort } : budget > 0 ? { max_tokens: budget } : {};
+    const isOff = !effort && budget === 0;
     return {
-      role: 'assistant',
-      content: text === '' && calls.length > 0 ? null : text,
-      ...(calls.length > 0 && { tool_calls: calls }),
-      ...(details.length > 0 && { reasoning_details: details }),
+      reasoning: { ...amount, enabled: !isOff, ...(!includeThoughts && { exclude: true }) },
     };
   }
-
-  #callOf({ functionCall, thoughtSignature }: GeminiPart): ToolCallPart[] {
-    if (!functionCall) return [];
-    const { name, args = {} } = functionCall;
-    this.#made += 1;
-    const plain = functionCall.id ?? `call_${this.#made}`;
-    const isSigned = thoughtSignature !== undefined && thoughtSignature !== NO_SIGNATURE;
-    const id = isSigned ? signedId(plain, thoughtSignature) : plain;
-    this.#waiting.push({ id, plain, name });
-    return [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }];
+  if (!effort && budget >= LEAST_BUDGET && passthrough.has('thinking')) {
+    return { thinking: { type: 'enabled', budget_tokens: budget } };
   }
-
-  #user(parts: readonly GeminiPart[]): ChatMessage[] {
-    const results = parts.flatMap((part): ChatMessage[] => {
-      if (!part.functionResponse) return [];
-      const { id, name, response, parts: media = [] } = part.functionResponse;
-      const text = JSON.stringify(response);
-      const shown = media.flatMap(partOf);
-      const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
-      return [{ role: 'tool', tool_call_id: this.#answered(id, name), content }];
-    });
-    const said = parts.flatMap(partOf);
-    if (said.length === 0) return results;
-    const isText = said.every(({ type }) => type === 'text');
-    return [...results, { role: 'user', content: isText ? textIn(parts) : said }];
-  }
-
-  #answered(id: string | undefined, name: string): string {
-    const at = this.#waiting.findIndex((one) => (id ? one.plain === id : one.name === name));
-    const [call] = at < 0 ? [] : this.#waiting.splice(at, 1);
-    return call?.id ?? id ?? name;
-  }
-}
-
-function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
-  if (thoughtSignature === undefined || functionCall) return [];
-  return [{ type: 'reasoning.encrypted', data: thoughtSignature, format: GEMINI_FORMAT }];
-}
-
-function partOf({ text, inlineData, fileData, thought }: GeminiPart): ContentPart[] {
-  if (text) return thought === true ? [] : [{ type: 'text', text }];
-  const { mimeType = '', data = '' } = inlineData ?? {};
-  const url = fileData?.fileUri ?? `data:${mimeType};base64,${data}`;
-  if (!inlineData && !fileData) return [];
-  const type = fileData?.mimeType ?? mimeType;
-  if (type.startsWith('image/')) return [{ type: 'image_url', image_url: { url } }];
-  if (inlineData && type.startsWith('audio/')) {
-    const format = /wav/u.test(type) ? 'wav' : 'mp3';
-    return [{ type: 'input_audio', input_audio: { data, format } }];
-  }
-  return [{ type: 'file', file: { file_data: url } }];
-}
-
-function textIn(parts: readonly GeminiPart[]): string {
-  return parts.flatMap(({ text }) => (text ? [text] : [])).join('\n');
+  if (effort) return { reasoning_effort: effort };
+  if (budget < 0) return {};
+  const near = EFFORTS.find((one) => budget <= one.budget);
+  return { reasoning_effort: near?.effort ?? 'high' };
 }

@@ -1,11 +1,4 @@
-import { isRecord } from '../../../lib/is-record.js';
-import type {
-  ChatCompletionBody,
-  ChatMessage,
-  ContentPart,
-  ToolCallPart,
-  ToolEntry,
-} from '../../../schema-types/chat-completion.js';
+import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
 import type {
   MessagesBlock,
   MessagesBody,
@@ -13,15 +6,22 @@ import type {
   MessagesTool,
 } from '../../../schema-types/messages.js';
 import type { Model } from '../../../core/model.js';
-import type { ReasoningDetail } from '../codec.js';
+import type { RequestHeaders } from '../../../pipeline/stage.js';
+import type { MessagesOriginal } from '../codec.js';
+import { contentOf, messagesOf } from './messages-blocks.js';
+import { foreignFields } from './openai-request.js';
+import { isSealed } from './sealed-reasoning.js';
 
-/** Reasoning of this form goes back to Claude alone. */
-export const CLAUDE_FORMAT = 'anthropic-claude-v1';
+/** The header in which a client asks for features that are not general yet. */
+export const BETAS = 'anthropic-beta';
 
 /** Stands in the list of tools for those that a client loads later; it cannot be called. */
 const PLACEHOLDER = 'DeferredToolPlaceholder';
 
-/** Fields that are said in other words below; all others travel or are named as ignored. */
+/** Fields with the same name and meaning in chat completions. */
+const SAME = ['model', 'max_tokens', 'stream', 'temperature', 'top_p'];
+
+/** Fields that are said in other words below. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'system',
   'messages',
@@ -33,49 +33,64 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'metadata',
 ]);
 
+const FOREIGN = foreignFields([...SAME, ...TRANSLATED]);
+
 /** The budget of thinking up to which an effort is meant, where a model takes efforts alone. */
 const EFFORTS = [
   { effort: 'low', budget_tokens: 4_096 },
   { effort: 'medium', budget_tokens: 16_384 },
 ] as const;
 
+/** A request in the words of chat completions, and the names of what is left out. */
+export interface Translated {
+  completion: ChatCompletionBody;
+  ignored: ReadonlySet<string>;
+}
+
 /** A request of the Messages API in the words of chat completions. */
-export function toCompletion(body: MessagesBody, model: Model): ChatCompletionBody {
+export function toCompletion(body: MessagesBody, model: Model): Translated {
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
-  const others = Object.entries(body).filter(
-    ([name, value]) => !TRANSLATED.has(name) && value !== null,
-  );
+  const ignored = new Set<string>();
+  const reader = { model, ignored };
+  const same: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (value === null || TRANSLATED.has(name)) continue;
+    if (FOREIGN.has(name)) ignored.add(name);
+    else same.push([name, value]);
+  }
   const own: Record<string, unknown> = {
     stop: stop_sequences?.length ? stop_sequences : undefined,
-    tools: tools?.length ? tools.filter(({ name }) => name !== PLACEHOLDER).map(toolOf) : undefined,
+    tools: tools?.length ? tools.filter(isReal).map((tool) => toolOf(tool, ignored)) : undefined,
     ...choiceOf(body.tool_choice),
     ...thinkingOf(body, model),
     response_format: formatOf(output_config?.format),
     user: metadata?.user_id,
   };
   const said = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
-  return {
+  const completion = {
+    ...Object.fromEntries([...same, ...said]),
     model: body.model,
     messages: [
       ...(system?.length ? [{ role: 'system' as const, content: contentOf(system) }] : []),
-      ...messages.flatMap(messagesOf),
+      ...messages.flatMap((message) => messagesOf(message, reader)),
     ],
-    ...Object.fromEntries([...others.filter(([name]) => name !== 'model'), ...said]),
   };
+  return { completion, ignored };
 }
 
-function toolOf({
-  type,
-  name,
-  description,
-  input_schema,
-  strict,
-  ...rest
-}: MessagesTool): ToolEntry {
-  const { cache_control } = rest;
+function isReal({ name }: MessagesTool): boolean {
+  return name !== PLACEHOLDER;
+}
+
+/** A tool that is to be loaded later is offered at once: no other wire knows of it. */
+function toolOf(tool: MessagesTool, ignored: Set<string>): ToolEntry {
+  const { type, name, description, input_schema, strict, input_examples, ...rest } = tool;
+  const { cache_control, eager_input_streaming: _, defer_loading: _later, ...more } = rest;
   // A tool that the upstream runs itself keeps its form: a model lists the types that it takes.
   if (type && type !== 'custom') return { type, name, ...rest } as ToolEntry;
-  const parameters = input_schema ?? { type: 'object', properties: {} };
+  for (const extra of Object.keys(more)) ignored.add(`tools[].${extra}`);
+  const examples = input_examples?.length && !strict ? { examples: input_examples } : {};
+  const parameters = { ...(input_schema ?? { type: 'object', properties: {} }), ...examples };
   return {
     type: 'function',
     function: {
@@ -123,98 +138,32 @@ function formatOf(format: NonNullable<MessagesBody['output_config']>['format']):
   return { type: 'json_schema', json_schema };
 }
 
-function messagesOf({ role, content }: MessagesMessage): ChatMessage[] {
-  if (typeof content === 'string') return [{ role, content }];
-  if (role === 'assistant') return [assistantOf(content)];
-  // The results of tools come before anything else that the user says.
-  const results = content.filter(({ type }) => type === 'tool_result').map(resultOf);
-  const rest = content.filter(({ type }) => type !== 'tool_result');
-  return rest.length === 0 ? results : [...results, { role, content: contentOf(rest) }];
-}
-
-function assistantOf(blocks: readonly MessagesBlock[]): ChatMessage {
-  const reasoning_details = blocks.flatMap(reasoningOf);
-  const calls = blocks.filter(({ type }) => type === 'tool_use').map(callOf);
-  const content = contentOf(blocks.filter(({ type }) => type === 'text'));
+/** What an upstream with the same words can be told as it was said. */
+export function originalOf(body: MessagesBody, headers: RequestHeaders): MessagesOriginal {
+  const { system, messages, tools, output_config } = body;
   return {
-    role: 'assistant',
-    content: content.length === 0 && calls.length > 0 ? null : content,
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(reasoning_details.length > 0 && { reasoning_details }),
+    system: typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []),
+    messages: messages.map(withoutForeignThoughts),
+    tools: tools ?? [],
+    effort: output_config?.effort ?? undefined,
+    betas: betasIn(headers),
   };
 }
 
-function reasoningOf(block: MessagesBlock): ReasoningDetail[] {
-  const { type, thinking, signature, data } = block;
-  if (type === 'redacted_thinking' && data !== undefined) {
-    return [{ type: 'reasoning.encrypted', data, format: CLAUDE_FORMAT }];
-  }
-  if (type !== 'thinking' || thinking === undefined) return [];
-  const signed = signature === undefined ? {} : { signature };
-  return [{ type: 'reasoning.text', text: thinking, ...signed, format: CLAUDE_FORMAT }];
+const MAX_BETAS = 64;
+
+function betasIn(headers: RequestHeaders): string[] {
+  const asked = (headers[BETAS] ?? '').split(',', MAX_BETAS).map((name) => name.trim());
+  return asked.filter((name) => /^[\w.-]{1,100}$/u.test(name));
 }
 
-function callOf({ id = '', name = '', input = {} }: MessagesBlock): ToolCallPart {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+/** Thoughts of other models, without a signature or with a sealed one, are no one else's. */
+function withoutForeignThoughts({ role, content }: MessagesMessage): MessagesMessage {
+  if (role !== 'assistant' || typeof content === 'string') return { role, content };
+  return { role, content: content.filter((block) => !isForeign(block)) };
 }
 
-function resultOf(block: MessagesBlock): ChatMessage {
-  const { tool_use_id = '', content = '', is_error, cache_control } = block;
-  const said = Array.isArray(content) ? contentOf(content) : textOf(content);
-  return {
-    role: 'tool',
-    tool_call_id: tool_use_id,
-    content: said,
-    ...(is_error === true && { is_error }),
-    ...(cache_control && { cache_control }),
-  };
-}
-
-/** One text without a mark on it stays a string, which every upstream takes. */
-function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
-  if (typeof content === 'string') return content;
-  const parts = content.flatMap(partsOf);
-  const isPlain = parts.every((part) => part.type === 'text' && part.cache_control === undefined);
-  if (!isPlain) return parts;
-  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
-}
-
-function partsOf(block: MessagesBlock): ContentPart[] {
-  const mark = block.cache_control ? { cache_control: block.cache_control } : {};
-  const text = (said: string): ContentPart[] => [{ type: 'text', text: said, ...mark }];
-  const { type, source } = block;
-  if (type === 'text') return text(block.text ?? '');
-  if (type === 'image' && source) {
-    return [{ type: 'image_url', image_url: { url: urlOf(source) }, ...mark }];
-  }
-  if (type === 'document' && source) return documentOf(block, source, mark);
-  if (type === 'tool_reference')
-    return text(`The tool ${block.tool_name ?? ''} can be called now.`);
-  return block.text === undefined ? text(textOf(block.content ?? {})) : text(block.text);
-}
-
-function documentOf(
-  { title }: MessagesBlock,
-  source: NonNullable<MessagesBlock['source']>,
-  mark: object,
-): ContentPart[] {
-  if (source.type === 'text') return [{ type: 'text', text: source.data ?? '', ...mark }];
-  if (source.type === 'content') return [{ type: 'text', text: textOf(source.content), ...mark }];
-  const filename = title ? { filename: title } : {};
-  if (source.type === 'file') {
-    return [{ type: 'file', file: { file_id: source.file_id ?? '', ...filename }, ...mark }];
-  }
-  return [{ type: 'file', file: { file_data: urlOf(source), ...filename }, ...mark }];
-}
-
-function urlOf({ url, media_type = '', data = '' }: NonNullable<MessagesBlock['source']>): string {
-  return url ?? `data:${media_type};base64,${data}`;
-}
-
-/** All text in a value of any other form. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(textOf).join('\n');
-  if (!isRecord(value)) return '';
-  return typeof value['text'] === 'string' ? value['text'] : JSON.stringify(value);
+function isForeign({ type, signature = '', data = '' }: MessagesBlock): boolean {
+  if (type === 'thinking') return signature === '' || isSealed(signature);
+  return type === 'redacted_thinking' && isSealed(data);
 }

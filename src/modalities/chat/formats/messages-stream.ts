@@ -3,8 +3,10 @@ import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { Shown } from '../call.js';
-import type { ChatStreamWriter } from './format.js';
+import { EventWriter, namedEvent } from './event-writer.js';
+import { CLAUDE_FORMAT } from './messages-blocks.js';
 import { finishReason } from './openai-answer.js';
+import { sealed } from './sealed-reasoning.js';
 
 /** The parts of events that whole answers and errors have too. */
 export interface MessagesWords {
@@ -18,72 +20,66 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-/** A finish reason in the words of this format. */
-export function stopReason(said: string | null | undefined, hasToolCalls: boolean): string {
-  return STOP_REASONS[finishReason(said, hasToolCalls)] ?? 'end_turn';
+/** How an answer ended, in the words of this format. */
+export function ending(
+  said: string | null | undefined,
+  hasToolCalls: boolean,
+  stop_sequence: string | undefined,
+): { stop_reason: string; stop_sequence: string | null } {
+  if (stop_sequence !== undefined) return { stop_reason: 'stop_sequence', stop_sequence };
+  const stop_reason = STOP_REASONS[finishReason(said, hasToolCalls)] ?? 'end_turn';
+  return { stop_reason, stop_sequence: null };
+}
+
+/**
+ * State of a model's reasoning as a client brings it back: Claude's own as it is, all other sealed,
+ * so that Claude is never shown it and its own upstream gets it whole.
+ */
+export function carried(detail: ReasoningDetail, own: string): string {
+  if (detail.format === CLAUDE_FORMAT) return own;
+  const { text: _, ...rest } = detail;
+  return sealed([rest]);
 }
 
 type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
 
 const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
-function event(data: { type: string } & Record<string, unknown>): string {
-  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
 /**
  * Turns the pieces of a streamed answer into the events of the Messages API: content blocks one
  * after another, each opened and closed, then the stop reason with all of the usage.
  */
-export class MessagesWriter implements ChatStreamWriter {
-  usage: unknown;
-  hasSpoken = false;
-  #text = '';
+export class MessagesWriter extends EventWriter {
   #hasBegun = false;
   #blocks = 0;
   #open: Block | undefined;
   #calls = 0;
   #finish: string | undefined;
+  #sequence: string | undefined;
 
   constructor(
     private readonly head: object,
-    private readonly shown: Shown,
+    shown: Shown,
     private readonly words: MessagesWords,
-  ) {}
-
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
-    let events = '';
-    for (const piece of pieces) if (piece.index === 0) events += this.#frame(piece);
-    return events;
-  }
-
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
-  }
-
-  texts(): string[] {
-    return [this.#text];
+  ) {
+    super(shown);
   }
 
   end({ usage }: Bill): string {
-    const stop_reason = stopReason(this.#finish, this.#calls > 0);
-    const delta = { stop_reason, stop_sequence: null };
+    const delta = ending(this.#finish, this.#calls > 0, this.#sequence);
     return (
       this.#begin() +
       this.#close() +
-      event({ type: 'message_delta', delta, usage: this.words.usageOf(usage) }) +
-      event({ type: 'message_stop' })
+      namedEvent('message_delta', { delta, usage: this.words.usageOf(usage) }) +
+      namedEvent('message_stop', {})
     );
   }
 
   error(error: GatewayError): string {
-    return event(this.words.errorOf(error) as { type: string } & Record<string, unknown>);
+    return namedEvent('error', this.words.errorOf(error));
   }
 
-  #frame(piece: ChatDelta): string {
+  protected piece(piece: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
     let events = this.#begin();
     if (this.shown.reasoning) {
@@ -93,6 +89,7 @@ export class MessagesWriter implements ChatStreamWriter {
     if (content) events += this.#say(content);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
+    if (piece.stop_sequence !== undefined) this.#sequence = piece.stop_sequence;
     return events;
   }
 
@@ -101,19 +98,17 @@ export class MessagesWriter implements ChatStreamWriter {
     this.#hasBegun = true;
     const rest = { content: [], stop_reason: null, stop_sequence: null };
     const message = { ...this.head, ...rest, usage: this.words.usageOf(NO_TOKENS) };
-    return event({ type: 'message_start', message });
+    return namedEvent('message_start', { message });
   }
 
   #say(text: string): string {
-    this.#text += text;
-    this.hasSpoken = true;
+    this.heard(text);
     const opened = this.#openAs({ type: 'text' }, { type: 'text', text: '' });
     return opened + this.#delta({ type: 'text_delta', text });
   }
 
   #thinking(thinking: string): string {
-    this.#text += thinking;
-    this.hasSpoken = true;
+    this.heard(thinking);
     const block = { type: 'thinking', thinking: '', signature: '' };
     return (
       this.#openAs({ type: 'thinking' }, block) + this.#delta({ type: 'thinking_delta', thinking })
@@ -121,20 +116,22 @@ export class MessagesWriter implements ChatStreamWriter {
   }
 
   /** The text of a detail came as the reasoning already; its signature closes the block. */
-  #detail({ type, data, signature }: ReasoningDetail): string {
+  #detail(detail: ReasoningDetail): string {
+    const { type, data, signature } = detail;
     if (type === 'reasoning.encrypted' && data !== undefined) {
-      return this.#close() + this.#start({ type: 'redacted_thinking', data }) + this.#stop();
+      const block = { type: 'redacted_thinking', data: carried(detail, data) };
+      return this.#close() + this.#start(block) + this.#stop();
     }
     if (signature === undefined) return '';
     const block = { type: 'thinking', thinking: '', signature: '' };
     const opened = this.#openAs({ type: 'thinking' }, block);
-    return opened + this.#delta({ type: 'signature_delta', signature }) + this.#close();
+    const signed = { type: 'signature_delta', signature: carried(detail, signature) };
+    return opened + this.#delta(signed) + this.#close();
   }
 
   #callOn({ index, id, function: { name, arguments: args } }: ToolCallFragment): string {
     let events = '';
-    this.#text += `${name ?? ''}${args ?? ''}`;
-    this.hasSpoken = true;
+    this.heard(`${name ?? ''}${args ?? ''}`);
     if (index >= this.#calls) {
       this.#calls = index + 1;
       events += this.#close() + this.#start({ type: 'tool_use', id, name, input: {} });
@@ -154,17 +151,17 @@ export class MessagesWriter implements ChatStreamWriter {
   }
 
   #start(content_block: object): string {
-    return event({ type: 'content_block_start', index: this.#blocks, content_block });
+    return namedEvent('content_block_start', { index: this.#blocks, content_block });
   }
 
   #delta(delta: object): string {
-    return event({ type: 'content_block_delta', index: this.#blocks, delta });
+    return namedEvent('content_block_delta', { index: this.#blocks, delta });
   }
 
   #stop(): string {
     const index = this.#blocks;
     this.#blocks += 1;
-    return event({ type: 'content_block_stop', index });
+    return namedEvent('content_block_stop', { index });
   }
 
   #close(): string {

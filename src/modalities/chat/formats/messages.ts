@@ -6,14 +6,18 @@ import type { MessagesBody } from '../../../schema-types/messages.js';
 import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
 import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
-import { MessagesWriter, stopReason } from './messages-stream.js';
-import { toCompletion } from './messages-request.js';
+import { contextWords } from './messages-context.js';
+import { anthropicModels } from './model-lists.js';
+import { carried, ending, MessagesWriter } from './messages-stream.js';
+import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { chatWork } from './openai-request.js';
 
 /** Anthropic's Messages API, as its SDKs and Claude Code speak it, for every chat model. */
 export const messages: ChatFormat = {
   name: 'messages',
   key_header: 'x-api-key',
+  models: anthropicModels,
+  headers: [BETAS],
   endpoint: spendingEndpoint('messages', 'POST /v1/messages', {
     modality: 'chat',
     format: 'messages',
@@ -28,11 +32,20 @@ export const messages: ChatFormat = {
     },
   },
   modelOf: (body) => (body as MessagesBody).model,
-  read: (body, model) => {
+  read: (body, model, headers) => {
     // The schema vouches for the body: its type is made from it.
     const said = body as MessagesBody;
     refuseTooMany(said, model);
-    return chatWork(toCompletion(said, model), model);
+    const { completion, ignored } = toCompletion(said, model);
+    const work = chatWork(completion, model);
+    const original = originalOf(said, headers);
+    const { type = 'disabled' } = said.thinking ?? {};
+    return {
+      ...work,
+      call: { ...work.call, original },
+      shows_reasoning: type !== 'disabled',
+      ignored: [...work.ignored, ...ignored],
+    };
   },
   write: (heading, reply, { usage }) => message(heading, reply, usage),
   stream: (heading, shown) => new MessagesWriter(messageHead(heading), shown, { usageOf, errorOf }),
@@ -59,8 +72,7 @@ function message(heading: Heading, reply: ChatReply, usage: TokenUsage): object 
   return {
     ...messageHead(heading),
     content: choice ? blocksOf(choice) : [],
-    stop_reason: stopReason(choice?.finish_reason, Boolean(choice?.tool_calls)),
-    stop_sequence: null,
+    ...ending(choice?.finish_reason, Boolean(choice?.tool_calls), choice?.stop_sequence),
     usage: usageOf(usage),
   };
 }
@@ -80,9 +92,15 @@ function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }:
 
 /** The signed blocks as they came, or all of the reasoning in one without a signature. */
 function thinkingOf(details: readonly ReasoningDetail[], text: string | undefined): object[] {
-  const blocks = details.flatMap(({ type, text: thinking, signature, data }): object[] => {
-    if (type === 'reasoning.encrypted') return data ? [{ type: 'redacted_thinking', data }] : [];
-    return thinking ? [{ type: 'thinking', thinking, signature: signature ?? '' }] : [];
+  const blocks = details.flatMap((detail): object[] => {
+    const { type, text: thinking, signature, data } = detail;
+    if (type === 'reasoning.encrypted') {
+      return data ? [{ type: 'redacted_thinking', data: carried(detail, data) }] : [];
+    }
+    const proof = signature ? carried(detail, signature) : '';
+    return thinking || proof
+      ? [{ type: 'thinking', thinking: thinking ?? '', signature: proof }]
+      : [];
   });
   if (blocks.some((block) => 'thinking' in block) || !text) return blocks;
   return [{ type: 'thinking', thinking: text, signature: '' }, ...blocks];
@@ -124,7 +142,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function errorOf(error: GatewayError, request_id?: string): object {
   const { type } = ERRORS[error.code];
-  const { message } = error;
+  const message =
+    error.code === 'context_length_exceeded' ? contextWords(error.message) : error.message;
   const word = error.status === 404 ? 'not_found_error' : (TYPES[type] ?? type);
   return {
     type: 'error',

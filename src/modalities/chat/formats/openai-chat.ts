@@ -1,6 +1,7 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import { detailedUsageBody } from '../../../billing/bill.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
+import { contractModels } from '../../../pipeline/model-words.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
@@ -29,6 +30,7 @@ export const openAiChat: ChatFormat = {
     },
   },
   mend: tidy,
+  models: contractModels,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: it refines the one that its type is made from.
   read: (body, model) => chatWork(body as ChatCompletionBody, model),

@@ -2,7 +2,7 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
 import type { Heading, ClientTools } from '../call.js';
 import { finishReason } from './openai-answer.js';
-import { sealed } from './responses-request.js';
+import { sealed } from './sealed-reasoning.js';
 import { customInput } from './responses-tools.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;

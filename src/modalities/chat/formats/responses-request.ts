@@ -1,6 +1,5 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { isRecord } from '../../../lib/is-record.js';
 import type {
   ChatCompletionBody,
   ChatMessage,
@@ -12,8 +11,9 @@ import type {
   ResponsesItem,
   ResponsesPart,
 } from '../../../schema-types/responses.js';
-import type { ReasoningDetail } from '../codec.js';
 import type { ClientTools } from '../call.js';
+import { unsealed } from './sealed-reasoning.js';
+import { foreignFields } from './openai-request.js';
 import { flatName, readTools, toolChoice } from './responses-tools.js';
 
 /** Fields that are said in other words below, or that ask for what happens anyway. */
@@ -33,6 +33,11 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'stream_options',
   'truncation',
 ]);
+
+/** Fields with the same name and meaning in chat completions. */
+const SAME = ['model', 'stream', 'temperature', 'top_p', 'parallel_tool_calls', 'user'];
+
+const FOREIGN = foreignFields([...SAME, ...TRANSLATED]);
 
 const CONTENT_FIELDS = ['previous_response_id', 'conversation'] as const;
 
@@ -57,7 +62,9 @@ export function toCompletion(body: ResponsesBody, model: Model): Translated {
   if (body.instructions) conversation.add({ role: 'system', content: body.instructions });
   for (const item of items) conversation.read(item);
   const { store } = body as { store?: unknown };
-  const ignored = [...tools.ignored, ...conversation.ignored, ...(store === true ? ['store'] : [])];
+  const foreign = Object.keys(body).filter((name) => FOREIGN.has(name));
+  const left_out = store === true ? [...foreign, 'store'] : foreign;
+  const ignored = [...tools.ignored, ...conversation.ignored, ...left_out];
   return {
     body: {
       ...othersOf(body),
@@ -84,7 +91,8 @@ function userItem(text: string): ResponsesItem {
 
 function othersOf(body: ResponsesBody): Record<string, unknown> {
   const others = Object.entries(body).filter(
-    ([name, value]) => !TRANSLATED.has(name) && name !== 'store' && value !== null,
+    ([name, value]) =>
+      !TRANSLATED.has(name) && !FOREIGN.has(name) && name !== 'store' && value !== null,
   );
   return Object.fromEntries(others);
 }
@@ -204,27 +212,4 @@ function fileOf({ file_data, file_url, file_id, filename }: ResponsesPart) {
     ...(file_id && { file_id }),
     ...(filename && { filename }),
   };
-}
-
-/** Marks reasoning that this gateway sealed; that of anybody else is not its to read. */
-const SEAL = 'tg1.';
-
-/** What an upstream demands back, as the opaque text that clients of this API bring back. */
-export function sealed(details: readonly ReasoningDetail[]): string {
-  return SEAL + Buffer.from(JSON.stringify(details)).toString('base64url');
-}
-
-function unsealed(text: string): ReasoningDetail[] {
-  if (!text.startsWith(SEAL)) return [];
-  try {
-    const json = Buffer.from(text.slice(SEAL.length), 'base64url').toString('utf8');
-    const details: unknown = JSON.parse(json);
-    return Array.isArray(details) ? details.filter(isDetail) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isDetail(value: unknown): value is ReasoningDetail {
-  return isRecord(value) && typeof value['type'] === 'string';
 }

@@ -228,6 +228,21 @@ describe('POST /v1/messages', () => {
     expect(headers.get('tollgate-ignored')).to.equal('top_k, context_management');
   });
 
+  for (const [name, value] of [
+    ['n', -5],
+    ['max_completion_tokens', -1],
+    ['stop', 7],
+    ['stream_options', 'x'],
+    ['parallel_tool_calls', 'x'],
+  ] as const) {
+    it(`reads no ${name}, which is a word of another API`, async () => {
+      const answer = await post({ ...HELLO, [name]: value });
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.headers.get('tollgate-ignored')).to.equal(name);
+      expect(acme.sent()).not.to.include({ [name]: value });
+    });
+  }
+
   for (const [what, body, status, type] of [
     ['no message', { ...HELLO, messages: [] }, 400, 'invalid_request_error'],
     ['an unknown model', { ...HELLO, model: 'nobody' }, 400, 'invalid_request_error'],

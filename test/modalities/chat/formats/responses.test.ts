@@ -185,6 +185,20 @@ describe('POST /v1/responses', () => {
     });
   });
 
+  for (const [name, value] of [
+    ['n', 0.001],
+    ['n', -5],
+    ['max_completion_tokens', -1],
+    ['stop', 7],
+  ] as const) {
+    it(`reads no ${name}, so that ${name}: ${value} makes no answer cheaper`, async () => {
+      const answer = await post({ ...HELLO, [name]: value });
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.headers.get('tollgate-ignored')).to.equal(name);
+      expect(answer.text).to.include('Good day');
+    });
+  }
+
   it('names the tools that only OpenAI can run, and does without them', async () => {
     const { status, headers } = await post({
       ...HELLO,

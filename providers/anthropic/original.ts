@@ -1,0 +1,176 @@
+import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messages.js';
+import { imageBlock } from './blocks.js';
+import { cacheControl, type EncodeContext } from './context.js';
+import { textOnly, Turns, type Conversation } from './messages.js';
+import { toolUseId } from './tool-use-id.js';
+import type {
+  Block,
+  DocumentBlock,
+  ImageBlock,
+  MediaBlock,
+  TextBlock,
+  ToolReferenceBlock,
+} from './wire.js';
+
+/**
+ * A conversation whose client spoke this very API: its blocks go out in their order, with their
+ * marks and signatures. Throws the `UpstreamError` `unsupported` for files by their ID.
+ */
+export function originalConversation(
+  { system: given, messages }: MessagesOriginal,
+  context: EncodeContext,
+): Conversation {
+  const system = systemBlocks(given, 'system', context);
+  const turns = new Turns(context.model.system_turns);
+  let hasBegun = false;
+  for (const [index, { role, content }] of messages.entries()) {
+    const at = `messages[${index}]`;
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    hasBegun ||= role !== 'system';
+    if (role !== 'system') turns.say(role, blocksOf(blocks, at, context));
+    else if (hasBegun) turns.instruct(systemBlocks(blocks, at, context));
+    else system.push(...systemBlocks(blocks, at, context));
+  }
+  return { system, turns: turns.finish() };
+}
+
+function systemBlocks(
+  blocks: readonly MessagesBlock[],
+  at: string,
+  context: EncodeContext,
+): TextBlock[] {
+  return textOnly(blocksOf(blocks, at, context), at);
+}
+
+function blocksOf(blocks: readonly MessagesBlock[], at: string, context: EncodeContext): Block[] {
+  return blocks.flatMap((block, index) => blockOf(block, `${at}.content[${index}]`, context));
+}
+
+function blockOf(block: MessagesBlock, at: string, context: EncodeContext): Block[] {
+  const { type, id = '', name = '', thinking = '', signature = '', data = '' } = block;
+  const mark = cacheControl(block, context);
+  switch (type) {
+    case 'tool_use':
+      return [{ type, id: toolUseId(id), name, input: { ...block.input }, ...mark }];
+    case 'tool_result': {
+      const content = resultOf(block, at, context);
+      return [
+        {
+          type,
+          tool_use_id: toolUseId(block.tool_use_id ?? ''),
+          ...(content.length > 0 && { content }),
+          ...(block.is_error && { is_error: true }),
+          ...mark,
+        },
+      ];
+    }
+    case 'thinking':
+      return [{ type, thinking, signature }];
+    case 'redacted_thinking':
+      return [{ type, data }];
+    default:
+      return mediaOf(block, at, context);
+  }
+}
+
+function resultOf(
+  { content = '' }: MessagesBlock,
+  at: string,
+  context: EncodeContext,
+): (MediaBlock | ToolReferenceBlock)[] {
+  if (!Array.isArray(content)) return textOf(typeof content === 'string' ? content : said(content));
+  const blocks: readonly MessagesBlock[] = content;
+  return blocks.flatMap((block, index): (MediaBlock | ToolReferenceBlock)[] => {
+    const { type, tool_name = '' } = block;
+    const isReference = type === 'tool_reference' && context.betas !== undefined;
+    return isReference
+      ? [{ type, tool_name, ...cacheControl(block, context) }]
+      : mediaOf(block, `${at}.content[${index}]`, context);
+  });
+}
+
+/** What a user or a tool says. A block of an unknown type is told as its text. */
+function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): MediaBlock[] {
+  const { type, source, title, tool_name, content } = block;
+  const mark = cacheControl(block, context);
+  if ('citations' in block && block.citations)
+    context.ignored.add('messages[].content[].citations');
+  if (type === 'image' && typeof source === 'object') {
+    return [{ ...imageOf(source, at, context), ...mark }];
+  }
+  if (type === 'document' && typeof source === 'object') {
+    return [{ ...documentOf(block, source, at, context), ...mark }];
+  }
+  if (type === 'search_result' && typeof source === 'string') {
+    const found: readonly MessagesBlock[] = Array.isArray(content) ? content : [];
+    const texts = textOnly(blocksOf(found, at, context), at);
+    return [{ type, source, title: title ?? '', content: texts, ...mark }];
+  }
+  const text =
+    type === 'tool_reference'
+      ? `The tool ${tool_name ?? ''} can be called now.`
+      : (block.text ?? said(content));
+  return textOf(text).map((one) => ({ ...one, ...mark }));
+}
+
+/** The API refuses text of nothing but white space. */
+function textOf(text: string): TextBlock[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+function said(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return content === undefined ? '' : JSON.stringify(content);
+}
+
+function imageOf(source: MessagesSource, at: string, context: EncodeContext): ImageBlock {
+  const { type, url, media_type = '', data = '' } = source;
+  if (type === 'file') throw unsupported(at);
+  const image_url = { url: url ?? `data:${media_type};base64,${data}` };
+  return imageBlock({ type: 'image_url', image_url }, at, context);
+}
+
+function documentOf(
+  { title, context: about }: MessagesBlock,
+  source: MessagesSource,
+  at: string,
+  context: EncodeContext,
+): DocumentBlock {
+  const named = { ...(title && { title }), ...(about && { context: about }) };
+  return { type: 'document', source: documentSource(source, at, context), ...named };
+}
+
+function documentSource(
+  { type, url = '', data = '', content = '' }: MessagesSource,
+  at: string,
+  context: EncodeContext,
+): DocumentBlock['source'] {
+  switch (type) {
+    case 'text':
+      return { type, media_type: 'text/plain', data };
+    case 'base64':
+      return { type, media_type: 'application/pdf', data };
+    case 'url':
+      return { type, url };
+    case 'content': {
+      if (typeof content === 'string') return { type, content: textOf(content) };
+      const inner = content.flatMap((block, index) =>
+        mediaOf(block, `${at}.content[${index}]`, context),
+      );
+      return {
+        type,
+        content: inner.filter((block) => block.type === 'text' || block.type === 'image'),
+      };
+    }
+    default:
+      throw unsupported(at);
+  }
+}
+
+/** An ID names a file of the gateway's account, which is not one client's own. */
+function unsupported(param: string): UpstreamError {
+  const message = `${param}: this upstream does not take files by their ID.`;
+  return new UpstreamError('unsupported', message, undefined, { param });
+}

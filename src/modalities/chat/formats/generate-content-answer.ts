@@ -1,0 +1,139 @@
+import type { Bill } from '../../../billing/bill.js';
+import type { GatewayError } from '../../../core/errors.js';
+import type { TokenUsage } from '../../../core/usage.js';
+import { isRecord } from '../../../lib/is-record.js';
+import { plainId, signatureOf } from '../../../lib/tool-id.js';
+import type { Heading } from '../call.js';
+import type { ChatChoice, ChatReply, ToolCall } from '../codec.js';
+import { GEMINI_FORMAT } from './generate-content-contents.js';
+import { finishReason } from './openai-answer.js';
+
+/** A whole answer in the words of the Gemini API. */
+export function answerOf(
+  heading: Heading,
+  reply: ChatReply,
+  { usage }: Bill,
+  showsThoughts: boolean,
+): object {
+  return {
+    candidates: reply.choices.map((choice) => {
+      const { index, finish_reason, tool_calls, logprobs } = choice;
+      const finishReason = finishOf(finish_reason, Boolean(tool_calls));
+      return candidate(index, partsOf(choice, showsThoughts), {
+        finishReason,
+        ...logprobsOf(logprobs),
+      });
+    }),
+    usageMetadata: usageOf(usage),
+    ...headOf(heading),
+  };
+}
+
+/** What every answer and every event says. */
+export function headOf({ id, model }: Heading): object {
+  return { modelVersion: model, responseId: id.replace(/^chatcmpl-/u, '') };
+}
+
+/** One choice, or the next parts of one. Google's clients forget a turn that has no part at all. */
+export function candidate(index: number, parts: readonly object[], more: object): object {
+  const said = parts.length > 0 ? parts : [{ text: '' }];
+  return { content: { role: 'model', parts: said }, ...more, index };
+}
+
+function partsOf(choice: ChatChoice, showsThoughts: boolean): object[] {
+  const { content, reasoning_content, reasoning_details, tool_calls = [] } = choice;
+  const signed = (reasoning_details ?? []).flatMap((detail) =>
+    detail.format === GEMINI_FORMAT && detail.data
+      ? [{ text: '', thoughtSignature: detail.data }]
+      : [],
+  );
+  return [
+    ...(showsThoughts && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
+    ...(content ? [{ text: content }] : []),
+    ...tool_calls.map(callPart),
+    ...signed,
+  ];
+}
+
+/** A tool call, with the signature that came in its id. */
+export function callPart({ id, function: { name, arguments: args } }: ToolCall): object {
+  const thoughtSignature = signatureOf(id);
+  const functionCall = { id: plainId(id), name, args: parsed(args) };
+  return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) };
+}
+
+/** Arguments are an object here; a text that is none is kept as one field. */
+function parsed(args: string): object {
+  try {
+    const value: unknown = JSON.parse(args || '{}');
+    if (isRecord(value)) return value;
+  } catch {
+    // A model may break off in the middle of its arguments.
+  }
+  return { arguments: args };
+}
+
+const FINISHES: Readonly<Record<string, string>> = {
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+};
+
+/** A finish reason in the words of this API. */
+export function finishOf(said: string | null | undefined, hasCalls: boolean): string {
+  return FINISHES[finishReason(said, hasCalls)] ?? 'STOP';
+}
+
+interface TokenProbability {
+  token: string;
+  logprob: number;
+  top_logprobs?: TokenProbability[];
+}
+
+/** The probabilities of a choice's tokens; nothing where the upstream gave none. */
+export function logprobsOf(logprobs: unknown): object {
+  const tokens = isRecord(logprobs) ? logprobs['content'] : undefined;
+  if (!Array.isArray(tokens) || tokens.length === 0) return {};
+  const chosen = tokens as TokenProbability[];
+  const said = ({ token, logprob }: TokenProbability) => ({ token, logProbability: logprob });
+  return {
+    avgLogprobs: chosen.reduce((sum, { logprob }) => sum + logprob, 0) / chosen.length,
+    logprobsResult: {
+      chosenCandidates: chosen.map(said),
+      topCandidates: chosen.map(({ top_logprobs = [] }) => ({
+        candidates: top_logprobs.map(said),
+      })),
+    },
+  };
+}
+
+/** The tokens of an answer: thoughts stand beside the others here. */
+export function usageOf(usage: TokenUsage): object {
+  const { prompt_tokens, completion_tokens, reasoning_tokens = 0, cached_tokens } = usage;
+  const thoughts = Math.min(reasoning_tokens, completion_tokens);
+  return {
+    promptTokenCount: prompt_tokens,
+    candidatesTokenCount: completion_tokens - thoughts,
+    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+    ...(cached_tokens !== undefined && { cachedContentTokenCount: cached_tokens }),
+    totalTokenCount: prompt_tokens + completion_tokens,
+  };
+}
+
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+};
+
+/** An error as Google's clients parse it. */
+export function errorOf({ status: code, message }: GatewayError): object {
+  return { error: { code, message, status: STATUSES[code] ?? 'INTERNAL' } };
+}

@@ -1,0 +1,179 @@
+import type {
+  ChatMessage,
+  ContentPart,
+  ToolCallPart,
+} from '../../../schema-types/chat-completion.js';
+import type {
+  GeminiContent,
+  GeminiMedia,
+  GeminiPart,
+} from '../../../schema-types/generate-content.js';
+import { GatewayError } from '../../../core/errors.js';
+import { signedId } from '../../../lib/tool-id.js';
+import type { ReasoningDetail } from '../codec.js';
+
+/** Signatures of this form go back to Gemini alone. */
+export const GEMINI_FORMAT = 'google-gemini-v1';
+/** Stands where a call of another maker has no signature. */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** The turns of a request as messages. Throws `GatewayError` where there is nothing to answer. */
+export function messagesOf(
+  contents: readonly GeminiContent[],
+  system: GeminiContent | null | undefined,
+): ChatMessage[] {
+  const reader = new ContentReader();
+  const messages = joined(contents).flatMap((content) => reader.read(content));
+  if (messages.length === 0) {
+    throw new GatewayError('invalid_request', 'contents must say something.', {
+      param: 'contents',
+    });
+  }
+  return [...instructions(system), ...messages];
+}
+
+function instructions(system: GeminiContent | null | undefined): ChatMessage[] {
+  const parts = system?.parts ?? [];
+  const at = parts.findIndex(({ text }) => text === undefined);
+  if (at >= 0) {
+    const param = `systemInstruction.parts[${at}]`;
+    throw new GatewayError('invalid_request', `${param} must be a text.`, { param });
+  }
+  const content = textIn(parts, '\n');
+  return content === '' ? [] : [{ role: 'system', content }];
+}
+
+/** A streamed turn may come back in the pieces that it came in. */
+function joined(contents: readonly GeminiContent[]): GeminiContent[] {
+  const turns: GeminiContent[] = [];
+  for (const { role, parts = [] } of contents) {
+    const last = turns.at(-1);
+    if (role === 'model' && last?.role === 'model') last.parts?.push(...parts);
+    else turns.push({ ...(role && { role }), parts: [...parts] });
+  }
+  return turns;
+}
+
+/** Reads contents in their order: a result that names no call answers the first one waiting. */
+class ContentReader {
+  #made = 0;
+  readonly #waiting: { id: string; plain: string; name: string }[] = [];
+
+  read({ role, parts = [] }: GeminiContent): ChatMessage[] {
+    return role === 'model' ? this.#assistant(parts) : this.#user(parts);
+  }
+
+  #assistant(parts: readonly GeminiPart[]): ChatMessage[] {
+    if (parts.length === 0) return [];
+    const calls = parts.flatMap((part) => this.#callOf(part));
+    const content = textIn(parts.filter(isSaid), '');
+    const thoughts = textIn(
+      parts.filter(({ thought }) => thought),
+      '',
+    );
+    const details = parts.flatMap(detailOf);
+    return [
+      {
+        role: 'assistant',
+        content: content === '' && calls.length > 0 ? null : content,
+        ...(calls.length > 0 && { tool_calls: calls }),
+        ...(thoughts !== '' && { reasoning_content: thoughts }),
+        ...(details.length > 0 && { reasoning_details: details }),
+      },
+    ];
+  }
+
+  #callOf({ functionCall, thoughtSignature }: GeminiPart): ToolCallPart[] {
+    if (!functionCall) return [];
+    const { name, args = {} } = functionCall;
+    this.#made += 1;
+    const plain = functionCall.id || `call_${this.#made}`;
+    const isSigned = thoughtSignature !== undefined && thoughtSignature !== NO_SIGNATURE;
+    const id = isSigned ? signedId(plain, usual(thoughtSignature)) : plain;
+    this.#waiting.push({ id, plain, name });
+    return [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }];
+  }
+
+  #user(parts: readonly GeminiPart[]): ChatMessage[] {
+    const results = parts.flatMap((part): ChatMessage[] => {
+      if (!part.functionResponse) return [];
+      const { id, name, response = {}, parts: media = [] } = part.functionResponse;
+      const text = JSON.stringify(response);
+      const shown = media.flatMap(mediaOf);
+      const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
+      return [{ role: 'tool', tool_call_id: this.#answered(id, name), content }];
+    });
+    const said = parts.filter(isSaid).flatMap(partOf);
+    if (said.length === 0) return results;
+    const isText = said.every(({ type }) => type === 'text');
+    const content = isText ? textIn(parts.filter(isSaid), '\n') : said;
+    return [...results, { role: 'user', content }];
+  }
+
+  #answered(id: string | undefined, name: string): string {
+    const at = this.#waiting.findIndex((one) => (id ? one.plain === id : one.name === name));
+    const [call] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    return call?.id ?? (id || name);
+  }
+}
+
+function isSaid({ thought }: GeminiPart): boolean {
+  return thought !== true;
+}
+
+function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
+  if (thoughtSignature === undefined || functionCall) return [];
+  const data = usual(thoughtSignature);
+  return [{ type: 'reasoning.encrypted', data, format: GEMINI_FORMAT }];
+}
+
+function partOf(part: GeminiPart): ContentPart[] {
+  const text = saidIn(part);
+  return text === '' ? mediaOf(part) : [{ type: 'text', text }];
+}
+
+/** An image, a sound or a file. */
+function mediaOf({ inlineData, fileData }: GeminiMedia): ContentPart[] {
+  if (inlineData) {
+    const { mimeType, displayName } = inlineData;
+    const data = usual(inlineData.data);
+    if (mimeType.startsWith('audio/')) {
+      return [{ type: 'input_audio', input_audio: { data, format: soundOf(mimeType) } }];
+    }
+    return [pictureOrFile(`data:${mimeType};base64,${data}`, mimeType, displayName)];
+  }
+  if (!fileData) return [];
+  const { fileUri, mimeType = '', displayName } = fileData;
+  return [pictureOrFile(fileUri, mimeType, displayName)];
+}
+
+function pictureOrFile(url: string, type: string, filename: string | undefined): ContentPart {
+  if (type.startsWith('image/')) return { type: 'image_url', image_url: { url } };
+  return { type: 'file', file: { file_data: url, ...(filename && { filename }) } };
+}
+
+/** `audio/x-wav`, `audio/mpeg` and so on as chat completions name them. */
+function soundOf(type: string): string {
+  const name = type.slice('audio/'.length).split(';', 1)[0]?.replace(/^x-/u, '').toLowerCase();
+  return name === 'mpeg' ? 'mp3' : name || 'mp3';
+}
+
+/** Python's clients write bytes in the alphabet for URLs. */
+function usual(base64: string): string {
+  return base64.replaceAll('-', '+').replaceAll('_', '/');
+}
+
+function textIn(parts: readonly GeminiPart[], between: string): string {
+  return parts.flatMap((part) => saidIn(part) || []).join(between);
+}
+
+/** What a part says; what the code of an upstream's own tool was, and gave, is told as text. */
+function saidIn({ text, executableCode: run, codeExecutionResult: result }: GeminiPart): string {
+  if (run) return fenced(run.language ?? '', run.code ?? '');
+  if (result) return fenced(result.outcome ?? '', result.output ?? '');
+  return text ?? '';
+}
+
+function fenced(head: string, body: string): string {
+  return `\`\`\`${head.toLowerCase()}\n${body}\n\`\`\``;
+}

@@ -1,0 +1,137 @@
+import type { Bill } from '../../../billing/bill.js';
+import type { GatewayError } from '../../../core/errors.js';
+import type { Heading, Shown } from '../call.js';
+import type { ChatDelta, ToolCall } from '../codec.js';
+import { EventWriter } from './event-writer.js';
+import type { StreamWire } from './format.js';
+import { GEMINI_FORMAT } from './generate-content-contents.js';
+import {
+  callPart,
+  candidate,
+  errorOf,
+  finishOf,
+  headOf,
+  logprobsOf,
+  usageOf,
+} from './generate-content-answer.js';
+
+interface Choice {
+  index: number;
+  hasCalls: boolean;
+  finish: string | undefined;
+  /** The tool call that fragments are still added to. */
+  call: (ToolCall & { index: number }) | undefined;
+}
+
+/** How a client asked for its stream. */
+export interface ContentWords {
+  as: 'events' | 'list';
+  /** Whether it asked for the model's thoughts. */
+  thoughts: boolean;
+}
+
+/** One list in JSON: white space says nothing in it. */
+const LIST: StreamWire = { content_type: 'application/json; charset=utf-8', keep_alive: '\n' };
+
+/**
+ * Turns the pieces of a streamed answer into answers of their own, as events or as the entries of
+ * one list. Tool calls go out whole: this API has no pieces of arguments. The last answer alone has
+ * a finish reason, which is all that tells the client of the end.
+ */
+export class ContentWriter extends EventWriter {
+  readonly breaks = true;
+  readonly wire: StreamWire | undefined;
+  readonly #head: object;
+  readonly #choices = new Map<number, Choice>();
+  #hasBegun = false;
+
+  constructor(
+    heading: Heading,
+    shown: Shown,
+    private readonly words: ContentWords,
+  ) {
+    super(shown);
+    this.#head = headOf(heading);
+    this.wire = words.as === 'list' ? LIST : undefined;
+  }
+
+  end({ usage }: Bill): string {
+    const candidates = [...this.#choices].map(([index, choice]) => {
+      const parts = this.#endCall(choice);
+      return candidate(index, parts, { finishReason: finishOf(choice.finish, choice.hasCalls) });
+    });
+    const last = this.#answer({ candidates, usageMetadata: usageOf(usage) });
+    return this.wire ? `${last}\r\n]\r\n` : last;
+  }
+
+  error(error: GatewayError): string {
+    return this.#framed(errorOf(error));
+  }
+
+  protected piece(piece: ChatDelta, index: number): string {
+    const parts = this.#partsOf(piece, this.#choice(index));
+    const logprobs = this.shown.logprobs ? logprobsOf(piece.logprobs) : {};
+    if (parts.length === 0 && Object.keys(logprobs).length === 0) return '';
+    return this.#answer({ candidates: [candidate(index, parts, logprobs)] });
+  }
+
+  #choice(index: number): Choice {
+    const known = this.#choices.get(index);
+    if (known) return known;
+    const fresh: Choice = { index, hasCalls: false, finish: undefined, call: undefined };
+    this.#choices.set(index, fresh);
+    return fresh;
+  }
+
+  #partsOf(piece: ChatDelta, choice: Choice): object[] {
+    const parts: object[] = [];
+    const { content, reasoning_content, reasoning_details = [], finish_reason } = piece;
+    if (this.shown.reasoning && this.words.thoughts && reasoning_content) {
+      this.heard(reasoning_content, choice.index);
+      parts.push({ text: reasoning_content, thought: true });
+    }
+    if (content) {
+      this.heard(content, choice.index);
+      parts.push(...this.#endCall(choice), { text: content });
+    }
+    if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
+    for (const { format, data } of this.shown.reasoning ? reasoning_details : []) {
+      if (format === GEMINI_FORMAT && data) parts.push({ text: '', thoughtSignature: data });
+    }
+    if (finish_reason !== undefined) choice.finish = finish_reason;
+    return parts;
+  }
+
+  #callsOf({ tool_calls = [] }: ChatDelta, choice: Choice): object[] {
+    const ended: object[] = [];
+    for (const { index, id = '', function: called } of tool_calls) {
+      const { name = '', arguments: args = '' } = called;
+      this.heard(name + args, choice.index);
+      choice.hasCalls = true;
+      if (choice.call?.index !== index) {
+        ended.push(...this.#endCall(choice));
+        choice.call = { index, id, type: 'function', function: { name, arguments: '' } };
+      }
+      choice.call.function.arguments += args;
+    }
+    return ended;
+  }
+
+  #endCall(choice: Choice): object[] {
+    const { call } = choice;
+    choice.call = undefined;
+    return call ? [callPart(call)] : [];
+  }
+
+  #answer(data: object): string {
+    return this.#framed({ ...data, ...this.#head });
+  }
+
+  #framed(data: object): string {
+    const text = JSON.stringify(data);
+    if (!this.wire) return `data: ${text}\r\n\r\n`;
+    const opening = this.#hasBegun ? ',\r\n' : '[';
+    this.#hasBegun = true;
+    return opening + text;
+  }
+}

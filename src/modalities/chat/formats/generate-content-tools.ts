@@ -1,0 +1,115 @@
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import { headerSafe } from '../../../http/request-body.js';
+import { isRecord } from '../../../lib/is-record.js';
+import type { ToolEntry } from '../../../schema-types/chat-completion.js';
+import type {
+  GenerateContentBody,
+  GeminiFunction,
+  GeminiTool,
+} from '../../../schema-types/generate-content.js';
+import { refuseDeep } from './openai-messages.js';
+
+const FUNCTIONS = 'functionDeclarations';
+
+/**
+ * The tools of a request and the choice among them. Throws `GatewayError` for a tool of Google's
+ * own that the model does not list: the upstream runs it, and charges for it beside the tokens.
+ */
+export function toolsOf(
+  { tools, toolConfig }: GenerateContentBody,
+  model: Model,
+): { tools?: ToolEntry[]; tool_choice?: string | object } {
+  const offered = (tools ?? []).flatMap((tool, at) => entriesOf(tool, `tools[${at}]`, model));
+  if (offered.length === 0) return {};
+  const { mode = '', allowedFunctionNames: names = [] } = toolConfig?.functionCallingConfig ?? {};
+  const isNarrowed = names.length > 0 && (mode === 'ANY' || mode === 'VALIDATED');
+  const allowed = isNarrowed ? offered.filter((tool) => isNamed(tool, names)) : offered;
+  const [only] = allowed;
+  if (!only) {
+    const param = 'toolConfig.functionCallingConfig.allowedFunctionNames';
+    throw new GatewayError('invalid_request', `${param} names no function of tools.`, { param });
+  }
+  if (isNarrowed && mode === 'ANY' && allowed.length === 1) {
+    return { tools: offered, tool_choice: { type: 'function', function: nameOf(only) } };
+  }
+  const words: Record<string, string> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
+  const word = words[mode];
+  return { tools: allowed, ...(word !== undefined && { tool_choice: word }) };
+}
+
+function entriesOf(tool: GeminiTool, at: string, model: Model): ToolEntry[] {
+  const functions = (tool.functionDeclarations ?? []).map((one, i) =>
+    functionOf(one, `${at}.${FUNCTIONS}[${i}]`),
+  );
+  const own = Object.entries(tool).filter(([name, value]) => name !== FUNCTIONS && value !== null);
+  return [...functions, ...own.map(([name, value]) => ownTool(name, value, at, model))];
+}
+
+/** A tool that the upstream runs: `googleSearch` here is the type `google_search` of chat. */
+function ownTool(name: string, value: unknown, at: string, model: Model): ToolEntry {
+  const type = name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+  if (model.tool_types?.has(type)) return { type, ...(isRecord(value) && { [type]: value }) };
+  const param = `${at}.${headerSafe(name)}`;
+  throw new GatewayError(
+    'unsupported_capability',
+    `${param}: ${model.id} does not take this tool, but functionDeclarations.`,
+    { param },
+  );
+}
+
+function functionOf(declared: GeminiFunction, at: string): ToolEntry {
+  const { name, description, parametersJsonSchema, parameters } = declared;
+  const schema = parametersJsonSchema ?? (parameters && jsonSchema(parameters, `${at}.parameters`));
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description && { description }),
+      ...(schema && { parameters: schema }),
+    },
+  };
+}
+
+function nameOf({ function: said }: ToolEntry): { name?: unknown } {
+  return isRecord(said) ? { name: said['name'] } : {};
+}
+
+function isNamed(tool: ToolEntry, names: readonly string[]): boolean {
+  return tool.type !== 'function' || names.some((name) => name === nameOf(tool).name);
+}
+
+/** Words of the older schemas that JSON Schema does not have. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['nullable', 'propertyOrdering', 'example']);
+/** Numbers that may be written as texts, as this API does with those of 64 bits. */
+const COUNTS = /^(?:min|max)(?:Items|Length|Properties)$/u;
+
+/** A schema of this API's own kind, with types in capitals and `nullable`, as JSON Schema. */
+export function jsonSchema(schema: object, param: string): object {
+  refuseDeep(param, schema);
+  return converted(schema) as object;
+}
+
+function converted(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(converted);
+  if (!isRecord(schema)) return schema;
+  const made: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(schema)) {
+    const word = name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+    if (!LEFT_OUT.has(word)) made[word] = valueOf(word, value);
+  }
+  if (schema['nullable'] !== true) return made;
+  if (typeof made['type'] === 'string') made['type'] = [made['type'], 'null'];
+  if (Array.isArray(made['enum'])) made['enum'] = [...(made['enum'] as unknown[]), null];
+  return made;
+}
+
+function valueOf(word: string, value: unknown): unknown {
+  if (word === 'type') return typeof value === 'string' ? value.toLowerCase() : value;
+  if (word === 'properties' && isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, converted(one)]));
+  }
+  if (word === 'items' || word === 'anyOf' || word === 'prefixItems') return converted(value);
+  if (word === 'additionalProperties') return converted(value);
+  return COUNTS.test(word) && typeof value === 'string' ? Number(value) : value;
+}

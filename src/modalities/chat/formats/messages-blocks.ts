@@ -1,0 +1,176 @@
+import { isRecord } from '../../../lib/is-record.js';
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import type {
+  ChatMessage,
+  ContentPart,
+  ToolCallPart,
+} from '../../../schema-types/chat-completion.js';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  MessagesSource,
+} from '../../../schema-types/messages.js';
+import type { ReasoningDetail } from '../codec.js';
+import { unsealed } from './sealed-reasoning.js';
+
+/** Reasoning of this form goes back to Claude alone. */
+export const CLAUDE_FORMAT = 'anthropic-claude-v1';
+
+/** What a conversation is read for: what its model can take, and what is left out for it. */
+export interface Reader {
+  model: Model;
+  ignored: Set<string>;
+}
+
+/** A message in the words of chat completions. */
+export function messagesOf({ role, content }: MessagesMessage, reader: Reader): ChatMessage[] {
+  if (typeof content === 'string') return [{ role, content }];
+  if (role === 'assistant') return [assistantOf(content)];
+  // The results of tools come before anything else that the user says, and their images after.
+  const results = content.filter(({ type }) => type === 'tool_result');
+  const rest = content.filter(({ type }) => type !== 'tool_result');
+  const read = results.map((block) => resultOf(block, reader));
+  const said = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
+  const messages = read.map(({ message }) => message);
+  return said.length === 0 && results.length > 0
+    ? messages
+    : [...messages, { role, content: plainest(said) }];
+}
+
+function assistantOf(blocks: readonly MessagesBlock[]): ChatMessage {
+  const reasoning_details = blocks.flatMap(reasoningOf);
+  const uses = blocks.filter(({ type }) => type === 'tool_use');
+  const content = contentOf(blocks.filter(({ type }) => type === 'text'));
+  const mark = uses.findLast(({ cache_control }) => cache_control)?.cache_control;
+  return {
+    role: 'assistant',
+    content: content.length === 0 && uses.length > 0 ? null : content,
+    ...(uses.length > 0 && { tool_calls: uses.map(callOf) }),
+    ...(reasoning_details.length > 0 && { reasoning_details }),
+    ...(mark && { cache_control: mark }),
+  };
+}
+
+function reasoningOf(block: MessagesBlock): ReasoningDetail[] {
+  const { type, thinking, signature = '', data } = block;
+  if (type === 'redacted_thinking' && data !== undefined) {
+    const own = unsealed(data);
+    return own.length > 0 ? own : [{ type: 'reasoning.encrypted', data, format: CLAUDE_FORMAT }];
+  }
+  if (type !== 'thinking' || thinking === undefined) return [];
+  const [own] = unsealed(signature);
+  if (own) return [{ ...own, text: thinking }];
+  const signed = signature === '' ? {} : { signature };
+  return [{ type: 'reasoning.text', text: thinking, ...signed, format: CLAUDE_FORMAT }];
+}
+
+function callOf({ id = '', name = '', input = {} }: MessagesBlock): ToolCallPart {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+}
+
+interface Result {
+  message: ChatMessage;
+  /** What stands behind the message, since most upstreams take text alone in it. */
+  media: ContentPart[];
+}
+
+function resultOf(block: MessagesBlock, reader: Reader): Result {
+  const { tool_use_id = '', content = '', is_error, cache_control } = block;
+  const parts = Array.isArray(content) ? content.flatMap(partsOf) : [textPart(textOf(content))];
+  const shown = parts.map((part) => shownPart(part, reader));
+  const media = shown.filter(({ type }) => type !== 'text');
+  const texts = shown.filter(({ type }) => type === 'text');
+  if (is_error === true) texts.unshift(textPart('The tool failed:'));
+  if (texts.length === 0 && media.length > 0) texts.push(textPart('The result follows.'));
+  const message: ChatMessage = {
+    role: 'tool',
+    tool_call_id: tool_use_id,
+    content: plainest(texts),
+    ...(cache_control && { cache_control }),
+  };
+  if (media.length === 0) return { message, media };
+  return { message, media: [textPart(`The result of the tool call ${tool_use_id}:`), ...media] };
+}
+
+/** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
+function shownPart(part: ContentPart, { model, ignored }: Reader): ContentPart {
+  if (part.type === 'image_url' && !model.capabilities.has('vision')) {
+    ignored.add('messages[].content[].image');
+    return textPart('(An image, which cannot be shown to this model.)');
+  }
+  if (part.type === 'file' && !model.capabilities.has('file')) {
+    ignored.add('messages[].content[].document');
+    return textPart('(A document, which cannot be shown to this model.)');
+  }
+  return part;
+}
+
+export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
+  return typeof content === 'string' ? content : plainest(content.flatMap(partsOf));
+}
+
+/** One text without a mark on it stays a string, which every upstream takes. */
+function plainest(parts: ContentPart[]): string | ContentPart[] {
+  const isPlain = parts.every((part) => part.type === 'text' && part.cache_control === undefined);
+  if (!isPlain) return parts;
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
+}
+
+function textPart(text: string, mark: object = {}): ContentPart {
+  return { type: 'text', text, ...mark };
+}
+
+function partsOf(block: MessagesBlock): ContentPart[] {
+  const mark = block.cache_control ? { cache_control: block.cache_control } : {};
+  const { type, source, tool_name = '', title, content } = block;
+  if (type === 'text') return [textPart(block.text ?? '', mark)];
+  if (type === 'image' && typeof source === 'object') {
+    return [{ type: 'image_url', image_url: { url: urlOf(source) }, ...mark }];
+  }
+  if (type === 'document' && typeof source === 'object') return documentOf(block, source, mark);
+  if (type === 'tool_reference') {
+    return [textPart(`The tool ${tool_name} can be called now.`, mark)];
+  }
+  if (type === 'search_result') {
+    const said = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
+    return [textPart(said.filter(Boolean).join('\n'), mark)];
+  }
+  return [textPart(block.text ?? textOf(content ?? {}), mark)];
+}
+
+function documentOf(
+  { title, context }: MessagesBlock,
+  source: MessagesSource,
+  mark: object,
+): ContentPart[] {
+  const about = [title, context].filter(Boolean).join('\n');
+  if (source.type === 'text' || source.type === 'content') {
+    const text = source.type === 'text' ? (source.data ?? '') : textOf(source.content);
+    return [...(about === '' ? [] : [textPart(about)]), textPart(text, mark)];
+  }
+  const filename = title ? { filename: title } : {};
+  const file =
+    source.type === 'file' ? { file_id: source.file_id ?? '' } : { file_data: urlOf(source) };
+  return [
+    ...(context ? [textPart(context)] : []),
+    { type: 'file', file: { ...file, ...filename }, ...mark },
+  ];
+}
+
+/** Throws `GatewayError` for an ID: the file is another API's, and not one client's own. */
+function urlOf({ type, url, media_type = '', data = '' }: MessagesSource): string {
+  if (type === 'file') {
+    const message = 'An image by the ID of a file cannot be read here: send its bytes or a URL.';
+    throw new GatewayError('invalid_request', message, { param: 'messages' });
+  }
+  return url ?? `data:${media_type};base64,${data}`;
+}
+
+/** All text in a value of any other form. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(textOf).join('\n');
+  if (!isRecord(value)) return '';
+  return typeof value['text'] === 'string' ? value['text'] : JSON.stringify(value);
+}

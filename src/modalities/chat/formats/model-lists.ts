@@ -1,0 +1,67 @@
+import type { Model } from '../../../core/model.js';
+import type { DefaultEndpoint } from '../../../pipeline/modality.js';
+import type { ModelWords } from '../../../pipeline/model-words.js';
+
+/** Anthropic's list, whose entries are those of the contract too: many clients send its headers. */
+export const anthropicModels: ModelWords = {
+  known_by: ['anthropic-version', 'x-api-key'],
+  schema: 'anthropic-models',
+  one: anthropicModel,
+  list: (models) => ({
+    object: 'list',
+    data: models.map(anthropicModel),
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+  }),
+};
+
+function anthropicModel({ id, created, owner, limits }: Model): object {
+  return {
+    type: 'model',
+    id,
+    display_name: id,
+    created_at: new Date(created * 1_000).toISOString(),
+    max_input_tokens: limits.context ?? null,
+    max_tokens: limits.max_tokens ?? null,
+    object: 'model',
+    created,
+    owned_by: owner,
+  };
+}
+
+const METHODS = ['generateContent', 'streamGenerateContent', 'countTokens'];
+
+/** Google's list. What a model is not capable of it has no method for. */
+export const geminiModels: ModelWords = {
+  known_by: ['x-goog-api-key'],
+  schema: 'gemini-models',
+  one: geminiModel,
+  list: (models) => ({ models: models.map(geminiModel) }),
+};
+
+function geminiModel({ id, limits, capabilities }: Model): object {
+  const { context, max_tokens } = limits;
+  return {
+    name: `models/${id}`,
+    version: '1',
+    displayName: id,
+    ...(context !== undefined && { inputTokenLimit: context }),
+    ...(max_tokens !== undefined && { outputTokenLimit: max_tokens }),
+    supportedGenerationMethods: capabilities.has('chat') ? METHODS : [],
+  };
+}
+
+/** Where clients of one family alone ask; under `/v1` their headers tell them from others. */
+export const modelEndpoints: readonly DefaultEndpoint[] = [
+  ...below('/v1beta', 'gemini', 'generate-content'),
+  ...below('/openai/v1', 'openai', 'openai-chat'),
+];
+
+function below(path: string, name: string, format: string): DefaultEndpoint[] {
+  const at = `GET ${path}/models`;
+  return [
+    { name: `${name}-models`, at, stages: ['auth', { models: format }] },
+    { name: `${name}-model`, at: `${at}/{model}`, stages: ['auth', { model: format }] },
+  ];
+}
