@@ -35,6 +35,8 @@ export interface ChatWork {
   include_usage?: boolean;
   /** Set where the client's format knows tools under more than a name. */
   tools?: ClientTools;
+  /** Set where a client offered `functions`, the older word for tools. */
+  has_functions?: true;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }

@@ -4,7 +4,7 @@ import type {
   ChatMessage,
   ToolEntry,
 } from '../../../schema-types/chat-completion.js';
-import { readMessage, refuseDeep, refuseLegacy, type Reading, marked } from './openai-messages.js';
+import { readMessage, refuseDeep, type Reading, marked } from './openai-messages.js';
 import type { Capability, Model } from '../../../core/model.js';
 import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type { ChatWork, PromptSize } from '../call.js';
@@ -31,7 +31,7 @@ export const SAMPLING_FIELDS: readonly string[] = [
   'user',
 ];
 
-/** The older spelling of tools and of their choice. */
+/** The older spelling of tools and of their choice, which is translated. */
 export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
 
 /** Fields that travel to a model that is capable of `tools`. */
@@ -48,7 +48,7 @@ const SHOWN_CHARACTERS = 64;
 const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
-const LEGACY = new Set(LEGACY_FIELDS);
+const STREAM_OPTIONS = new Set(['include_usage']);
 const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
 
 /**
@@ -65,7 +65,9 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
     max_tokens: maxTokens(body, model),
     fields: travelling(body, model, size, ignored),
   };
-  const { include_usage } = (body.stream_options ?? {}) as { include_usage?: unknown };
+  const options: { include_usage?: unknown } = body.stream_options ?? {};
+  const { include_usage } = options;
+  noteExtras(options, STREAM_OPTIONS, 'stream_options', ignored);
   const asked = include_usage === true ? { include_usage } : {};
   return { kind: 'chat', call, size, ...asked, ignored: [...ignored] };
 }
@@ -122,10 +124,7 @@ function travelling(
       fields[name] = value;
       // Tools and schemas are read by the model too, so they count as prompt.
       size.text_bytes += Buffer.byteLength(JSON.stringify(value));
-    } else {
-      if (LEGACY.has(name)) refuseLegacy(value, name);
-      ignored.add(headerSafe(name));
-    }
+    } else ignored.add(headerSafe(name));
   }
   return fields;
 }

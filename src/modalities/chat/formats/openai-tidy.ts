@@ -1,4 +1,5 @@
 import { isRecord } from '../../../lib/is-record.js';
+import { mendCalls } from './openai-history.js';
 
 /** How the address of an image begins. */
 const ADDRESS = /^(https?|data):/iu;
@@ -9,7 +10,8 @@ const INNER = ['image_url', 'input_audio', 'file'];
 /**
  * Mends what clients send that the contract does not name, but that can only mean one thing: null
  * in an optional field, an empty list of tool calls, the refusal of an earlier answer, the address
- * of an image as a text. Changes the body in place; false where there was nothing to mend.
+ * of an image as a text, a call in older words. Changes the body in place; false where there was
+ * nothing to mend.
  */
 export function tidy(body: unknown): boolean {
   if (!isRecord(body)) return false;
@@ -17,7 +19,11 @@ export function tidy(body: unknown): boolean {
   let isMended = dropNulls(body);
   if (dropNulls(body['stream_options'])) isMended = true;
   for (const message of listIn(messages)) if (tidyMessage(message)) isMended = true;
-  for (const tool of listIn(tools)) if (dropNulls(tool)) isMended = true;
+  for (const tool of listIn(tools)) {
+    if (dropNulls(tool)) isMended = true;
+    if (isRecord(tool) && dropNulls(tool['custom'])) isMended = true;
+  }
+  if (mendCalls(listIn(messages))) isMended = true;
   return isMended;
 }
 
