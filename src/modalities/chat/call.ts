@@ -39,6 +39,10 @@ export interface ChatWork {
   has_functions?: true;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
+  /** The field of chat completions that limits the answer's tokens, as the client spelt it. */
+  limit: 'max_tokens' | 'max_completion_tokens';
+  /** The limit is lower than the client's. */
+  is_lowered: boolean;
 }
 
 /** What every answer and chunk of one completion carries. `created` is in Unix seconds. */

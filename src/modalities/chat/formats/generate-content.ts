@@ -27,6 +27,7 @@ function formatOf(name: string, method: string, streams: boolean): ChatFormat {
   return {
     name,
     key_header: 'x-goog-api-key',
+    limit: 'maxOutputTokens',
     endpoint: spendingEndpoint(name, `POST /v1beta/models/{model}:${method}`, {
       modality: 'chat',
       format: name,

@@ -38,7 +38,7 @@ export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
 export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel_tool_calls'];
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
-const DEFAULT_MAX_TOKENS = 4096;
+export const DEFAULT_MAX_TOKENS = 4096;
 /** What the files of one request may unfold to while their pages are counted. */
 const UNFOLDED_BYTES = 8 * 1024 * 1024;
 /** Characters of a client's word that an error repeats. */
@@ -57,19 +57,27 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
+  const asked = askedLimit(body);
   const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,
     n: body.n ?? 1,
-    max_tokens: maxTokens(body, model),
+    max_tokens: limitOf(asked, model),
     fields: travelling(body, model, size, ignored),
   };
   const options: { include_usage?: unknown } = body.stream_options ?? {};
   const { include_usage } = options;
   noteExtras(options, STREAM_OPTIONS, 'stream_options', ignored);
-  const asked = include_usage === true ? { include_usage } : {};
-  return { kind: 'chat', call, size, ...asked, ignored: [...ignored] };
+  return {
+    kind: 'chat',
+    call,
+    size,
+    ...(include_usage === true && { include_usage }),
+    ignored: [...ignored],
+    limit: body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens',
+    is_lowered: asked !== undefined && asked !== call.max_tokens,
+  };
 }
 
 /**
@@ -129,8 +137,10 @@ function travelling(
   return fields;
 }
 
-function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
-  const { max_tokens: old, max_completion_tokens: alias } = body;
+function askedLimit({
+  max_tokens: old,
+  max_completion_tokens: alias,
+}: ChatCompletionBody): number | undefined {
   if (old !== undefined && alias !== undefined && old !== alias) {
     throw new GatewayError(
       'invalid_request',
@@ -138,17 +148,14 @@ function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
       { param: 'max_completion_tokens' },
     );
   }
-  const asked = alias ?? old;
-  const limit = model.limits.max_tokens;
-  if (asked !== undefined && limit !== undefined && asked > limit) {
-    throw new GatewayError(
-      'invalid_request',
-      `max_tokens is ${asked}, but ${model.id} gives at most ${limit}.`,
-      { param: old === undefined ? 'max_completion_tokens' : 'max_tokens' },
-    );
-  }
-  // A paid answer must not outgrow its hold, so one limit or another is always sent.
-  return asked ?? limit ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
+  return alias ?? old;
+}
+
+/** A paid answer must not outgrow its hold, so one limit or another is always sent. */
+function limitOf(asked: number | undefined, model: Model): number | undefined {
+  const { max_tokens: most, default_max_tokens } = model.limits;
+  if (asked !== undefined) return most === undefined ? asked : Math.min(asked, most);
+  return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
 }
 
 function isFree(model: Model): boolean {
