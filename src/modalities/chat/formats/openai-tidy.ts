@@ -1,3 +1,4 @@
+import { dropNulls } from '../../../lib/drop-nulls.js';
 import { isRecord } from '../../../lib/is-record.js';
 import { mendCalls } from './openai-history.js';
 
@@ -29,17 +30,6 @@ export function tidy(body: unknown): boolean {
 
 function listIn(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function dropNulls(value: unknown, but?: string): boolean {
-  if (!isRecord(value)) return false;
-  let isMended = false;
-  for (const name of Object.keys(value)) {
-    if (value[name] !== null || name === but) continue;
-    delete value[name];
-    isMended = true;
-  }
-  return isMended;
 }
 
 function tidyMessage(message: unknown): boolean {
