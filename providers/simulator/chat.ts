@@ -1,6 +1,7 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { fakeJson } from './fake-json.js';
 import { hash, speech, type Heard } from './fake-text.js';
-import { numberIn, type Fields } from './wire.js';
+import { calledTool, type Called } from './tool-call.js';
+import { numberIn, recordIn, records, type Fields } from './wire.js';
 
 /** What one completion says, cut into the tokens it is billed by. */
 export interface Completion {
@@ -14,17 +15,23 @@ const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_IMAGE = 85;
 const TOKENS_PER_SOUND = 50;
 const UNLIMITED_TOKENS = 4096;
+/** Blocks around a user's words that are taken off, and the longest text that is looked through. */
+const MAX_BLOCKS = 32;
+const MAX_OWN_CHARACTERS = 200_000;
 
 /** The answer to a chat request, `n` times over. The same request is answered the same. */
 export function complete(body: Fields): Completion[] {
   const messages = records(body['messages']);
   const heard = listen(messages);
   const seed = hash(JSON.stringify([body['model'], body['seed'], messages]));
-  const limit = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
-  const call = toolCall(body, messages, heard.words, seed);
+  const asked = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
+  const limit = asked ?? UNLIMITED_TOKENS;
+  const called = calledTool(body, heard.words);
+  const call = called && calling(called, seed);
   return Array.from({ length: numberIn(body, 'n') ?? 1 }, (_, index) => {
-    if (call && call.tokens.length <= (limit ?? UNLIMITED_TOKENS)) return call;
-    return spoken(speech(seed + index, heard), body['stop'], limit ?? UNLIMITED_TOKENS);
+    if (call && call.tokens.length <= limit) return call;
+    const text = speech(seed + index, heard);
+    return answerJson(body, text, limit) ?? spoken(text, body['stop'], limit);
   });
 }
 
@@ -47,68 +54,64 @@ function spoken(text: string, stop: unknown, limit: number): Completion {
   );
   const ends = stops.map((word) => text.indexOf(word)).filter((at) => at >= 0);
   const said = text.slice(0, Math.min(text.length, ...ends));
-  const tokens = said.match(/\s*\S+|\s+$/gu) ?? [];
+  return cut(said.match(/\s*\S+|\s+$/gu) ?? [], limit);
+}
+
+function cut(tokens: readonly string[], limit: number): Completion {
   const isCut = tokens.length > limit;
   return {
-    tokens: isCut ? tokens.slice(0, limit) : [...tokens],
+    tokens: tokens.slice(0, limit),
     call: undefined,
     finish: isCut ? 'length' : 'stop',
   };
 }
 
-/** A tool is called by being mentioned; one that has just answered is not called again. */
-function toolCall(
-  body: Fields,
-  messages: readonly Fields[],
-  words: string,
-  seed: number,
-): Completion | undefined {
-  if (body['tool_choice'] === 'none' || messages.at(-1)?.['role'] === 'tool') return undefined;
-  const functions = records(body['tools']).map((tool) => recordIn(tool, 'function'));
-  const tool = functions.find(({ name }) => typeof name === 'string' && words.includes(name));
-  if (!tool) return undefined;
-  const args = JSON.stringify(argumentsFor(recordIn(tool, 'parameters')));
+/** The call of a tool, cut into pieces; the same id for the same conversation. */
+function calling({ name, arguments: args }: Called, seed: number): Completion {
   const id = `call_${seed.toString(16).padStart(8, '0')}`;
   return {
-    tokens: args.match(/.{1,4}/gsu) ?? [],
-    call: { id, type: 'function', function: { name: String(tool['name']), arguments: args } },
+    tokens: piecesOf(args),
+    call: { id, type: 'function', function: { name, arguments: args } },
     finish: 'tool_calls',
   };
 }
 
-function argumentsFor(parameters: Fields): Fields {
-  const properties = recordIn(parameters, 'properties');
-  const required = Array.isArray(parameters['required']) ? parameters['required'] : [];
-  return Object.fromEntries(
-    required.map((name) => [String(name), example(recordIn(properties, String(name)))]),
-  );
+/** JSON where `response_format` asks for it: a value that fits the schema, or one of its own. */
+function answerJson(body: Fields, text: string, limit: number): Completion | undefined {
+  const format = recordIn(body, 'response_format');
+  const { type } = format;
+  if (type !== 'json_object' && type !== 'json_schema') return undefined;
+  const schema = recordIn(format, 'json_schema')['schema'];
+  const value = type === 'json_schema' ? fakeJson(schema) : { answer: text };
+  return cut(piecesOf(JSON.stringify(value)), limit);
 }
 
-function example(schema: Fields): unknown {
-  if (Array.isArray(schema['enum'])) return schema['enum'][0];
-  switch (schema['type']) {
-    case 'number':
-    case 'integer':
-      return numberIn(schema, 'minimum') ?? 1;
-    case 'boolean':
-      return true;
-    case 'array':
-      return [];
-    case 'object':
-      return argumentsFor(schema);
-    default:
-      return 'example';
-  }
+function piecesOf(json: string): string[] {
+  return json.match(/.{1,4}/gsu) ?? [];
 }
 
 function listen(messages: readonly Fields[]): Heard {
   const user = messages.filter(({ role }) => role === 'user');
   const parts = user.flatMap(({ content }) => records(content));
   return {
-    words: textOf(user.at(-1) ?? {}),
+    words: ownWords(textOf(user.at(-1) ?? {})),
     images: parts.filter(({ type }) => type === 'image_url').length,
     sounds: parts.filter(({ type }) => type === 'input_audio').length,
   };
+}
+
+/** What a user has said without what agents put around it, such as `<system-reminder>`. */
+function ownWords(text: string): string {
+  if (text.length > MAX_OWN_CHARACTERS) return text;
+  let rest = text;
+  for (let blocks = 0; blocks < MAX_BLOCKS; blocks += 1) {
+    const tag = /^ ?<([a-z][a-z_-]{0,40})>/mu.exec(rest);
+    const closing = `</${tag?.[1] ?? ''}>`;
+    const end = tag ? rest.indexOf(closing, tag.index) : -1;
+    if (!tag || end === -1) break;
+    rest = rest.slice(0, tag.index) + rest.slice(end + closing.length);
+  }
+  return rest.trim() === '' ? text : rest;
 }
 
 function textOf({ content }: Fields): string {
@@ -116,13 +119,4 @@ function textOf({ content }: Fields): string {
   return records(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
     .join(' ');
-}
-
-function records(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function recordIn(fields: Fields, name: string): Fields {
-  const value = fields[name];
-  return isRecord(value) ? value : {};
 }

@@ -19,19 +19,32 @@ type Held = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
  */
 export class Hold {
   #open = false;
+  #amount_nano: bigint | null;
 
   constructor(
     private readonly books: { store: Store; settler: Settler },
     readonly request_id: string,
     readonly account_id: string,
     /** Null where the call is free. */
-    readonly amount_nano: bigint | null,
+    amount_nano: bigint | null,
     readonly repeatable?: IdempotentRequest,
-  ) {}
+  ) {
+    this.#amount_nano = amount_nano;
+  }
+
+  get amount_nano(): bigint | null {
+    return this.#amount_nano;
+  }
 
   /** Nothing of it is left to be given back. */
   get isOver(): boolean {
     return !this.#open && !this.repeatable;
+  }
+
+  /** Makes it smaller before it is taken. */
+  reduceTo(amount_nano: bigint): void {
+    if (this.#open) throw new Error('A hold that was taken cannot change.');
+    this.#amount_nano = amount_nano;
   }
 
   /** Sets the money aside, or answers why that cannot be. */

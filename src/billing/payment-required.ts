@@ -9,13 +9,26 @@ type Reason = HoldRefusal extends infer R
     : never
   : never;
 
-/** What the client is told about a hold that was refused: with figures, and whether to wait. */
-export function paymentRequired(reason: Reason, needed_nano: bigint): GatewayError {
+/**
+ * What the client is told about a hold that was refused: with figures, whether to wait, and which
+ * smaller value of which field would be admitted now.
+ */
+export function paymentRequired(
+  reason: Reason,
+  needed_nano: bigint,
+  fit?: { field: string; value: number },
+): GatewayError {
+  const said = fit ? ` With ${fit.field} of at most ${fit.value} it would be admitted now.` : '';
+  const details = fit ? { param: fit.field } : {};
   switch (reason.because) {
     case 'balance':
-      return insufficient(reason, needed_nano);
+      return new GatewayError(
+        'insufficient_balance',
+        insufficient(reason, needed_nano) + said,
+        details,
+      );
     case 'limit':
-      return overLimit(reason, needed_nano);
+      return new GatewayError('key_limit_reached', overLimit(reason, needed_nano) + said, details);
     case 'ended':
       return unauthorized('The API key is not valid.');
   }
@@ -24,26 +37,24 @@ export function paymentRequired(reason: Reason, needed_nano: bigint): GatewayErr
 function insufficient(
   { balance_nano, held_nano }: { balance_nano: bigint; held_nano: bigint },
   needed_nano: bigint,
-): GatewayError {
-  return new GatewayError(
-    'insufficient_balance',
+): string {
+  return (
     `This request may cost up to $${formatDollars(needed_nano)}, but the balance is ` +
-      `$${formatDollars(balance_nano)}, of which $${formatDollars(held_nano)} is held. ` +
-      waiting(balance_nano >= needed_nano, 'the account needs credit'),
+    `$${formatDollars(balance_nano)}, of which $${formatDollars(held_nano)} is held. ` +
+    waiting(balance_nano >= needed_nano, 'the account needs credit')
   );
 }
 
 function overLimit(
   figures: { limit_nano: bigint; spent_nano: bigint; held_nano: bigint },
   needed_nano: bigint,
-): GatewayError {
+): string {
   const { limit_nano, spent_nano, held_nano } = figures;
-  return new GatewayError(
-    'key_limit_reached',
+  return (
     `This request may cost up to $${formatDollars(needed_nano)}, but of the ` +
-      `$${formatDollars(limit_nano)} that this API key may spend $${formatDollars(spent_nano)} ` +
-      `is spent and $${formatDollars(held_nano)} is held. ` +
-      waiting(limit_nano - spent_nano >= needed_nano, 'another key has to be used'),
+    `$${formatDollars(limit_nano)} that this API key may spend $${formatDollars(spent_nano)} ` +
+    `is spent and $${formatDollars(held_nano)} is held. ` +
+    waiting(limit_nano - spent_nano >= needed_nano, 'another key has to be used')
   );
 }
 

@@ -56,6 +56,7 @@ export async function load(
     providers: read_providers,
     modalities,
     prices: await shippedPrices(manifestsOf(read_providers)),
+    default_max_tokens: gateway.limits?.default_max_tokens,
   };
   const models = readModels(source, gateway.models ?? {}, known, modified_s);
   const { listen, public_url } = settings;

@@ -66,7 +66,7 @@ function readModel(
     created: readCreated(source, `${pointer}/created`, entry.created) ?? default_created,
     capabilities,
     upstreams: withoutForeign(entry, upstreams),
-    limits: readLimits(source, pointer, entry),
+    limits: readLimits(source, pointer, entry, known),
     passthrough: passthroughOf(entry, upstreams),
     ...(tool_types && { tool_types }),
     price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
@@ -123,24 +123,50 @@ function checkPrices(
   }
 }
 
-function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Model['limits'] {
-  const { max_tokens, context, image_tokens } = limits;
-  if (max_tokens !== undefined && context !== undefined && max_tokens > context) {
-    const place = `${pointer}/limits/max_tokens`;
-    const message = `limits.max_tokens: ${source.word(place)} is more than the context`;
-    const hint = `at most ${source.word(`${pointer}/limits/context`)}`;
-    source.fault(place, { code: 'out_of_range', message, hint });
-  }
+function readLimits(
+  source: Source,
+  pointer: string,
+  { limits = {} }: Entry,
+  known: Known,
+): Model['limits'] {
+  const { max_tokens, context, image_tokens, default_max_tokens: own } = limits;
+  const most = max_tokens ?? context ?? Infinity;
+  const at = `${pointer}/limits`;
+  checkOrder(source, at, limits, ['max_tokens', 'context']);
+  checkOrder(source, at, limits, ['default_max_tokens', 'max_tokens']);
+  const shared = known.default_max_tokens;
+  const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, most));
   const video = readVideoLimits(limits);
   const { images, image_pixels } = limits;
   return {
     max_tokens,
+    ...(default_max_tokens !== undefined && { default_max_tokens }),
     context,
     image_tokens,
     ...(images !== undefined && { images }),
     ...(image_pixels !== undefined && { image_pixels }),
     ...(video && { video }),
   };
+}
+
+const LIMIT_NAMES = {
+  max_tokens: 'max_tokens',
+  context: 'the context',
+};
+
+/** Faults a limit that is above the one that bounds it. */
+function checkOrder(
+  source: Source,
+  pointer: string,
+  limits: NonNullable<Entry['limits']>,
+  [lower, upper]: ['max_tokens' | 'default_max_tokens', keyof typeof LIMIT_NAMES],
+): void {
+  const [value = 0, most = Infinity] = [limits[lower], limits[upper]];
+  if (value <= most) return;
+  const place = `${pointer}/${lower}`;
+  const message = `limits.${lower}: ${source.word(place)} is more than ${LIMIT_NAMES[upper]}`;
+  const hint = `at most ${source.word(`${pointer}/${upper}`)}`;
+  source.fault(place, { code: 'out_of_range', message, hint });
 }
 
 /** An image that costs more tokens than were held can end as a loss. */

@@ -5,7 +5,7 @@ import type { PartialLoad } from '../yaml/validate.js';
 /** Types that `tool_types` cannot list, and the reason. */
 const REFUSED: Readonly<Record<string, string>> = {
   function: 'travels without being listed',
-  custom: 'makes calls that could not be given to the client',
+  custom: 'travels as a function, without being listed',
 };
 
 /**

@@ -17,6 +17,8 @@ export interface Known {
   providers: ReadonlyMap<string, ReadProvider>;
   modalities: Modalities;
   prices: ListPrices;
+  /** Output tokens for clients that name no limit, of models that do not say themselves. */
+  default_max_tokens: number | undefined;
 }
 
 export interface ReadUpstream {

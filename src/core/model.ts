@@ -56,6 +56,8 @@ export interface Upstream {
 export interface ModelLimits {
   /** The most output tokens of one completion. Undefined where the file leaves it out. */
   max_tokens: number | undefined;
+  /** The same for a client that names no limit. */
+  default_max_tokens?: number;
   context: number | undefined;
   /** Prompt tokens that one image part is taken to cost; else its provider's manifest says it. */
   image_tokens: number | undefined;

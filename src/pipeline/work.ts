@@ -46,6 +46,12 @@ export interface Sending {
   services: Services;
 }
 
+/** A field of the request, and the largest value of it that an amount pays for. */
+export interface Fit {
+  field: string;
+  value: number;
+}
+
 /** A request fitted to its model. Its types stay inside its modality. */
 export interface Work {
   /** The upstreams that can do it; `route` puts them in the order in which they are asked. */
@@ -54,6 +60,12 @@ export interface Work {
   readonly ignored: readonly string[];
   /** Whether the answer can be kept for a client that repeats its `Idempotency-Key`. */
   readonly repeatable: boolean;
+  /** Names of the fields whose value was lowered, for the header `tollgate-adjusted`. */
+  readonly adjusted?: readonly string[];
+  /** How its request would have to change to cost so little; undefined where it cannot. */
+  fitting?(available_nano: bigint): Fit | undefined;
+  /** Lowers the field of a fit, and so the cost; false where the answer could become too short. */
+  lowerTo?(fit: Fit): boolean;
   /** The most that it can cost, in nano-dollars, at the dearest of its upstreams. */
   maxCost(): bigint;
   /** Asks one upstream, once. Throws `UpstreamError` where that one does not answer. */

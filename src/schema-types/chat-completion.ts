@@ -24,6 +24,9 @@ export interface ChatCompletionBody {
   tools?: ToolEntry[];
   tool_choice?: string | {};
   parallel_tool_calls?: boolean;
+  /** the older spelling of tools */
+  functions?: OfferedFunction[];
+  function_call?: string | {};
 }
 export interface ChatMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
@@ -37,8 +40,8 @@ export interface ChatMessage {
   /** whether the tool failed */
   is_error?: boolean;
   tool_calls?: ToolCallPart[];
-  /** the older spelling of tool_calls: refused unless null */
-  function_call?: {} | string | null;
+  /** the older spelling of tool_calls, which a call is translated into */
+  function_call?: null;
 }
 export interface TextPart {
   type: 'text';
@@ -82,9 +85,18 @@ export interface ToolCallPart {
     arguments: string;
   };
 }
-/** a function, or a tool of another type that the model lists */
+/** a function, a custom tool, or a tool of another type that the model lists */
 export interface ToolEntry {
   type: string;
   function?: {};
+  /** a tool that takes a text, perhaps by a grammar */
+  custom?: {
+    name: string;
+    description?: string;
+    format?: {};
+  };
   cache_control?: CacheControl;
+}
+export interface OfferedFunction {
+  name: string;
 }

@@ -4,6 +4,8 @@
 export type Duration = string;
 /** a size such as 64kb, 20mb or 1gb */
 export type Size = string;
+/** a whole number of tokens, 1 or more */
+export type Tokens = number;
 /** a whole number of times a minute, 1 or more */
 export type Attempts = number;
 /** Items: a field's name */
@@ -69,8 +71,6 @@ export type VideoRate =
       silent?: Dollars;
       audio?: Dollars;
     };
-/** a whole number of tokens, 1 or more */
-export type Tokens = number;
 /** off, or a block with at and stages */
 export type EndpointBlock =
   | string
@@ -157,6 +157,7 @@ export interface LimitsBlock {
   fetch_bytes?: Size;
   /** a whole number of URLs, 0 to 1000 */
   fetch_urls?: number;
+  default_max_tokens?: Tokens;
   failed_keys?: Attempts;
   sign_ins?: Attempts;
 }
@@ -276,6 +277,7 @@ export interface UpstreamEntry {
 }
 export interface ModelLimitsBlock {
   max_tokens?: Tokens;
+  default_max_tokens?: Tokens;
   context?: Tokens;
   image_tokens?: Tokens;
   /** a whole number of images, 1 to 64 */

@@ -3,6 +3,7 @@ import { paymentRequired } from '../billing/payment-required.js';
 import { fact, type Context, type Stage, type State } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
+import type { HoldRefusal } from '../store/store-types.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import { OptionError, GatewayError } from '../core/errors.js';
 import { hash } from 'node:crypto';
@@ -36,8 +37,7 @@ export const balance: Stage = {
           replay(ctx, kept);
           return;
         }
-        const result = await hold.take(fact(ctx.state, 'caller').key_id);
-        if (!result.admitted) throw paymentRequired(result, hold.amount_nano ?? 0n);
+        await admit(hold, ctx, services);
         ctx.state.hold = hold;
         await next();
       } finally {
@@ -60,6 +60,53 @@ function holdFor(ctx: Context, services: Services): Hold {
   const amount = max_cost === 0n ? null : max_cost;
   const repeatable = repeatableOf(ctx.req, state, services);
   return new Hold(services, state.request_id, account_id, amount, repeatable);
+}
+
+/** How often a smaller hold is tried: others take and give back meanwhile. */
+const MAX_TRIES = 4;
+
+/**
+ * Takes the hold. Where only requests in flight stand in its way, the work makes do with less, if
+ * it can. Throws `GatewayError` (402) where the hold is refused.
+ */
+async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<void> {
+  const { state } = ctx;
+  const { key_id, account_id } = fact(state, 'caller');
+  const work = fact(state, 'work');
+  for (let tries = 1; ; tries += 1) {
+    const result = await hold.take(key_id);
+    if (result.admitted) return;
+    const needed_nano = hold.amount_nano ?? 0n;
+    if (result.because === 'ended') throw paymentRequired(result, needed_nano);
+    const { all_nano, free_nano } = await moneyFor(result, account_id, store);
+    const fit = work.fitting?.(free_nano);
+    const mayWait = all_nano >= needed_nano && tries < MAX_TRIES;
+    if (!fit || !mayWait || !work.lowerTo?.(fit)) throw paymentRequired(result, needed_nano, fit);
+    hold.reduceTo(work.maxCost());
+    ctx.set('tollgate-adjusted', work.adjusted?.join(', ') ?? fit.field);
+  }
+}
+
+/** What the account, and its key, have for a request: in all, and while others are in flight. */
+async function moneyFor(
+  refusal: Exclude<HoldRefusal, { because: 'ended' }>,
+  account_id: string,
+  store: Services['store'],
+): Promise<{ all_nano: bigint; free_nano: bigint }> {
+  const account = refusal.because === 'balance' ? refusal : await store.account(account_id);
+  const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
+  const free_nano = balance_nano - held_nano;
+  // A key that is not to blame bears the whole hold, and so a smaller one.
+  if (refusal.because === 'balance') return { all_nano: balance_nano, free_nano };
+  const all_nano = refusal.limit_nano - refusal.spent_nano;
+  return {
+    all_nano: least(balance_nano, all_nano),
+    free_nano: least(free_nano, all_nano - refusal.held_nano),
+  };
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
 
 /** Sends the stored response of the request that had the same `Idempotency-Key`. */

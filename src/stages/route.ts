@@ -39,6 +39,7 @@ export function route(modalities: Modalities): Stage {
         const model = findModel(id, modality.name, fact(state, 'caller'), services);
         const work = modality.plan(request, model);
         if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
+        if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
         work.upstreams = inOrder(work.upstreams, services.random);
         state.model = model;
         state.work = work;

@@ -166,6 +166,79 @@ describe('the simulator', () => {
     expect(reply.choices[0]).to.not.have.property('tool_calls');
   });
 
+  it('calls what tool_choice demands, and the first tool where it only demands one', async () => {
+    const other = { type: 'function', function: { name: 'clock' } };
+    const tools = [other, WEATHER];
+    const called = async (tool_choice: unknown): Promise<unknown> => {
+      const reply = await ask({ fields: { tools, tool_choice } });
+      return reply.choices[0]?.tool_calls?.map((call) => call.function.name);
+    };
+    expect(await called('auto')).to.equal(undefined);
+    expect(await called('required')).to.deep.equal(['clock']);
+    const named = { type: 'function', function: { name: 'get_weather' } };
+    expect(await called(named)).to.deep.equal(['get_weather']);
+  });
+
+  it('calls a tool with the arguments that stand behind its name', async () => {
+    const content = 'Please call `get_weather` {"city": "Oslo {north}", "days": 1} today.';
+    const reply = await ask({ ...ASKING, messages: [{ role: 'user', content }] });
+    const [call] = reply.choices[0]?.tool_calls ?? [];
+    expect(call?.function.arguments).to.equal('{"city": "Oslo {north}", "days": 1}');
+  });
+
+  it('calls the tool that is named first, as a word of its own', async () => {
+    const tools = ['Read', 'Write', 'get'].map((name) => ({
+      type: 'function',
+      function: { name },
+    }));
+    const called = async (content: string): Promise<unknown> => {
+      const reply = await ask({ messages: [{ role: 'user', content }], fields: { tools } });
+      return reply.choices[0]?.tool_calls?.map((call) => call.function.name);
+    };
+    expect(await called('First Write, then Read.')).to.deep.equal(['Write']);
+    expect(await called('Readers get_weather')).to.equal(undefined);
+    const reminder = '<system-reminder>\nUse Read often.\n</system-reminder>';
+    expect(await called(`${reminder}\nHello!`)).to.equal(undefined);
+    expect(await called(`${reminder}\nWrite!`)).to.deep.equal(['Write']);
+  });
+
+  it('answers text after the result of a tool, whatever is said behind it', async () => {
+    const messages = [
+      ...(ASKING.messages ?? []),
+      { role: 'tool' as const, content: 'rain', tool_call_id: 'x' },
+      { role: 'system' as const, content: 'Be brief.' },
+      { role: 'user' as const, content: 'You may call get_weather again.' },
+    ];
+    const reply = await ask({ ...ASKING, messages });
+    expect(reply.choices[0]).to.not.have.property('tool_calls');
+  });
+
+  it('answers JSON where that is asked for, whole or streamed, as far as the limit', async () => {
+    const json = { fields: { response_format: { type: 'json_object' } } };
+    const whole = text(await ask(json));
+    expect(JSON.parse(whole)).to.have.property('answer').that.includes('What does the toll cost?');
+    expect(streamed(await stream(json))).to.equal(whole);
+    const short = await ask({ ...json, max_tokens: 3 });
+    expect(text(short)).to.equal(whole.slice(0, 12));
+    expect(short.choices[0]?.finish_reason).to.equal('length');
+  });
+
+  it('answers a value that fits the schema that is asked for', async () => {
+    const schema = {
+      type: 'object',
+      properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 18 } },
+      required: ['name', 'age'],
+      additionalProperties: false,
+    };
+    const format = { type: 'json_schema', json_schema: { name: 'person', schema } };
+    const reply = await ask({ fields: { response_format: format } });
+    expect(JSON.parse(text(reply))).to.deep.equal({ name: 'example', age: 18 });
+  });
+
+  it('speaks for as long as a client lets it', async () => {
+    expect((await ask({ max_tokens: 32_000 })).choices[0]?.finish_reason).to.equal('stop');
+  });
+
   const drills: [unknown, number, string][] = [
     [400, 400, 'rejected'],
     ['429', 429, 'rate_limited'],

@@ -39,8 +39,14 @@ export interface ChatWork {
   shows_reasoning?: boolean;
   /** Set where the client's format knows tools under more than a name. */
   tools?: ClientTools;
+  /** Set where a client offered `functions`, the older word for tools. */
+  has_functions?: true;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
+  /** The field of chat completions that limits the answer's tokens, as the client spelt it. */
+  limit: 'max_tokens' | 'max_completion_tokens';
+  /** The limit is lower than the client's. */
+  is_lowered: boolean;
 }
 
 /** What every answer and chunk of one completion carries. `created` is in Unix seconds. */

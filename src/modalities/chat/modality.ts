@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { Fit, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
@@ -26,6 +26,7 @@ import {
 import { modelEndpoints } from './formats/model-lists.js';
 import { messages } from './formats/messages.js';
 import { messagesCount } from './formats/messages-count.js';
+import { largestLimit, leastLimit, withLimit } from './fit.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { probeChat } from './probe.js';
@@ -51,7 +52,7 @@ class PlannedChat implements Work, Countable {
 
   constructor(
     private readonly format: ChatFormat,
-    private readonly work: ChatWork,
+    private work: ChatWork,
     private readonly model: Model,
   ) {
     this.upstreams = model.upstreams;
@@ -59,6 +60,10 @@ class PlannedChat implements Work, Countable {
 
   get ignored(): readonly string[] {
     return this.work.ignored;
+  }
+
+  get adjusted(): readonly string[] {
+    return this.work.is_lowered ? [this.#limit] : [];
   }
 
   /** A stream is not kept. */
@@ -77,6 +82,21 @@ class PlannedChat implements Work, Countable {
     if (!upstream) throw new Error('The model has no upstream.');
     const input_tokens = await promptTokens({ work, model, upstream });
     return format.count?.(input_tokens) ?? { input_tokens };
+  }
+
+  fitting(available_nano: bigint): Fit | undefined {
+    const value = largestLimit(this.work, this.model, this.upstreams, available_nano);
+    return value === 0 ? undefined : { field: this.#limit, value };
+  }
+
+  lowerTo({ value }: Fit): boolean {
+    if (value < leastLimit(this.work, this.model)) return false;
+    this.work = { ...withLimit(this.work, value), is_lowered: true };
+    return true;
+  }
+
+  get #limit(): string {
+    return this.format.limit ?? this.work.limit;
   }
 
   async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {

@@ -3,8 +3,9 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { ChatWork, ChatAnswer } from './call.js';
-import type { ChatCall, ChatReply } from './codec.js';
+import type { ChatCall, ChatReply, ToolCall } from './codec.js';
 import { countTokens } from '../../billing/tokens.js';
+import { plainId } from '../../lib/tool-id.js';
 import type { Settle } from '../../pipeline/work.js';
 
 /** Tokens that a chat template adds around a prompt and around each message, and more than that. */
@@ -156,8 +157,8 @@ export async function promptTokens({
   const texts = messages.flatMap(({ content, name, tool_calls, tool_call_id }) => [
     ...(typeof content === 'string' ? [content] : (content ?? []).flatMap(textOf)),
     ...(name === undefined ? [] : [name]),
-    ...(tool_call_id === undefined ? [] : [tool_call_id]),
-    ...(tool_calls === undefined ? [] : [JSON.stringify(tool_calls)]),
+    ...(tool_call_id === undefined ? [] : [plainId(tool_call_id)]),
+    ...(tool_calls === undefined ? [] : [callsText(tool_calls)]),
   ]);
   for (const name of PROMPT_FIELDS) {
     if (fields[name] !== undefined) texts.push(JSON.stringify(fields[name]));
@@ -166,6 +167,11 @@ export async function promptTokens({
   const around = TOKENS_PER_MESSAGE * work.size.messages;
   const media = imageTokens(work, model, upstream.provider) + audioTokens(work);
   return text + around + media;
+}
+
+/** Tool calls as text: the signature that an ID may carry is nothing that a model reads. */
+function callsText(calls: readonly ToolCall[]): string {
+  return JSON.stringify(calls.map((call) => ({ ...call, id: plainId(call.id) })));
 }
 
 function textOf(part: { type: string; text?: string }): string[] {
@@ -187,6 +193,6 @@ export async function chargeAnswer(
 function textsOf(reply: ChatReply): string[] {
   return reply.choices.map(
     ({ content, reasoning_content, tool_calls }) =>
-      `${content ?? ''}${reasoning_content ?? ''}${tool_calls ? JSON.stringify(tool_calls) : ''}`,
+      `${content ?? ''}${reasoning_content ?? ''}${tool_calls ? callsText(tool_calls) : ''}`,
   );
 }

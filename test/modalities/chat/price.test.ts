@@ -12,6 +12,7 @@ import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
 import type { Price } from '../../../src/core/model.js';
+import { signedId } from '../../../src/lib/tool-id.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
 const provider = providerAt('http://127.0.0.1');
@@ -427,6 +428,19 @@ describe('estimatedBill', () => {
       const { usage } = await estimatedBill(['one'], terms);
       expect(usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
     }
+  });
+
+  it("does not count the signature inside a tool call's id", async () => {
+    const estimated = async (id: string): Promise<number> => {
+      const call = { id, type: 'function' as const, function: { name: 'f', arguments: '{}' } };
+      const messages: ChatMessage[] = [
+        { role: 'assistant', content: 'Hello', tool_calls: [call] },
+        { role: 'tool', content: 'x', tool_call_id: id },
+      ];
+      return (await estimatedBill(['one'], termsOf({ messages }))).usage.prompt_tokens;
+    };
+    const signature = Buffer.from('secret '.repeat(200)).toString('base64');
+    expect(await estimated(signedId('c', signature))).to.equal(await estimated('c'));
   });
 
   it('takes images and audio at what the hold took for them', async () => {

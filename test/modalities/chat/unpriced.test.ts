@@ -4,8 +4,6 @@ import { chat, errorOf } from '../../helpers/ask.js';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
 const weather = { type: 'function', function: { name: 'weather', parameters: {} } };
-const custom = { type: 'custom', custom: { name: 'exec' } };
-const call = { name: 'weather', arguments: '{}' };
 
 const MODELS = `
   searching:
@@ -23,7 +21,7 @@ const MODELS = `
 
 /** [what, fields beside a sound request, param, code] */
 const REFUSED: [string, object, string, string][] = [
-  ...['code_execution', 'web_search_preview', 'code_interpreter', 'custom', ''].map(
+  ...['code_execution', 'web_search_preview', 'code_interpreter', ''].map(
     (type): [string, object, string, string] => [
       `a tool of type "${type}"`,
       { tools: [weather, { type }] },
@@ -43,23 +41,8 @@ const REFUSED: [string, object, string, string][] = [
     'tools[0].type',
     'unsupported_capability',
   ],
-  ['a custom tool', { tools: [custom] }, 'tools[0].type', 'unsupported_capability'],
   ['a tool without a type', { tools: [{ google_search: {} }] }, 'tools[0].type', 'invalid_request'],
   ['a tool whose type is no text', { tools: [{ type: 1 }] }, 'tools[0].type', 'invalid_request'],
-  ['functions', { functions: [{ name: 'weather' }] }, 'functions', 'invalid_request'],
-  ['a function_call', { function_call: 'auto' }, 'function_call', 'invalid_request'],
-  [
-    'functions for a model without tools',
-    { model: 'acme-chat', functions: [{ name: 'weather' }] },
-    'functions',
-    'invalid_request',
-  ],
-  [
-    'a function_call in a message',
-    { messages: [...messages, { role: 'assistant', content: '', function_call: call }] },
-    'messages[1].function_call',
-    'invalid_request',
-  ],
 ];
 
 describe('a chat request for a paid feature without a price', () => {

@@ -2,8 +2,9 @@ import type { ChatCompletionBody } from '../../../schema-types/chat-completion.j
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
-import { chatWork } from './openai-request.js';
+import { callWords } from './openai-calls.js';
 import { tidy } from './openai-tidy.js';
+import { completionWork } from './openai-tools.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
@@ -24,7 +25,8 @@ export const chatCompletion: ChatFormat = {
   mend: tidy,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: its type is made from it.
-  read: (body, model) => chatWork(body as ChatCompletionBody, model),
-  write: (heading, reply, { usage }) => completion(heading, reply, usage),
-  stream: (heading, shown) => new ChunkWriter(heading, shown, { object: 'text_completion.chunk' }),
+  read: (body, model) => completionWork(body as ChatCompletionBody, model),
+  write: (heading, reply, { usage }, work) => completion(heading, reply, usage, callWords(work)),
+  stream: (heading, shown, work) =>
+    new ChunkWriter(heading, shown, { object: 'text_completion.chunk', calls: callWords(work) }),
 };

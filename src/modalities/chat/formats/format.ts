@@ -41,6 +41,8 @@ export interface ChatStreamWriter {
 
 /** How clients speak to the chat modality. */
 export interface ChatFormat extends RequestFormat {
+  /** The field that limits the tokens of an answer; that of chat completions where left out. */
+  readonly limit?: string;
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model, headers: RequestHeaders): ChatWork;
   write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;

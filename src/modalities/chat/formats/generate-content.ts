@@ -63,6 +63,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
     key_header: 'x-goog-api-key',
     key_query: 'key',
     models: geminiModels,
+    limit: 'maxOutputTokens',
     endpoint: spendingEndpoint(name, `POST /v1beta/models/{model}:${method}`, {
       modality: 'chat',
       format: name,

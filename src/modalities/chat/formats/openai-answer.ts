@@ -4,6 +4,7 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
 import type { Heading, Shown } from '../call.js';
 import { EventWriter } from './event-writer.js';
+import { TOOL_CALLS, type CallWords } from './openai-calls.js';
 
 const CONTRACT = new Set(['stop', 'length', 'content_filter']);
 
@@ -16,39 +17,53 @@ const SYNONYMS = new Map([
 ]);
 
 /**
- * An upstream's finish reason in the contract's words (specification 2.4). `tool_calls` is said
- * where tool calls were given and not cut short, whatever the upstream says, and nowhere else.
+ * An upstream's finish reason in the contract's words (specification 2.4). `tool_calls`, or the
+ * client's own word for it, is said where tool calls were given and not cut short, whatever the
+ * upstream says, and nowhere else.
  */
-export function finishReason(said: string | null | undefined, hasToolCalls: boolean): string {
+export function finishReason(
+  said: string | null | undefined,
+  hasToolCalls: boolean,
+  calling = TOOL_CALLS.finish_reason,
+): string {
   const word = (said ?? 'stop').toLowerCase();
   const known = SYNONYMS.get(word) ?? (CONTRACT.has(word) ? word : 'stop');
-  return known === 'stop' && hasToolCalls ? 'tool_calls' : known;
+  return known === 'stop' && hasToolCalls ? calling : known;
 }
 
 /** The answer to a chat call that is not streamed (specification 2.4). */
-export function completion(heading: Heading, reply: ChatReply, usage: TokenUsage): object {
+export function completion(
+  heading: Heading,
+  reply: ChatReply,
+  usage: TokenUsage,
+  calls = TOOL_CALLS,
+): object {
   const { id, created, model } = heading;
-  const choices = reply.choices.map(choiceBody);
+  const choices = reply.choices.map((choice) => choiceBody(choice, calls));
   return { id, object: 'text_completion', created, model, choices, usage: usageBody(usage) };
 }
 
-function choiceBody(choice: ChatChoice): object {
+function choiceBody(choice: ChatChoice, calls: CallWords): object {
   const { index, content, tool_calls, reasoning_content, reasoning_details, logprobs } = choice;
-  const message: Omit<ChatChoice, 'index' | 'finish_reason'> & { role: 'assistant' } = {
+  const message: Omit<ChatChoice, 'index' | 'finish_reason' | 'tool_calls'> & {
+    role: 'assistant';
+  } = {
     role: 'assistant',
     content: content ?? (tool_calls ? null : ''),
   };
   if (reasoning_content !== undefined) message.reasoning_content = reasoning_content;
   if (reasoning_details) message.reasoning_details = reasoning_details;
-  if (tool_calls) message.tool_calls = tool_calls;
-  const finish_reason = finishReason(choice.finish_reason, tool_calls !== undefined);
+  if (tool_calls) Object.assign(message, calls.message(tool_calls));
+  const hasCalls = tool_calls !== undefined;
+  const finish_reason = finishReason(choice.finish_reason, hasCalls, calls.finish_reason);
   return logprobs === undefined
     ? { index, message, finish_reason }
     : { index, message, logprobs, finish_reason };
 }
 
 interface ChoiceState {
-  hasToolCalls: boolean;
+  /** Set once the choice has made a call. */
+  calls: ReturnType<CallWords['deltas']> | undefined;
   finish: string | undefined;
 }
 
@@ -72,6 +87,8 @@ export interface ChunkWords {
   usage?: 'asked' | 'never';
   /** Usage has its classes. */
   usage_details?: true;
+  /** Left out: `tool_calls`. */
+  calls?: CallWords;
 }
 
 /**
@@ -85,10 +102,12 @@ export class ChunkWriter extends EventWriter {
   readonly #tail: string;
   readonly #hasUsage: boolean;
   readonly #usageBody: typeof detailedUsageBody;
+  readonly #calls: CallWords;
   readonly #choices = new Map<number, ChoiceState>();
 
   constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
     super(shown);
+    this.#calls = words.calls ?? TOOL_CALLS;
     this.#opening = JSON.stringify({ role: 'assistant', ...words.opening });
     this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
@@ -112,7 +131,7 @@ export class ChunkWriter extends EventWriter {
     let events = '';
     let choice = this.#choices.get(index);
     if (!choice) {
-      choice = { hasToolCalls: false, finish: undefined };
+      choice = { calls: undefined, finish: undefined };
       this.#choices.set(index, choice);
       events += this.#chunk(index, this.#opening, null);
     }
@@ -121,10 +140,17 @@ export class ChunkWriter extends EventWriter {
     const logprobs = this.shown.logprobs ? piece.logprobs : undefined;
     if (delta) events += this.#chunk(index, delta, null, logprobs);
     if (piece.finish_reason !== undefined) {
-      choice.finish = finishReason(piece.finish_reason, choice.hasToolCalls);
-      events += this.#chunk(index, '{}', choice.finish);
+      events += this.#finish(piece.finish_reason, index, choice);
     }
     return events;
+  }
+
+  #finish(said: string, index: number, choice: ChoiceState): string {
+    const last = choice.calls?.end();
+    const hasCalls = choice.calls !== undefined;
+    choice.finish = finishReason(said, hasCalls, this.#calls.finish_reason);
+    const event = last ? this.#chunk(index, JSON.stringify(last), null) : '';
+    return event + this.#chunk(index, '{}', choice.finish);
   }
 
   #chunk(index: number, delta: string, finish: string | null, logprobs?: unknown): string {
@@ -155,12 +181,14 @@ export class ChunkWriter extends EventWriter {
     for (const { function: call } of calls ?? [])
       said += `${call.name ?? ''}${call.arguments ?? ''}`;
     if (said !== '') this.heard(said, index);
-    if (calls) choice.hasToolCalls = true;
+    if (calls) choice.calls ??= this.#calls.deltas();
+    const called = calls && choice.calls?.say(calls);
+    if (calls && !called && !content && !reasoning && !details?.length) return '';
     return JSON.stringify({
       ...(content && { content }),
       ...(reasoning && { reasoning_content: reasoning }),
       ...(details?.length && { reasoning_details: details }),
-      ...(calls && { tool_calls: calls }),
+      ...called,
     });
   }
 }

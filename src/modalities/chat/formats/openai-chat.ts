@@ -4,8 +4,9 @@ import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import { contractModels } from '../../../pipeline/model-words.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
-import { chatWork } from './openai-request.js';
+import { callWords } from './openai-calls.js';
 import { tidy } from './openai-tidy.js';
+import { completionWork } from './openai-tools.js';
 
 interface Contract {
   choices: { message: object; logprobs?: unknown }[];
@@ -33,9 +34,9 @@ export const openAiChat: ChatFormat = {
   models: contractModels,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: it refines the one that its type is made from.
-  read: (body, model) => chatWork(body as ChatCompletionBody, model),
-  write: (heading, reply, { usage }) => {
-    const answer = completion(heading, reply, usage);
+  read: (body, model) => completionWork(body as ChatCompletionBody, model),
+  write: (heading, reply, { usage }, work) => {
+    const answer = completion(heading, reply, usage, callWords(work));
     const { choices } = answer as Contract;
     return {
       ...answer,
@@ -45,14 +46,15 @@ export const openAiChat: ChatFormat = {
       usage: detailedUsageBody(usage),
     };
   },
-  stream: (heading, shown, { include_usage }) =>
+  stream: (heading, shown, work) =>
     new ChunkWriter(heading, shown, {
       object: 'chat.completion.chunk',
       extra: { system_fingerprint: null },
       opening: { content: '', refusal: null },
       null_logprobs: true,
-      usage: include_usage ? 'asked' : 'never',
+      usage: work.include_usage ? 'asked' : 'never',
       usage_details: true,
+      calls: callWords(work),
     }),
 };
 

@@ -14,7 +14,8 @@ import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
 const PLAIN_KEYS = ['role', 'content', 'name', 'cache_control'];
 const CALL_KEYS = new Set(['id', 'type', 'function']);
-const TOOL_KEYS = ['tool_calls', 'tool_call_id'];
+const CALLED_KEYS = new Set(['name', 'arguments']);
+const TOOL_KEYS = ['tool_calls', 'tool_call_id', 'is_error'];
 /** What an assistant's message may have beside the others. */
 const STATE_KEYS = ['reasoning_content', 'reasoning_details'];
 /** What a message may carry, by whether its model takes tools and whether it is the assistant's. */
@@ -34,7 +35,6 @@ const NESTING = 200;
  * naming the message or part at fault.
  */
 export function readMessage(message: ChatMessage, at: string, reading: Reading): ChatMessage {
-  refuseLegacy(message.function_call, `${at}.function_call`);
   gateMessage(message, at, reading);
   const { role, content } = message;
   const read: ChatMessage = {
@@ -53,6 +53,7 @@ export function readMessage(message: ChatMessage, at: string, reading: Reading):
   if (tools && message.tool_call_id !== undefined) {
     read.tool_call_id = measured(message.tool_call_id, size);
   }
+  if (tools && message.is_error) read.is_error = true;
   if (message.cache_control) Object.assign(read, marked(message.cache_control));
   if (role === 'assistant') readReasoning(message, read, at, size);
   return read;
@@ -112,17 +113,8 @@ function readParts(
 function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
   const { id, type, function: asked } = call;
   noteExtras(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
+  noteExtras(asked, CALLED_KEYS, 'messages[].tool_calls[].function', ignored);
   return { id, type, function: { name: asked.name, arguments: asked.arguments } };
-}
-
-/** Throws `GatewayError` for a field of the older way to offer functions, unless it is null. */
-export function refuseLegacy(value: unknown, param: string): void {
-  if (value === null || value === undefined) return;
-  throw new GatewayError(
-    'invalid_request',
-    `${param} is not taken here: send tools, tool_choice and tool_calls instead.`,
-    { param },
-  );
 }
 
 /** A value that no one could write down again must not come as far as the wire. */
@@ -148,6 +140,7 @@ export interface Reading {
 
 const PART_KEYS = new Set(['type', 'text', 'image_url', 'input_audio', 'file', 'cache_control']);
 const IMAGE_KEYS = new Set(['url', 'detail']);
+const AUDIO_KEYS = new Set(['data', 'format']);
 const FILE_KEYS = new Set(['filename', 'file_data', 'file_id']);
 const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
 /** Pages of a file that does not show how many it has: most providers take no more. */
@@ -178,6 +171,7 @@ function readPart(part: ContentPart, place: string, reading: Reading): ContentPa
       gatePart(reading, 'audio', place, 'audio');
       const { data, format } = part.input_audio;
       size.audio_bytes += data.length;
+      noteExtras(part.input_audio, AUDIO_KEYS, 'messages[].content[].input_audio', ignored);
       return { type: 'input_audio', input_audio: { data, format } };
     }
     case 'file':

@@ -4,7 +4,7 @@ import type {
   ChatMessage,
   ToolEntry,
 } from '../../../schema-types/chat-completion.js';
-import { readMessage, refuseDeep, refuseLegacy, type Reading, marked } from './openai-messages.js';
+import { readMessage, refuseDeep, type Reading, marked } from './openai-messages.js';
 import type { Capability, Model } from '../../../core/model.js';
 import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type { ChatWork, PromptSize } from '../call.js';
@@ -31,7 +31,7 @@ export const SAMPLING_FIELDS: readonly string[] = [
   'user',
 ];
 
-/** The older spelling of tools and of their choice. */
+/** The older spelling of tools and of their choice, which is translated. */
 export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
 
 /** Fields that travel to a model that is capable of `tools`. */
@@ -50,7 +50,7 @@ export function foreignFields(own: readonly string[]): ReadonlySet<string> {
 const SPOKEN_FIELDS = ['response_format', 'reasoning_effort'];
 
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
-const DEFAULT_MAX_TOKENS = 4096;
+export const DEFAULT_MAX_TOKENS = 4096;
 /** What the files of one request may unfold to while their pages are counted. */
 const UNFOLDED_BYTES = 8 * 1024 * 1024;
 /** Characters of a client's word that an error repeats. */
@@ -60,7 +60,7 @@ const SHOWN_CHARACTERS = 64;
 const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
-const LEGACY = new Set(LEGACY_FIELDS);
+const STREAM_OPTIONS = new Set(['include_usage']);
 const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
 
 /**
@@ -69,17 +69,27 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
+  const asked = askedLimit(body);
   const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,
     n: body.n ?? 1,
-    max_tokens: maxTokens(body, model),
+    max_tokens: limitOf(asked, model),
     fields: travelling(body, model, size, ignored),
   };
-  const { include_usage } = (body.stream_options ?? {}) as { include_usage?: unknown };
-  const asked = include_usage === true ? { include_usage } : {};
-  return { kind: 'chat', call, size, ...asked, ignored: [...ignored] };
+  const options: { include_usage?: unknown } = body.stream_options ?? {};
+  const { include_usage } = options;
+  noteExtras(options, STREAM_OPTIONS, 'stream_options', ignored);
+  return {
+    kind: 'chat',
+    call,
+    size,
+    ...(include_usage === true && { include_usage }),
+    ignored: [...ignored],
+    limit: body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens',
+    is_lowered: asked !== undefined && asked !== call.max_tokens,
+  };
 }
 
 /**
@@ -134,16 +144,15 @@ function travelling(
       fields[name] = value;
       // Tools and schemas are read by the model too, so they count as prompt.
       size.text_bytes += Buffer.byteLength(JSON.stringify(value));
-    } else {
-      if (LEGACY.has(name)) refuseLegacy(value, name);
-      ignored.add(headerSafe(name));
-    }
+    } else ignored.add(headerSafe(name));
   }
   return fields;
 }
 
-function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
-  const { max_tokens: old, max_completion_tokens: alias } = body;
+function askedLimit({
+  max_tokens: old,
+  max_completion_tokens: alias,
+}: ChatCompletionBody): number | undefined {
   if (old !== undefined && alias !== undefined && old !== alias) {
     throw new GatewayError(
       'invalid_request',
@@ -151,17 +160,14 @@ function maxTokens(body: ChatCompletionBody, model: Model): number | undefined {
       { param: 'max_completion_tokens' },
     );
   }
-  const asked = alias ?? old;
-  const limit = model.limits.max_tokens;
-  if (asked !== undefined && limit !== undefined && asked > limit) {
-    throw new GatewayError(
-      'invalid_request',
-      `max_tokens is ${asked}, but ${model.id} gives at most ${limit}.`,
-      { param: old === undefined ? 'max_completion_tokens' : 'max_tokens' },
-    );
-  }
-  // A paid answer must not outgrow its hold, so one limit or another is always sent.
-  return asked ?? limit ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
+  return alias ?? old;
+}
+
+/** A paid answer must not outgrow its hold, so one limit or another is always sent. */
+function limitOf(asked: number | undefined, model: Model): number | undefined {
+  const { max_tokens: most, default_max_tokens } = model.limits;
+  if (asked !== undefined) return most === undefined ? asked : Math.min(asked, most);
+  return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
 }
 
 function isFree(model: Model): boolean {

@@ -1,4 +1,6 @@
+import { dropNulls } from '../../../lib/drop-nulls.js';
 import { isRecord } from '../../../lib/is-record.js';
+import { mendCalls } from './openai-history.js';
 
 /** How the address of an image begins. */
 const ADDRESS = /^(https?|data):/iu;
@@ -9,7 +11,8 @@ const INNER = ['image_url', 'input_audio', 'file'];
 /**
  * Mends what clients send that the contract does not name, but that can only mean one thing: null
  * in an optional field, an empty list of tool calls, the refusal of an earlier answer, the address
- * of an image as a text. Changes the body in place; false where there was nothing to mend.
+ * of an image as a text, a call in older words. Changes the body in place; false where there was
+ * nothing to mend.
  */
 export function tidy(body: unknown): boolean {
   if (!isRecord(body)) return false;
@@ -17,23 +20,16 @@ export function tidy(body: unknown): boolean {
   let isMended = dropNulls(body);
   if (dropNulls(body['stream_options'])) isMended = true;
   for (const message of listIn(messages)) if (tidyMessage(message)) isMended = true;
-  for (const tool of listIn(tools)) if (dropNulls(tool)) isMended = true;
+  for (const tool of listIn(tools)) {
+    if (dropNulls(tool)) isMended = true;
+    if (isRecord(tool) && dropNulls(tool['custom'])) isMended = true;
+  }
+  if (mendCalls(listIn(messages))) isMended = true;
   return isMended;
 }
 
 function listIn(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function dropNulls(value: unknown, but?: string): boolean {
-  if (!isRecord(value)) return false;
-  let isMended = false;
-  for (const name of Object.keys(value)) {
-    if (value[name] !== null || name === but) continue;
-    delete value[name];
-    isMended = true;
-  }
-  return isMended;
 }
 
 function tidyMessage(message: unknown): boolean {

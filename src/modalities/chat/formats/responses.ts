@@ -19,6 +19,7 @@ import { ResponsesWriter } from './responses-stream.js';
 /** OpenAI's Responses API, as its SDKs and codex speak it, for every chat model. */
 export const responses: ChatFormat = {
   name: 'responses',
+  limit: 'max_output_tokens',
   endpoint: spendingEndpoint('responses', 'POST /v1/responses', {
     modality: 'chat',
     format: 'responses',

@@ -3,6 +3,7 @@ import type { RequestFormat } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageAnswer } from '../send.js';
 import { imagePrice, kindIn } from '../price.js';
+import { dropNulls } from '../../../lib/drop-nulls.js';
 import { headerSafe } from '../../../http/request-body.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
@@ -36,6 +37,7 @@ export const imageGeneration: ImageFormat = {
     status: 200,
     content: { 'application/json': 'image-generation-response' },
   },
+  mend: dropNulls,
   modelOf: (body) => (body as ImageGenerationBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => imageWork(body as ImageGenerationBody, model),
@@ -175,7 +177,9 @@ function travelling(
   body: ImageGenerationBody,
   { passthrough }: Model,
 ): { fields: Record<string, unknown>; ignored: string[] } {
-  const others = Object.entries(body).filter(([name]) => !OWN.has(name));
+  const others = Object.entries(body).filter(
+    ([name, value]) => !OWN.has(name) && (value as unknown) !== null,
+  );
   const sent = others.filter(([name]) => passthrough.has(name));
   const left = others.filter(([name]) => !passthrough.has(name));
   for (const [name, value] of sent) checkAddresses(value, name);

@@ -90,6 +90,16 @@ describe('an image request', () => {
     expect(lastBody()).to.include({ quality: 'high', output_format: 'webp' });
   });
 
+  it('is as if a field were absent where that is null', async () => {
+    const fields = ['n', 'size', 'quality', 'response_format', 'style', 'stream', 'partial_images'];
+    for (const field of [...fields, 'background', 'user', 'watermark']) {
+      const answer = await gateway.post({ ...GOOD, model: 'few', [field]: null });
+      imagesOf(answer);
+      expect(answer.headers.get('tollgate-ignored'), field).to.equal(null);
+      expect(Object.values(lastBody()), field).not.to.include(null);
+    }
+  });
+
   it('has other fields left out and named', async () => {
     const others = { user: 'me', watermark: true, 'odd name\n': 1 };
     const answer = await gateway.post({ ...GOOD, model: 'few', ...others });

@@ -1,0 +1,126 @@
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import { noteExtras } from '../../../http/request-body.js';
+import { isRecord } from '../../../lib/is-record.js';
+import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
+import type { ChatWork, ClientTool } from '../call.js';
+import { chatWork } from './openai-request.js';
+
+const ENTRY_KEYS = new Set(['type', 'custom', 'cache_control']);
+const CUSTOM_KEYS = new Set(['name', 'description', 'format']);
+const INPUT = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool.' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** Names of ignored fields, where the client used the older ones. */
+const OLDER: Readonly<Record<string, string>> = {
+  tools: 'functions',
+  tool_choice: 'function_call',
+};
+
+/**
+ * Fits a valid body of chat completions to a model, with everything that OpenAI's types call a tool
+ * said as functions, which every upstream takes: `functions` and `function_call`, custom tools, and
+ * a choice among allowed tools. Throws `GatewayError` for what cannot be read.
+ */
+export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
+  if (body.functions) return functionsWork(body, model);
+  if (isRecord(body.function_call)) {
+    throw refusal('function_call', 'names a function, but there are no functions');
+  }
+  const { tools } = body;
+  if (!tools) return chatWork(body, model);
+  const names = new Map<string, ClientTool>();
+  const ignored = new Set<string>();
+  const plain = tools.map((tool, at) =>
+    tool.type === 'custom' ? readCustom(tool, `tools[${at}]`, names, ignored) : tool,
+  );
+  const work = chatWork({ ...body, tools: plain, ...choiceOf(body.tool_choice, plain) }, model);
+  if (names.size === 0) return work;
+  return { ...work, tools: names, ignored: [...new Set([...work.ignored, ...ignored])] };
+}
+
+function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {
+  const { functions = [], function_call: choice, tools, ...rest } = body;
+  if (tools) throw refusal('functions', 'means the same as tools: send one of them');
+  const entries = functions.map((offered): ToolEntry => ({ type: 'function', function: offered }));
+  const said = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
+  // One call is all that `function_call` can say.
+  const tool_fields = { tools: entries, ...said, parallel_tool_calls: false };
+  const work = chatWork({ ...rest, ...(entries.length > 0 && tool_fields) }, model);
+  const ignored = work.ignored
+    .filter((name) => name !== 'parallel_tool_calls')
+    .map((name) => OLDER[name] ?? name);
+  return { ...work, has_functions: true, ignored };
+}
+
+function olderChoice(choice: string | object): string | object {
+  if (choice === 'none' || choice === 'auto') return choice;
+  const name = isRecord(choice) ? choice['name'] : undefined;
+  if (typeof name === 'string') return { type: 'function', function: { name } };
+  throw refusal('function_call', 'must be "none", "auto" or the name of a function');
+}
+
+/** A custom tool as a function of one text; a grammar is told to the model in words. */
+function readCustom(
+  tool: ToolEntry,
+  at: string,
+  names: Map<string, ClientTool>,
+  ignored: Set<string>,
+): ToolEntry {
+  if (!tool.custom) throw refusal(`${at}.custom`, 'is missing');
+  const { name, description, format } = tool.custom;
+  noteExtras(tool, ENTRY_KEYS, 'tools[]', ignored);
+  noteExtras(tool.custom, CUSTOM_KEYS, 'tools[].custom', ignored);
+  names.set(name, { name, is_custom: true });
+  const about = [description, grammarOf(format)].filter((text) => text !== undefined);
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(about.length > 0 && { description: about.join('\n\n') }),
+      parameters: INPUT,
+    },
+    ...(tool.cache_control && { cache_control: tool.cache_control }),
+  };
+}
+
+function grammarOf(format: unknown): string | undefined {
+  const grammar = isRecord(format) ? format['grammar'] : undefined;
+  const definition = isRecord(grammar) ? grammar['definition'] : undefined;
+  return typeof definition === 'string'
+    ? `The input follows this grammar:\n${definition}`
+    : undefined;
+}
+
+/** A choice of one tool by its name; of allowed tools, those alone and the mode. */
+function choiceOf(
+  choice: ChatCompletionBody['tool_choice'],
+  tools: ToolEntry[],
+): Pick<ChatCompletionBody, 'tools' | 'tool_choice'> {
+  if (!isRecord(choice)) return {};
+  const name = nameOf(choice);
+  if (choice['type'] === 'custom') return { tool_choice: { type: 'function', function: { name } } };
+  const allowed = choice['allowed_tools'];
+  if (choice['type'] !== 'allowed_tools' || !isRecord(allowed)) return {};
+  const { mode, tools: listed } = allowed;
+  if ((mode !== 'auto' && mode !== 'required') || !Array.isArray(listed)) {
+    throw refusal('tool_choice.allowed_tools', 'must have a mode, auto or required, and tools');
+  }
+  const wanted = new Set(listed.map(nameOf));
+  return { tools: tools.filter((tool) => wanted.has(nameOf(tool))), tool_choice: mode };
+}
+
+/** The name of the function or custom tool that an entry or a choice speaks of. */
+function nameOf(tool: unknown): unknown {
+  if (!isRecord(tool)) return undefined;
+  const inner = tool['function'] ?? tool['custom'];
+  return isRecord(inner) ? inner['name'] : undefined;
+}
+
+function refusal(param: string, complaint: string): GatewayError {
+  return new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+}
