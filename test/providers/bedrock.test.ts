@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { eventFrame, exceptionFrame, flipped } from '../helpers/aws-frames.js';
+import { joined } from '../helpers/conversation.js';
 import { signatureFault } from '../helpers/signature-v4.js';
 import { play, type Received, type Step } from '../helpers/upstream.js';
 import {
@@ -268,30 +269,11 @@ function framesOf(blocks: readonly Record<string, unknown>[], stopReason: string
   return [...frames, stop, eventFrame('metadata', { usage: USAGE })];
 }
 
-/** The message that a client puts together from the deltas of a stream. */
-function joined(events: readonly string[]): ChatMessage {
-  const message: ChatMessage & { content: string } = { role: 'assistant', content: '' };
-  for (const event of events.filter((one) => one !== '[DONE]')) {
-    const { choices = [] } = JSON.parse(event) as {
-      choices?: { delta: Partial<ChatMessage> & { tool_calls?: { index: number }[] } }[];
-    };
-    const delta: (typeof choices)[0]['delta'] = choices[0]?.delta ?? {};
-    message.content += typeof delta.content === 'string' ? delta.content : '';
-    message.reasoning_content = (message.reasoning_content ?? '') + (delta.reasoning_content ?? '');
-    if (delta.reasoning_details) {
-      message.reasoning_details = [
-        ...(message.reasoning_details ?? []),
-        ...delta.reasoning_details,
-      ];
-    }
-    for (const { index, ...call } of delta.tool_calls ?? []) {
-      const calls = (message.tool_calls ??= []);
-      const known = calls[index];
-      if (known) known.function.arguments += call.function.arguments;
-      else calls[index] = call;
-    }
-  }
-  return message;
+function deltasOf(text: string): object[] {
+  return dataOf(text)
+    .filter((data) => data !== '[DONE]')
+    .flatMap((data) => (JSON.parse(data) as { choices: { delta: object }[] }).choices)
+    .map(({ delta }) => delta);
 }
 
 describe('a conversation with a model of Bedrock that thinks and calls tools', () => {
@@ -323,7 +305,7 @@ describe('a conversation with a model of Bedrock that thinks and calls tools', (
         });
         expect(faults.at(-1), await answer.clone().text()).to.equal(undefined);
         const message = stream
-          ? joined(dataOf(await answer.text()))
+          ? (joined(deltasOf(await answer.text())) as ChatMessage)
           : ((await bodyOf(answer)).choices[0]?.message ?? { role: 'assistant' });
         expect(message.reasoning_content).to.equal(`Thought ${turn * 2 + 1}.`);
         messages.push(message);
