@@ -146,6 +146,22 @@ describe('Bedrock behind the gateway', () => {
     });
   }
 
+  for (const [status, type, due, words] of [
+    [400, 'ConflictException:http://internal.amazon.com/coral/', 502, /overloaded/u],
+    [400, 'com.amazon#ServiceQuotaExceededException', 502, /out of credit/u],
+    [429, 'ModelNotReadyException', 502, /overloaded/u],
+    [400, 'ValidationException:http://internal.amazon.com/coral/', 400, /No\./u],
+    [400, 'a b#c:d', 400, /No\./u],
+  ] as const) {
+    it(`answers ${due} where the header of an error names "${type}"`, async () => {
+      const headers = { 'content-type': 'application/json', 'x-amzn-errortype': type };
+      const house = await open({ status, headers, body: '{"message":"No."}' }, bedrock());
+      const answer = await house.post(HELLO);
+      expect(answer.status).to.equal(due);
+      expect(await answer.text()).to.match(words);
+    });
+  }
+
   it('shows no key to the client and none in the log where it repeats them all', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
