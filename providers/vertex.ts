@@ -1,4 +1,4 @@
-import type { ChatCodec } from '../src/modalities/chat/codec.js';
+import type { ChatCall, ChatCodec } from '../src/modalities/chat/codec.js';
 import type { VideoCodec } from '../src/modalities/video/codec.js';
 import { claudeCodec, wire_flags as claude_flags } from './anthropic/codec.js';
 import { isClaude } from './anthropic/models.js';
@@ -18,7 +18,9 @@ import {
 } from './veo.js';
 import type { JsonObject } from '../src/core/json.js';
 import type { ContentSource } from '../src/core/task.js';
+import type { Encoded } from '../src/core/provider.js';
 import type { Upstream } from '../src/core/model.js';
+import { isRecord } from '../src/lib/is-record.js';
 
 const MODELS = '/publishers/google/models';
 const CLAUDE_MODELS = '/publishers/anthropic/models';
@@ -30,12 +32,41 @@ export const wire_flags = ['storage_url', ...claude_flags] as const;
 const gemini = geminiChat((model) => `${MODELS}/${model}`);
 
 /** Claude as Vertex AI serves it: the path names the model, and says whether it streams. */
-const claude = claudeCodec({
+const messages = claudeCodec({
   pathOf: ({ stream }, { model }) => {
     return `${CLAUDE_MODELS}/${modelOf(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`;
   },
   envelope: { anthropic_version: 'vertex-2023-10-16' },
 });
+
+/** The same, asked to think by `reasoning` too, which Gemini's models take beside it. */
+const claude: ChatCodec = { ...messages, encode: encodeClaude };
+
+const THINKING = ['thinking', 'reasoning_effort'] as const;
+
+function encodeClaude(call: ChatCall, upstream: Upstream): Encoded {
+  const { reasoning, ...others } = call.fields;
+  const isSaid = THINKING.some((name) => others[name] !== undefined && others[name] !== null);
+  if (isSaid || !isRecord(reasoning) || upstream.drop.includes('reasoning')) {
+    return messages.encode(call, upstream);
+  }
+  const fields = { ...others, ...thinkingOf(reasoning) };
+  const encoded = messages.encode({ ...call, fields }, upstream);
+  const ignored = (encoded.ignored ?? []).map((name) =>
+    THINKING.some((one) => one === name) ? 'reasoning' : name,
+  );
+  if (reasoning['exclude'] === true) ignored.push('reasoning.exclude');
+  return { ...encoded, ignored };
+}
+
+/** Thinking in the words that the Messages API's codec knows. */
+function thinkingOf({ effort, max_tokens, enabled }: Fields): Fields {
+  if (enabled === false) return { reasoning_effort: 'none' };
+  if (Number.isSafeInteger(max_tokens)) {
+    return { thinking: { type: 'enabled', budget_tokens: max_tokens } };
+  }
+  return { reasoning_effort: typeof effort === 'string' ? effort : 'medium' };
+}
 
 /** Chat of Vertex AI, by Gemini's models or by Claude's. */
 export const chat: ChatCodec = {

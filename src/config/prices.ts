@@ -36,19 +36,19 @@ export function readPrice(
 }
 
 const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
-const BASE_UNITS = ['input_per_million', 'output_per_million'];
 
 interface Unit extends Pick<PriceUnit, 'is_class'> {
   pays: readonly Capability[];
 }
 
-/** The capabilities that each unit pays for. */
-function unitsOf(modalities: Modalities): Map<string, Unit> {
+/** The capabilities that each unit pays for, or has to pay for in a price of these `given` units. */
+function unitsOf(modalities: Modalities, given?: readonly string[]): Map<string, Unit> {
   const all = new Map<string, Unit>();
   for (const { units } of modalities.values()) {
-    for (const [unit, { pays, is_class }] of Object.entries(units)) {
+    for (const [unit, { pays, is_class, isWanted }] of Object.entries(units)) {
       const known = all.get(unit)?.pays ?? [];
-      all.set(unit, { pays: [...known, ...pays], ...(is_class && { is_class }) });
+      const paid = given && isWanted?.(given) === false ? [] : pays;
+      all.set(unit, { pays: [...known, ...paid], ...(is_class && { is_class }) });
     }
   }
   return all;
@@ -86,17 +86,11 @@ export function missingUnits(
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,
 ): [unit: string, Capability][] {
-  return [...unitsOf(modalities)].flatMap(([unit, { pays, is_class }]) => {
+  return [...unitsOf(modalities, given)].flatMap(([unit, { pays, is_class }]) => {
     if (given.includes(unit) || is_class) return [];
-    const has = pays.filter((capability) => capabilities.has(capability));
-    const paid = has.find((capability) => capability !== 'image' || isWanted(unit, given));
+    const paid = pays.find((capability) => capabilities.has(capability));
     return paid === undefined ? [] : [[unit, paid]];
   });
-}
-
-/** Images are paid for one by one, or by their tokens, or by both. */
-function isWanted(unit: string, given: readonly string[]): boolean {
-  return BASE_UNITS.includes(unit) === BASE_UNITS.some((one) => given.includes(one));
 }
 
 function readLeaves(source: Source, pointer: string, value: object): void {

@@ -52,9 +52,10 @@ export interface ErrorWords {
   retry_seconds: number | undefined;
 }
 
-/** Reads an error's words anew from its body: the parsed JSON, or its text. */
+/** Reads an error's words anew from its body, the parsed JSON or its text, and from its headers. */
 export type ErrorReader = (
   body: unknown,
   status: number | undefined,
   said: ErrorWords,
+  headers: Readonly<Record<string, string>>,
 ) => ErrorWords & { fault?: Fault };

@@ -37,14 +37,24 @@ export function compileErrors(
   const words = FAULTS.flatMap((fault) =>
     (block[fault] ?? []).flatMap((word) => (word === undefined ? [] : { fault, word })),
   ).map(({ fault, word }) => ({ fault, word: word.toLowerCase() }));
-  return (body, status, said) => {
+  return (body, status, said, headers) => {
+    const named = codeIn(headers[block.code_header ?? '']);
     const read = { ...said, ...textAt('message', message, body, status) };
-    const marks = textAt('marks', code, body, status).marks?.toLowerCase() ?? said.marks;
+    const codes = named === undefined ? said.codes : [named, ...said.codes];
+    const own = textAt('marks', code, body, status).marks ?? said.marks;
+    const marks = [named ?? '', own].join(' ').trim().toLowerCase();
     const said_at_first = [marks, read.message].map((one) => one.slice(0, MATCHED_CHARACTERS));
     const text = said_at_first.join(' ').toLowerCase();
     const fault = words.find(({ word }) => text.includes(word))?.fault;
-    return { ...read, marks, ...(fault && { fault }) };
+    return { ...read, marks, codes, ...(fault && { fault }) };
   };
+}
+
+const HEADER_CODE = /^(?:[^#:]{0,200}#)?([\w.-]{1,64})(?:$|:)/u;
+
+/** The code in a header's value, without the name space before it and the address behind it. */
+function codeIn(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : HEADER_CODE.exec(value)?.[1];
 }
 
 function textAt(

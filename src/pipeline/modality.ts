@@ -87,6 +87,8 @@ export interface PriceUnit {
   pays: readonly Capability[];
   /** Set for a class of tokens, which pays its input's or output's price where it is left out. */
   is_class?: true;
+  /** Whether a price of these units has to have it too; where left out, any price has to. */
+  isWanted?: (given: readonly string[]) => boolean;
   /** Left out for units of tokens, which every price has. */
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }

@@ -199,6 +199,8 @@ export interface ContentBlock {
 export interface ErrorsBlock {
   message?: Template;
   code?: Template;
+  /** the name, in lower case, of a header that holds the code */
+  code_header?: string;
   policy?: Words;
   rejected?: Words;
   context?: Words;

@@ -95,7 +95,7 @@ export function classifyError(
 ): UpstreamError {
   const body = text.slice(0, ERROR_BYTES);
   const said = readErrorText(body);
-  const words = matched(reread(body, status, said, caller?.read_error), caller);
+  const words = matched(reread(body, status, said, caller?.read_error, headers), caller);
   const fault = words.fault ?? faultOf(status, words);
   return toError(fault, words, retryAfter(headers, words), status);
 }

@@ -40,9 +40,10 @@ export function reread(
   status: number | undefined,
   said: ErrorWords,
   reader: ErrorReader | undefined,
+  headers: Readonly<Record<string, string>> = {},
 ): ReturnType<ErrorReader> {
   if (!reader) return said;
-  return reader(typeof body === 'string' ? parsed(body) : body, status, said);
+  return reader(typeof body === 'string' ? parsed(body) : body, status, said, headers);
 }
 
 function parsed(text: string): unknown {

@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import type { Model, Price } from '../../src/core/model.js';
 import { readListPrices, type ListPrices } from '../../src/config/list-prices.js';
 import { load } from '../../src/config/load.js';
@@ -46,6 +47,14 @@ describe('the list prices that ship with the gateway', () => {
     }
     const mini = prices.find(target('openai', 'gpt-4o-mini'), MODALITIES);
     expect(mini?.price).to.deep.equal(GPT_4O_MINI);
+  });
+
+  it('stand under the names of manifests alone', async () => {
+    const folder = join(packageRoot, 'providers');
+    const text = await readFile(join(folder, 'prices.yaml'), 'utf8');
+    const listed = Object.keys(parse(text) as object);
+    const files = await readdir(folder);
+    expect(listed.filter((name) => !files.includes(`${name}.yaml`))).to.deep.equal([]);
   });
 
   const SNAPSHOTS: [string, string, string | undefined][] = [

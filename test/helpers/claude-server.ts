@@ -19,14 +19,16 @@ const USAGE = { input_tokens: 20, cache_read_input_tokens: 5, output_tokens: 9 }
 /**
  * A Messages API on the loopback interface, as strict as Anthropic's: it answers 400 to empty text,
  * calls without results, and thoughts that are not its own or are missing from a round of tools.
+ * Paths of Vertex AI are answered as Claude is there.
  */
 export async function startClaude(script: Script): Promise<FakeUpstream> {
   return startUpstream((received, response) => answer(received, response, script));
 }
 
 async function answer(received: Received, response: ServerResponse, script: Script): Promise<void> {
+  const verb = /:(rawPredict|streamRawPredict)$/u.exec(received.path)?.[1];
   const asked = received.json as Asked;
-  const fault = faultOf(asked, received);
+  const fault = (verb ? vertexFault : anthropicFault)(received) ?? faultOf(asked);
   if (fault !== undefined) {
     const error = { type: 'invalid_request_error', message: fault };
     return play({ status: 400, ...json({ type: 'error', error }) }, response);
@@ -35,7 +37,7 @@ async function answer(received: Received, response: ServerResponse, script: Scri
   const isCall = content.some(({ type }) => type === 'tool_use');
   const stop_reason = isCall ? 'tool_use' : 'end_turn';
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude' };
-  const step = asked.stream
+  const step = (verb ? verb === 'streamRawPredict' : asked.stream)
     ? streamed(message, content, stop_reason)
     : json({ ...message, content, stop_reason, usage: USAGE });
   return play(step, response);
@@ -96,9 +98,22 @@ function blockEvents(block: Block, index: number): object[] {
   ];
 }
 
-function faultOf({ messages, max_tokens, thinking }: Asked, { headers }: Received) {
+function anthropicFault({ headers, json: asked }: Received): string | undefined {
   if (headers['x-api-key'] === undefined) return 'x-api-key is missing';
   if (headers['anthropic-version'] === undefined) return 'anthropic-version is missing';
+  return (asked as Block)['model'] === undefined ? 'model: Field required' : undefined;
+}
+
+/** There the path names the model and says whether it streams, and the body names the version. */
+function vertexFault({ headers, json: asked }: Received): string | undefined {
+  if (headers['x-goog-api-key'] === undefined) return 'The request has no credentials.';
+  const { anthropic_version, ...rest } = asked as Block;
+  if (anthropic_version !== 'vertex-2023-10-16') return 'anthropic_version: Field required';
+  const more = ['model', 'stream'].find((name) => name in rest);
+  return more && `${more}: Extra inputs are not permitted`;
+}
+
+function faultOf({ messages, max_tokens, thinking }: Asked): string | undefined {
   if (!Number.isInteger(max_tokens) || max_tokens < 1) return 'max_tokens is missing';
   if ((thinking?.budget_tokens ?? 0) >= max_tokens) return 'the budget is too large';
   if (messages[0]?.role !== 'user') return 'the first message must be the user';

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { eventFrame, exceptionFrame, flipped } from '../helpers/aws-frames.js';
+import { joined } from '../helpers/conversation.js';
 import { signatureFault } from '../helpers/signature-v4.js';
 import { play, type Received, type Step } from '../helpers/upstream.js';
 import {
@@ -145,6 +146,22 @@ describe('Bedrock behind the gateway', () => {
     });
   }
 
+  for (const [status, type, due, words] of [
+    [400, 'ConflictException:http://internal.amazon.com/coral/', 502, /overloaded/u],
+    [400, 'com.amazon#ServiceQuotaExceededException', 502, /out of credit/u],
+    [429, 'ModelNotReadyException', 502, /overloaded/u],
+    [400, 'ValidationException:http://internal.amazon.com/coral/', 400, /No\./u],
+    [400, 'a b#c:d', 400, /No\./u],
+  ] as const) {
+    it(`answers ${due} where the header of an error names "${type}"`, async () => {
+      const headers = { 'content-type': 'application/json', 'x-amzn-errortype': type };
+      const house = await open({ status, headers, body: '{"message":"No."}' }, bedrock());
+      const answer = await house.post(HELLO);
+      expect(answer.status).to.equal(due);
+      expect(await answer.text()).to.match(words);
+    });
+  }
+
   it('shows no key to the client and none in the log where it repeats them all', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
@@ -268,30 +285,11 @@ function framesOf(blocks: readonly Record<string, unknown>[], stopReason: string
   return [...frames, stop, eventFrame('metadata', { usage: USAGE })];
 }
 
-/** The message that a client puts together from the deltas of a stream. */
-function joined(events: readonly string[]): ChatMessage {
-  const message: ChatMessage & { content: string } = { role: 'assistant', content: '' };
-  for (const event of events.filter((one) => one !== '[DONE]')) {
-    const { choices = [] } = JSON.parse(event) as {
-      choices?: { delta: Partial<ChatMessage> & { tool_calls?: { index: number }[] } }[];
-    };
-    const delta: (typeof choices)[0]['delta'] = choices[0]?.delta ?? {};
-    message.content += typeof delta.content === 'string' ? delta.content : '';
-    message.reasoning_content = (message.reasoning_content ?? '') + (delta.reasoning_content ?? '');
-    if (delta.reasoning_details) {
-      message.reasoning_details = [
-        ...(message.reasoning_details ?? []),
-        ...delta.reasoning_details,
-      ];
-    }
-    for (const { index, ...call } of delta.tool_calls ?? []) {
-      const calls = (message.tool_calls ??= []);
-      const known = calls[index];
-      if (known) known.function.arguments += call.function.arguments;
-      else calls[index] = call;
-    }
-  }
-  return message;
+function deltasOf(text: string): object[] {
+  return dataOf(text)
+    .filter((data) => data !== '[DONE]')
+    .flatMap((data) => (JSON.parse(data) as { choices: { delta: object }[] }).choices)
+    .map(({ delta }) => delta);
 }
 
 describe('a conversation with a model of Bedrock that thinks and calls tools', () => {
@@ -323,7 +321,7 @@ describe('a conversation with a model of Bedrock that thinks and calls tools', (
         });
         expect(faults.at(-1), await answer.clone().text()).to.equal(undefined);
         const message = stream
-          ? joined(dataOf(await answer.text()))
+          ? (joined(deltasOf(await answer.text())) as ChatMessage)
           : ((await bodyOf(answer)).choices[0]?.message ?? { role: 'assistant' });
         expect(message.reasoning_content).to.equal(`Thought ${turn * 2 + 1}.`);
         messages.push(message);

@@ -56,6 +56,27 @@ describe('Claude on Vertex AI', () => {
     expect(body).to.not.have.property('stream');
   });
 
+  it('is asked to think by `reasoning` too, and what of it is left out is named so', () => {
+    const asked = (fields: Record<string, unknown>) => {
+      const whole = { ...call(false), max_tokens: 8_000, fields };
+      const { body, ignored = [] } = chat.encode(whole, at);
+      return [body['thinking'], ...ignored];
+    };
+    const enabled = (budget_tokens: number): object => ({ type: 'enabled', budget_tokens });
+    expect(asked({ reasoning: { max_tokens: 2_048 } })).to.deep.equal([enabled(2_048)]);
+    expect(asked({ reasoning: { effort: 'low' } })).to.deep.equal([enabled(1_600)]);
+    expect(asked({ reasoning: { enabled: true } })).to.deep.equal([enabled(4_000)]);
+    expect(asked({ reasoning: { enabled: false } })).to.deep.equal([undefined]);
+    expect(asked({ reasoning: { effort: 'high', exclude: true } })).to.deep.equal([
+      enabled(6_400),
+      'reasoning.exclude',
+    ]);
+    expect(asked({ reasoning: { effort: 'odd' } })).to.deep.equal([undefined, 'reasoning']);
+    const both = { thinking: enabled(1_024), reasoning: { max_tokens: 2_048 } };
+    expect(asked(both)).to.deep.equal([enabled(1_024), 'reasoning']);
+    expect(asked({ reasoning: 'much' })).to.deep.equal([undefined, 'reasoning']);
+  });
+
   it('is no way to another path', () => {
     const model = 'claude-x/../../secrets';
     expect(() => chat.encode(call(false), { ...at, model })).to.throw(UpstreamError);

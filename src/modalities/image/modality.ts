@@ -6,7 +6,7 @@ import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';
 import { imageGeneration, priced, type ImageFormat } from './formats/image-generation.js';
 import { readImage } from './manifest.js';
-import { readImagePrices } from './price-block.js';
+import { isByTokens, readImagePrices } from './price-block.js';
 import { imageBill, imageMaxCost, type ImageTerms } from './price.js';
 import { sampleBill } from './sample-bill.js';
 import { images, type ImageAnswer } from './send.js';
@@ -81,9 +81,13 @@ export const image: Modality = {
   ],
   tasks: {},
   units: {
-    input_per_million: { pays: ['image'] },
-    output_per_million: { pays: ['image'] },
-    per_image: { pays: ['image'], read: readImagePrices },
+    input_per_million: { pays: ['image'], isWanted: isByTokens },
+    output_per_million: { pays: ['image'], isWanted: isByTokens },
+    per_image: {
+      pays: ['image'],
+      read: readImagePrices,
+      isWanted: (given) => !isByTokens(given),
+    },
   },
   manifest: { served_by: [['image']], read: readImage },
   fields: { own: [], held: [], refused: [] },

@@ -1,24 +1,9 @@
 import { expect } from 'chai';
-import { chunksOf, completionOf, chat } from '../../helpers/ask.js';
+import { chat, completionOf } from '../../helpers/ask.js';
 import { startClaude } from '../../helpers/claude-server.js';
+import { saidIn, type Said } from '../../helpers/conversation.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import type { FakeUpstream } from '../../helpers/upstream.js';
-
-interface Call {
-  id: string;
-  type: string;
-  function: { name: string; arguments: string };
-}
-
-interface Said {
-  role: 'assistant';
-  content: string | null;
-  reasoning_content?: string;
-  reasoning_details?: { index: number; text?: string; signature?: string }[];
-  tool_calls?: Call[];
-}
-
-type Delta = Omit<Said, 'tool_calls'> & { tool_calls?: (Call & { index: number })[] };
 
 const THOUGHTS = ['I need the weather of both.', 'Oslo is cold, Rome is not.'];
 const FACTS: Record<string, string> = { Oslo: '−3 °C ❄', Rome: '18 °C ☀' };
@@ -56,25 +41,6 @@ function claude(asked: Parameters<Parameters<typeof startClaude>[0]>[0]) {
   ];
 }
 
-/** A stream's deltas as one message, as clients of OpenAI join them. */
-function joined(deltas: readonly Delta[]): Said {
-  const said: Said = { role: 'assistant', content: null };
-  for (const { content, reasoning_content, reasoning_details, tool_calls } of deltas) {
-    if (content) said.content = (said.content ?? '') + content;
-    if (reasoning_content) {
-      said.reasoning_content = (said.reasoning_content ?? '') + reasoning_content;
-    }
-    for (const detail of reasoning_details ?? []) (said.reasoning_details ??= []).push(detail);
-    for (const { index, ...call } of tool_calls ?? []) {
-      const calls = (said.tool_calls ??= []);
-      const known = calls[index];
-      if (known) known.function.arguments += call.function.arguments;
-      else calls[index] = call;
-    }
-  }
-  return said;
-}
-
 describe('a conversation of three turns with Claude', () => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
@@ -103,12 +69,7 @@ models:
   async function turn(messages: object[], more: object): Promise<{ said: Said; ignored: unknown }> {
     const effort = { reasoning_effort: 'low', tools, max_tokens: 8_000 };
     const answer = await chat(gateway, { model: 'claude', messages, ...effort, ...more });
-    expect(answer.status, answer.text).to.equal(200);
-    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream');
-    const said = isStream
-      ? joined(chunksOf(answer).flatMap((c) => c.choices.map(({ delta }) => delta as Delta)))
-      : (completionOf(answer).choices[0]?.message as Said);
-    return { said, ignored: answer.headers.get('tollgate-ignored') };
+    return { said: saidIn(answer), ignored: answer.headers.get('tollgate-ignored') };
   }
 
   /** All three turns; the client does with each message what `keep` says. */

@@ -1,23 +1,10 @@
 import { expect } from 'chai';
 import { signedId } from '../../../src/lib/tool-id.js';
-import { chat, chunksOf, completionOf, errorOf } from '../../helpers/ask.js';
+import { chat, errorOf } from '../../helpers/ask.js';
+import { saidIn, type Said } from '../../helpers/conversation.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import { startGemini, type GeminiServer } from '../../helpers/gemini-server.js';
 import type { GeminiBody } from '../../helpers/gemini.js';
-
-interface Call {
-  id: string;
-  type: 'function';
-  function: { name: string; arguments: string };
-}
-
-interface Message {
-  role: string;
-  content: string | null;
-  tool_calls?: Call[];
-  reasoning_content?: string;
-  reasoning_details?: object[];
-}
 
 /** Thinks and calls two functions at once, then a third, then answers, with a signed text. */
 const SCRIPT = [
@@ -57,12 +44,9 @@ models:
     await gemini.close();
   });
 
-  async function say(messages: readonly object[], stream: boolean): Promise<Message> {
+  async function say(messages: readonly object[], stream: boolean): Promise<Said> {
     const body = { model: 'thinker', messages, tools: TOOLS, reasoning_effort: 'low', stream };
-    const answer = await chat(gateway, body);
-    expect(answer.status, answer.text).to.equal(200);
-    if (!stream) return completionOf(answer).choices[0]?.message as Message;
-    return joined(chunksOf(answer).flatMap(({ choices }) => choices.map(({ delta }) => delta)));
+    return saidIn(await chat(gateway, body));
   }
 
   for (const stream of [false, true]) {
@@ -94,7 +78,7 @@ models:
     const first = await say([{ role: 'user', content: 'Weather and time?' }], false);
     const calls = first.tool_calls?.map((call, at) => ({ ...call, id: `lost_${at}` }));
     const lost = { ...first, tool_calls: calls };
-    const messages = [{ role: 'user', content: 'Go' }, lost, ...resultsOf(lost as Message)];
+    const messages = [{ role: 'user', content: 'Go' }, lost, ...resultsOf(lost as Said)];
     const answer = await chat(gateway, { model: 'thinker', messages, tools: TOOLS });
     expect([answer.status, errorOf(answer).message]).to.deep.equal([
       400,
@@ -103,21 +87,6 @@ models:
   });
 });
 
-function resultsOf({ tool_calls = [] }: Message): object[] {
+function resultsOf({ tool_calls = [] }: Said): object[] {
   return tool_calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'fine' }));
-}
-
-/** The message that a client makes of the deltas of a stream. */
-function joined(deltas: readonly object[]): Message {
-  const parts = deltas as Partial<Message & { tool_calls: (Call & { index: number })[] }>[];
-  const calls = parts.flatMap((part) => part.tool_calls ?? []);
-  return {
-    role: 'assistant',
-    content: parts.map((part) => part.content ?? '').join(''),
-    reasoning_content: parts.map((part) => part.reasoning_content ?? '').join(''),
-    reasoning_details: parts.flatMap((part) => part.reasoning_details ?? []),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(({ id, type, function: called }) => ({ id, type, function: called })),
-    }),
-  };
 }
