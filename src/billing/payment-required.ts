@@ -19,16 +19,11 @@ export function paymentRequired(
   fit?: { field: string; value: number },
 ): GatewayError {
   const said = fit ? ` With ${fit.field} of at most ${fit.value} it would be admitted now.` : '';
-  const details = fit ? { param: fit.field } : {};
   switch (reason.because) {
     case 'balance':
-      return new GatewayError(
-        'insufficient_balance',
-        insufficient(reason, needed_nano) + said,
-        details,
-      );
+      return new GatewayError('insufficient_balance', insufficient(reason, needed_nano) + said);
     case 'limit':
-      return new GatewayError('key_limit_reached', overLimit(reason, needed_nano) + said, details);
+      return new GatewayError('key_limit_reached', overLimit(reason, needed_nano) + said);
     case 'ended':
       return unauthorized('The API key is not valid.');
   }
