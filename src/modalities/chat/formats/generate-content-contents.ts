@@ -11,9 +11,8 @@ import type {
 import { GatewayError } from '../../../core/errors.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ReasoningDetail } from '../codec.js';
+import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
 
-/** Signatures of this form go back to Gemini alone. */
-export const GEMINI_FORMAT = 'google-gemini-v1';
 /** Stands where a call of another maker has no signature. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
@@ -88,8 +87,9 @@ class ContentReader {
     const { name, args = {} } = functionCall;
     this.#made += 1;
     const plain = functionCall.id || `call_${this.#made}`;
-    const isSigned = thoughtSignature !== undefined && thoughtSignature !== NO_SIGNATURE;
-    const id = isSigned ? signedId(plain, usual(thoughtSignature)) : plain;
+    const signature = thoughtSignature === NO_SIGNATURE ? '' : usual(thoughtSignature ?? '');
+    const isOwn = signature !== '' && stateIn(signature).length === 0;
+    const id = isOwn ? signedId(plain, signature) : plain;
     this.#waiting.push({ id, plain, name });
     return [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }];
   }
@@ -122,8 +122,10 @@ function isSaid({ thought }: GeminiPart): boolean {
 }
 
 function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
-  if (thoughtSignature === undefined || functionCall) return [];
+  if (thoughtSignature === undefined) return [];
   const data = usual(thoughtSignature);
+  const state = stateIn(data);
+  if (state.length > 0 || functionCall) return state;
   return [{ type: 'reasoning.encrypted', data, format: GEMINI_FORMAT }];
 }
 
