@@ -12,6 +12,7 @@ import { GatewayError } from '../../../core/errors.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ReasoningDetail } from '../codec.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
+import { refuseDeep } from './openai-messages.js';
 
 /** Stands where a call of another maker has no signature. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
@@ -85,6 +86,7 @@ class ContentReader {
   #callOf({ functionCall, thoughtSignature }: GeminiPart): ToolCallPart[] {
     if (!functionCall) return [];
     const { name, args = {} } = functionCall;
+    refuseDeep('contents[].parts[].functionCall.args', args);
     this.#made += 1;
     const plain = functionCall.id || `call_${this.#made}`;
     const signature = thoughtSignature === NO_SIGNATURE ? '' : usual(thoughtSignature ?? '');
@@ -98,6 +100,7 @@ class ContentReader {
     const results = parts.flatMap((part): ChatMessage[] => {
       if (!part.functionResponse) return [];
       const { id, name, response = {}, parts: media = [] } = part.functionResponse;
+      refuseDeep('contents[].parts[].functionResponse.response', response);
       const text = JSON.stringify(response);
       const shown = media.flatMap(mediaOf);
       const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
@@ -122,7 +125,7 @@ function isSaid({ thought }: GeminiPart): boolean {
 }
 
 function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
-  if (thoughtSignature === undefined) return [];
+  if (!thoughtSignature) return [];
   const data = usual(thoughtSignature);
   const state = stateIn(data);
   if (state.length > 0 || functionCall) return state;
