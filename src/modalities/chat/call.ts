@@ -31,8 +31,8 @@ export interface ChatWork {
   kind: 'chat';
   call: ChatCall;
   size: PromptSize;
-  /** Set where a client's format hides thoughts unless it asks for them. */
-  shows_thoughts?: boolean;
+  /** Set where the state of reasoning travels, but a client did not ask for its text. */
+  hides_thoughts?: boolean;
   /** Set where a client asked for the usage of its stream. */
   include_usage?: boolean;
   /** Set where a client asked to see the model think, in a format that has a place for it. */

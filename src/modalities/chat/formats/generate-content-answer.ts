@@ -4,8 +4,8 @@ import type { TokenUsage } from '../../../core/usage.js';
 import { isRecord } from '../../../lib/is-record.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
 import type { Heading } from '../call.js';
-import type { ChatChoice, ChatReply, ToolCall } from '../codec.js';
-import { GEMINI_FORMAT } from './generate-content-contents.js';
+import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.js';
+import { othersIn, ownSignatures, sealedSignature } from './generate-content-state.js';
 import { finishReason } from './openai-answer.js';
 
 /** A whole answer in the words of the Gemini API. */
@@ -41,18 +41,27 @@ export function candidate(index: number, parts: readonly object[], more: object)
 }
 
 function partsOf(choice: ChatChoice, showsThoughts: boolean): object[] {
-  const { content, reasoning_content, reasoning_details, tool_calls = [] } = choice;
-  const signed = (reasoning_details ?? []).flatMap((detail) =>
-    detail.format === GEMINI_FORMAT && detail.data
-      ? [{ text: '', thoughtSignature: detail.data }]
-      : [],
-  );
+  const { content, reasoning_content, reasoning_details = [], tool_calls = [] } = choice;
+  const calls = tool_calls.map(callPart);
   return [
     ...(showsThoughts && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
     ...(content ? [{ text: content }] : []),
-    ...tool_calls.map(callPart),
-    ...signed,
+    ...withState(calls, othersIn(reasoning_details)),
+    ...ownSignatures(reasoning_details).map(signedPart),
   ];
+}
+
+/** A signature that belongs to no call. */
+export function signedPart(thoughtSignature: string): object {
+  return { text: '', thoughtSignature };
+}
+
+/** Calls with the state of an upstream that is not Gemini; a part of its own without a call. */
+export function withState(calls: readonly object[], state: readonly ReasoningDetail[]): object[] {
+  if (state.length === 0) return [...calls];
+  const thoughtSignature = sealedSignature(state);
+  const [first, ...others] = calls;
+  return first ? [{ ...first, thoughtSignature }, ...others] : [signedPart(thoughtSignature)];
 }
 
 /** A tool call, with the signature that came in its id. */

@@ -11,9 +11,9 @@ import type {
 import { GatewayError } from '../../../core/errors.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ReasoningDetail } from '../codec.js';
+import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
+import { refuseDeep } from './openai-messages.js';
 
-/** Signatures of this form go back to Gemini alone. */
-export const GEMINI_FORMAT = 'google-gemini-v1';
 /** Stands where a call of another maker has no signature. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
@@ -86,10 +86,12 @@ class ContentReader {
   #callOf({ functionCall, thoughtSignature }: GeminiPart): ToolCallPart[] {
     if (!functionCall) return [];
     const { name, args = {} } = functionCall;
+    refuseDeep('contents[].parts[].functionCall.args', args);
     this.#made += 1;
     const plain = functionCall.id || `call_${this.#made}`;
-    const isSigned = thoughtSignature !== undefined && thoughtSignature !== NO_SIGNATURE;
-    const id = isSigned ? signedId(plain, usual(thoughtSignature)) : plain;
+    const signature = thoughtSignature === NO_SIGNATURE ? '' : usual(thoughtSignature ?? '');
+    const isOwn = signature !== '' && stateIn(signature).length === 0;
+    const id = isOwn ? signedId(plain, signature) : plain;
     this.#waiting.push({ id, plain, name });
     return [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }];
   }
@@ -98,6 +100,7 @@ class ContentReader {
     const results = parts.flatMap((part): ChatMessage[] => {
       if (!part.functionResponse) return [];
       const { id, name, response = {}, parts: media = [] } = part.functionResponse;
+      refuseDeep('contents[].parts[].functionResponse.response', response);
       const text = JSON.stringify(response);
       const shown = media.flatMap(mediaOf);
       const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
@@ -122,8 +125,10 @@ function isSaid({ thought }: GeminiPart): boolean {
 }
 
 function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
-  if (thoughtSignature === undefined || functionCall) return [];
+  if (!thoughtSignature) return [];
   const data = usual(thoughtSignature);
+  const state = stateIn(data);
+  if (state.length > 0 || functionCall) return state;
   return [{ type: 'reasoning.encrypted', data, format: GEMINI_FORMAT }];
 }
 

@@ -60,7 +60,8 @@ export function contentWork(body: GenerateContentBody, model: Model, stream: boo
   const left = work.ignored.map((name) => NAMES[name] ?? name);
   return {
     ...work,
-    shows_thoughts: includeThoughts === true,
+    shows_reasoning: true,
+    hides_thoughts: includeThoughts !== true,
     ignored: [...new Set([...left, ...foreign, ...unknown])],
   };
 }

@@ -1,10 +1,9 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { Heading, Shown } from '../call.js';
-import type { ChatDelta, ToolCall } from '../codec.js';
+import type { ChatDelta, ReasoningDetail, ToolCall } from '../codec.js';
 import { EventWriter } from './event-writer.js';
 import type { StreamWire } from './format.js';
-import { GEMINI_FORMAT } from './generate-content-contents.js';
 import {
   callPart,
   candidate,
@@ -12,13 +11,18 @@ import {
   finishOf,
   headOf,
   logprobsOf,
+  signedPart,
   usageOf,
+  withState,
 } from './generate-content-answer.js';
+import { othersIn, ownSignatures } from './generate-content-state.js';
 
 interface Choice {
   index: number;
   hasCalls: boolean;
   finish: string | undefined;
+  /** What an upstream that is not Gemini demands back, and no part has carried yet. */
+  state: ReasoningDetail[];
   /** The tool call that fragments are still added to. */
   call: (ToolCall & { index: number }) | undefined;
 }
@@ -58,6 +62,7 @@ export class ContentWriter extends EventWriter {
   end({ usage }: Bill): string {
     const candidates = [...this.#choices].map(([index, choice]) => {
       const parts = this.#endCall(choice);
+      parts.push(...withState([], choice.state));
       return candidate(index, parts, { finishReason: finishOf(choice.finish, choice.hasCalls) });
     });
     const last = this.#answer({ candidates, usageMetadata: usageOf(usage) });
@@ -78,7 +83,7 @@ export class ContentWriter extends EventWriter {
   #choice(index: number): Choice {
     const known = this.#choices.get(index);
     if (known) return known;
-    const fresh: Choice = { index, hasCalls: false, finish: undefined, call: undefined };
+    const fresh: Choice = { index, hasCalls: false, finish: undefined, state: [], call: undefined };
     this.#choices.set(index, fresh);
     return fresh;
   }
@@ -95,8 +100,9 @@ export class ContentWriter extends EventWriter {
       parts.push(...this.#endCall(choice), { text: content });
     }
     if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
-    for (const { format, data } of this.shown.reasoning ? reasoning_details : []) {
-      if (format === GEMINI_FORMAT && data) parts.push({ text: '', thoughtSignature: data });
+    if (this.shown.reasoning) {
+      parts.push(...ownSignatures(reasoning_details).map(signedPart));
+      choice.state.push(...othersIn(reasoning_details));
     }
     if (finish_reason !== undefined) choice.finish = finish_reason;
     return parts;
@@ -118,9 +124,11 @@ export class ContentWriter extends EventWriter {
   }
 
   #endCall(choice: Choice): object[] {
-    const { call } = choice;
+    const { call, state } = choice;
+    if (!call) return [];
     choice.call = undefined;
-    return call ? [callPart(call)] : [];
+    choice.state = [];
+    return withState([callPart(call)], state);
   }
 
   #answer(data: object): string {

@@ -81,15 +81,11 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
     modelOf: (_, { model = '' }) => model,
     // The schema vouches for the body: its type is made from it.
     read: (body, model) => contentWork(body as GenerateContentBody, model, streams),
-    write: (heading, reply, bill, work) => answerOf(heading, reply, bill, isShown(work)),
+    write: (heading, reply, bill, work) => answerOf(heading, reply, bill, !work.hides_thoughts),
     stream: (heading, shown, work, asked) => {
       const as = asked?.query.get('alt') === 'sse' ? 'events' : 'list';
-      return new ContentWriter(heading, shown, { as, thoughts: isShown(work) });
+      return new ContentWriter(heading, shown, { as, thoughts: !work.hides_thoughts });
     },
     error: errorOf,
   };
-}
-
-function isShown({ shows_thoughts }: { shows_thoughts?: boolean }): boolean {
-  return shows_thoughts === true;
 }

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
-import { GoogleGenAI, type Content, type GenerateContentResponse } from '@google/genai';
+import { GoogleGenAI, type Content, type GenerateContentResponse, type Part } from '@google/genai';
+import { startClaude } from '../../../helpers/claude-server.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { startGemini, type GeminiServer } from '../../../helpers/gemini-server.js';
 import type { GeminiBody } from '../../../helpers/gemini.js';
+import type { FakeUpstream } from '../../../helpers/upstream.js';
 
 /** Thinks and calls two functions at once, then a third, then answers, with a signed text. */
 const SCRIPT = [
@@ -32,7 +34,6 @@ models:
   thinker:
     owner: g
     capabilities: [chat, tools]
-    passthrough: [reasoning_content]
     upstreams: [{ provider: gemini, model: gemini-3-flash-preview }]
     price: { input_per_million: 1, output_per_million: 2 }
 `);
@@ -106,4 +107,58 @@ models:
       expect(sent.generationConfig['thinkingConfig']).to.deep.equal({ includeThoughts: true });
     });
   }
+});
+
+describe("a conversation of Google's own client with Claude", () => {
+  let claude: FakeUpstream;
+  let house: TestGateway;
+  let client: GoogleGenAI;
+  /** Refuses a round of tools that does not begin with its own signed thoughts. */
+  before(async () => {
+    claude = await startClaude(({ messages }) =>
+      messages.length > 1
+        ? [{ type: 'text', text: 'It is cold.' }]
+        : [
+            { type: 'thinking', thinking: 'I had better look.' },
+            { type: 'text', text: 'I look.' },
+            { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+            { type: 'tool_use', id: 'toolu_2', name: 'look', input: {} },
+          ],
+    );
+    house = await startGateway(`owners: { a: { name: A } }
+providers: { claude: { uses: anthropic, base_url: '${claude.url}', api_key: sk-ant-secret } }
+models:
+  claude: { owner: a, capabilities: [chat, tools], upstreams: [{ provider: claude, model: claude-sonnet-4-5 }], limits: { max_tokens: 9000 }, price: free }
+`);
+    client = new GoogleGenAI({ apiKey: house.secret, httpOptions: { baseUrl: house.url } });
+  });
+  after(async () => {
+    await house.close();
+    await claude.close();
+  });
+
+  for (const includeThoughts of [true, false])
+    for (const streams of [true, false])
+      it(`brings back thoughts that Claude signed, ${includeThoughts ? 'shown' : 'hidden'}, ${streams ? 'streamed' : 'whole'}`, async () => {
+        const thinkingConfig = { includeThoughts, thinkingBudget: 2_048 };
+        const tools = [{ functionDeclarations: [{ name: 'look' }] }];
+        const chat = client.chats.create({ model: 'claude', config: { tools, thinkingConfig } });
+        const say = async (message: Part[]): Promise<Part[]> => {
+          const answers = streams
+            ? await chat.sendMessageStream({ message })
+            : [await chat.sendMessage({ message })];
+          const parts: Part[] = [];
+          for await (const { candidates } of answers)
+            parts.push(...(candidates?.[0]?.content?.parts ?? []));
+          return parts;
+        };
+        const first = await say([{ text: 'Look!' }]);
+        expect(first.some(({ thought }) => thought === true)).to.equal(includeThoughts);
+        const results = first.flatMap(({ functionCall }) =>
+          functionCall ? [{ functionResponse: { ...functionCall, response: { t: -3 } } }] : [],
+        );
+        expect(results).to.have.length(2);
+        const last = await say(results);
+        expect(last.map(({ text }) => text ?? '').join('')).to.equal('It is cold.');
+      });
 });

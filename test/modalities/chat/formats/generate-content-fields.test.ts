@@ -25,6 +25,9 @@ const HELLO = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
 const PNG = 'iVBORw0KGgo=';
 const PDF = 'JVBERi0xLjQK';
 
+/** A body of less than 64 kB may be nested as deep as this and more. */
+const DEEP = JSON.parse('{"a":'.repeat(300) + '1' + '}'.repeat(300)) as object;
+
 const config = (name: string, value: unknown): Body => ({ generationConfig: { [name]: value } });
 const parts = (...said: object[]): Body => ({ contents: [{ role: 'user', parts: said }] });
 const turn = (...said: object[]): Body => ({
@@ -178,6 +181,16 @@ const CONTENTS: Row[] = [
         image(`data:image/png;base64,${PNG}`),
       ]),
     ),
+  },
+  {
+    field: 'contents[].parts[].functionCall.args (nested deep)',
+    body: asked({ functionCall: { name: 'sky', args: DEEP } }, RESULT),
+    refused: 'functionCall.args must not be nested more than 200 levels deep',
+  },
+  {
+    field: 'contents[].parts[].functionResponse.response (nested deep)',
+    body: asked(CALL, { ...RESULT, response: DEEP }),
+    refused: 'functionResponse.response must not be nested more than 200 levels deep',
   },
   {
     field: 'contents[].parts[].functionResponse.scheduling',
