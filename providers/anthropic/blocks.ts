@@ -37,7 +37,7 @@ function textBlocks(text: string): { type: 'text'; text: string }[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-export function imageBlock(
+function imageBlock(
   { image_url }: Part<'image_url'>,
   at: string,
   context: EncodeContext,
@@ -48,9 +48,14 @@ export function imageBlock(
   }
   if (/^https:\/\//iu.test(url)) return { type: 'image', source: { type: 'url', url } };
   const { type, data } = dataOf(url);
+  return { type: 'image', source: imageBytes(type, data, at) };
+}
+
+/** Throws the `UpstreamError` `unsupported` for a type that is not taken. */
+export function imageBytes(type: string, data: string, at: string): ImageBlock['source'] {
   const media_type = type === 'image/jpg' ? 'image/jpeg' : type;
   if (!isImageType(media_type)) throw unsupported(at, `images of the type ${type || 'unknown'}`);
-  return { type: 'image', source: { type: 'base64', media_type, data } };
+  return { type: 'base64', media_type, data };
 }
 
 function isImageType(type: string): type is (typeof IMAGE_TYPES)[number] {

@@ -1,18 +1,11 @@
 import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messages.js';
-import { imageBlock } from './blocks.js';
+import { imageBytes } from './blocks.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import { textOnly, Turns, type Conversation } from './messages.js';
 import { toolUseId } from './tool-use-id.js';
-import type {
-  Block,
-  DocumentBlock,
-  ImageBlock,
-  MediaBlock,
-  TextBlock,
-  ToolReferenceBlock,
-} from './wire.js';
+import type { Block, DocumentBlock, MediaBlock, TextBlock, ToolReferenceBlock } from './wire.js';
 
 /**
  * A conversation whose client spoke this very API: its blocks go out in their order, with their
@@ -98,7 +91,7 @@ function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): Medi
   if ('citations' in block && block.citations)
     context.ignored.add('messages[].content[].citations');
   if (type === 'image' && typeof source === 'object') {
-    return [{ ...imageOf(source, at, context), ...mark }];
+    return [{ ...imageOf(source, at), ...mark }];
   }
   if (type === 'document' && typeof source === 'object') {
     return [{ ...documentOf(block, source, at, context), ...mark }];
@@ -125,11 +118,10 @@ function said(content: unknown): string {
   return content === undefined ? '' : JSON.stringify(content);
 }
 
-function imageOf(source: MessagesSource, at: string, context: EncodeContext): ImageBlock {
-  const { type, url, media_type = '', data = '' } = source;
-  if (type === 'file') throw unsupported(at);
-  const image_url = { url: url ?? `data:${media_type};base64,${data}` };
-  return imageBlock({ type: 'image_url', image_url }, at, context);
+function imageOf({ type, url = '', media_type = '', data = '' }: MessagesSource, at: string) {
+  if (type === 'url') return { type: 'image', source: { type, url } } as const;
+  if (type !== 'base64') throw unsupported(at);
+  return { type: 'image', source: imageBytes(media_type.toLowerCase(), data, at) } as const;
 }
 
 function documentOf(

@@ -1,6 +1,7 @@
 import { isRecord } from '../../../lib/is-record.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
+import { headerSafe } from '../../../http/request-body.js';
 import type {
   ChatMessage,
   ContentPart,
@@ -21,12 +22,14 @@ export const CLAUDE_FORMAT = 'anthropic-claude-v1';
 export interface Reader {
   model: Model;
   ignored: Set<string>;
+  /** Set where something is told in other words because the model cannot see it. */
+  hides?: boolean;
 }
 
 /** A message in the words of chat completions. */
 export function messagesOf({ role, content }: MessagesMessage, reader: Reader): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }];
-  if (role === 'assistant') return [assistantOf(content)];
+  if (role === 'assistant') return [assistantOf(content, reader)];
   // The results of tools come before anything else that the user says, and their images after.
   const results = content.filter(({ type }) => type === 'tool_result');
   const rest = content.filter(({ type }) => type !== 'tool_result');
@@ -38,7 +41,18 @@ export function messagesOf({ role, content }: MessagesMessage, reader: Reader): 
     : [...messages, { role, content: plainest(said) }];
 }
 
-function assistantOf(blocks: readonly MessagesBlock[]): ChatMessage {
+/** What an assistant can have said. */
+export const SPOKEN: ReadonlySet<string> = new Set([
+  'text',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+]);
+
+function assistantOf(blocks: readonly MessagesBlock[], { ignored }: Reader): ChatMessage {
+  for (const { type } of blocks) {
+    if (!SPOKEN.has(type)) ignored.add(`messages[].content[].${headerSafe(type)}`);
+  }
   const reasoning_details = blocks.flatMap(reasoningOf);
   const uses = blocks.filter(({ type }) => type === 'tool_use');
   const content = contentOf(blocks.filter(({ type }) => type === 'text'));
@@ -94,16 +108,18 @@ function resultOf(block: MessagesBlock, reader: Reader): Result {
 }
 
 /** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
-function shownPart(part: ContentPart, { model, ignored }: Reader): ContentPart {
-  if (part.type === 'image_url' && !model.capabilities.has('vision')) {
-    ignored.add('messages[].content[].image');
-    return textPart('(An image, which cannot be shown to this model.)');
-  }
-  if (part.type === 'file' && !model.capabilities.has('file')) {
-    ignored.add('messages[].content[].document');
-    return textPart('(A document, which cannot be shown to this model.)');
-  }
-  return part;
+function shownPart(part: ContentPart, reader: Reader): ContentPart {
+  const { capabilities } = reader.model;
+  const hidden =
+    part.type === 'image_url' && !capabilities.has('vision')
+      ? 'image'
+      : part.type === 'file' && !capabilities.has('file')
+        ? 'document'
+        : undefined;
+  if (hidden === undefined) return part;
+  reader.hides = true;
+  reader.ignored.add(`messages[].content[].${hidden}`);
+  return textPart(`(What cannot be shown to this model: one ${hidden}.)`);
 }
 
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
@@ -145,9 +161,12 @@ function documentOf(
   mark: object,
 ): ContentPart[] {
   const about = [title, context].filter(Boolean).join('\n');
-  if (source.type === 'text' || source.type === 'content') {
-    const text = source.type === 'text' ? (source.data ?? '') : textOf(source.content);
-    return [...(about === '' ? [] : [textPart(about)]), textPart(text, mark)];
+  const heading = about === '' ? [] : [textPart(about)];
+  if (source.type === 'text') return [...heading, textPart(source.data ?? '', mark)];
+  if (source.type === 'content') {
+    const { content = '' } = source;
+    const parts = typeof content === 'string' ? [textPart(content)] : content.flatMap(partsOf);
+    return [...heading, ...parts];
   }
   const filename = title ? { filename: title } : {};
   const file =

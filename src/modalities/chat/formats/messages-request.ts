@@ -8,7 +8,7 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { MessagesOriginal } from '../codec.js';
-import { contentOf, messagesOf } from './messages-blocks.js';
+import { contentOf, messagesOf, SPOKEN, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
 
@@ -45,13 +45,15 @@ const EFFORTS = [
 export interface Translated {
   completion: ChatCompletionBody;
   ignored: ReadonlySet<string>;
+  /** Whether the client's own words say no more than that, so that they may go out as well. */
+  is_whole: boolean;
 }
 
 /** A request of the Messages API in the words of chat completions. */
 export function toCompletion(body: MessagesBody, model: Model): Translated {
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
   const ignored = new Set<string>();
-  const reader = { model, ignored };
+  const reader: Reader = { model, ignored };
   const same: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     if (value === null || TRANSLATED.has(name)) continue;
@@ -75,7 +77,12 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
       ...messages.flatMap((message) => messagesOf(message, reader)),
     ],
   };
-  return { completion, ignored };
+  const is_whole = !reader.hides && (model.capabilities.has('tools') || !messages.some(calls));
+  return { completion, ignored, is_whole };
+}
+
+function calls({ content }: MessagesMessage): boolean {
+  return typeof content !== 'string' && content.some(({ type }) => type === 'tool_use');
 }
 
 function isReal({ name }: MessagesTool): boolean {
@@ -143,7 +150,7 @@ export function originalOf(body: MessagesBody, headers: RequestHeaders): Message
   const { system, messages, tools, output_config } = body;
   return {
     system: typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []),
-    messages: messages.map(withoutForeignThoughts),
+    messages: messages.map(withoutForeign),
     tools: tools ?? [],
     effort: output_config?.effort ?? undefined,
     betas: betasIn(headers),
@@ -158,12 +165,13 @@ function betasIn(headers: RequestHeaders): string[] {
 }
 
 /** Thoughts of other models, without a signature or with a sealed one, are no one else's. */
-function withoutForeignThoughts({ role, content }: MessagesMessage): MessagesMessage {
+function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
   if (role !== 'assistant' || typeof content === 'string') return { role, content };
   return { role, content: content.filter((block) => !isForeign(block)) };
 }
 
 function isForeign({ type, signature = '', data = '' }: MessagesBlock): boolean {
+  if (!SPOKEN.has(type)) return true;
   if (type === 'thinking') return signature === '' || isSealed(signature);
   return type === 'redacted_thinking' && isSealed(data);
 }

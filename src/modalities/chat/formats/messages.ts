@@ -36,13 +36,13 @@ export const messages: ChatFormat = {
     // The schema vouches for the body: its type is made from it.
     const said = body as MessagesBody;
     refuseTooMany(said, model);
-    const { completion, ignored } = toCompletion(said, model);
+    const { completion, ignored, is_whole } = toCompletion(said, model);
     const work = chatWork(completion, model);
-    const original = originalOf(said, headers);
+    const own = is_whole ? { original: originalOf(said, headers) } : {};
     const { type = 'disabled' } = said.thinking ?? {};
     return {
       ...work,
-      call: { ...work.call, original },
+      call: { ...work.call, ...own },
       shows_reasoning: type !== 'disabled',
       ignored: [...work.ignored, ...ignored],
     };

@@ -204,6 +204,29 @@ const ROWS: readonly Row[] = [
     others: { is: 'translated', sent: { 'messages.0.content': 'It rains.' } },
   },
   {
+    field: 'a block that no assistant says',
+    body: { messages: [HI, { role: 'assistant', content: [{ type: 'news', text: 'x' }] }, HI] },
+    ...both(named('messages[].content[].news')),
+  },
+  {
+    field: 'document of blocks, one of them an image',
+    body: {
+      messages: [
+        user({
+          type: 'document',
+          source: { type: 'content', content: [text('Rain.'), { type: 'image', source: PNG }] },
+        }),
+      ],
+    },
+    claude: {
+      is: 'honoured',
+      sent: {
+        'messages.0.content.0.source.content': [text('Rain.'), { type: 'image', source: PNG }],
+      },
+    },
+    others: { is: 'translated', sent: { 'messages.0.content.1.image_url.url': PNG_URL } },
+  },
+  {
     field: 'tool_use, with cache_control',
     body: {
       tools: [LOOK],

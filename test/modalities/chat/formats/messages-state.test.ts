@@ -101,16 +101,22 @@ models:
     const use = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
     const content = [{ type: 'image', source: PNG }];
     const result = { type: 'tool_result', tool_use_id: 'toolu_1', content };
-    const answer = await post({
-      model: 'acme',
-      tools: [LOOK],
-      messages: [HI, { role: 'assistant', content: [use] }, { role: 'user', content: [result] }],
-    });
-    expect(answer.status, answer.text).to.equal(200);
-    expect(answer.headers.get('tollgate-ignored')).to.equal('messages[].content[].image');
-    expect(acme.requests.at(-1)?.body).to.include(
-      '(An image, which cannot be shown to this model.)',
-    );
+    const messages = [
+      HI,
+      { role: 'assistant', content: [use] },
+      { role: 'user', content: [result] },
+    ];
+    for (const [model, upstream] of [
+      ['acme', acme],
+      ['claude', claude],
+    ] as const) {
+      const answer = await post({ model, tools: [LOOK], messages });
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.headers.get('tollgate-ignored')).to.equal('messages[].content[].image');
+      expect(upstream.requests.at(-1)?.body).to.include(
+        'cannot be shown to this model: one image.',
+      );
+    }
     const own = await post({ model: 'acme', messages: [{ role: 'user', content }] });
     expect([own.status, own.text.includes('does not take images')]).to.deep.equal([400, true]);
   });

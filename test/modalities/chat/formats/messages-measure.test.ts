@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { chat as claude } from '../../../../providers/anthropic.js';
+import type { Model } from '../../../../src/core/model.js';
+import { UpstreamError } from '../../../../src/core/upstream-error.js';
+import { messages as format } from '../../../../src/modalities/chat/formats/messages.js';
+import { maxTokens } from '../../../../src/modalities/chat/price.js';
+import { FREE, modelAt } from '../../../billing/helpers/terms.js';
+import { claudeAt } from '../../../helpers/claude.js';
+
+const BETAS = { 'anthropic-beta': 'advanced-tool-use-2025-11-20' };
+const said = fc.string({ maxLength: 80, unit: 'grapheme' });
+const inner = fc.oneof(
+  fc.record({ type: fc.constant('text'), text: said }),
+  fc.record({ type: fc.constant('tool_reference'), tool_name: said }),
+  fc.record({
+    type: fc.constant('search_result'),
+    source: said,
+    title: said,
+    content: said.map((text) => [{ type: 'text', text }]),
+  }),
+  fc.record({
+    type: fc.constant('document'),
+    source: fc.oneof(
+      said.map((data) => ({ type: 'text', data })),
+      said.map((content) => ({ type: 'content', content })),
+      said.map((text) => ({ type: 'content', content: [{ type: 'text', text }] })),
+    ),
+    title: said,
+    context: said,
+  }),
+  fc.record({ type: fc.constant('news'), text: said }),
+  fc.record({ type: fc.constant('news'), content: fc.dictionary(said, said, { maxKeys: 2 }) }),
+  fc.record({ type: fc.constant('thinking'), thinking: said, signature: said }),
+  fc.record({ type: fc.constant('redacted_thinking'), data: said }),
+  fc.record({
+    type: fc.constant('tool_use'),
+    id: said,
+    name: said,
+    input: fc.dictionary(said, said, { maxKeys: 2 }),
+  }),
+);
+const block = fc.oneof(
+  inner,
+  fc.record({
+    type: fc.constant('tool_result'),
+    tool_use_id: said,
+    content: fc.oneof(said, fc.array(inner, { maxLength: 3 })),
+    is_error: fc.boolean(),
+  }),
+);
+const content = fc.oneof(said, fc.array(block, { maxLength: 4 }));
+const role = fc.constantFrom('user', 'assistant', 'system');
+const tool = fc.record({
+  name: fc.oneof(said, fc.constant('DeferredToolPlaceholder')),
+  description: said,
+  input_schema: said.map((title) => ({ type: 'object', title })),
+  defer_loading: fc.boolean(),
+  strict: fc.boolean(),
+  input_examples: fc.array(fc.dictionary(said, said, { maxKeys: 2 }), { maxLength: 2 }),
+});
+const body = fc.record({
+  model: fc.constant('m'),
+  system: content,
+  messages: fc.array(fc.record({ role, content }), { minLength: 1, maxLength: 5 }),
+  tools: fc.array(tool, { maxLength: 2 }),
+  thinking: fc.constant({ type: 'adaptive' }),
+});
+
+/** The text that a model reads of a body: not the names and types around it. */
+function textBytes(value: unknown, key = ''): number {
+  if (typeof value === 'string') {
+    const isFixed = ['type', 'role', 'model', 'media_type', 'id', 'tool_use_id'].includes(key);
+    return isFixed || value === 'Begin.' ? 0 : Buffer.byteLength(value);
+  }
+  if (typeof value !== 'object' || value === null) return 0;
+  const entries = Object.entries(value as Record<string, unknown>);
+  return entries.reduce((sum, [name, one]) => sum + textBytes(one, name), 0);
+}
+
+describe('the hold for a Messages request', () => {
+  it('bounds all that Claude is told as it was said, on every request', () => {
+    const capabilities = new Set(['chat', 'tools', 'vision', 'file'] as const);
+    const model: Model = { ...modelAt([FREE], 99), capabilities };
+    const upstream = claudeAt('claude-opus-5');
+    let told = 0;
+    fc.assert(
+      fc.property(body, (request) => {
+        const work = format.read(request, model, BETAS);
+        expect(work.call).to.have.property('original');
+        try {
+          const { messages, system, tools = [] } = claude.encode(work.call, upstream).body;
+          const listed = (tools as { name: string }[]).filter(
+            ({ name }) => name !== 'DeferredToolPlaceholder',
+          );
+          // The marks around an instruction are this side's own.
+          const sent = JSON.stringify({ messages, system, tools: listed });
+          told += 1;
+          expect(textBytes(JSON.parse(sent))).to.be.at.most(
+            maxTokens(work, model, upstream.provider).prompt_tokens,
+          );
+        } catch (error) {
+          // Such as an instruction that is no text.
+          if (!(error instanceof UpstreamError)) throw error;
+        }
+      }),
+      { numRuns: 400 },
+    );
+    expect(told).to.be.above(50);
+  });
+});
