@@ -40,6 +40,7 @@ const FLAGS: Record<string, (value: unknown) => string> = {
       ? 'effort `none` as `thinking`'
       : `\`reasoning_effort\` as \`${String(how)}\``,
   max_completion_tokens: () => '`max_completion_tokens` for reasoning models',
+  custom_tools: () => 'custom tools for newer models',
 };
 
 /** The table of the README: every manifest, what it serves, and its quirks. */

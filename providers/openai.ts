@@ -12,6 +12,7 @@ import {
   newThink,
   splitThink,
 } from './openai/answer.js';
+import { sayCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn } from './openai/messages.js';
 import { toolCallsIn } from './openai/tools.js';
@@ -31,6 +32,7 @@ export const wire_flags = [
   'text_content',
   'effort',
   'max_completion_tokens',
+  'custom_tools',
 ] as const;
 
 /**
@@ -53,6 +55,7 @@ export const wire_flags = [
  *   `thinking.type`, on or off; `enable_thinking`: as true or false; `none_as_thinking`: as it is,
  *   save that `none` is said as `thinking.type`.
  * - `max_completion_tokens`: the beginnings of the names of models that refuse `max_tokens`.
+ * - `custom_tools`: the beginnings of the names of models that know tools of type `custom`.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream };
 
@@ -64,6 +67,7 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   if (call.n > 1) body['n'] = call.n;
   const extra = extraFields(call, upstream);
   Object.assign(body, extra.fields);
+  sayCustomTools(body, call, upstream);
   const fixed = renameFields(body, upstream.rename);
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;

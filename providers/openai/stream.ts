@@ -15,7 +15,7 @@ import {
   type Think,
 } from './answer.js';
 import { signatureDetail, detailsIn } from './messages.js';
-import { fragmentsIn, type OpenCall } from './tools.js';
+import { endsOf, fragmentsIn, type OpenCall } from './tools.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 
@@ -163,8 +163,10 @@ function closing(choices: Choices, isDone: boolean): ChatDelta[] {
     const hasSpoken = choice.hasSpoken || Boolean(held?.content);
     const finish = choice.finish ?? (isDone && hasSpoken ? 'stop' : undefined);
     if (finish === undefined) throw broken("The upstream's stream broke off.");
+    const ends = endsOf(choice.calls);
     return {
       index,
+      ...(ends.length > 0 && { tool_calls: ends }),
       ...(held?.content && { content: held.content }),
       ...(held?.reasoning && { reasoning_content: held.reasoning }),
       finish_reason: finish,

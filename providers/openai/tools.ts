@@ -2,11 +2,14 @@ import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec
 import { isRecord } from '../../src/lib/is-record.js';
 import { signedId } from '../../src/lib/tool-id.js';
 import { isIndex, recordsIn } from './answer.js';
+import { BEGIN, END, functionOf, pieceOf } from './custom-tools.js';
 import { signatureIn } from './messages.js';
 
 /** The tool calls of a whole answer; those without a name call nothing and are left out. */
 export function toolCallsIn(value: unknown): ToolCall[] {
-  return recordsIn(value).flatMap((call) => {
+  return recordsIn(value).flatMap((call): ToolCall[] => {
+    const custom = functionOf(call);
+    if (custom) return [{ id: outerId(call), type: 'function', function: custom }];
     const { name, args } = functionIn(call);
     if (name === '') return [];
     return [{ id: outerId(call), type: 'function', function: { name, arguments: args || '{}' } }];
@@ -18,6 +21,8 @@ export interface OpenCall {
   upstream_index: number | undefined;
   id: string;
   isNamed: boolean;
+  /** It is of a custom tool, and its arguments are open. */
+  isCustom: boolean;
 }
 
 /**
@@ -29,7 +34,8 @@ export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment
     const { name, args } = functionIn(fragment);
     const id = idIn(fragment);
     const known = findCall(calls, fragment['index'], id, name);
-    const call = known ?? { upstream_index: undefined, id, isNamed: false };
+    const isCustom = known ? known.isCustom : isRecord(fragment['custom']);
+    const call = known ?? { upstream_index: undefined, id, isNamed: false, isCustom };
     if (!known) {
       if (isIndex(fragment['index'])) call.upstream_index = fragment['index'];
       calls.push(call);
@@ -39,9 +45,19 @@ export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment
     return {
       index: calls.indexOf(call),
       ...(!known && { id: outerId(fragment), type: 'function' }),
-      function: { ...(isNameNew && { name }), arguments: args },
+      function: {
+        ...(isNameNew && { name }),
+        arguments: isCustom && !known ? BEGIN + args : args,
+      },
     };
   });
+}
+
+/** The ends of the arguments that are still open. */
+export function endsOf(calls: readonly OpenCall[]): ToolCallFragment[] {
+  return calls.flatMap(({ isCustom }, index) =>
+    isCustom ? [{ index, function: { arguments: END } }] : [],
+  );
 }
 
 /** The call that a fragment goes on with, undefined where it begins one. */
@@ -64,6 +80,13 @@ function findCall(
 }
 
 function functionIn(call: Record<string, unknown>): { name: string; args: string } {
+  const { custom } = call;
+  if (isRecord(custom)) {
+    return {
+      name: typeof custom['name'] === 'string' ? custom['name'] : '',
+      args: pieceOf(custom),
+    };
+  }
   const called = isRecord(call['function']) ? call['function'] : {};
   const { name, arguments: args } = called;
   return {

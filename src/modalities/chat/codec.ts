@@ -18,6 +18,8 @@ export interface ChatCall {
   max_tokens: number | undefined;
   /** Every other field that may travel: sampling, stop, tools, passthrough. */
   fields: Readonly<Record<string, unknown>>;
+  /** Custom tools by name, in OpenAI's words; in `tools` they stand as functions of an `input`. */
+  custom_tools?: ReadonlyMap<string, object>;
   original?: MessagesOriginal;
 }
 

@@ -34,13 +34,28 @@ export function completionWork(body: ChatCompletionBody, model: Model): ChatWork
   const { tools } = body;
   if (!tools) return chatWork(body, model);
   const names = new Map<string, ClientTool>();
+  const custom_tools = new Map<string, object>();
   const ignored = new Set<string>();
-  const plain = tools.map((tool, at) =>
-    tool.type === 'custom' ? readCustom(tool, `tools[${at}]`, names, ignored) : tool,
-  );
+  const plain = tools.map((tool, at) => {
+    if (tool.type !== 'custom') return tool;
+    if (!tool.custom) throw refusal(`tools[${at}].custom`, 'is missing');
+    const { name, description, format } = tool.custom;
+    names.set(name, { name, is_custom: true });
+    custom_tools.set(name, {
+      name,
+      ...(description !== undefined && { description }),
+      ...(format && { format }),
+    });
+    return asFunction(tool, tool.custom, ignored);
+  });
   const work = chatWork({ ...body, tools: plain, ...choiceOf(body.tool_choice, plain) }, model);
   if (names.size === 0) return work;
-  return { ...work, tools: names, ignored: [...new Set([...work.ignored, ...ignored])] };
+  return {
+    ...work,
+    call: { ...work.call, custom_tools },
+    tools: names,
+    ignored: [...new Set([...work.ignored, ...ignored])],
+  };
 }
 
 function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {
@@ -65,17 +80,14 @@ function olderChoice(choice: string | object): string | object {
 }
 
 /** A custom tool as a function of one text; a grammar is told to the model in words. */
-function readCustom(
+function asFunction(
   tool: ToolEntry,
-  at: string,
-  names: Map<string, ClientTool>,
+  custom: NonNullable<ToolEntry['custom']>,
   ignored: Set<string>,
 ): ToolEntry {
-  if (!tool.custom) throw refusal(`${at}.custom`, 'is missing');
-  const { name, description, format } = tool.custom;
+  const { name, description, format } = custom;
   noteExtras(tool, ENTRY_KEYS, 'tools[]', ignored);
-  noteExtras(tool.custom, CUSTOM_KEYS, 'tools[].custom', ignored);
-  names.set(name, { name, is_custom: true });
+  noteExtras(custom, CUSTOM_KEYS, 'tools[].custom', ignored);
   const about = [description, grammarOf(format)].filter((text) => text !== undefined);
   return {
     type: 'function',

@@ -1,0 +1,81 @@
+import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
+import { recordsIn } from './answer.js';
+
+type Fields = Record<string, unknown>;
+type CustomTools = NonNullable<ChatCall['custom_tools']>;
+
+/**
+ * Says custom tools as such, with their grammar, to a model that knows them: they stand in a call
+ * as functions of one text. Changes the body in place, but nothing in it that the call owns.
+ */
+export function sayCustomTools(body: Fields, { custom_tools }: ChatCall, upstream: Upstream): void {
+  if (!custom_tools || !body['tools'] || !knowsThem(upstream)) return;
+  body['tools'] = recordsIn(body['tools']).map((tool) => sayTool(tool, custom_tools));
+  const { tool_choice: choice } = body;
+  const chosen = isRecord(choice) ? nameOf(choice) : undefined;
+  if (custom_tools.has(chosen ?? '')) {
+    body['tool_choice'] = { type: 'custom', custom: { name: chosen } };
+  }
+  body['messages'] = recordsIn(body['messages']).map((message) => {
+    const { tool_calls: calls } = message;
+    if (calls === undefined) return message;
+    return { ...message, tool_calls: recordsIn(calls).map((one) => sayCall(one, custom_tools)) };
+  });
+}
+
+function knowsThem({ provider: { wire }, model }: Upstream): boolean {
+  const begins: unknown = wire['custom_tools'];
+  if (!Array.isArray(begins)) return false;
+  return begins.some((name) => typeof name === 'string' && model.startsWith(name));
+}
+
+function nameOf({ function: called }: Fields): string | undefined {
+  const name = isRecord(called) ? called['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function sayTool(tool: Fields, custom_tools: CustomTools): Fields {
+  const custom = custom_tools.get(nameOf(tool) ?? '');
+  if (!custom) return tool;
+  const { function: _, ...rest } = tool;
+  return { ...rest, type: 'custom', custom };
+}
+
+function sayCall(call: Fields, custom_tools: CustomTools): Fields {
+  const name = nameOf(call);
+  if (name === undefined || !custom_tools.has(name)) return call;
+  const { function: called, ...rest } = call;
+  return { ...rest, type: 'custom', custom: { name, input: inputIn(called) } };
+}
+
+/** The text that the arguments of such a function hold. */
+function inputIn(called: unknown): string {
+  const args = isRecord(called) ? String(called['arguments']) : '';
+  try {
+    const value: unknown = JSON.parse(args);
+    if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
+  } catch {
+    // Another model may have written the input without the object around it.
+  }
+  return args;
+}
+
+/** A call of a custom tool as one of a function; undefined for any other call. */
+export function functionOf({ custom }: Fields): ToolCall['function'] | undefined {
+  if (!isRecord(custom)) return undefined;
+  const { name, input } = custom;
+  if (typeof name !== 'string') return undefined;
+  return { name, arguments: JSON.stringify({ input: typeof input === 'string' ? input : '' }) };
+}
+
+/** What arguments begin and end with around an input that comes in pieces. */
+export const BEGIN = '{"input":"';
+export const END = '"}';
+
+/** A piece of an input, as it stands inside the arguments. */
+export function pieceOf(custom: Fields): string {
+  const { input } = custom;
+  return typeof input === 'string' ? JSON.stringify(input).slice(1, -1) : '';
+}
