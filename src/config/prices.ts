@@ -41,7 +41,7 @@ interface Unit extends Pick<PriceUnit, 'is_class'> {
   pays: readonly Capability[];
 }
 
-/** The capabilities that each unit pays for, or has to pay for in a price of these `given` units. */
+/** The capabilities that each unit pays for, or has to in a price of these `given` units. */
 function unitsOf(modalities: Modalities, given?: readonly string[]): Map<string, Unit> {
   const all = new Map<string, Unit>();
   for (const { units } of modalities.values()) {
