@@ -83,7 +83,7 @@ function longFunctions({ path, lines }: Source): string[] {
   });
 }
 
-describe('the source files', () => {
+describe('the source tree', () => {
   it('finds the files it is about', () => {
     expect(sources.length).to.be.greaterThan(40);
     expect(sources.some(({ imports }) => imports.includes('knex'))).to.equal(true);
@@ -195,7 +195,7 @@ function isTypeImport(found: string): boolean {
   return imports.every(([, type, module]) => module !== name || type !== undefined);
 }
 
-describe('the imports of src/ and providers/', () => {
+describe('the import rule of src/ and providers/', () => {
   it('lets only the store near the database', () => {
     const database = /^(knex|better-sqlite3|pg)(\/|$)/u;
     expect(importing(/^(?!src\/store\/)/u, database)).to.deep.equal([]);

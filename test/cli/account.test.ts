@@ -35,7 +35,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
 
   const messages = [{ role: 'user', content: 'Hello!' }];
 
-  it('walks from an account to a charged answer and back', async function () {
+  it('make an account, credit it, make a key and show the charge of an answer', async function () {
     this.timeout(60_000);
     const account = await place.json<{ id: string }>('account', 'create', 'bob', '--credit', '0.5');
     expect(account).to.deep.equal({ id: account.id, name: 'bob', balance: '0.50' });
@@ -88,7 +88,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(Number(balance)).to.equal(0.5 - total_tokens / 1_000_000);
   });
 
-  it('credits once for one reference, for an account by name or by id', async function () {
+  it('credit once for one reference, for an account by name or by id', async function () {
     this.timeout(60_000);
     const [{ id } = { id: '' }] = await place.json<{ id: string }[]>('account', 'list');
     const credit = ['credit', 'alice', '5', '--reference', 'invoice-1'];
@@ -110,7 +110,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(rows.map(({ amount }) => amount)).to.deep.equal(['10.00', '5.00', '-4.000000001']);
   });
 
-  it('proves that all adds up', async function () {
+  it('verify that the ledger and the balances agree', async function () {
     this.timeout(60_000);
     const report = await place.json<{ accounts: number }>('verify');
     expect(report).to.deep.include({ faults: [], open_holds: 0 });
@@ -119,13 +119,13 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(stdout).to.match(/^All adds up: \d accounts?, \d ledger entries, 0 open holds\.\n$/u);
   });
 
-  it('migrates a store that is up to date to nothing new', async function () {
+  it('apply no migration to a store that is up to date', async function () {
     this.timeout(60_000);
     expect(await place.json('migrate')).to.deep.equal({ applied: [] });
     expect((await place.tollgate('migrate')).stdout).to.equal('The store is up to date.\n');
   });
 
-  it('prints tables with straight lines', async function () {
+  it('are printed as tables whose columns are aligned', async function () {
     this.timeout(60_000);
     for (const args of [
       ['account', 'list'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isAllowed, lowerAddress } from '../../src/config/allow-list.js';
 
-describe('the sign-in allow list', () => {
+describe('the addresses of the sign-in allow list', () => {
   it('are compared in ASCII lower case only', () => {
     expect(isAllowed('Kate@Example.ORG', ['kate@example.org'])).to.equal(true);
     expect(isAllowed('x@EXAMPLE.org', ['@example.org'])).to.equal(true);

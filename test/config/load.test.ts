@@ -26,7 +26,7 @@ describe('load of a valid configuration', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('fills in defaults', async () => {
+  it('fills in the defaults of what the file leaves out', async () => {
     const configuration = await sound('sound-smallest');
     expect(configuration).to.deep.include({
       directory: FIXTURES.slice(0, -1),
@@ -73,7 +73,7 @@ describe('load of a valid configuration', () => {
     expect(addresses).to.include.members(['POST /v1/chat/completions', 'GET /v1/models']);
   });
 
-  it('reads every setting', async () => {
+  it('reads every setting that the file may have', async () => {
     const configuration = await sound('sound-everything');
     expect(configuration).to.deep.include({
       listen: { host: '::1', port: 8099 },
@@ -244,7 +244,7 @@ describe('load of a valid configuration', () => {
     expect(models.get('4')?.price).to.deep.equal(price(0n, 0n, true));
   });
 
-  it('follows merge keys', async () => {
+  it('follows YAML merge keys', async () => {
     const { models } = await sound('sound-everything');
     const merged = models.get('acme/large');
     expect(merged).to.deep.include({ created: 1_700_000_000, owner: 'acme' });
@@ -316,7 +316,7 @@ describe('load of a valid configuration', () => {
     expect(configuration?.providers.get('p')?.local).to.respondTo('answer');
   });
 
-  it('freezes the configuration', async () => {
+  it('gives a configuration that nothing can change', async () => {
     const configuration = await sound('sound-everything');
     const large = configuration.models.get('acme/large-1.5');
     const inner = [

@@ -74,7 +74,7 @@ async function serve(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-describe('the routes of the dashboard', () => {
+describe('the router of the dashboard', () => {
   let acme: OpenaiGateway;
   let server: Server;
   let url: string;

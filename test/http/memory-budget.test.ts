@@ -113,13 +113,13 @@ describe('the memory for bodies and answers', () => {
     completionOf(await chat(eve, weighing(1 * KB)));
   });
 
-  it('is too small for a body that no share of it could hold', async () => {
+  it('refuses a body that no share of it could hold', async () => {
     await start('in_flight_bytes: 6mb');
     const answer = await chat(acme, weighing(1_100 * KB));
     expect([answer.status, errorOf(answer).code]).to.deep.equal([413, 'body_too_large']);
   });
 
-  it('is not kept for a large body that does not come', async () => {
+  it('is given back where a large body does not come', async () => {
     await start('body_stall: 200ms');
     const answer = await opened(begun(acme, 18_000 * KB)).closed();
     expect(answer)

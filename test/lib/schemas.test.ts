@@ -8,7 +8,7 @@ const ENDING = '.schema.json';
 
 describe('the shipped schemas', () => {
   for (const file of readdirSync(FOLDER)) {
-    it(`of which ${file} is one are schemas, as the program takes for granted`, () => {
+    it(`hold in ${file} a valid schema`, () => {
       expect(file.endsWith(ENDING)).to.equal(true);
       const ajv = new Ajv2020();
       const schema = readShippedSchema(file.slice(0, -ENDING.length));

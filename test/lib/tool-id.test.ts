@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { plainId, signatureOf, signedId } from '../../src/lib/tool-id.js';
 
-describe('tool call ids that carry a signature', () => {
+describe('a tool call id that carries a signature', () => {
   const signatures = ['QUJD', 'QUI=', 'QQ==', 'a+/b', 'sig_1', 'with spaces, and ünicode', '~ts~'];
 
   for (const signature of signatures) {

@@ -15,7 +15,7 @@ import {
   TRUE_NANO,
 } from './helpers/disconnecting.js';
 
-describe('the charge after a disconnect, if the upstream is aborted', () => {
+describe('when the client disconnects,', () => {
   const open = scriptedGateways();
 
   describe('an upstream that stops billing on abort', () => {

@@ -23,10 +23,10 @@ import {
   TRUE_NANO,
 } from './helpers/disconnecting.js';
 
-describe('the charge after a disconnect, if the upstream is drained', () => {
+describe('when the client disconnects,', () => {
   const open = scriptedGateways();
 
-  describe('a drained upstream that bills after an abort', () => {
+  describe('an upstream that bills after an abort', () => {
     it('is drained, and its true usage is charged', async () => {
       const { promise, open: goOn } = gate();
       const house = await open(talking([promise, delta(' three'), ...ENDING]), { provider: DRAIN });
@@ -39,7 +39,7 @@ describe('the charge after a disconnect, if the upstream is drained', () => {
       });
     });
 
-    it('is drained when the client disconnects before the first token', async () => {
+    it('is drained, also before the first token', async () => {
       const { promise, open: goOn } = gate();
       const house = await open({ ...talking(ENDING), hold: promise }, { provider: DRAIN });
       await askAndDisconnect(house, STREAM);

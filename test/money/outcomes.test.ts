@@ -16,7 +16,7 @@ const STREAM = { ...HELLO, stream: true };
 const WORDS = ['one', ' two', ' three'];
 const ESTIMATE = { usage: { prompt_tokens: 5, completion_tokens: 3 }, amount_nano: -2550n };
 
-describe('the charge of a chat answer', () => {
+describe('the billing of a chat answer', () => {
   const open = scriptedGateways();
 
   function streamWith(usage: unknown): Step {
@@ -155,7 +155,7 @@ describe('the charge of a chat answer', () => {
   });
 });
 
-describe('the charge of a failed chat call', () => {
+describe('the billing of a failed chat call', () => {
   const open = scriptedGateways();
   const never = new Promise<void>(() => undefined);
   const delta = { choices: [{ index: 0, delta: { content: 'one' } }] };

@@ -215,7 +215,7 @@ ${endpointWith(stage)}`,
     ],
   ];
   for (const [what, stage, text, says] of broken) {
-    it(`is a fault at its place when ${what}`, async () => {
+    it(`reports a fault at its place when ${what}`, async () => {
       const faults = await faultsOf(stage, text === undefined ? {} : { 'stage.mjs': text });
       expect(faults[0])
         .to.match(/^5:\d+ (plugin|stage_option|missing_fact) /u)

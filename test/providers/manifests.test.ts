@@ -49,18 +49,18 @@ describe('the manifests', () => {
   });
   after(() => rm(home, { recursive: true }));
 
-  it('are there', () => {
+  it('are found', () => {
     expect(files).to.include.members(['openai.yaml', 'simulator.yaml', 'vllm.yaml']);
   });
 
   for (const file of files) {
     const manifest = parse(read(file)) as Manifest;
 
-    it(`${file} keeps to the schema`, () => {
+    it(`keep to the schema in ${file}`, () => {
       expect(validate(manifest), JSON.stringify(validate.errors)).to.equal(true);
     });
 
-    it(`${file} is reached somehow, by codecs that exist`, () => {
+    it(`name an address and codecs that exist in ${file}`, () => {
       // The general manifest is for servers whose address only the operator knows.
       const known = file === 'openai-compatible.yaml' ? 0 : 1;
       expect([manifest.base_url, manifest.in_process].filter(Boolean)).to.have.length(known);
@@ -70,7 +70,7 @@ describe('the manifests', () => {
       }
     });
 
-    it(`${file} has no fault when a provider uses it`, async () => {
+    it(`have no fault in ${file} when a provider uses it`, async () => {
       const entry = {
         uses: file.replace('.yaml', ''),
         ...(manifest.in_process ? {} : { api_key: 'x' }),
@@ -86,7 +86,7 @@ describe('the manifests', () => {
       expect(errors, format(errors, 'text')).to.deep.equal([]);
     });
 
-    it(`${file} lets nothing through that costs more than is held, or that it drops`, () => {
+    it(`let nothing through in ${file} that costs more than is held, or that it drops`, () => {
       const { passthrough = [], drop = [] } = manifest;
       expect(passthrough).to.not.include.any.members([...COSTLY, ...drop]);
     });

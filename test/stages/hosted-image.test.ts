@@ -23,7 +23,7 @@ describe('the stage hosted-image', () => {
     });
   }
 
-  it('takes no option', () => {
+  it('is refused with an option', () => {
     expect(() => shapeAt('/images/{id}', 'once')).to.throw(OptionError, 'no option');
   });
 });

@@ -72,7 +72,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expect(asked()).to.equal(1);
   });
 
-  it('may be another one under another account', async () => {
+  it('is made anew under another account that sends the same key', async () => {
     const { store } = house.gateway;
     const { id } = await store.createAccount('bob', parseDollars('1'));
     const { secret } = await store.createKey(id, 'test');
@@ -97,7 +97,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     expectSame(await repeat(house, 'k'), whole);
   });
 
-  it('is one of 200 at once: one is made, and charged', async () => {
+  it('is made and charged once where 200 come at once', async () => {
     const { promise: hold, open } = gate();
     reply = () => ({ ...chatJson('Hello'), hold });
     let refusals = 0;
@@ -188,7 +188,7 @@ onEachStore('a request with an Idempotency-Key', (ground) => {
     });
   }
 
-  it('cannot be compared where it is nested without end', async () => {
+  it('is refused where its body is nested too deep to be compared', async () => {
     const messages = JSON.stringify(HELLO.messages);
     const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`;
     const body = `{"model":"m","messages":${messages},"extra":${deep}}`;

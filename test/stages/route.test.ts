@@ -157,7 +157,7 @@ describe('the stage route', () => {
     expect(models).to.deep.equal(['broken', 'second']);
   });
 
-  it('shares the load of one model', async () => {
+  it('shares the calls of one model among its upstreams by weight', async () => {
     const asked = acme.upstream.requests.length;
     await Promise.all(Array.from({ length: 60 }, () => chat(acme, { model: 'shared', messages })));
     const models = acme.upstream.requests.slice(asked).map(({ json }) => (json as Upstream).model);

@@ -7,7 +7,7 @@ async function figures(store: Store, id: string): Promise<(bigint | undefined)[]
   return [account?.balance_nano, account?.held_nano];
 }
 
-onEachStore('holds and charges', (ground) => {
+onEachStore('the store of holds and charges', (ground) => {
   it('holds what the balance bears', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(10));

@@ -37,13 +37,13 @@ onEachStore('the migrations of the store', (ground) => {
     expect(rows.map(({ name }) => name)).to.deep.equal(NAMES);
   });
 
-  it('applies each once where many begin at once', async () => {
+  it('are applied once each where many begin at once', async () => {
     const urls = Array.from({ length: 4 }, () => ground.place.url);
     const results = await Promise.all(urls.map((url) => migrate(url)));
     expect(results.flatMap(({ applied }) => applied)).to.deep.equal(NAMES);
   });
 
-  it('refuses a database that a newer version made, and leaves it alone', async () => {
+  it('refuse a database that a newer version made, and leave it alone', async () => {
     await migrate(ground.place.url);
     await ground.place.sql(`insert into migrations (name, batch) values ('999-later', 2)`);
     const sentence = /^StoreError: The database was made by a newer version .* "999-later"/;
@@ -63,7 +63,7 @@ onEachStore('the migrations of the store', (ground) => {
     expect(await ground.place.sql('select name from migrations')).to.have.length(NAMES.length - 1);
   });
 
-  it('keeps the keys, holds and charges of a store that is older than terms', async () => {
+  it('keep the keys, holds and charges of a store that is older than terms', async () => {
     await migrateTo(ground.place, '003-pictures');
     const now_ms = ground.now_ms;
     await ground.place.sql(`

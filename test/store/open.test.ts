@@ -69,7 +69,7 @@ onEachStore('openStore', (ground) => {
     expect(store.dialect).to.equal(ground.place.dialect);
   });
 
-  it('finds everything again', async () => {
+  it('finds after a restart what was written before it', async () => {
     const store = await ground.open();
     const account = await store.createAccount('ann', 12n);
     await ground.close(store);

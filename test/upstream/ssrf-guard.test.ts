@@ -66,19 +66,19 @@ const WRITTEN = [
   'http://168.63.129.16/',
 ];
 
-describe('isPublic of the SSRF guard', () => {
+describe('the SSRF guard', () => {
   for (const address of PRIVATE) {
-    it(`are not ${address || 'nothing'}`, () => {
+    it(`takes ${address || 'an empty address'} for private`, () => {
       expect(isPublic(address)).to.equal(false);
     });
   }
   for (const address of PUBLIC) {
-    it(`are ${address}`, () => {
+    it(`takes ${address} for public`, () => {
       expect(isPublic(address)).to.equal(true);
     });
   }
   for (const url of WRITTEN) {
-    it(`are not hidden in ${url}`, () => {
+    it(`finds the private address in ${url}`, () => {
       expect(() => assertPublic(url)).to.throw(UpstreamError, 'not public');
     });
   }

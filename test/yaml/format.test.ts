@@ -18,7 +18,7 @@ const WARNING: ConfigFault = {
   hint: '',
 };
 
-describe('the formats of faults', () => {
+describe('the reporter of faults', () => {
   it('writes a line for each fault', () => {
     expect(format([FAULT, WARNING], 'text').split(/\n(?=conf)/)).to.deep.equal([
       'conf/a,b:c.yaml:3:5: error: unknown key "ownr"; did you mean "owner"?',

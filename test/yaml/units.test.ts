@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseDuration, parseSize } from '../../src/yaml/units.js';
 
-describe('durations and sizes in the file', () => {
+describe('the reading of durations and sizes', () => {
   const durations: [string, number | undefined][] = [
     ['500ms', 500],
     ['2s', 2000],

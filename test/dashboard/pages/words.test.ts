@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { apart, counted, dollarsShown, timeShown } from '../../../src/dashboard/pages/words.js';
 
-describe('amounts, counts and times on the pages', () => {
+describe('the wording of amounts, counts and times', () => {
   const amounts: [nano: bigint, shown: string][] = [
     [0n, '$0.00'],
     [1n, '$0.000000001'],
@@ -20,7 +20,7 @@ describe('amounts, counts and times on the pages', () => {
     it(`shows ${nano} nano-dollars as ${shown}`, () => expect(dollarsShown(nano)).to.equal(shown));
   }
 
-  it('counts', () => {
+  it('shows a count with its noun, in groups of three digits', () => {
     expect(counted(1, 'key')).to.equal('1 key');
     expect(counted(0, 'key')).to.equal('0 keys');
     expect(counted(1_234, 'call')).to.equal('1,234 calls');

@@ -58,7 +58,7 @@ describe('a range of days', () => {
   });
 });
 
-describe('the sums of usage', () => {
+describe('the sum of usage', () => {
   it('is summed by day, in their order', () => {
     const { groups, totals } = groupUsage(ROWS, 'day');
     expect(groups.map(({ group, calls, cost_nano }) => [group, calls, cost_nano])).to.deep.equal([

@@ -119,7 +119,7 @@ endpoints:
     }
   });
 
-  it('is the usual one where the file has no endpoint for it', async () => {
+  it('ends in /images/ID where the file has no endpoint for it', async () => {
     const stages =
       'auth, validate: image-generation, route: { capability: image }, balance, transform: image, meter';
     const gallery = await startImageGateway({

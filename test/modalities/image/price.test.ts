@@ -118,7 +118,7 @@ describe('the max cost of an image request', () => {
     it(`is that of ${what}`, () => expect(boundOf(CALL, prices)).to.equal(nano));
   }
 
-  it('knows the limit of the model, and further fields', () => {
+  it('rests on the limit of the model, and on further fields', () => {
     const call = { ...CALL, fields: { note: 'x'.repeat(89) } };
     expect(boundOf(call, [TOKENS], 100)).to.equal(BigInt(2 * (69 + 100) * 5 + 2 * 100 * 30));
   });
@@ -132,7 +132,7 @@ describe('the bill of an image request', () => {
     expect(bill).to.deep.equal({ usage, cost_nano: 40n, estimated: false });
   });
 
-  it('is nothing for nothing', async () => {
+  it('is nothing where nothing was delivered', async () => {
     const { cost_nano, estimated } = await imageBill([usage], some(0), termsOf(BOTH));
     expect([cost_nano, estimated]).to.deep.equal([0n, false]);
   });

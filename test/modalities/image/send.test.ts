@@ -68,14 +68,14 @@ describe('a request for more images than one upstream call makes', () => {
     expect(await charged()).to.deep.equal([-80_000_000n, -40_000_000n]);
   });
 
-  it('reports the usage of all calls', async () => {
+  it('reports the sum of the usage of its calls', async () => {
     gateway.paint = (_received, nth) =>
       painted(1, { usage: { input_tokens: 10, output_tokens: nth } });
     const { usage } = imagesOf(await gateway.post({ ...GOOD, n: 3 }));
     expect(usage).to.deep.equal({ prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 });
   });
 
-  it('is refused if all calls are, with the message of the upstream', async () => {
+  it('is refused if all its calls are, with the message of the upstream', async () => {
     gateway.paint = () => refused('The prompt breaks the rules.');
     const answer = await gateway.post({ ...GOOD, n: 3 });
     expect(refusal(answer)).to.deep.equal([400, 'content_policy_violation', null]);
@@ -83,7 +83,7 @@ describe('a request for more images than one upstream call makes', () => {
     expect(await charged()).to.deep.equal([]);
   });
 
-  it('is a 502 if all calls fail', async () => {
+  it('is answered with 502 if all its calls fail', async () => {
     gateway.paint = () => DOWN;
     const answer = await gateway.post({ ...GOOD, n: 3 });
     expect(refusal(answer)).to.deep.equal([502, 'upstream_error', null]);

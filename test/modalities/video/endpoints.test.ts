@@ -75,7 +75,7 @@ describe('the boot check of the video queue', () => {
 });
 
 describe('a video queue on other paths', () => {
-  it('points to its own', async () => {
+  it('answers with links to its own paths', async () => {
     const settings = `endpoints:
   models: { at: GET /v1/models, stages: [auth, models] }
   begin: { at: 'POST /films/{model}', stages: [${SUBMIT.join(', ')}] }

@@ -42,7 +42,7 @@ describe('the @fal-ai/client package', () => {
     expect((await gateway.books()).charges).to.have.length(1);
   });
 
-  it('waits for a result by itself', async () => {
+  it('polls until the result is there', async () => {
     gateway.lab.onPoll = (film, nth) => {
       gateway.now_ms += 2_000;
       return nth < 3 ? { state: 'shooting' } : { state: 'done', reels: [`/reels/${film}`] };
@@ -60,7 +60,7 @@ describe('the @fal-ai/client package', () => {
     expect(seen.at(-1)).to.equal('COMPLETED');
   });
 
-  it('hears what is wrong', async () => {
+  it('hears why a submission was refused', async () => {
     let status: unknown;
     try {
       await fal.queue.submit(MODEL, { input: { prompt: '' } });

@@ -113,7 +113,7 @@ onEachStore('an idempotent video submission', (ground) => {
     });
   }
 
-  it('is the same for another process on the same store', async () => {
+  it('returns the same task through another process on the same store', async () => {
     const other = await studio.another();
     try {
       const first = await submit();

@@ -33,13 +33,13 @@ describe('a range of a video', () => {
     });
   }
 
-  it('means nothing past the end, nor at an end of nothing', () => {
+  it('cannot be satisfied past the end, nor of an empty video', () => {
     expect(spanOf('bytes=40-', SIZE)).to.equal(undefined);
     expect(spanOf('bytes=-0', SIZE)).to.equal(undefined);
     expect(spanOf('bytes=0-', 0)).to.equal(undefined);
   });
 
-  it('is the bytes it says, however they come', async () => {
+  it('is cut from the same bytes, in whatever packets they come', async () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 15 }), { maxLength: 9 });
     const ends = fc.tuple(fc.nat(SIZE - 1), fc.nat(2 * SIZE));
     await fc.assert(

@@ -15,7 +15,7 @@ const file = (file_data: string, filename?: string): ContentPart => ({
 });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-describe('images and files for Claude', () => {
+describe('a prompt with images and files for Claude', () => {
   it('sends an image as bytes or by its https URL', () => {
     expect(
       blocks(image('data:image/png;base64,AAAA'), image('https://x.test/a.png')),

@@ -10,7 +10,7 @@ function failure(status: number, type: string, message: string, headers = {}): S
   return { status, headers: { ...JSON_TYPE, ...headers }, body };
 }
 
-describe('errors of Anthropic', () => {
+describe('an error of Anthropic', () => {
   const open = scriptedGateways();
 
   async function answerTo(step: Step): Promise<Answer> {
@@ -69,7 +69,7 @@ describe('errors of Anthropic', () => {
     });
   }
 
-  it('keeps the hint when to come back', async () => {
+  it('keeps the hint when to ask again', async () => {
     const answer = await answerTo(
       failure(529, 'overloaded_error', 'Overloaded', { 'retry-after': '7' }),
     );

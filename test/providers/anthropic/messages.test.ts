@@ -21,7 +21,7 @@ const result = (id: string, content: string | ContentPart[]): ChatMessage => ({
 const turns = (messages: ChatMessage[], model?: string): unknown =>
   bodyOf({ messages }, claudeAt(model)).messages;
 
-describe('the turns of a conversation with Claude', () => {
+describe("a conversation in Claude's words", () => {
   it('tells system and developer messages before the conversation as the system prompt', () => {
     const messages = [system('Be brief.'), { role: 'developer', content: 'Be kind.' } as const];
     const body = bodyOf({ messages: [...messages, user('Hi')] });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { claudeModel } from '../../../providers/anthropic/models.js';
 
-describe('what a Claude model takes, by its name', () => {
+describe('the table of Claude models', () => {
   const thinking = [
     ['claude-2.1', 'none'],
     ['claude-instant-1.2', 'none'],

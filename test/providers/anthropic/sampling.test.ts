@@ -46,7 +46,7 @@ describe('sampling parameters for Claude', () => {
     expect(bodyOf({ fields: { temperature: 0.5 } }, some)).to.have.property('temperature', 0.5);
   });
 
-  it('makes a list of the stop sequence, without those of white space, which are refused', () => {
+  it('have a list for one stop sequence, without those of white space, which are refused', () => {
     expect(bodyOf({ fields: { stop: 'x' } }).stop_sequences).to.deep.equal(['x']);
     expect(bodyOf({ fields: { stop: ['a', '\n', ' b'] } }).stop_sequences).to.deep.equal([
       'a',

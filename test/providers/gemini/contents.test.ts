@@ -12,7 +12,7 @@ const result = (id: string, content: ChatMessage['content']): ChatMessage => {
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 const SKIP = 'skip_thought_signature_validator';
 
-describe("the turns of Gemini's prompt", () => {
+describe("a conversation in Gemini's words", () => {
   it('keeps instructions apart from the turns, wherever they stood', () => {
     const { body } = encoded({
       messages: [
@@ -71,7 +71,7 @@ describe("the turns of Gemini's prompt", () => {
   });
 });
 
-describe('tool calls and results on the wire of Gemini', () => {
+describe("the history of tool calls in Gemini's words", () => {
   it('gives results by function name and as an object, all of a turn in one (quirk 17)', () => {
     const contents = contentsOf([
       { role: 'user', content: 'Weather and time?' },

@@ -11,7 +11,7 @@ const said = (part: ContentPart) => {
   return { part: body.contents[0]?.parts[0], ignored };
 };
 
-describe('multimodal parts for Gemini', () => {
+describe('a prompt with media for Gemini', () => {
   const image = (url: string, detail?: string): ContentPart => ({
     type: 'image_url',
     image_url: { url, ...(detail !== undefined && { detail }) },

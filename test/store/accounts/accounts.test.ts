@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { dollars, onEachStore, refusal } from '../helpers/ground.js';
 
-onEachStore('accounts in the store', (ground) => {
+onEachStore('the store of accounts', (ground) => {
   it('opens an account with its credit in the ledger', async () => {
     const store = await ground.open();
     const account = await store.createAccount('ann', dollars(10));
@@ -74,7 +74,7 @@ onEachStore('accounts in the store', (ground) => {
     expect(report).to.deep.equal({ accounts: 1, entries: 1, open_holds: 0, faults: [] });
   });
 
-  it('are read in pages by name', async () => {
+  it('reads accounts in pages, by name', async () => {
     const store = await ground.open();
     for (const name of ['cleo', 'ann', 'ben']) await store.createAccount(name, 0n);
     const first = await store.accounts({ limit: 2 });

@@ -156,7 +156,7 @@ async function perform(world: World, model: Model, taken: Step): Promise<void> {
 }
 
 onEachStore('any sequence of idempotent requests', (ground) => {
-  it('comes to what a plain model comes to', async function () {
+  it('gives the answers and the charges of a plain model', async function () {
     this.timeout(120_000);
     const steady = await ground.open();
     let shaky = await ground.open();

@@ -4,7 +4,7 @@ import { onEachStore, refusal } from '../helpers/ground.js';
 import { TooManyKeys } from '../../../src/store/store-error.js';
 import type { KeyTerms } from '../../../src/store/keys/keys.js';
 
-onEachStore('API keys in the store', (ground) => {
+onEachStore('the store of API keys', (ground) => {
   it('shows the secret once and stores its hash alone', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);

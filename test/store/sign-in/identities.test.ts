@@ -3,7 +3,7 @@ import { dollars, onEachStore, refusal } from '../helpers/ground.js';
 
 const ANN = { provider: 'google', subject: '1', email: 'ann@example.com' };
 
-onEachStore('the accounts of people who sign in', (ground) => {
+onEachStore('the store of identities', (ground) => {
   it('makes an account of a new identity, with its credit in the ledger', async () => {
     const store = await ground.open();
     const first = await store.sign_in.signIn(ANN, dollars(1));

@@ -3,7 +3,7 @@ import { onEachStore, refusal } from '../helpers/ground.js';
 
 const LIMITS = { idle_ms: 3_600_000, lifetime_ms: 10_000_000 };
 
-onEachStore('sessions in the store', (ground) => {
+onEachStore('the store of sessions', (ground) => {
   async function begin() {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
@@ -53,7 +53,7 @@ onEachStore('sessions in the store', (ground) => {
     expect(await people.session(other, LIMITS)).not.to.equal(undefined);
   });
 
-  it('outlives neither its idle time nor its lifetime', async () => {
+  it('ends a session after its idle time, and after its lifetime', async () => {
     const { people, session } = await begin();
     const began_ms = ground.now_ms;
     const [idle, used] = [await people.createSession(session), await people.createSession(session)];
@@ -71,7 +71,7 @@ onEachStore('sessions in the store', (ground) => {
     expect(await people.session(used, LIMITS)).to.equal(undefined);
   });
 
-  it('notes at most once a minute that it was seen', async () => {
+  it('notes at most once a minute that a session was seen', async () => {
     const { people, session } = await begin();
     const began_ms = ground.now_ms;
     const secret = await people.createSession(session);
@@ -95,7 +95,7 @@ onEachStore('sessions in the store', (ground) => {
     expect(await people.endSessions(session.account_id)).to.equal(100);
   });
 
-  it('are swept once they have ended, and not before', async () => {
+  it('sweeps sessions once they have ended, and not before', async () => {
     const { people, session } = await begin();
     await people.createSession(session);
     ground.now_ms += LIMITS.idle_ms;
@@ -105,7 +105,7 @@ onEachStore('sessions in the store', (ground) => {
     expect(await people.session(kept, LIMITS)).not.to.equal(undefined);
   });
 
-  it('are refused without an account', async () => {
+  it('refuses a session without an account', async () => {
     const { people, session } = await begin();
     const made = people.createSession({ ...session, account_id: 'acc_none' });
     expect(await refusal(made)).to.equal('StoreError: There is no account acc_none.');
