@@ -7,7 +7,8 @@ import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { GenerateContentBody } from '../../../schema-types/generate-content.js';
 import type { ChatChoice, ChatDelta, ToolCall } from '../codec.js';
 import type { Heading, Shown } from '../call.js';
-import type { ChatFormat, ChatStreamWriter } from './format.js';
+import { EventWriter } from './event-writer.js';
+import type { ChatFormat } from './format.js';
 import { GEMINI_FORMAT, toCompletion } from './generate-content-request.js';
 import { finishReason } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
@@ -130,7 +131,7 @@ function errorOf({ status: code, message }: GatewayError): object {
 }
 
 interface Choice {
-  text: string;
+  index: number;
   hasCalls: boolean;
   finish: string | undefined;
   /** The tool call that fragments are still added to. */
@@ -138,39 +139,13 @@ interface Choice {
 }
 
 /** Tool calls go out whole: this API has no pieces of arguments. */
-class ContentWriter implements ChatStreamWriter {
-  usage: unknown;
-  hasSpoken = false;
+class ContentWriter extends EventWriter {
   readonly #head: object;
   readonly #choices = new Map<number, Choice>();
 
-  constructor(
-    heading: Heading,
-    private readonly shown: Shown,
-  ) {
+  constructor(heading: Heading, shown: Shown) {
+    super(shown);
     this.#head = headOf(heading);
-  }
-
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
-    let events = '';
-    for (const piece of pieces) {
-      const { index } = piece;
-      if (index === undefined || index >= this.shown.choices) continue;
-      const parts = this.#partsOf(piece, this.#choice(index));
-      if (parts.length > 0) events += this.#event({ candidates: [candidate(index, parts)] });
-    }
-    return events;
-  }
-
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
-  }
-
-  texts(): string[] {
-    return [...this.#choices.values()].map(({ text }) => text);
   }
 
   end({ usage }: Bill): string {
@@ -190,10 +165,15 @@ class ContentWriter implements ChatStreamWriter {
     return `data: ${JSON.stringify(errorOf(error))}\r\n\r\n`;
   }
 
+  protected piece(piece: ChatDelta, index: number): string {
+    const parts = this.#partsOf(piece, this.#choice(index));
+    return parts.length > 0 ? this.#event({ candidates: [candidate(index, parts)] }) : '';
+  }
+
   #choice(index: number): Choice {
     const known = this.#choices.get(index);
     if (known) return known;
-    const fresh: Choice = { text: '', hasCalls: false, finish: undefined, call: undefined };
+    const fresh: Choice = { index, hasCalls: false, finish: undefined, call: undefined };
     this.#choices.set(index, fresh);
     return fresh;
   }
@@ -202,11 +182,11 @@ class ContentWriter implements ChatStreamWriter {
     const parts: object[] = [];
     const { content, reasoning_content, reasoning_details = [], finish_reason } = piece;
     if (this.shown.reasoning && reasoning_content) {
-      this.#heard(choice, reasoning_content);
+      this.heard(reasoning_content, choice.index);
       parts.push({ text: reasoning_content, thought: true });
     }
     if (content) {
-      this.#heard(choice, content);
+      this.heard(content, choice.index);
       parts.push(...this.#endCall(choice), { text: content });
     }
     if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
@@ -221,7 +201,7 @@ class ContentWriter implements ChatStreamWriter {
     const ended: object[] = [];
     for (const { index, id = '', function: called } of tool_calls) {
       const { name = '', arguments: args = '' } = called;
-      this.#heard(choice, name + args);
+      this.heard(name + args, choice.index);
       choice.hasCalls = true;
       if (choice.call?.index !== index) {
         ended.push(...this.#endCall(choice));
@@ -236,11 +216,6 @@ class ContentWriter implements ChatStreamWriter {
     const { call } = choice;
     choice.call = undefined;
     return call ? [callPart(call)] : [];
-  }
-
-  #heard(choice: Choice, text: string): void {
-    choice.text += text;
-    this.hasSpoken = true;
   }
 
   #event(data: object): string {

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { Shown } from '../call.js';
-import type { ChatStreamWriter } from './format.js';
+import { EventWriter, namedEvent } from './event-writer.js';
 import { finishReason } from './openai-answer.js';
 
 /** The parts of events that whole answers and errors have too. */
@@ -27,18 +27,11 @@ type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
 
 const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
-function event(data: { type: string } & Record<string, unknown>): string {
-  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
 /**
  * Turns the pieces of a streamed answer into the events of the Messages API: content blocks one
  * after another, each opened and closed, then the stop reason with all of the usage.
  */
-export class MessagesWriter implements ChatStreamWriter {
-  usage: unknown;
-  hasSpoken = false;
-  #text = '';
+export class MessagesWriter extends EventWriter {
   #hasBegun = false;
   #blocks = 0;
   #open: Block | undefined;
@@ -47,25 +40,10 @@ export class MessagesWriter implements ChatStreamWriter {
 
   constructor(
     private readonly head: object,
-    private readonly shown: Shown,
+    shown: Shown,
     private readonly words: MessagesWords,
-  ) {}
-
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
-    let events = '';
-    for (const piece of pieces) if (piece.index === 0) events += this.#frame(piece);
-    return events;
-  }
-
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
-  }
-
-  texts(): string[] {
-    return [this.#text];
+  ) {
+    super(shown);
   }
 
   end({ usage }: Bill): string {
@@ -74,16 +52,16 @@ export class MessagesWriter implements ChatStreamWriter {
     return (
       this.#begin() +
       this.#close() +
-      event({ type: 'message_delta', delta, usage: this.words.usageOf(usage) }) +
-      event({ type: 'message_stop' })
+      namedEvent('message_delta', { delta, usage: this.words.usageOf(usage) }) +
+      namedEvent('message_stop', {})
     );
   }
 
   error(error: GatewayError): string {
-    return event(this.words.errorOf(error) as { type: string } & Record<string, unknown>);
+    return namedEvent('error', this.words.errorOf(error));
   }
 
-  #frame(piece: ChatDelta): string {
+  protected piece(piece: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
     let events = this.#begin();
     if (this.shown.reasoning) {
@@ -101,19 +79,17 @@ export class MessagesWriter implements ChatStreamWriter {
     this.#hasBegun = true;
     const rest = { content: [], stop_reason: null, stop_sequence: null };
     const message = { ...this.head, ...rest, usage: this.words.usageOf(NO_TOKENS) };
-    return event({ type: 'message_start', message });
+    return namedEvent('message_start', { message });
   }
 
   #say(text: string): string {
-    this.#text += text;
-    this.hasSpoken = true;
+    this.heard(text);
     const opened = this.#openAs({ type: 'text' }, { type: 'text', text: '' });
     return opened + this.#delta({ type: 'text_delta', text });
   }
 
   #thinking(thinking: string): string {
-    this.#text += thinking;
-    this.hasSpoken = true;
+    this.heard(thinking);
     const block = { type: 'thinking', thinking: '', signature: '' };
     return (
       this.#openAs({ type: 'thinking' }, block) + this.#delta({ type: 'thinking_delta', thinking })
@@ -133,8 +109,7 @@ export class MessagesWriter implements ChatStreamWriter {
 
   #callOn({ index, id, function: { name, arguments: args } }: ToolCallFragment): string {
     let events = '';
-    this.#text += `${name ?? ''}${args ?? ''}`;
-    this.hasSpoken = true;
+    this.heard(`${name ?? ''}${args ?? ''}`);
     if (index >= this.#calls) {
       this.#calls = index + 1;
       events += this.#close() + this.#start({ type: 'tool_use', id, name, input: {} });
@@ -154,17 +129,17 @@ export class MessagesWriter implements ChatStreamWriter {
   }
 
   #start(content_block: object): string {
-    return event({ type: 'content_block_start', index: this.#blocks, content_block });
+    return namedEvent('content_block_start', { index: this.#blocks, content_block });
   }
 
   #delta(delta: object): string {
-    return event({ type: 'content_block_delta', index: this.#blocks, delta });
+    return namedEvent('content_block_delta', { index: this.#blocks, delta });
   }
 
   #stop(): string {
     const index = this.#blocks;
     this.#blocks += 1;
-    return event({ type: 'content_block_stop', index });
+    return namedEvent('content_block_stop', { index });
   }
 
   #close(): string {

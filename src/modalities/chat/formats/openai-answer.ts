@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
 import type { Heading, Shown } from '../call.js';
-import type { ChatStreamWriter } from './format.js';
+import { EventWriter } from './event-writer.js';
 
 const CONTRACT = new Set(['stop', 'length', 'content_filter']);
 
@@ -48,7 +48,6 @@ function choiceBody(choice: ChatChoice): object {
 }
 
 interface ChoiceState {
-  text: string;
   hasToolCalls: boolean;
   finish: string | undefined;
 }
@@ -79,13 +78,8 @@ export interface ChunkWords {
  * Turns the pieces of one streamed answer into the contract's chunks (specification 2.5): first a
  * delta with the role, then text, one finish reason a choice, and usage on the final chunk alone.
  */
-export class ChunkWriter implements ChatStreamWriter {
-  /** The last usage the upstream gave. */
-  usage: unknown;
-  /** Something was delivered. */
-  hasSpoken = false;
+export class ChunkWriter extends EventWriter {
   readonly #head: string;
-  readonly #shown: Shown;
   readonly #opening: string;
   readonly #no_logprobs: string;
   readonly #tail: string;
@@ -94,7 +88,7 @@ export class ChunkWriter implements ChatStreamWriter {
   readonly #choices = new Map<number, ChoiceState>();
 
   constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
-    this.#shown = shown;
+    super(shown);
     this.#opening = JSON.stringify({ role: 'assistant', ...words.opening });
     this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
@@ -102,25 +96,6 @@ export class ChunkWriter implements ChatStreamWriter {
     this.#usageBody = words.usage_details ? detailedUsageBody : usageBody;
     const heading = { id, object: words.object, created, model, ...words.extra };
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
-  }
-
-  /** The events for some pieces, as one text; empty where there is nothing to say. */
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
-    let text = '';
-    for (const piece of pieces) {
-      const { index } = piece;
-      if (index !== undefined && index < this.#shown.choices)
-        text += this.#framePiece(index, piece);
-    }
-    return text;
-  }
-
-  /** Notes the usage in pieces that nobody is shown any more. */
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
   }
 
   /** The final chunk and the end of the stream. They go out only after the charge is committed. */
@@ -133,26 +108,18 @@ export class ChunkWriter implements ChatStreamWriter {
     return event(JSON.stringify(error));
   }
 
-  /** What was delivered so far, choice by choice, for counting its tokens. */
-  texts(): string[] {
-    return [...this.#choices.values()].map(({ text }) => text);
-  }
-
-  #framePiece(index: number, piece: ChatDelta): string {
+  protected piece(piece: ChatDelta, index: number): string {
     let events = '';
     let choice = this.#choices.get(index);
     if (!choice) {
-      choice = { text: '', hasToolCalls: false, finish: undefined };
+      choice = { hasToolCalls: false, finish: undefined };
       this.#choices.set(index, choice);
       events += this.#chunk(index, this.#opening, null);
     }
     if (choice.finish !== undefined) return events;
-    const delta = deltaOf(piece, choice, this.#shown);
-    const logprobs = this.#shown.logprobs ? piece.logprobs : undefined;
-    if (delta) {
-      if (choice.text !== '') this.hasSpoken = true;
-      events += this.#chunk(index, delta, null, logprobs);
-    }
+    const delta = this.#delta(piece, index, choice);
+    const logprobs = this.shown.logprobs ? piece.logprobs : undefined;
+    if (delta) events += this.#chunk(index, delta, null, logprobs);
     if (piece.finish_reason !== undefined) {
       choice.finish = finishReason(piece.finish_reason, choice.hasToolCalls);
       events += this.#chunk(index, '{}', choice.finish);
@@ -169,31 +136,31 @@ export class ChunkWriter implements ChatStreamWriter {
         `"finish_reason":${reason}}]${this.#tail}}`,
     );
   }
-}
 
-/**
- * The delta as JSON, empty where the piece says nothing new; notes the text that the choice has
- * said. Details of reasoning repeat its text, or hold what only the upstream reads.
- */
-function deltaOf(piece: ChatDelta, choice: ChoiceState, shown: Shown): string {
-  const { content } = piece;
-  const reasoning = shown.reasoning ? piece.reasoning_content : undefined;
-  const details = shown.reasoning ? piece.reasoning_details : undefined;
-  const calls = shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
-  if (content && !reasoning && !details && !calls) {
-    choice.text += content;
-    return `{"content":${JSON.stringify(content)}}`;
+  /**
+   * The delta as JSON, empty where the piece says nothing new. Details of reasoning repeat its
+   * text, or hold what only the upstream reads.
+   */
+  #delta(piece: ChatDelta, index: number, choice: ChoiceState): string {
+    const { content } = piece;
+    const reasoning = this.shown.reasoning ? piece.reasoning_content : undefined;
+    const details = this.shown.reasoning ? piece.reasoning_details : undefined;
+    const calls = this.shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
+    if (content && !reasoning && !details && !calls) {
+      this.heard(content, index);
+      return `{"content":${JSON.stringify(content)}}`;
+    }
+    if (!content && !reasoning && !details?.length && !calls) return '';
+    let said = `${content ?? ''}${reasoning ?? ''}`;
+    for (const { function: call } of calls ?? [])
+      said += `${call.name ?? ''}${call.arguments ?? ''}`;
+    if (said !== '') this.heard(said, index);
+    if (calls) choice.hasToolCalls = true;
+    return JSON.stringify({
+      ...(content && { content }),
+      ...(reasoning && { reasoning_content: reasoning }),
+      ...(details?.length && { reasoning_details: details }),
+      ...(calls && { tool_calls: calls }),
+    });
   }
-  if (!content && !reasoning && !details?.length && !calls) return '';
-  choice.text += `${content ?? ''}${reasoning ?? ''}`;
-  for (const { function: call } of calls ?? []) {
-    choice.text += `${call.name ?? ''}${call.arguments ?? ''}`;
-  }
-  if (calls) choice.hasToolCalls = true;
-  return JSON.stringify({
-    ...(content && { content }),
-    ...(reasoning && { reasoning_content: reasoning }),
-    ...(details?.length && { reasoning_details: details }),
-    ...(calls && { tool_calls: calls }),
-  });
 }

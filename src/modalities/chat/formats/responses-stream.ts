@@ -3,7 +3,7 @@ import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
 import type { Heading, Shown, ClientTools } from '../call.js';
-import type { ChatStreamWriter } from './format.js';
+import { EventWriter, namedEvent } from './event-writer.js';
 import {
   callItem,
   endingOf,
@@ -36,10 +36,7 @@ type Open =
  * Turns the pieces of a streamed answer into the events of the Responses API: items one after
  * another, each added, filled and done, then the whole answer once more.
  */
-export class ResponsesWriter implements ChatStreamWriter {
-  usage: unknown;
-  hasSpoken = false;
-  #text = '';
+export class ResponsesWriter extends EventWriter {
   #sequence = 0;
   #output: Item[] = [];
   #open: Open | undefined;
@@ -48,25 +45,10 @@ export class ResponsesWriter implements ChatStreamWriter {
 
   constructor(
     private readonly heading: Heading,
-    private readonly shown: Shown,
+    shown: Shown,
     private readonly tools: ClientTools | undefined,
-  ) {}
-
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
-    let events = '';
-    for (const piece of pieces) if (piece.index === 0) events += this.#frame(piece);
-    return events;
-  }
-
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
-  }
-
-  texts(): string[] {
-    return [this.#text];
+  ) {
+    super(shown);
   }
 
   end({ usage }: Bill): string {
@@ -85,7 +67,7 @@ export class ResponsesWriter implements ChatStreamWriter {
   #event(type: string, data: object): string {
     const sequence_number = this.#sequence;
     this.#sequence += 1;
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...data })}\n\n`;
+    return namedEvent(type, { sequence_number, ...data });
   }
 
   #begin(): string {
@@ -97,7 +79,7 @@ export class ResponsesWriter implements ChatStreamWriter {
     );
   }
 
-  #frame(piece: ChatDelta): string {
+  protected piece(piece: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
     let events = this.#begin();
     if (this.shown.reasoning) {
@@ -111,7 +93,7 @@ export class ResponsesWriter implements ChatStreamWriter {
   }
 
   #say(delta: string): string {
-    this.#heard(delta);
+    this.heard(delta);
     let events = '';
     let open = this.#open;
     if (open?.kind !== 'message') {
@@ -131,7 +113,7 @@ export class ResponsesWriter implements ChatStreamWriter {
   }
 
   #think(delta: string): string {
-    this.#heard(delta);
+    this.heard(delta);
     const { open, events } = this.#openReasoning();
     let all = events;
     if (open.text === '') {
@@ -158,7 +140,7 @@ export class ResponsesWriter implements ChatStreamWriter {
   }
 
   #callOn({ index, id = '', function: { name, arguments: args = '' } }: ToolCallFragment): string {
-    this.#heard(`${name ?? ''}${args}`);
+    this.heard(`${name ?? ''}${args}`);
     let events = '';
     let open = this.#open;
     if (index >= this.#calls) {
@@ -188,11 +170,6 @@ export class ResponsesWriter implements ChatStreamWriter {
 
   #isCustom({ function: { name } }: ToolCall): boolean {
     return this.tools?.get(name)?.is_custom === true;
-  }
-
-  #heard(text: string): void {
-    this.#text += text;
-    this.hasSpoken = true;
   }
 
   #id(kind: string): string {

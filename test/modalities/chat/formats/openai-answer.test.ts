@@ -196,7 +196,7 @@ describe('the details of reasoning', () => {
   it('are no text that is paid for, and repeat none', () => {
     const writer = new ChunkWriter(HEADING, ALL, WORDS);
     writer.frame([{ index: 0, reasoning_details: details }]);
-    expect([writer.hasSpoken, writer.texts()]).to.deep.equal([false, ['']]);
+    expect([writer.hasSpoken, writer.texts()]).to.deep.equal([false, []]);
     const text = [{ type: 'reasoning.text' as const, text: 'Hm' }];
     writer.frame([{ index: 0, reasoning_content: 'Hm', reasoning_details: text }]);
     expect([writer.hasSpoken, writer.texts()]).to.deep.equal([true, ['Hm']]);

@@ -1,0 +1,55 @@
+import type { Bill } from '../../../billing/bill.js';
+import type { GatewayError } from '../../../core/errors.js';
+import type { Shown } from '../call.js';
+import type { ChatDelta } from '../codec.js';
+import type { ChatStreamWriter } from './format.js';
+
+/**
+ * The part of a stream's writer that is the same in every format: which pieces are shown, the last
+ * usage, and the text delivered so far, choice by choice.
+ */
+export abstract class EventWriter implements ChatStreamWriter {
+  usage: unknown;
+  hasSpoken = false;
+  readonly #texts = new Map<number, string>();
+
+  constructor(protected readonly shown: Shown) {}
+
+  frame(pieces: readonly ChatDelta[]): string {
+    this.noteUsage(pieces);
+    let events = '';
+    for (const piece of pieces) {
+      const { index } = piece;
+      if (index !== undefined && index < this.shown.choices) events += this.piece(piece, index);
+    }
+    return events;
+  }
+
+  noteUsage(pieces: readonly ChatDelta[]): void {
+    for (const { usage } of pieces) {
+      if (usage !== undefined && usage !== null) this.usage = usage;
+    }
+  }
+
+  texts(): string[] {
+    return [...this.#texts.values()];
+  }
+
+  abstract end(bill: Bill): string;
+
+  abstract error(error: GatewayError): string;
+
+  /** The events for one piece of the choice `index`; empty where there is nothing to say. */
+  protected abstract piece(piece: ChatDelta, index: number): string;
+
+  /** Notes text of a choice that is delivered, and so paid for. */
+  protected heard(text: string, index = 0): void {
+    this.#texts.set(index, (this.#texts.get(index) ?? '') + text);
+    this.hasSpoken = true;
+  }
+}
+
+/** An event with its name on a line of its own. */
+export function namedEvent(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+}
