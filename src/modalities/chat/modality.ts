@@ -1,11 +1,12 @@
+import type { GatewayError } from '../../core/errors.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { FailureStream, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import { chargeAnswer, chatMaxCost, type Terms } from './price.js';
-import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
+import type { ChatWork, ChatAnswer, ChatStream, Heading } from './call.js';
 import type { ChatCall } from './codec.js';
-import { deliverStream } from './deliver.js';
+import { deliverStream, STREAM_HEADERS } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
 import type { ChatFormat } from './formats/format.js';
 import {
@@ -64,11 +65,7 @@ class PlannedChat implements Work {
     const { format, model, work } = this;
     const { request_id, hold, client, services } = sending;
     const { configuration, network, now } = services;
-    const heading = {
-      id: `chatcmpl-${request_id}`,
-      created: Math.floor(now() / 1000),
-      model: model.id,
-    };
+    const heading = headingOf(request_id, model, now());
     const shown = shownOf(model, work.call);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
@@ -83,12 +80,24 @@ class PlannedChat implements Work {
       : streamedAnswer(format, made, terms, sending);
   }
 
+  failure(error: GatewayError, request_id: string, now_ms: number): FailureStream | undefined {
+    const { format, model, work } = this;
+    if (!work.call.stream) return undefined;
+    const heading = headingOf(request_id, model, now_ms);
+    const text = format.failure?.(heading, error, work);
+    return text === undefined ? undefined : { headers: STREAM_HEADERS, text };
+  }
+
   async #inline({ client, services }: Sending): Promise<ChatCall> {
     const { call } = this.work;
     const { configuration, network } = services;
     const messages = await inlineUrls(call.messages, configuration.limits, network, client);
     return { ...call, messages };
   }
+}
+
+function headingOf(request_id: string, { id: model }: Model, now_ms: number): Heading {
+  return { id: `chatcmpl-${request_id}`, created: Math.floor(now_ms / 1000), model };
 }
 
 function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
