@@ -35,6 +35,8 @@ export interface ChatWork {
   include_usage?: boolean;
   /** Set where the client's format knows tools under more than a name. */
   tools?: ClientTools;
+  /** Fields of the request that its answer repeats. */
+  echo?: Readonly<Record<string, unknown>>;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }
