@@ -10,8 +10,7 @@ import type { ChatStream } from './call.js';
 import type { ChatDelta } from './codec.js';
 import type { SseWriter } from '../../http/client-connection.js';
 
-/** The head of every stream of events. */
-export const STREAM_HEADERS = {
+const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',

@@ -6,7 +6,7 @@ import type { FailureStream, PaidAnswer, Sending, Work } from '../../pipeline/wo
 import { chargeAnswer, chatMaxCost, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream, Heading } from './call.js';
 import type { ChatCall } from './codec.js';
-import { deliverStream, STREAM_HEADERS } from './deliver.js';
+import { deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
 import type { ChatFormat } from './formats/format.js';
 import {
@@ -33,6 +33,9 @@ const FORMATS: readonly ChatFormat[] = [
   generateContent,
   streamGenerateContent,
 ];
+
+/** The head of a stream that only tells an error. */
+const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work {
@@ -85,7 +88,7 @@ class PlannedChat implements Work {
     if (!work.call.stream) return undefined;
     const heading = headingOf(request_id, model, now_ms);
     const text = format.failure?.(heading, error, work);
-    return text === undefined ? undefined : { headers: STREAM_HEADERS, text };
+    return text === undefined ? undefined : { headers: EVENTS, text };
   }
 
   async #inline({ client, services }: Sending): Promise<ChatCall> {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
 import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type {
   ChatMessage,
@@ -6,7 +7,7 @@ import type {
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
 import type { ResponsesItem, ResponsesPart } from '../../../schema-types/responses.js';
-import { unsealed } from './responses-seal.js';
+import { isSealed, unsealed } from './sealed-reasoning.js';
 import { flatName } from './responses-tools.js';
 
 /** Of an item that came back, what says nothing to a model is left out without a word. */
@@ -51,6 +52,10 @@ export class Conversation {
   readonly #places: string[] = [];
   #place = 'input';
   #open: ChatMessage | undefined;
+  /** What tools have shown, which stands behind their answers. */
+  #shown: ContentPart[] = [];
+
+  constructor(private readonly capabilities: Model['capabilities']) {}
 
   instruct(content: string): void {
     this.#place = 'instructions';
@@ -60,14 +65,13 @@ export class Conversation {
   read(item: ResponsesItem, place: string): void {
     this.#place = place;
     noteExtras(item, ITEM_KEYS, 'input[]', this.ignored);
-    const { type = 'message', content, call_id = '', output = '' } = item;
+    const { type = 'message', content } = item;
     if (type === 'message') this.#say(item.role ?? 'user', this.#content(content ?? '', 'content'));
     else if (type === 'reasoning') this.#reason(item);
     else if (type === 'function_call') this.#call(item, item.arguments ?? '');
     else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
     else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
-      const said = this.#content(output, 'output');
-      this.#add({ role: 'tool', tool_call_id: call_id, content: said });
+      this.#answer(item);
     } else if (type === 'item_reference') {
       const message =
         `${place} is an item_reference, but answers are not kept: send the item itself ` +
@@ -78,6 +82,7 @@ export class Conversation {
 
   /** The messages, and for each the place where its client wrote it. */
   finish(): { messages: ChatMessage[]; places: string[] } {
+    this.#show();
     // Reasoning that nothing followed is no turn of its own.
     const isSaid = ({ content, tool_calls }: ChatMessage): boolean =>
       content !== null || tool_calls !== undefined;
@@ -86,6 +91,7 @@ export class Conversation {
   }
 
   #add(message: ChatMessage): void {
+    if (message.role !== 'tool') this.#show();
     this.#open = undefined;
     this.#messages.push(message);
     this.#places.push(this.#place);
@@ -105,6 +111,39 @@ export class Conversation {
     }
   }
 
+  /** The answer of a tool. Most upstreams take text alone in it, so the user shows the rest. */
+  #answer({ call_id = '', output = '' }: ResponsesItem): void {
+    const parts = asParts(this.#content(output, 'output')).map((part) => this.#seen(part));
+    const texts = parts.filter(({ type }) => type === 'text');
+    const media = parts.filter(({ type }) => type !== 'text');
+    if (media.length > 0) {
+      if (texts.length === 0) texts.push(textPart('The result follows.'));
+      this.#shown.push(textPart(`The result of the tool call ${call_id}:`), ...media);
+    }
+    this.#add({ role: 'tool', tool_call_id: call_id, content: plainest(texts) });
+  }
+
+  /** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
+  #seen(part: ContentPart): ContentPart {
+    const needed = {
+      text: undefined,
+      image_url: 'vision',
+      input_audio: 'audio',
+      file: 'file',
+    } as const;
+    const capability = needed[part.type];
+    if (capability === undefined || this.capabilities.has(capability)) return part;
+    this.ignored.add(`input[].output[].${part.type}`);
+    return textPart('(Something that cannot be shown to this model.)');
+  }
+
+  #show(): void {
+    if (this.#shown.length === 0) return;
+    this.#messages.push({ role: 'user', content: this.#shown });
+    this.#places.push(this.#place);
+    this.#shown = [];
+  }
+
   #call({ call_id = '', name = '', namespace }: ResponsesItem, args: string): void {
     const open = this.#assistant();
     const called = { name: flatName(name, namespace), arguments: args };
@@ -114,14 +153,16 @@ export class Conversation {
 
   #reason({ encrypted_content, content, summary }: ResponsesItem): void {
     const details = encrypted_content ? unsealed(encrypted_content) : [];
-    if (encrypted_content && !details) this.ignored.add('input[].encrypted_content');
+    if (encrypted_content && !isSealed(encrypted_content))
+      this.ignored.add('input[].encrypted_content');
     const text = textOf(content) || textOf(summary);
-    if (!details?.length && text === '') return;
+    if (details.length === 0 && text === '') return;
     // Reasoning begins a turn of the assistant.
     if (this.#open?.tool_calls || this.#open?.content) this.#open = undefined;
     const open = this.#assistant();
-    const isTold = details?.some((detail) => detail.text || detail.summary);
-    if (details?.length) open.reasoning_details = [...(open.reasoning_details ?? []), ...details];
+    const isTold = details.some((detail) => detail.text || detail.summary);
+    if (details.length > 0)
+      open.reasoning_details = [...(open.reasoning_details ?? []), ...details];
     if (!isTold && text) open.reasoning_content = (open.reasoning_content ?? '') + text;
   }
 
@@ -139,8 +180,7 @@ export class Conversation {
       noteExtras(part, PART_KEYS, `input[].${field}[]`, this.ignored);
       return partOf(part, `${this.#place}.${field}[${at}]`);
     });
-    if (parts.some(({ type }) => type !== 'text')) return parts;
-    return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+    return plainest(parts);
   }
 }
 
@@ -150,7 +190,17 @@ function joined(first: string | ContentPart[], more: string | ContentPart[]) {
 }
 
 function asParts(content: string | ContentPart[]): ContentPart[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return typeof content === 'string' ? [textPart(content)] : content;
+}
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+/** One text, which every upstream takes, where there is nothing else. */
+function plainest(parts: ContentPart[]): string | ContentPart[] {
+  if (parts.some(({ type }) => type !== 'text')) return parts;
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
 function textOf(content: ResponsesItem['content']): string {
@@ -166,7 +216,7 @@ function partOf(part: ResponsesPart, place: string): ContentPart {
   if (type === 'input_audio' && input_audio) return { type: 'input_audio', input_audio };
   if (type === 'input_file') return { type: 'file', file: fileOf(part) };
   const said = text ?? refusal;
-  if (said !== undefined) return { type: 'text', text: said };
+  if (said !== undefined) return textPart(said);
   const shown = JSON.stringify(type.slice(0, SHOWN_CHARACTERS));
   const message =
     type === 'input_image'

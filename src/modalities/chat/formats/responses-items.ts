@@ -2,7 +2,7 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
 import type { ChatWork, ClientTools, Heading } from '../call.js';
 import { finishReason } from './openai-answer.js';
-import { sealed } from './responses-seal.js';
+import { sealed } from './sealed-reasoning.js';
 import { customInput } from './responses-tools.js';
 import { isRecord } from '../../../lib/is-record.js';
 

@@ -42,8 +42,14 @@ const OWN: ReadonlySet<string> = new Set([
 /** Words of chat completions that this API does not have, so that no schema has checked them. */
 const FOREIGN: ReadonlySet<string> = new Set(
   [
-    ...[...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...LEGACY_FIELDS],
-    ...['response_format', 'reasoning_effort', 'verbosity', 'logprobs'],
+    ...READ_FIELDS,
+    ...SAMPLING_FIELDS,
+    ...TOOL_FIELDS,
+    ...LEGACY_FIELDS,
+    'response_format',
+    'reasoning_effort',
+    'verbosity',
+    'logprobs',
   ].filter((name) => !SAME.has(name) && !OWN.has(name)),
 );
 
@@ -68,7 +74,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   refuseState(body);
   const tools = new ToolList(model.tool_types ?? new Set());
-  const conversation = new Conversation();
+  const conversation = new Conversation(model.capabilities);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
   for (const tool of body.tools ?? []) tools.add(tool);
   for (const item of items) for (const tool of item.tools ?? []) tools.add(tool);
