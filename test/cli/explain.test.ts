@@ -48,6 +48,7 @@ describe('tollgate explain', () => {
       'POST /v1/responses',
       'POST /v1beta/models/{model}:generateContent',
       'POST /v1beta/models/{model}:streamGenerateContent',
+      'POST /openai/v1/responses',
     ]);
     expect(endpoints[0]?.stages).to.include('route: { capability: chat }');
     expect(upstreams.map(({ provider, model, weight }) => [provider, model, weight])).to.deep.equal(

@@ -16,7 +16,7 @@ import {
   TOOL_FIELDS,
 } from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
-import { responses } from './formats/responses.js';
+import { openAiResponses, responses } from './formats/responses.js';
 import { generateContent, streamGenerateContent } from './formats/generate-content.js';
 import { messages } from './formats/messages.js';
 import { inlineUrls } from './inline-urls.js';
@@ -136,7 +136,7 @@ export const chat: Modality = {
   name: 'chat',
   refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
-  endpoints: [],
+  endpoints: [openAiResponses],
   operations: [
     spending({
       name: 'chat',

@@ -48,6 +48,12 @@ export const responses: ChatFormat = {
   failure: failedStream,
 };
 
+/** The same beside the other endpoints in OpenAI's own words. */
+export const openAiResponses = spendingEndpoint('openai-responses', 'POST /openai/v1/responses', {
+  modality: 'chat',
+  format: 'responses',
+});
+
 function itemsOf(heading: Heading, choice?: ChatChoice, tools?: ClientTools): Item[] {
   const items: Item[] = [];
   if (!choice) return items;

@@ -1,0 +1,30 @@
+import { isRecord } from '../../../lib/is-record.js';
+import type { ReasoningDetail } from '../codec.js';
+
+/** Marks reasoning that this gateway sealed; that of anybody else is not its to read. */
+const SEAL = 'tg1.';
+
+/** What an upstream demands back, as an opaque text that a client brings back. */
+export function sealed(details: readonly ReasoningDetail[]): string {
+  return SEAL + Buffer.from(JSON.stringify(details)).toString('base64url');
+}
+
+export function isSealed(text: string): boolean {
+  return text.startsWith(SEAL);
+}
+
+/** The state that such a text holds; none where another has made it. */
+export function unsealed(text: string): ReasoningDetail[] {
+  if (!isSealed(text)) return [];
+  try {
+    const json = Buffer.from(text.slice(SEAL.length), 'base64url').toString('utf8');
+    const details: unknown = JSON.parse(json);
+    return Array.isArray(details) ? details.filter(isDetail) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isDetail(value: unknown): value is ReasoningDetail {
+  return isRecord(value) && typeof value['type'] === 'string';
+}
