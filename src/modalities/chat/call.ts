@@ -35,6 +35,8 @@ export interface ChatWork {
   include_usage?: boolean;
   /** Set where the client's format knows tools under more than a name. */
   tools?: ClientTools;
+  /** What the client's format calls a field of the call otherwise, by the name in the call. */
+  words?: ReadonlyMap<string, string>;
   /** Fields of the request that its answer repeats. */
   echo?: Readonly<Record<string, unknown>>;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */

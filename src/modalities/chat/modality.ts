@@ -106,11 +106,16 @@ function headingOf(request_id: string, { id: model }: Model, now_ms: number): He
 function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
   return {
     provider: made.upstream.provider.name,
-    ignored: made.ignored,
+    ignored: inWords(made.ignored, terms.work),
     streams: false,
     deliver: (settle) => chargeAnswer(made, terms, settle),
     body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
   };
+}
+
+/** What an upstream could not be told, by the names that the client knows. */
+function inWords(names: ChatAnswer['ignored'], { words }: ChatWork): ChatAnswer['ignored'] {
+  return words ? names?.map((name) => words.get(name) ?? name) : names;
 }
 
 function streamedAnswer(
@@ -122,7 +127,7 @@ function streamedAnswer(
   const writer = format.stream(made.heading, made.shown, terms.work);
   return {
     provider: made.upstream.provider.name,
-    ignored: made.ignored,
+    ignored: inWords(made.ignored, terms.work),
     streams: true,
     deliver: (settle) => deliverStream(made, writer, terms, settle, sending),
     body: () => undefined,

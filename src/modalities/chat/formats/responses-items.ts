@@ -108,8 +108,25 @@ export function reasoningItem(id: string, text: string, details: readonly Reason
     id,
     type: 'reasoning',
     summary: text === '' ? [] : [summaryPart(text)],
-    ...(details.length > 0 && { encrypted_content: sealed(details) }),
+    ...(details.length > 0 && { encrypted_content: sealed(joined(details)) }),
   };
+}
+
+/** The parts of a stream as wholes: those of one index that follow each other are one. */
+function joined(details: readonly ReasoningDetail[]): ReasoningDetail[] {
+  const wholes: ReasoningDetail[] = [];
+  for (const detail of details) {
+    const last = wholes.at(-1);
+    const { type, index, text, summary } = detail;
+    if (last && index !== undefined && last.index === index && last.type === type) {
+      const texts = {
+        ...(text !== undefined && { text: (last.text ?? '') + text }),
+        ...(summary !== undefined && { summary: (last.summary ?? '') + summary }),
+      };
+      wholes[wholes.length - 1] = { ...last, ...detail, ...texts };
+    } else wholes.push(detail);
+  }
+  return wholes;
 }
 
 /** A call of a tool under the name, and in the form, by which the client knows it. */

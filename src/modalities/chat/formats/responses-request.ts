@@ -96,6 +96,7 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   return {
     ...work,
     tools: tools.names,
+    words: WORDS,
     echo: echoOf(body),
     ignored: [...new Set([...names, ...ignored, ...tools.ignored, ...conversation.ignored])],
   };

@@ -40,7 +40,7 @@ function hostedKey(type: string): string {
 
 /** The tools of a request: functions, those of namespaces, and custom tools as functions. */
 export class ToolList {
-  /** Names of what was left out: tools that only the maker of this API can run, and their fields. */
+  /** What was left out: tools that only the maker of this API can run, and fields of others. */
   readonly ignored = new Set<string>();
   readonly #names = new Map<string, ClientTool>();
   readonly #entries = new Map<string, ToolEntry>();

@@ -239,7 +239,10 @@ const ITEMS: readonly Row[] = [
     'message with output_text',
     'translated',
     {
-      ...{ type: 'message', id: 'msg_1', status: 'completed', role: 'assistant' },
+      type: 'message',
+      id: 'msg_1',
+      status: 'completed',
+      role: 'assistant',
       content: [{ type: 'output_text', text: 'Hi.', annotations: [], logprobs: [] }],
     },
     says({ role: 'assistant', content: 'Hi.' }),
@@ -252,7 +255,9 @@ const ITEMS: readonly Row[] = [
   ),
   {
     ...item('message with phase', 'ignored and named', {
-      ...{ role: 'assistant', content: 'Hi.', phase: 'commentary' },
+      role: 'assistant',
+      content: 'Hi.',
+      phase: 'commentary',
     }),
     param: 'input[].phase',
   },
@@ -268,7 +273,8 @@ const ITEMS: readonly Row[] = [
     [
       CALL,
       {
-        ...{ type: 'function_call_output', call_id: 'a' },
+        type: 'function_call_output',
+        call_id: 'a',
         output: [
           { type: 'input_text', text: 'Rain.' },
           { type: 'input_image', image_url: PNG },
@@ -445,15 +451,17 @@ const TOOLS: readonly Row[] = [
     },
     sent: { tools: [SENT_WEATHER], tool_choice: 'required' },
   },
-  ...[
-    ['a tool that only OpenAI can run', { type: 'web_search' }],
-    ['a function that is not given', { type: 'function', name: 'none' }],
-    ['required, without any to call', 'required'],
-  ].map(([what, tool_choice]): Row => {
+  ...(
+    [
+      ['a tool that only OpenAI can run', { type: 'web_search' }],
+      ['a function that is not given', { type: 'function', name: 'none' }],
+      ['required, without any to call', 'required'],
+    ] as const
+  ).map(([what, tool_choice]): Row => {
     const body = { tools: [{ type: 'web_search' }], tool_choice };
     return {
       field: 'tool_choice',
-      what: String(what),
+      what,
       fate: 'refused',
       body,
       param: 'tool_choice',
