@@ -45,6 +45,7 @@ describe('tollgate explain', () => {
       'POST /v1/chat/completions',
       'POST /openai/v1/chat/completions',
       'POST /v1/messages',
+      'POST /v1/messages/count_tokens',
       'POST /v1/responses',
       'POST /v1beta/models/{model}:generateContent',
       'POST /v1beta/models/{model}:streamGenerateContent',

@@ -3,9 +3,10 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import type { FailureStream, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
-import { chargeAnswer, chatMaxCost, type Terms } from './price.js';
+import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream, Heading } from './call.js';
 import type { ChatCall } from './codec.js';
+import { countTokens, type Countable } from './count-tokens.js';
 import { deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
 import type { ChatFormat } from './formats/format.js';
@@ -19,6 +20,7 @@ import { openAiChat } from './formats/openai-chat.js';
 import { openAiResponses, responses } from './formats/responses.js';
 import { generateContent, streamGenerateContent } from './formats/generate-content.js';
 import { messages } from './formats/messages.js';
+import { messagesCount } from './formats/messages-count.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { probeChat } from './probe.js';
@@ -29,6 +31,7 @@ const FORMATS: readonly ChatFormat[] = [
   chatCompletion,
   openAiChat,
   messages,
+  messagesCount,
   responses,
   generateContent,
   streamGenerateContent,
@@ -38,7 +41,7 @@ const FORMATS: readonly ChatFormat[] = [
 const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 
 /** A chat request fitted to its model. */
-class PlannedChat implements Work {
+class PlannedChat implements Work, Countable {
   upstreams: readonly Upstream[];
   /** The call with its URLs fetched, once for all upstreams that need that. */
   #inlined: Promise<ChatCall> | undefined;
@@ -62,6 +65,15 @@ class PlannedChat implements Work {
 
   maxCost(): bigint {
     return chatMaxCost(this.work, this.model, this.upstreams);
+  }
+
+  /** The model's first upstream says how many tokens an image has. */
+  async countTokens(): Promise<object> {
+    const { format, model, work } = this;
+    const [upstream] = this.upstreams;
+    if (!upstream) throw new Error('The model has no upstream.');
+    const input_tokens = await promptTokens({ work, model, upstream });
+    return format.count?.(input_tokens) ?? { input_tokens };
   }
 
   async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
@@ -150,6 +162,7 @@ export const chat: Modality = {
       gives: 'answer',
       money: 'spends',
     }),
+    countTokens,
   ],
   tasks: {},
   units: {

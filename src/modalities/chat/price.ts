@@ -122,8 +122,9 @@ export async function estimatedBill(texts: readonly string[], terms: Terms): Pro
   const { work, model, upstream, hold_nano } = terms;
   const most = maxTokens(work, model, upstream.provider);
   const { audio_input_tokens } = most;
+  const reads = promptReads(work.call, upstream.provider);
   const usage: TokenUsage = {
-    prompt_tokens: Math.min(most.prompt_tokens, await promptTokens(terms)),
+    prompt_tokens: Math.min(most.prompt_tokens, reads * (await promptTokens(terms))),
     completion_tokens: await completionTokens(texts, work),
     ...(audio_input_tokens !== undefined && { audio_input_tokens }),
   };
@@ -145,7 +146,12 @@ const TOKENS_PER_MESSAGE = 4;
 /** Fields that are part of the prompt too, as the bound knows. */
 const PROMPT_FIELDS = ['tools', 'response_format'];
 
-async function promptTokens({ work, model, upstream }: Terms): Promise<number> {
+/** An estimate of the tokens of a prompt that is read once. */
+export async function promptTokens({
+  work,
+  model,
+  upstream,
+}: Omit<Terms, 'hold_nano'>): Promise<number> {
   const { messages, fields } = work.call;
   const texts = messages.flatMap(({ content, name, tool_calls, tool_call_id }) => [
     ...(typeof content === 'string' ? [content] : (content ?? []).flatMap(textOf)),
@@ -159,7 +165,7 @@ async function promptTokens({ work, model, upstream }: Terms): Promise<number> {
   const text = await countTokens(texts.join('\n'));
   const around = TOKENS_PER_MESSAGE * work.size.messages;
   const media = imageTokens(work, model, upstream.provider) + audioTokens(work);
-  return promptReads(work.call, upstream.provider) * (text + around + media);
+  return text + around + media;
 }
 
 function textOf(part: { type: string; text?: string }): string[] {

@@ -34,4 +34,6 @@ export interface ChatFormat extends RequestFormat {
    * a status told it; undefined where the status tells it.
    */
   failure?(heading: Heading, error: GatewayError, work: ChatWork): string | undefined;
+  /** The answer that says how many tokens a prompt has; `{input_tokens}` where it is left out. */
+  count?(tokens: number): object;
 }

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { ask, type Answer } from '../../../helpers/ask.js';
+import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
+
+const HELLO = { model: 'acme-chat', messages: [{ role: 'user', content: 'Hello, world!' }] };
+
+describe('POST /v1/messages/count_tokens', () => {
+  let acme: OpenaiGateway;
+  before(async () => {
+    acme = await startOpenaiGateway({
+      yaml: `
+endpoints:
+  anything:
+    at: POST /count
+    stages: [auth, validate: chat-completion, route: { capability: chat }, transform: count-tokens]
+  count:
+    at: POST /v1/messages/count_tokens
+    stages: [auth, validate: messages-count, route: { capability: chat }, transform: count-tokens]
+`,
+    });
+  });
+  after(() => acme.close());
+
+  const post = (body: object, headers = {}, path = '/v1/messages/count_tokens'): Promise<Answer> =>
+    ask(acme, `${path}?beta=true`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const count = async (body: object): Promise<number> => {
+    const { status, text } = await post(body);
+    expect(status, text).to.equal(200);
+    const counted = JSON.parse(text) as { input_tokens: number };
+    expect(Object.keys(counted)).to.deep.equal(['input_tokens']);
+    return counted.input_tokens;
+  };
+
+  it('counts the prompt: its messages, its system prompt and its tools', async () => {
+    const alone = await count(HELLO);
+    expect(alone).to.be.within(5, 16);
+    expect(await count({ ...HELLO, system: 'Be brief.' })).to.be.above(alone);
+    const tools = [{ name: 'weather', description: 'Tells the weather.', input_schema: {} }];
+    const all = { ...HELLO, model: 'acme-all' };
+    expect(await count({ ...all, tools })).to.be.above(await count({ ...all, tools: [] }));
+  });
+
+  it('asks no upstream, holds nothing and charges nothing', async () => {
+    const { account, gateway, upstream } = acme;
+    const before = await gateway.store.account(account.id);
+    await count(HELLO);
+    expect(upstream.requests).to.have.length(0);
+    expect(await gateway.store.account(account.id)).to.deep.equal(before);
+    const poor = await post(HELLO, { authorization: `Bearer ${acme.poor}` });
+    expect(poor.status).to.equal(200);
+  });
+
+  it('counts a prompt in the words of another format, where an endpoint says so', async () => {
+    const { status, text } = await post(HELLO, {}, '/count');
+    expect([status, text]).to.deep.equal([200, `{"input_tokens":${await count(HELLO)}}`]);
+  });
+
+  for (const [what, body, headers, status, type] of [
+    ['a wrong key', HELLO, { 'x-api-key': 'tg-wrong' }, 401, 'authentication_error'],
+    ['no message', { ...HELLO, messages: [] }, {}, 400, 'invalid_request_error'],
+    ['an unknown model', { ...HELLO, model: 'nobody' }, {}, 400, 'invalid_request_error'],
+  ] as const) {
+    it(`refuses ${what} in Anthropic's shape`, async () => {
+      const answer = await post(body, headers);
+      expect(answer.status).to.equal(status);
+      expect(JSON.parse(answer.text)).to.have.nested.property('error.type', type);
+    });
+  }
+});
