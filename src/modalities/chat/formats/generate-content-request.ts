@@ -13,6 +13,7 @@ import type {
 } from '../../../schema-types/generate-content.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ReasoningDetail } from '../codec.js';
+import { foreignFields } from './openai-request.js';
 
 /** Signatures of this form go back to Gemini alone. */
 export const GEMINI_FORMAT = 'google-gemini-v1';
@@ -63,7 +64,7 @@ export function toCompletion(
   const others = Object.entries(body).filter(([name]) => !TRANSLATED.has(name));
   return {
     body: {
-      ...Object.fromEntries(others),
+      ...withoutForeign(Object.fromEntries(others)),
       ...wordsOf(body.generationConfig ?? {}),
       ...(tools.length > 0 && { tools, ...choiceOf(body.toolConfig) }),
       model: model_id,
@@ -73,12 +74,25 @@ export function toCompletion(
         ...body.contents.flatMap((content) => reader.read(content)),
       ],
     },
-    ignored: (body.tools ?? []).flatMap((tool) =>
-      Object.keys(tool).flatMap((name) =>
-        name === 'functionDeclarations' ? [] : [`tools[].${name}`],
+    ignored: [
+      ...Object.keys(body).filter((name) => FOREIGN.has(name)),
+      ...Object.keys(body.generationConfig ?? {}).flatMap((name) =>
+        FOREIGN.has(name) ? [`generationConfig.${name}`] : [],
       ),
-    ),
+      ...(body.tools ?? []).flatMap((tool) =>
+        Object.keys(tool).flatMap((name) =>
+          name === 'functionDeclarations' ? [] : [`tools[].${name}`],
+        ),
+      ),
+    ],
   };
+}
+
+const FOREIGN = foreignFields(['temperature']);
+
+/** Fields as they are, but those that this API does not have and chat completions do. */
+function withoutForeign(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !FOREIGN.has(name)));
 }
 
 /** Types of the older schemas are in capitals. */
@@ -95,7 +109,7 @@ function wordsOf(config: NonNullable<GeminiGenerationConfig>): Record<string, un
   const { presencePenalty, frequencyPenalty, ...same } = others;
   const schema = responseJsonSchema ?? (responseSchema && lowered(responseSchema));
   const said: Record<string, unknown> = {
-    ...same,
+    ...withoutForeign(same),
     max_tokens: maxOutputTokens,
     n: candidateCount,
     top_p: topP,

@@ -37,6 +37,18 @@ export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
 /** Fields that travel to a model that is capable of `tools`. */
 export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel_tool_calls'];
 
+/**
+ * Names that another format must not take over from its client, save those that it has itself: its
+ * schema does not vouch for them, and what a call costs may rest on them.
+ */
+export function foreignFields(own: readonly string[]): ReadonlySet<string> {
+  const all = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...SPOKEN_FIELDS];
+  return new Set(all.filter((name) => !own.includes(name)));
+}
+
+/** Fields that other formats say in words of their own. */
+const SPOKEN_FIELDS = ['response_format', 'reasoning_effort'];
+
 /** Output tokens of a completion for which neither the client nor the file names a limit. */
 const DEFAULT_MAX_TOKENS = 4096;
 /** What the files of one request may unfold to while their pages are counted. */

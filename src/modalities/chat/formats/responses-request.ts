@@ -4,13 +4,7 @@ import { headerSafe } from '../../../http/request-body.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
 import type { ChatWork } from '../call.js';
-import {
-  chatWork,
-  LEGACY_FIELDS,
-  READ_FIELDS,
-  SAMPLING_FIELDS,
-  TOOL_FIELDS,
-} from './openai-request.js';
+import { chatWork, foreignFields, LEGACY_FIELDS } from './openai-request.js';
 import { Conversation } from './responses-input.js';
 import { ToolList } from './responses-tools.js';
 
@@ -40,18 +34,12 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Words of chat completions that this API does not have, so that no schema has checked them. */
-const FOREIGN: ReadonlySet<string> = new Set(
-  [
-    ...READ_FIELDS,
-    ...SAMPLING_FIELDS,
-    ...TOOL_FIELDS,
-    ...LEGACY_FIELDS,
-    'response_format',
-    'reasoning_effort',
-    'verbosity',
-    'logprobs',
-  ].filter((name) => !SAME.has(name) && !OWN.has(name)),
-);
+const FOREIGN: ReadonlySet<string> = new Set([
+  ...foreignFields([...SAME, ...OWN]),
+  ...LEGACY_FIELDS,
+  'verbosity',
+  'logprobs',
+]);
 
 /** Fields that name what an earlier request has left behind. */
 const STATE_FIELDS = ['previous_response_id', 'conversation', 'prompt'] as const;

@@ -44,6 +44,16 @@ describe('POST /v1beta/models/{model}:generateContent', () => {
     expect(before - after).to.equal(9n * 1_000n + 5n * 2_000n);
   });
 
+  it('reads no word of chat completions, so that n: -5 makes no answer free', async () => {
+    const body = { ...HELLO, n: -5, generationConfig: { n: 0.001, max_completion_tokens: -1 } };
+    const answer = await post('acme-chat', body);
+    expect(answer.status, answer.text).to.equal(200);
+    expect(answer.headers.get('tollgate-ignored')).to.equal(
+      'n, generationConfig.n, generationConfig.max_completion_tokens',
+    );
+    expect(answer.text).to.include('Good day');
+  });
+
   it("streams to Google's own client", async () => {
     const request = { model: 'acme-chat', contents: 'Hello!' };
     const texts: (string | undefined)[] = [];
