@@ -3,6 +3,7 @@ import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
 import type { ChatWork, ClientTools, Heading, Shown } from '../call.js';
+import { CustomInput } from './custom-input.js';
 import { EventWriter, namedEvent } from './event-writer.js';
 import {
   brokenOff,
@@ -35,7 +36,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 type Open =
   | { kind: 'message'; id: string; text: string; logprobs: unknown[] }
   | { kind: 'reasoning'; id: string; text: string; details: ReasoningDetail[] }
-  | { kind: 'call'; id: string; call: ToolCall; index: number };
+  | { kind: 'call'; id: string; call: ToolCall; index: number; input: CustomInput };
 
 /**
  * Turns the pieces of a streamed answer into the events of the Responses API: items one after
@@ -162,7 +163,7 @@ export class ResponsesWriter extends EventWriter {
         type: 'function',
         function: { name: name ?? '', arguments: '' },
       };
-      open = { kind: 'call', id: this.#id('fc'), call, index };
+      open = { kind: 'call', id: this.#id('fc'), call, index, input: new CustomInput() };
       this.#open = open;
       events += this.#added(this.#begunCall(open));
     }
@@ -170,12 +171,16 @@ export class ResponsesWriter extends EventWriter {
       throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
     }
     open.call.function.arguments += args;
-    if (args === '' || this.#isCustom(open.call)) return events;
-    return events + this.#argumentsDelta(args);
+    if (!this.#isCustom(open.call)) return events + this.#argumentsDelta(args);
+    return events + this.#inputDelta(open.input.add(args));
+  }
+
+  #inputDelta(delta: string): string {
+    return delta && this.#inItem('response.custom_tool_call_input.delta', { delta });
   }
 
   #argumentsDelta(delta: string): string {
-    return this.#inItem('response.function_call_arguments.delta', { delta });
+    return delta && this.#inItem('response.function_call_arguments.delta', { delta });
   }
 
   #begunCall({ id, call }: Open & { kind: 'call' }): Item {
@@ -247,7 +252,7 @@ export class ResponsesWriter extends EventWriter {
     if (this.#isCustom(open.call)) {
       const { input } = item;
       return (
-        this.#inItem('response.custom_tool_call_input.delta', { delta: input }) +
+        this.#inputDelta(open.input.rest(String(input))) +
         this.#inItem('response.custom_tool_call_input.done', { input })
       );
     }

@@ -368,6 +368,12 @@ const PARTS: readonly Row[] = [
     shows({ type: 'file', file: { filename: 'a.pdf', file_data: PDF } }),
   ),
   part(
+    'input_file by URL',
+    'translated',
+    { type: 'input_file', file_url: 'https://example.com/a.pdf' },
+    shows({ type: 'file', file: { file_data: 'https://example.com/a.pdf' } }),
+  ),
+  part(
     'input_audio',
     'translated',
     { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },

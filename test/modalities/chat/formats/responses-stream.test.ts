@@ -37,7 +37,8 @@ const PIECES: readonly ChatDelta[] = [
   args(0, '{"a"'),
   args(0, ':1}'),
   call(1, 'run'),
-  args(1, '{"input":"ls"}'),
+  args(1, '{"input":"l'),
+  args(1, 's"}'),
   call(2, 'none'),
 ];
 
@@ -92,6 +93,7 @@ describe('the stream of a response', () => {
       'function_call_arguments.done',
       'output_item.done',
       'output_item.added',
+      'custom_tool_call_input.delta',
       'custom_tool_call_input.delta',
       'custom_tool_call_input.done',
       'output_item.done',
