@@ -126,16 +126,27 @@ function writeError(
     return undefined;
   }
   const { shown, status } = publicError(request_id, error, log);
-  const stream = ctx.state.work?.failure?.(shown, request_id, now());
-  if (stream) {
-    const headers = { ...shown.headers, ...stream.headers };
-    send(ctx, { status: 200, text: stream.text, headers, client_ms });
+  const stream = errorStream(ctx, shown, now());
+  if (stream !== undefined) {
+    const headers = { ...shown.headers, ...EVENTS };
+    send(ctx, { status: 200, text: stream, headers, client_ms });
     return status;
   }
   const { headers } = shown;
   const body = ctx.state.error_body?.(shown, request_id) ?? shown;
   send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
   return status;
+}
+
+/** The head of a stream that only tells an error. */
+const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+
+/** An error as a stream, where its client asked for one: in its body, or where that is not read. */
+function errorStream(ctx: Context, error: GatewayError, now_ms: number): string | undefined {
+  const { error_stream, request_id, work, model } = ctx.state;
+  const asked = work ? work.streams : ctx.req.headers.accept === 'text/event-stream';
+  if (!asked) return undefined;
+  return error_stream?.(error, { request_id, now_ms, model: model?.id ?? '' });
 }
 
 function logAccess(

@@ -1,7 +1,6 @@
 import type { Bill } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { Caller, Upstream } from '../core/model.js';
-import type { GatewayError } from '../core/errors.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { Services } from './services.js';
@@ -47,12 +46,6 @@ export interface Sending {
   services: Services;
 }
 
-/** A stream that only tells an error. */
-export interface FailureStream {
-  headers: Readonly<Record<string, string>>;
-  text: string;
-}
-
 /** A request fitted to its model. Its types stay inside its modality. */
 export interface Work {
   /** The upstreams that can do it; `route` puts them in the order in which they are asked. */
@@ -61,15 +54,12 @@ export interface Work {
   readonly ignored: readonly string[];
   /** Whether the answer can be kept for a client that repeats its `Idempotency-Key`. */
   readonly repeatable: boolean;
+  /** The client asked for a stream. */
+  readonly streams?: boolean;
   /** The most that it can cost, in nano-dollars, at the dearest of its upstreams. */
   maxCost(): bigint;
   /** Asks one upstream, once. Throws `UpstreamError` where that one does not answer. */
   send(upstream: Upstream, sending: Sending): Promise<Answer>;
-  /**
-   * A whole stream that tells an error, in place of the error's status, for a client that would ask
-   * again for nothing where a status tells it; undefined for all others.
-   */
-  failure?(error: GatewayError, request_id: string, now_ms: number): FailureStream | undefined;
   /** Undoes what `send` has begun, where no upstream has answered in the end. */
   abandon?(error: unknown, sending: Sending): Promise<void>;
 }

@@ -1,10 +1,9 @@
-import type { GatewayError } from '../../core/errors.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
-import type { FailureStream, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
-import type { ChatWork, ChatAnswer, ChatStream, Heading } from './call.js';
+import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
 import { countTokens, type Countable } from './count-tokens.js';
 import { deliverStream } from './deliver.js';
@@ -37,9 +36,6 @@ const FORMATS: readonly ChatFormat[] = [
   streamGenerateContent,
 ];
 
-/** The head of a stream that only tells an error. */
-const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
-
 /** A chat request fitted to its model. */
 class PlannedChat implements Work, Countable {
   upstreams: readonly Upstream[];
@@ -56,6 +52,10 @@ class PlannedChat implements Work, Countable {
 
   get ignored(): readonly string[] {
     return this.work.ignored;
+  }
+
+  get streams(): boolean {
+    return this.work.call.stream;
   }
 
   /** A stream is not kept. */
@@ -80,7 +80,11 @@ class PlannedChat implements Work, Countable {
     const { format, model, work } = this;
     const { request_id, hold, client, services } = sending;
     const { configuration, network, now } = services;
-    const heading = headingOf(request_id, model, now());
+    const heading = {
+      id: `chatcmpl-${request_id}`,
+      created: Math.floor(now() / 1000),
+      model: model.id,
+    };
     const shown = shownOf(model, work.call);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
@@ -95,24 +99,12 @@ class PlannedChat implements Work, Countable {
       : streamedAnswer(format, made, terms, sending);
   }
 
-  failure(error: GatewayError, request_id: string, now_ms: number): FailureStream | undefined {
-    const { format, model, work } = this;
-    if (!work.call.stream) return undefined;
-    const heading = headingOf(request_id, model, now_ms);
-    const text = format.failure?.(heading, error, work);
-    return text === undefined ? undefined : { headers: EVENTS, text };
-  }
-
   async #inline({ client, services }: Sending): Promise<ChatCall> {
     const { call } = this.work;
     const { configuration, network } = services;
     const messages = await inlineUrls(call.messages, configuration.limits, network, client);
     return { ...call, messages };
   }
-}
-
-function headingOf(request_id: string, { id: model }: Model, now_ms: number): Heading {
-  return { id: `chatcmpl-${request_id}`, created: Math.floor(now_ms / 1000), model };
 }
 
 function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {

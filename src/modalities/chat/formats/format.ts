@@ -29,11 +29,6 @@ export interface ChatFormat extends RequestFormat {
   read(body: object, model: Model): ChatWork;
   write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;
   stream(heading: Heading, shown: Shown, work: ChatWork): ChatStreamWriter;
-  /**
-   * The whole stream that tells an error, where the format's clients would ask again for nothing if
-   * a status told it; undefined where the status tells it.
-   */
-  failure?(heading: Heading, error: GatewayError, work: ChatWork): string | undefined;
   /** The answer that says how many tokens a prompt has; `{input_tokens}` where it is left out. */
   count?(tokens: number): object;
 }

@@ -1,5 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { ErrorCode, GatewayError } from '../../../core/errors.js';
+import type { FailedRequest } from '../../../pipeline/stage.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
 import type { ChatWork, ClientTools, Heading, Shown } from '../call.js';
@@ -269,11 +270,11 @@ export class ResponsesWriter extends EventWriter {
  * request is wrong, or comes again in a moment, such as to a gateway that has restarted.
  */
 export function failedStream(
-  heading: Heading,
   error: GatewayError,
-  work: ChatWork,
+  { request_id, now_ms, model }: FailedRequest,
 ): string | undefined {
   if (CODES[error.code] === undefined || error.code === 'draining') return undefined;
+  const heading = { id: request_id, created: Math.floor(now_ms / 1000), model };
   const shown = { choices: 0, tools: false, reasoning: false, logprobs: false };
-  return new ResponsesWriter(heading, shown, work).error(error);
+  return new ResponsesWriter(heading, shown, {}).error(error);
 }

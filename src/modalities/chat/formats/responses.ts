@@ -45,7 +45,7 @@ export const responses: ChatFormat = {
     return response({ heading, echo: work.echo }, output, ending, usage);
   },
   stream: (heading, shown, work) => new ResponsesWriter(heading, shown, work),
-  failure: failedStream,
+  errorStream: failedStream,
 };
 
 /** The same beside the other endpoints in OpenAI's own words. */

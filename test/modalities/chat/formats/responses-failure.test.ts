@@ -65,10 +65,14 @@ models:
     expect((await store.account(gateway.account.id))?.balance_nano).to.equal(10_000_000_000n);
   });
 
-  const post = (body: object, secret = gateway.secret): Promise<Answer> =>
+  const post = (
+    body: object,
+    secret = gateway.secret,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> =>
     ask({ url: gateway.url, secret }, '/v1/responses', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ input: 'Hello!', ...body }),
     });
   const eventsOf = ({ text }: Answer): Failed[] =>
@@ -112,6 +116,14 @@ models:
   it('says what an account without money could do', async () => {
     const failed = eventsOf(await post({ model: 'down', stream: true }, poor)).at(-1);
     expect(failed?.response.error?.message).to.include('the balance is $0');
+  });
+
+  it('is told so before a large body is read, to a client that takes a stream', async () => {
+    const body = { model: 'down', stream: true, input: 'x'.repeat(100_000) };
+    const answer = await post(body, poor, { accept: 'text/event-stream' });
+    expect(answer.status).to.equal(200);
+    expect(eventsOf(answer).at(-1)?.response.error?.code).to.equal('insufficient_quota');
+    expect((await post(body, poor)).status).to.equal(402);
   });
 
   for (const [what, body, status] of [
