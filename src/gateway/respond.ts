@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { ClientDisconnected, encodingOf, writeCorked } from '../http/client-connection.js';
 import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
@@ -16,20 +15,21 @@ import type { PaidAnswer } from '../pipeline/work.js';
  * that of the endpoint's format, and logs one line. No error leaves it.
  */
 export function respond(
-  { log, access_log, configuration }: Services,
+  { log, access_log, configuration, now }: Services,
   state: Health,
 ): StageMiddleware {
   const { client_ms } = configuration.limits;
   return async (ctx, next) => {
     const started = performance.now();
+    let refused: number | undefined;
     try {
       if (state.draining) throw drainingError();
       await next();
       writeAnswer(ctx, client_ms);
     } catch (error) {
-      writeError(ctx, error, { log, client_ms });
+      refused = writeError(ctx, error, { log, client_ms, now });
     }
-    logAccess(ctx, access_log, performance.now() - started);
+    logAccess(ctx, access_log, performance.now() - started, refused);
     if (ctx.state.room) release(ctx.state.room, ctx);
   };
 }
@@ -111,31 +111,55 @@ function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
   if (res.writableLength > 0) res.setTimeout(client_ms);
 }
 
+/** Writes an error, and answers its status, also where a stream tells it under another one. */
 function writeError(
   ctx: Context,
   error: unknown,
-  { log, client_ms }: { log: Logger; client_ms: number },
-): void {
+  { log, client_ms, now }: Pick<Services, 'log' | 'now'> & { client_ms: number },
+): number | undefined {
   const { request_id } = ctx.state;
   if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
     if (!(error instanceof ClientDisconnected))
       log.error({ request_id, err: error }, 'a request broke');
     if (!ctx.res.writableEnded) ctx.res.destroy();
-    return;
+    return undefined;
   }
   const { shown, status } = publicError(request_id, error, log);
+  const stream = errorStream(ctx, shown, now());
+  if (stream !== undefined) {
+    const headers = { ...shown.headers, ...EVENTS };
+    send(ctx, { status: 200, text: stream, headers, client_ms });
+    return status;
+  }
   const { headers } = shown;
   const body = ctx.state.error_body?.(shown, request_id) ?? shown;
   send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
+  return status;
 }
 
-function logAccess(ctx: Context, access_log: AccessLog, took_ms: number): void {
+/** The head of a stream that only tells an error. */
+const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+
+/** An error as a stream, where its client asked for one: in its body, or where that is not read. */
+function errorStream(ctx: Context, error: GatewayError, now_ms: number): string | undefined {
+  const { error_stream, request_id, work, model } = ctx.state;
+  const asked = work ? work.streams : ctx.req.headers.accept === 'text/event-stream';
+  if (!asked) return undefined;
+  return error_stream?.(error, { request_id, now_ms, model: model?.id ?? '' });
+}
+
+function logAccess(
+  ctx: Context,
+  access_log: AccessLog,
+  took_ms: number,
+  refused: number | undefined,
+): void {
   const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
   access_log.write({
     request_id,
     endpoint,
-    status: ctx.res.headersSent ? ctx.res.statusCode : ctx.status,
+    status: refused ?? (ctx.res.headersSent ? ctx.res.statusCode : ctx.status),
     took_ms,
     account: caller?.account_id ?? account_id,
     model: model?.id ?? task?.task.model,

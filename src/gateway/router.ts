@@ -65,7 +65,7 @@ function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
 }
 
-/** The stages of an endpoint whose clients parse a shape of error of their own. */
+/** The stages of an endpoint whose clients are told errors in a way of their own. */
 function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
   const speaker = speakerAt(MODALITIES, endpoint);
   if (speaker) {
@@ -77,9 +77,11 @@ function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
   }
   const format = formatOf(MODALITIES, endpoint);
   const error_body = format?.error?.bind(format);
-  if (!error_body) return walk;
+  const error_stream = format?.errorStream?.bind(format);
+  if (!error_body && !error_stream) return walk;
   return (ctx) => {
-    ctx.state.error_body = error_body;
+    if (error_body) ctx.state.error_body = error_body;
+    if (error_stream) ctx.state.error_stream = error_stream;
     return walk(ctx);
   };
 }

@@ -7,7 +7,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { ModelWords } from './model-words.js';
-import type { PathParams, Request, Shape, State } from './stage.js';
+import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Network } from '../upstream/network-types.js';
@@ -62,6 +62,11 @@ export interface RequestFormat {
   modelOf(body: object, params: PathParams): string;
   /** The body of an error, where its clients parse another shape than the one of all others. */
   error?(error: GatewayError, request_id: string): object;
+  /**
+   * The whole stream that tells an error to a client that asked for a stream, where it would ask
+   * again for nothing if a status told it; undefined where the status tells it.
+   */
+  errorStream?(error: GatewayError, failed: FailedRequest): string | undefined;
 }
 
 /** The work that `transform: NAME` does. It says what it needs, and what it does with money. */

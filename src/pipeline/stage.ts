@@ -48,6 +48,15 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   room?: Room;
   /** How the endpoint's format says an error; the one shape where it is absent. */
   error_body?: (error: GatewayError, request_id: string) => object;
+  /** How it tells one by a stream; see `RequestFormat`. */
+  error_stream?: (error: GatewayError, failed: FailedRequest) => string | undefined;
+}
+
+/** A request that gets no answer; `model` is empty where it was not read. */
+export interface FailedRequest {
+  request_id: string;
+  now_ms: number;
+  model: string;
 }
 
 export type Context = ParameterizedContext<State>;

@@ -66,6 +66,8 @@ export interface Work {
   fitting?(available_nano: bigint): Fit | undefined;
   /** Lowers the field of a fit, and so the cost; false where the answer could become too short. */
   lowerTo?(fit: Fit): boolean;
+  /** The client asked for a stream. */
+  readonly streams?: boolean;
   /** The most that it can cost, in nano-dollars, at the dearest of its upstreams. */
   maxCost(): bigint;
   /** Asks one upstream, once. Throws `UpstreamError` where that one does not answer. */

@@ -30,11 +30,24 @@ export interface ResponsesBody {
         type?: string;
         name?: string;
         namespace?: string;
-        mode?: string;
+        mode?: 'auto' | 'required';
+        tools?: ResponsesAllowedTool[];
       }
     | null;
   reasoning?: {
     effort?: string | null;
+    summary?: string | null;
+    context?: string | null;
+  } | null;
+  metadata?: {
+    [k: string]: string;
+  } | null;
+  include?: string[] | null;
+  top_logprobs?: number | null;
+  store?: boolean | null;
+  truncation?: 'auto' | 'disabled' | null;
+  stream_options?: {
+    include_obfuscation?: boolean | null;
   } | null;
   text?: {
     format?: ResponsesTextFormat;
@@ -42,6 +55,7 @@ export interface ResponsesBody {
   } | null;
   previous_response_id?: string | null;
   conversation?: string | {} | null;
+  prompt?: {} | null;
   background?: boolean | null;
   user?: string | null;
 }
@@ -81,6 +95,11 @@ export interface ResponsesTool {
   description?: string | null;
   parameters?: {} | null;
   strict?: boolean | null;
-  format?: {};
+  format?: {} | null;
   tools?: ResponsesTool[];
+}
+export interface ResponsesAllowedTool {
+  type?: string;
+  name?: string;
+  namespace?: string;
 }

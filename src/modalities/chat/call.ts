@@ -41,6 +41,10 @@ export interface ChatWork {
   tools?: ClientTools;
   /** Set where a client offered `functions`, the older word for tools. */
   has_functions?: true;
+  /** What the client's format calls a field of the call otherwise, by the name in the call. */
+  words?: ReadonlyMap<string, string>;
+  /** Fields of the request that its answer repeats. */
+  echo?: Readonly<Record<string, unknown>>;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
   /** The field of chat completions that limits the answer's tokens, as the client spelt it. */

@@ -16,7 +16,7 @@ import {
   TOOL_FIELDS,
 } from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
-import { responses } from './formats/responses.js';
+import { openAiResponses, responses } from './formats/responses.js';
 import {
   countContentTokens,
   generateContent,
@@ -64,6 +64,10 @@ class PlannedChat implements Work, Countable {
 
   get adjusted(): readonly string[] {
     return this.work.is_lowered ? [this.#limit] : [];
+  }
+
+  get streams(): boolean {
+    return this.work.call.stream;
   }
 
   /** A stream is not kept. */
@@ -134,11 +138,16 @@ class PlannedChat implements Work, Countable {
 function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
   return {
     provider: made.upstream.provider.name,
-    ignored: made.ignored,
+    ignored: inWords(made.ignored, terms.work),
     streams: false,
     deliver: (settle) => chargeAnswer(made, terms, settle),
     body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
   };
+}
+
+/** What an upstream could not be told, by the names that the client knows. */
+function inWords(names: ChatAnswer['ignored'], { words }: ChatWork): ChatAnswer['ignored'] {
+  return words ? names?.map((name) => words.get(name) ?? name) : names;
 }
 
 function streamedAnswer(
@@ -150,7 +159,7 @@ function streamedAnswer(
   const writer = format.stream(made.heading, made.shown, terms.work, sending.client);
   return {
     provider: made.upstream.provider.name,
-    ignored: made.ignored,
+    ignored: inWords(made.ignored, terms.work),
     streams: true,
     deliver: (settle) => deliverStream(made, writer, terms, settle, sending),
     body: () => undefined,
@@ -164,7 +173,7 @@ export const chat: Modality = {
   name: 'chat',
   refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
-  endpoints: [...stableContentEndpoints, ...modelEndpoints],
+  endpoints: [openAiResponses, ...stableContentEndpoints, ...modelEndpoints],
   operations: [
     spending({
       name: 'chat',

@@ -3,7 +3,11 @@ import type { Modality } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { EmbeddingCall } from './codec.js';
-import { embedding as openAiFormat, type EmbeddingFormat } from './formats/embedding.js';
+import {
+  embedding as openAiFormat,
+  openAiEmbeddings,
+  type EmbeddingFormat,
+} from './formats/embedding.js';
 import { readEmbedding } from './manifest.js';
 import { embeddingBill, embeddingMaxCost } from './price.js';
 import { probeEmbedding } from './probe.js';
@@ -48,7 +52,7 @@ export const embedding: Modality = {
   name: 'embedding',
   refinements: [],
   formats: FORMATS,
-  endpoints: [],
+  endpoints: [openAiEmbeddings],
   operations: [
     spending({
       name: 'embedding',

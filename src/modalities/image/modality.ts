@@ -5,13 +5,14 @@ import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';
 import { imageGeneration, priced, type ImageFormat } from './formats/image-generation.js';
+import { openAiImage, openAiImageEdit } from './formats/openai-image.js';
 import { readImage } from './manifest.js';
 import { isByTokens, readImagePrices } from './price-block.js';
 import { imageBill, imageMaxCost, type ImageTerms } from './price.js';
 import { sampleBill } from './sample-bill.js';
 import { images, type ImageAnswer } from './send.js';
 
-const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit];
+const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit, openAiImage, openAiImageEdit];
 
 /** What an image weighs in most answers: room for it is made before it is paid for. */
 const IMAGE_BYTES = 1024 ** 2;

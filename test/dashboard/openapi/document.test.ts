@@ -140,13 +140,17 @@ describe('the OpenAPI document', () => {
       'post /openai/v1/chat/completions',
       'post /v1/messages',
       'post /v1/responses',
+      'post /openai/v1/responses',
       'post /v1beta/models/{model}:generateContent',
       'post /v1beta/models/{model}:streamGenerateContent',
       'post /v1/models/{model}:generateContent',
       'post /v1/models/{model}:streamGenerateContent',
       'post /v1/images/generations',
       'post /v1/images/edits',
+      'post /openai/v1/images/generations',
+      'post /openai/v1/images/edits',
       'post /v1/embeddings',
+      'post /openai/v1/embeddings',
       'post /v1/queue/{model}',
     ]);
   });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import OpenAI from 'openai';
 import { embeddingsJson, refusal, startEmbedder, TOKEN_NANO, type Embedder } from './helpers.js';
 
 /** [what is wrong, what it changes of a good body, code, param] */
@@ -52,6 +53,15 @@ describe('POST /v1/embeddings', () => {
       input: 'Hello',
       encoding_format: 'base64',
     });
+  });
+
+  it("serves OpenAI's own client at /openai/v1 too", async () => {
+    const { url, secret } = embedder;
+    const client = new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: secret, maxRetries: 0 });
+    const { data, usage } = await client.embeddings.create({ model: 'vectors', input: 'Hello' });
+    expect(data[0]?.embedding).to.deep.equal([1, 0.5]);
+    expect(usage).to.deep.equal({ prompt_tokens: 3, total_tokens: 3 });
+    expect(await embedder.charged()).to.deep.equal([3n * TOKEN_NANO]);
   });
 
   it('gives the form that was asked for, whichever the upstream gives', async () => {

@@ -1,9 +1,10 @@
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
-import type { Heading, ClientTools } from '../call.js';
+import type { ChatWork, ClientTools, Heading } from '../call.js';
 import { finishReason } from './openai-answer.js';
 import { sealed } from './sealed-reasoning.js';
 import { customInput } from './responses-tools.js';
+import { isRecord } from '../../../lib/is-record.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;
 
@@ -31,9 +32,15 @@ const NOTHING_KEPT = {
   user: null,
 };
 
+/** What all forms of one answer have: its heading, and what it repeats of its request. */
+export interface ResponseHead {
+  heading: Heading;
+  echo: ChatWork['echo'];
+}
+
 /** An answer as far as it has come. */
 export function response(
-  { id, created, model }: Heading,
+  { heading: { id, created, model }, echo }: ResponseHead,
   output: readonly Item[],
   ending: Ending | { status: 'in_progress' | 'failed' },
   usage: TokenUsage | null,
@@ -44,6 +51,7 @@ export function response(
     created_at: created,
     model,
     ...NOTHING_KEPT,
+    ...echo,
     incomplete_details: null,
     ...ending,
     output,
@@ -70,13 +78,24 @@ export function endingOf(finish: string | null | undefined, hasToolCalls: boolea
   return { status: 'incomplete', incomplete_details: { reason } };
 }
 
-export function textPart(text: string): object {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+export function textPart(text: string, logprobs: readonly unknown[] = []): object {
+  return { type: 'output_text', text, annotations: [], logprobs };
 }
 
-export function messageItem(id: string, text: string): Item {
-  const content = [textPart(text)];
+export function messageItem(id: string, text: string, logprobs: readonly unknown[]): Item {
+  const content = [textPart(text, logprobs)];
   return { id, type: 'message', status: 'completed', role: 'assistant', content };
+}
+
+/** The probabilities of a text's tokens, whose form is that of chat completions. */
+export function logprobsOf(said: unknown): readonly unknown[] {
+  return isRecord(said) && Array.isArray(said['content']) ? said['content'] : [];
+}
+
+/** The items of an answer with that status: the last one is not whole where the answer is not. */
+export function brokenOff(items: readonly Item[], status: Ending['status']): readonly Item[] {
+  if (status === 'completed') return items;
+  return items.map((item, at) => (at === items.length - 1 ? { ...item, status } : item));
 }
 
 export function summaryPart(text: string): object {
@@ -89,8 +108,25 @@ export function reasoningItem(id: string, text: string, details: readonly Reason
     id,
     type: 'reasoning',
     summary: text === '' ? [] : [summaryPart(text)],
-    ...(details.length > 0 && { encrypted_content: sealed(details) }),
+    ...(details.length > 0 && { encrypted_content: sealed(joined(details)) }),
   };
+}
+
+/** The parts of a stream as wholes: those of one index that follow each other are one. */
+function joined(details: readonly ReasoningDetail[]): ReasoningDetail[] {
+  const wholes: ReasoningDetail[] = [];
+  for (const detail of details) {
+    const last = wholes.at(-1);
+    const { type, index, text, summary } = detail;
+    if (last && index !== undefined && last.index === index && last.type === type) {
+      const texts = {
+        ...(text !== undefined && { text: (last.text ?? '') + text }),
+        ...(summary !== undefined && { summary: (last.summary ?? '') + summary }),
+      };
+      wholes[wholes.length - 1] = { ...last, ...detail, ...texts };
+    } else wholes.push(detail);
+  }
+  return wholes;
 }
 
 /** A call of a tool under the name, and in the form, by which the client knows it. */

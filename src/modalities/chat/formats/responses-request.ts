@@ -1,85 +1,97 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import type {
-  ChatCompletionBody,
-  ChatMessage,
-  ContentPart,
-  ToolCallPart,
-} from '../../../schema-types/chat-completion.js';
-import type {
-  ResponsesBody,
-  ResponsesItem,
-  ResponsesPart,
-} from '../../../schema-types/responses.js';
-import type { ClientTools } from '../call.js';
-import { unsealed } from './sealed-reasoning.js';
-import { foreignFields } from './openai-request.js';
-import { flatName, readTools, toolChoice } from './responses-tools.js';
+import { headerSafe } from '../../../http/request-body.js';
+import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
+import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
+import type { ChatWork } from '../call.js';
+import { chatWork, foreignFields, LEGACY_FIELDS } from './openai-request.js';
+import { Conversation } from './responses-input.js';
+import { ToolList } from './responses-tools.js';
 
-/** Fields that are said in other words below, or that ask for what happens anyway. */
-const TRANSLATED: ReadonlySet<string> = new Set([
+/** Fields that travel by the name that they have in chat completions. */
+const SAME: ReadonlySet<string> = new Set(['model', 'stream', 'temperature', 'top_p', 'user']);
+
+/** Fields that are said in other words below, or answered for here. */
+const OWN: ReadonlySet<string> = new Set([
   'input',
   'instructions',
   'max_output_tokens',
   'tools',
   'tool_choice',
+  'parallel_tool_calls',
   'reasoning',
   'text',
   'previous_response_id',
   'conversation',
+  'prompt',
   'background',
   'include',
-  'client_metadata',
+  'metadata',
+  'store',
   'stream_options',
+  'top_logprobs',
   'truncation',
 ]);
 
-/** Fields with the same name and meaning in chat completions. */
-const SAME = ['model', 'stream', 'temperature', 'top_p', 'parallel_tool_calls', 'user'];
+/** Words of chat completions that this API does not have, so that no schema has checked them. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  ...foreignFields([...SAME, ...OWN]),
+  ...LEGACY_FIELDS,
+  'verbosity',
+  'logprobs',
+]);
 
-const FOREIGN = foreignFields([...SAME, ...TRANSLATED]);
+/** Fields that name what an earlier request has left behind. */
+const STATE_FIELDS = ['previous_response_id', 'conversation', 'prompt'] as const;
+const SEALED = 'reasoning.encrypted_content';
+const LOGPROBS = 'message.output_text.logprobs';
 
-const CONTENT_FIELDS = ['previous_response_id', 'conversation'] as const;
-
-export interface Translated {
-  body: ChatCompletionBody;
-  tools: ClientTools;
-  ignored: readonly string[];
-}
+/** The words of chat completions for what this API calls otherwise. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['max_tokens', 'max_output_tokens'],
+  ['reasoning_effort', 'reasoning.effort'],
+  ['response_format', 'text.format'],
+  ['verbosity', 'text.verbosity'],
+  ['logprobs', `include[].${LOGPROBS}`],
+]);
 
 /**
- * A request of the Responses API in the words of chat completions. Throws `GatewayError` for one
- * that rests on what an earlier answer has left behind: nothing is kept here.
+ * A request of the Responses API as the model takes it. Throws `GatewayError` for one that rests on
+ * what an earlier answer has left behind: nothing is kept here.
  */
-export function toCompletion(body: ResponsesBody, model: Model): Translated {
+export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   refuseState(body);
+  const tools = new ToolList(model.tool_types ?? new Set());
+  const conversation = new Conversation(model.capabilities);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
-  const listed = items.flatMap(({ type, tools }) =>
-    type === 'additional_tools' ? (tools ?? []) : [],
-  );
-  const tools = readTools([...(body.tools ?? []), ...listed], model.tool_types ?? new Set());
-  const conversation = new Conversation();
-  if (body.instructions) conversation.add({ role: 'system', content: body.instructions });
-  for (const item of items) conversation.read(item);
-  const { store } = body as { store?: unknown };
-  const foreign = Object.keys(body).filter((name) => FOREIGN.has(name));
-  const left_out = store === true ? [...foreign, 'store'] : foreign;
-  const ignored = [...tools.ignored, ...conversation.ignored, ...left_out];
+  for (const tool of body.tools ?? []) tools.add(tool);
+  for (const item of items) for (const tool of item.tools ?? []) tools.add(tool);
+  if (body.instructions) conversation.instruct(body.instructions);
+  items.forEach((item, at) => {
+    conversation.read(item, typeof body.input === 'string' ? 'input' : `input[${at}]`);
+  });
+  const { messages, places } = conversation.finish();
+  const { travelling, ignored } = othersOf(body);
+  const completion: ChatCompletionBody = {
+    ...travelling,
+    ...wordsOf(body),
+    ...tools.said(body),
+    model: body.model,
+    messages,
+  };
+  const work = inClientWords(places, () => chatWork(completion, model));
+  const names = work.ignored.map((name) => WORDS.get(name) ?? name);
   return {
-    body: {
-      ...othersOf(body),
-      ...wordsOf(body),
-      ...(tools.entries.length > 0 && { tools: tools.entries, ...choiceOf(body) }),
-      model: body.model,
-      messages: conversation.messages(),
-    },
+    ...work,
     tools: tools.names,
-    ignored: [...new Set(ignored)],
+    words: WORDS,
+    echo: echoOf(body),
+    ignored: [...new Set([...names, ...ignored, ...tools.ignored, ...conversation.ignored])],
   };
 }
 
 function refuseState(body: ResponsesBody): void {
-  const param = body.background === true ? 'background' : CONTENT_FIELDS.find((name) => body[name]);
+  const param = body.background === true ? 'background' : STATE_FIELDS.find((name) => body[name]);
   if (param === undefined) return;
   const message = `${param} cannot be used, as answers are not kept: send the whole conversation.`;
   throw new GatewayError('invalid_request', message, { param });
@@ -89,21 +101,41 @@ function userItem(text: string): ResponsesItem {
   return { role: 'user', content: text };
 }
 
-function othersOf(body: ResponsesBody): Record<string, unknown> {
-  const others = Object.entries(body).filter(
-    ([name, value]) =>
-      !TRANSLATED.has(name) && !FOREIGN.has(name) && name !== 'store' && value !== null,
-  );
-  return Object.fromEntries(others);
+/** Fields that travel as they are, and the names of those that nobody honours. */
+function othersOf(body: ResponsesBody): {
+  travelling: Record<string, unknown>;
+  ignored: readonly string[];
+} {
+  const given = Object.entries(body).filter(([name, value]) => !OWN.has(name) && value !== null);
+  const { include, store, truncation, stream_options, reasoning } = body;
+  const unmet = {
+    store: store === true,
+    truncation: truncation === 'auto',
+    'stream_options.include_obfuscation': stream_options?.include_obfuscation === true,
+    'reasoning.context': typeof reasoning?.context === 'string',
+  };
+  return {
+    travelling: Object.fromEntries(given.filter(([name]) => !FOREIGN.has(name))),
+    ignored: [
+      ...given.filter(([name]) => FOREIGN.has(name)).map(([name]) => name),
+      ...Object.entries(unmet).flatMap(([name, isUnmet]) => (isUnmet ? [name] : [])),
+      ...(include ?? [])
+        .filter((name) => name !== SEALED && name !== LOGPROBS)
+        .map((name) => headerSafe(`include[].${name}`)),
+    ],
+  };
 }
 
-function wordsOf({ max_output_tokens, reasoning, text }: ResponsesBody): Record<string, unknown> {
+function wordsOf(body: ResponsesBody): Record<string, unknown> {
+  const { max_output_tokens, reasoning, text, include, top_logprobs } = body;
+  const hasLogprobs = include?.includes(LOGPROBS) || Boolean(top_logprobs);
   const { format, verbosity } = text ?? {};
   const said: Record<string, unknown> = {
     max_tokens: max_output_tokens,
     reasoning_effort: reasoning?.effort,
     verbosity,
     response_format: formatOf(format),
+    ...(hasLogprobs && { logprobs: true, top_logprobs: top_logprobs || undefined }),
   };
   const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
@@ -111,105 +143,51 @@ function wordsOf({ max_output_tokens, reasoning, text }: ResponsesBody): Record<
 
 function formatOf(format: NonNullable<ResponsesBody['text']>['format']): unknown {
   if (!format || format.type === 'text') return undefined;
-  const { type, name = 'answer', schema, strict } = format;
+  const { type, name = 'answer', description, schema, strict } = format;
   if (type === 'json_object') return { type };
-  return { type, json_schema: { name, schema, ...(typeof strict === 'boolean' && { strict }) } };
-}
-
-function choiceOf({ tool_choice }: ResponsesBody): Record<string, unknown> {
-  const choice = toolChoice(tool_choice);
-  return choice === undefined ? {} : { tool_choice: choice };
-}
-
-/** Gathers items: reasoning, text and tool calls that follow each other are one message. */
-class Conversation {
-  readonly ignored: string[] = [];
-  readonly #messages: ChatMessage[] = [];
-  #open: ChatMessage | undefined;
-
-  add(message: ChatMessage): void {
-    this.#open = undefined;
-    this.#messages.push(message);
-  }
-
-  messages(): ChatMessage[] {
-    return this.#messages;
-  }
-
-  read(item: ResponsesItem): void {
-    const { type = 'message', role, content, call_id = '', output = '' } = item;
-    if (type === 'message') this.#say(role ?? 'user', contentOf(content ?? ''));
-    else if (type === 'reasoning') this.#reason(item);
-    else if (type === 'function_call') this.#call(item, item.arguments ?? '');
-    else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
-    else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
-      this.add({ role: 'tool', tool_call_id: call_id, content: contentOf(output) });
-    } else if (type === 'item_reference') {
-      const message = 'An item_reference cannot be used here: answers are not kept.';
-      throw new GatewayError('invalid_request', message, { param: 'input' });
-    } else if (type !== 'additional_tools') this.ignored.push(`input[].${type}`);
-  }
-
-  #say(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
-    if (role !== 'assistant') {
-      this.add({ role, content });
-      return;
-    }
-    const open = this.#assistant();
-    if (open.content === null && !open.tool_calls) open.content = content;
-    else this.add({ role, content });
-  }
-
-  #call({ call_id = '', name = '', namespace }: ResponsesItem, args: string): void {
-    const open = this.#assistant();
-    const called = { name: flatName(name, namespace), arguments: args };
-    const call: ToolCallPart = { id: call_id, type: 'function', function: called };
-    open.tool_calls = [...(open.tool_calls ?? []), call];
-  }
-
-  #reason({ encrypted_content }: ResponsesItem): void {
-    const details = encrypted_content ? unsealed(encrypted_content) : [];
-    if (details.length === 0) return;
-    // Reasoning begins a turn of the assistant.
-    if (this.#open?.tool_calls || this.#open?.content) this.#open = undefined;
-    const open = this.#assistant();
-    open.reasoning_details = [...(open.reasoning_details ?? []), ...details];
-  }
-
-  #assistant(): ChatMessage {
-    if (!this.#open) {
-      this.#open = { role: 'assistant', content: null };
-      this.#messages.push(this.#open);
-    }
-    return this.#open;
-  }
-}
-
-function contentOf(content: string | readonly ResponsesPart[]): string | ContentPart[] {
-  if (typeof content === 'string') return content;
-  const parts = content.map(partOf);
-  if (parts.some(({ type }) => type !== 'text')) return parts;
-  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-}
-
-function partOf(part: ResponsesPart): ContentPart {
-  const { type, text, refusal, image_url, detail, input_audio } = part;
-  if (type === 'input_image' && image_url) {
-    return { type: 'image_url', image_url: { url: image_url, ...(detail && { detail }) } };
-  }
-  if (type === 'input_audio' && input_audio) return { type: 'input_audio', input_audio };
-  if (type === 'input_file') return { type: 'file', file: fileOf(part) };
-  if (text !== undefined || refusal !== undefined)
-    return { type: 'text', text: text ?? refusal ?? '' };
-  const message = `A content part of type ${JSON.stringify(type)} cannot be read here.`;
-  throw new GatewayError('invalid_request', message, { param: 'input' });
-}
-
-function fileOf({ file_data, file_url, file_id, filename }: ResponsesPart) {
-  const data = file_data ?? file_url;
   return {
-    ...(data && { file_data: data }),
-    ...(file_id && { file_id }),
-    ...(filename && { filename }),
+    type,
+    json_schema: {
+      name,
+      ...(description && { description }),
+      schema,
+      ...(typeof strict === 'boolean' && { strict }),
+    },
   };
+}
+
+/** Runs `read`, and says what it throws in the words and places of the client's own body. */
+function inClientWords<Read>(places: readonly string[], read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.param === null) throw error;
+    const { code, headers, param } = error;
+    const own =
+      WORDS.get(param) ??
+      param.replace(/^messages\[(\d{1,9})\]/u, (whole, at) => places[Number(at)] ?? whole);
+    const message = error.message.replace(param, () => own);
+    throw new GatewayError(code, message, { param: own, headers, cause: error });
+  }
+}
+
+/** What the answer says of its request, as far as a client looks for it there. */
+function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
+  const { max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature } = body;
+  const { text, tool_choice, top_p, user } = body;
+  const said = {
+    max_output_tokens,
+    metadata,
+    parallel_tool_calls,
+    ...(reasoning && {
+      reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
+    }),
+    temperature,
+    ...(text && { text: { ...text, format: text.format ?? { type: 'text' } } }),
+    tool_choice,
+    top_p,
+    user,
+  };
+  const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(given);
 }

@@ -1,24 +1,31 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { ErrorCode, GatewayError } from '../../../core/errors.js';
+import type { FailedRequest } from '../../../pipeline/stage.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
-import type { Heading, Shown, ClientTools } from '../call.js';
+import type { ChatWork, ClientTools, Heading, Shown } from '../call.js';
+import { CustomInput } from './custom-input.js';
 import { EventWriter, namedEvent } from './event-writer.js';
 import {
+  brokenOff,
   callItem,
   endingOf,
   itemId,
+  logprobsOf,
   messageItem,
   reasoningItem,
   response,
   summaryPart,
   textPart,
+  type Ending,
   type Item,
+  type ResponseHead,
 } from './responses-items.js';
 
 /** Codes with which clients tell their user of a failure, and do not ask again. */
 const CODES: Partial<Record<ErrorCode, string>> = {
   context_length_exceeded: 'context_length_exceeded',
+  content_policy_violation: 'invalid_prompt',
   insufficient_balance: 'insufficient_quota',
   key_limit_reached: 'insufficient_quota',
   upstream_error: 'server_is_overloaded',
@@ -28,15 +35,17 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 };
 
 type Open =
-  | { kind: 'message'; id: string; text: string }
+  | { kind: 'message'; id: string; text: string; logprobs: unknown[] }
   | { kind: 'reasoning'; id: string; text: string; details: ReasoningDetail[] }
-  | { kind: 'call'; id: string; call: ToolCall; index: number };
+  | { kind: 'call'; id: string; call: ToolCall; index: number; input: CustomInput };
 
 /**
  * Turns the pieces of a streamed answer into the events of the Responses API: items one after
  * another, each added, filled and done, then the whole answer once more.
  */
 export class ResponsesWriter extends EventWriter {
+  readonly #head: ResponseHead;
+  readonly #tools: ClientTools | undefined;
   #sequence = 0;
   #output: Item[] = [];
   #open: Open | undefined;
@@ -46,20 +55,22 @@ export class ResponsesWriter extends EventWriter {
   constructor(
     private readonly heading: Heading,
     shown: Shown,
-    private readonly tools: ClientTools | undefined,
+    { tools, echo }: Pick<ChatWork, 'tools' | 'echo'>,
   ) {
     super(shown);
+    this.#tools = tools;
+    this.#head = { heading, echo };
   }
 
   end({ usage }: Bill): string {
-    const events = this.#begin() + this.#close();
     const ending = endingOf(this.#finish, this.#calls > 0);
-    const whole = response(this.heading, this.#output, ending, usage);
+    const events = this.#begin() + this.#close(ending.status);
+    const whole = response(this.#head, this.#output, ending, usage);
     return events + this.#event(`response.${ending.status}`, { response: whole });
   }
 
   error({ code, message }: GatewayError): string {
-    const failed = response(this.heading, this.#output, { status: 'failed' }, null);
+    const failed = response(this.#head, this.#output, { status: 'failed' }, null);
     const error = { code: CODES[code] ?? 'invalid_prompt', message };
     return this.#begin() + this.#event('response.failed', { response: { ...failed, error } });
   }
@@ -72,7 +83,7 @@ export class ResponsesWriter extends EventWriter {
 
   #begin(): string {
     if (this.#sequence > 0) return '';
-    const begun = response(this.heading, [], { status: 'in_progress' }, null);
+    const begun = response(this.#head, [], { status: 'in_progress' }, null);
     return (
       this.#event('response.created', { response: begun }) +
       this.#event('response.in_progress', { response: begun })
@@ -81,26 +92,27 @@ export class ResponsesWriter extends EventWriter {
 
   protected piece(piece: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
+    const { logprobs } = piece;
     let events = this.#begin();
     if (this.shown.reasoning) {
       if (reasoning_content) events += this.#think(reasoning_content);
       if (reasoning_details?.length) events += this.#keep(reasoning_details);
     }
-    if (content) events += this.#say(content);
+    if (content) events += this.#say(content, this.shown.logprobs ? logprobsOf(logprobs) : []);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     return events;
   }
 
-  #say(delta: string): string {
+  #say(delta: string, logprobs: readonly unknown[]): string {
     this.heard(delta);
     let events = '';
     let open = this.#open;
     if (open?.kind !== 'message') {
       events = this.#close();
-      open = { kind: 'message', id: this.#id('msg'), text: '' };
+      open = { kind: 'message', id: this.#id('msg'), text: '', logprobs: [] };
       this.#open = open;
-      const item = { ...messageItem(open.id, ''), status: 'in_progress', content: [] };
+      const item = { ...messageItem(open.id, '', []), status: 'in_progress', content: [] };
       events += this.#added(item);
       events += this.#inItem('response.content_part.added', {
         content_index: 0,
@@ -108,7 +120,8 @@ export class ResponsesWriter extends EventWriter {
       });
     }
     open.text += delta;
-    const data = { content_index: 0, delta, logprobs: [] };
+    open.logprobs.push(...logprobs);
+    const data = { content_index: 0, delta, logprobs };
     return events + this.#inItem('response.output_text.delta', data);
   }
 
@@ -151,7 +164,7 @@ export class ResponsesWriter extends EventWriter {
         type: 'function',
         function: { name: name ?? '', arguments: '' },
       };
-      open = { kind: 'call', id: this.#id('fc'), call, index };
+      open = { kind: 'call', id: this.#id('fc'), call, index, input: new CustomInput() };
       this.#open = open;
       events += this.#added(this.#begunCall(open));
     }
@@ -159,17 +172,25 @@ export class ResponsesWriter extends EventWriter {
       throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
     }
     open.call.function.arguments += args;
-    if (args === '' || this.#isCustom(open.call)) return events;
-    return events + this.#inItem('response.function_call_arguments.delta', { delta: args });
+    if (!this.#isCustom(open.call)) return events + this.#argumentsDelta(args);
+    return events + this.#inputDelta(open.input.add(args));
+  }
+
+  #inputDelta(delta: string): string {
+    return delta && this.#inItem('response.custom_tool_call_input.delta', { delta });
+  }
+
+  #argumentsDelta(delta: string): string {
+    return delta && this.#inItem('response.function_call_arguments.delta', { delta });
   }
 
   #begunCall({ id, call }: Open & { kind: 'call' }): Item {
-    const item = { ...callItem(id, call, this.tools), status: 'in_progress' };
+    const item = { ...callItem(id, call, this.#tools), status: 'in_progress' };
     return { ...item, ...(this.#isCustom(call) ? { input: '' } : { arguments: '' }) };
   }
 
   #isCustom({ function: { name } }: ToolCall): boolean {
-    return this.tools?.get(name)?.is_custom === true;
+    return this.#tools?.get(name)?.is_custom === true;
   }
 
   #id(kind: string): string {
@@ -186,30 +207,38 @@ export class ResponsesWriter extends EventWriter {
     return this.#event(type, { item_id: this.#open?.id, output_index, ...data });
   }
 
-  #close(): string {
+  /**
+   * Ends the open item. A call in an answer that was broken off is never done, as its arguments may
+   * not be whole: clients run a call as soon as it is done.
+   */
+  #close(status: Ending['status'] = 'completed'): string {
     const open = this.#open;
     if (!open) return '';
-    const item = this.#itemOf(open);
-    const events = this.#doneParts(open, item);
+    const [item] = brokenOff([this.#itemOf(open)], status) as [Item];
     const output_index = this.#output.length;
+    const isDone = status === 'completed' || open.kind !== 'call';
+    const events = isDone
+      ? this.#doneParts(open, item) +
+        this.#event('response.output_item.done', { output_index, item })
+      : '';
     this.#open = undefined;
     this.#output.push(item);
-    return events + this.#event('response.output_item.done', { output_index, item });
+    return events;
   }
 
   #itemOf(open: Open): Item {
-    if (open.kind === 'message') return messageItem(open.id, open.text);
+    if (open.kind === 'message') return messageItem(open.id, open.text, open.logprobs);
     if (open.kind === 'reasoning') return reasoningItem(open.id, open.text, open.details);
-    return callItem(open.id, open.call, this.tools);
+    return callItem(open.id, open.call, this.#tools);
   }
 
   #doneParts(open: Open, item: Item): string {
     if (open.kind === 'message') {
-      const { text } = open;
-      const done = { content_index: 0, text, logprobs: [] };
+      const { text, logprobs } = open;
+      const part = textPart(text, logprobs);
       return (
-        this.#inItem('response.output_text.done', done) +
-        this.#inItem('response.content_part.done', { content_index: 0, part: textPart(text) })
+        this.#inItem('response.output_text.done', { content_index: 0, text, logprobs }) +
+        this.#inItem('response.content_part.done', { content_index: 0, part })
       );
     }
     if (open.kind === 'reasoning') {
@@ -224,11 +253,28 @@ export class ResponsesWriter extends EventWriter {
     if (this.#isCustom(open.call)) {
       const { input } = item;
       return (
-        this.#inItem('response.custom_tool_call_input.delta', { delta: input }) +
+        this.#inputDelta(open.input.rest(String(input))) +
         this.#inItem('response.custom_tool_call_input.done', { input })
       );
     }
-    const data = { name: item['name'], arguments: item['arguments'] };
-    return this.#inItem('response.function_call_arguments.done', data);
+    const { name, arguments: args } = item;
+    // A call without arguments has an empty object of them.
+    const late = open.call.function.arguments === '' ? this.#argumentsDelta(String(args)) : '';
+    return late + this.#inItem('response.function_call_arguments.done', { name, arguments: args });
   }
+}
+
+/**
+ * An error before the first event, as a stream of its own. Where a status tells it, clients ask up
+ * to thirty times, each time for a hold and at all upstreams. Other errors keep their status: the
+ * request is wrong, or comes again in a moment, such as to a gateway that has restarted.
+ */
+export function failedStream(
+  error: GatewayError,
+  { request_id, now_ms, model }: FailedRequest,
+): string | undefined {
+  if (CODES[error.code] === undefined || error.code === 'draining') return undefined;
+  const heading = { id: request_id, created: Math.floor(now_ms / 1000), model };
+  const shown = { choices: 0, tools: false, reasoning: false, logprobs: false };
+  return new ResponsesWriter(heading, shown, {}).error(error);
 }

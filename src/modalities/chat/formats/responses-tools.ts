@@ -1,3 +1,7 @@
+import { hash } from 'node:crypto';
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';
@@ -5,6 +9,10 @@ import type { ResponsesBody, ResponsesTool } from '../../../schema-types/respons
 
 /** Separates a namespace from a function's name, in letters that every upstream takes. */
 const BETWEEN = '__';
+/** Longer names of functions are refused by most upstreams. */
+const NAME_CHARACTERS = 64;
+/** Of the hash that ends a name that was too long. */
+const HASH_CHARACTERS = 8;
 
 const CUSTOM_PARAMETERS = {
   type: 'object',
@@ -13,73 +21,142 @@ const CUSTOM_PARAMETERS = {
   additionalProperties: false,
 };
 
-export interface ReadTools {
-  entries: ToolEntry[];
-  names: ClientTools;
-  /** Types of tools that only the maker of this API can run. */
-  ignored: string[];
-}
+const FUNCTION_KEYS = new Set(['type', 'name', 'description', 'parameters', 'strict']);
+const CUSTOM_KEYS = new Set(['type', 'name', 'description', 'format']);
+const NAMESPACE_KEYS = new Set(['type', 'name', 'description', 'tools']);
 
-/** The name of a tool for an upstream, which knows no namespaces. */
+/** The name of a tool for an upstream, which knows no namespaces and no long names. */
 export function flatName(name: string, namespace: string | null | undefined): string {
-  return namespace ? `${namespace}${BETWEEN}${name}` : name;
+  const flat = namespace ? `${namespace}${BETWEEN}${name}` : name;
+  if (!namespace || flat.length <= NAME_CHARACTERS) return flat;
+  const end = hash('sha256', flat).slice(0, HASH_CHARACTERS);
+  return `${flat.slice(0, NAME_CHARACTERS - HASH_CHARACTERS - 1)}_${end}`;
 }
 
-/** Functions, those of namespaces and custom tools as functions; all other tools are named. */
-export function readTools(tools: readonly ResponsesTool[], types: ReadonlySet<string>): ReadTools {
-  const read = {
-    entries: [] as ToolEntry[],
-    names: new Map<string, ClientTool>(),
-    ignored: [] as string[],
-  };
-  for (const tool of tools) addTool(tool, undefined, types, read);
-  return read;
+/** The key of a tool that an upstream runs itself: no function can have it as its name. */
+function hostedKey(type: string): string {
+  return `<${type}>`;
 }
 
-function addTool(
-  tool: ResponsesTool,
-  namespace: string | undefined,
-  types: ReadonlySet<string>,
-  read: Omit<ReadTools, 'names'> & { names: Map<string, ClientTool> },
-): void {
-  const { type, name = '', description } = tool;
-  if (type === 'namespace') {
-    for (const inner of tool.tools ?? []) addTool(inner, name, types, read);
-    return;
+/** The tools of a request: functions, those of namespaces, and custom tools as functions. */
+export class ToolList {
+  /** What was left out: tools that only the maker of this API can run, and fields of others. */
+  readonly ignored = new Set<string>();
+  readonly #names = new Map<string, ClientTool>();
+  readonly #entries = new Map<string, ToolEntry>();
+
+  constructor(private readonly types: NonNullable<Model['tool_types']>) {}
+
+  get names(): ClientTools {
+    return this.#names;
   }
-  if (type !== 'function' && type !== 'custom') {
-    if (types.has(type)) read.entries.push(tool as ToolEntry);
-    else read.ignored.push(`tools[].${type}`);
-    return;
+
+  /** Adds a tool. A client may list one again, changed, later in its conversation. */
+  add(tool: ResponsesTool): void {
+    const { type, name = '', description } = tool;
+    if (type === 'namespace') {
+      noteExtras(tool, NAMESPACE_KEYS, 'tools[]', this.ignored);
+      // What is said of a namespace is said to the model once, with its first tool.
+      const about = description ? [`About ${name}: ${description}`] : [];
+      tool.tools?.forEach((inner, at) => this.#addOne(inner, name, at === 0 ? about : []));
+    } else this.#addOne(tool);
   }
-  const is_custom = type === 'custom';
-  const flat = flatName(name, namespace);
-  read.names.set(flat, { name, ...(namespace && { namespace }), ...(is_custom && { is_custom }) });
-  const about = [description ?? '', is_custom ? grammarOf(tool.format) : ''].filter(Boolean);
-  read.entries.push({
-    type: 'function',
-    function: {
-      name: flat,
-      ...(about.length > 0 && { description: about.join('\n\n') }),
-      parameters: is_custom ? CUSTOM_PARAMETERS : (tool.parameters ?? { type: 'object' }),
-      ...(typeof tool.strict === 'boolean' && { strict: tool.strict }),
-    },
-  });
+
+  #addOne(tool: ResponsesTool, namespace?: string, about: readonly string[] = []): void {
+    const { type } = tool;
+    if (type === 'function' || type === 'custom') this.#addCallable(tool, namespace, about);
+    else if (this.types.has(type)) this.#entries.set(hostedKey(type), tool as ToolEntry);
+    else this.ignored.add(`tools[].${headerSafe(type)}`);
+  }
+
+  #addCallable(tool: ResponsesTool, namespace: string | undefined, about: readonly string[]): void {
+    const { type, name = '', description, strict } = tool;
+    const is_custom = type === 'custom';
+    noteExtras(tool, is_custom ? CUSTOM_KEYS : FUNCTION_KEYS, 'tools[]', this.ignored);
+    const flat = flatName(name, namespace);
+    const other = this.#names.get(flat);
+    if (other && (other.name !== name || other.namespace !== namespace)) {
+      const message = `tools: two tools would both be called ${JSON.stringify(flat)}.`;
+      throw new GatewayError('invalid_request', message, { param: 'tools' });
+    }
+    this.#names.set(flat, {
+      name,
+      ...(namespace && { namespace }),
+      ...(is_custom && { is_custom }),
+    });
+    const grammar = is_custom ? grammarOf(tool.format) : '';
+    const said = [description ?? '', grammar, ...about].filter(Boolean).join('\n\n');
+    this.#entries.set(flat, {
+      type: 'function',
+      function: {
+        name: flat,
+        ...(said !== '' && { description: said }),
+        parameters: is_custom ? CUSTOM_PARAMETERS : (tool.parameters ?? { type: 'object' }),
+        ...(typeof strict === 'boolean' && { strict }),
+      },
+    });
+  }
+
+  /**
+   * The tools and their choice in the words of chat completions. Throws `GatewayError` for a choice
+   * that demands a tool that cannot be called.
+   */
+  said({ tool_choice: choice, parallel_tool_calls }: ResponsesBody): Record<string, unknown> {
+    const listed = isRecord(choice) && choice.type === 'allowed_tools' ? choice : undefined;
+    const entries = listed ? this.#allowed(listed) : [...this.#entries.values()];
+    const word = listed ? (listed.mode ?? 'auto') : choice;
+    if (word === 'required' && entries.length === 0) {
+      refuseChoice('tool_choice demands a tool, but none is given that can be called here');
+    }
+    const chosen = isRecord(word) ? this.#one(word) : word;
+    if (entries.length === 0) return {};
+    return {
+      tools: entries,
+      ...(chosen && { tool_choice: chosen }),
+      ...(typeof parallel_tool_calls === 'boolean' && { parallel_tool_calls }),
+    };
+  }
+
+  #allowed({ tools = [] }: Choice): ToolEntry[] {
+    return tools.flatMap((tool) => this.#entries.get(this.#keyOf(tool) ?? '') ?? []);
+  }
+
+  #one(choice: Choice): object {
+    const key = this.#keyOf(choice);
+    const entry = key === undefined ? undefined : this.#entries.get(key);
+    if (entry?.type === 'function') return { type: 'function', function: { name: key } };
+    if (entry) return { type: entry.type };
+    const wanted = JSON.stringify((choice.name ?? choice.type ?? '').slice(0, NAME_CHARACTERS));
+    return refuseChoice(`tool_choice demands ${wanted}, which is no tool that can be called here`);
+  }
+
+  /** A choice may name a tool with or without its namespace. */
+  #keyOf({ type = 'function', name, namespace }: Choice): string | undefined {
+    if (name === undefined || (type !== 'function' && type !== 'custom')) return hostedKey(type);
+    for (const [flat, tool] of this.#names) {
+      const isIn = namespace === undefined || tool.namespace === namespace;
+      if (isIn && tool.name === name) return flat;
+    }
+    return undefined;
+  }
+}
+
+interface Choice {
+  type?: string;
+  name?: string;
+  namespace?: string;
+  mode?: string;
+  tools?: Choice[];
+}
+
+function refuseChoice(complaint: string): never {
+  throw new GatewayError('invalid_request', `${complaint}.`, { param: 'tool_choice' });
 }
 
 /** A grammar that only its own API can enforce is told to the model in words. */
 function grammarOf(format: unknown): string {
   if (!isRecord(format) || typeof format['definition'] !== 'string') return '';
   return `The input follows this grammar:\n${format['definition']}`;
-}
-
-/** The choice of a tool in the words of chat completions. */
-export function toolChoice(choice: ResponsesBody['tool_choice']): unknown {
-  if (typeof choice !== 'object' || choice === null) return choice ?? undefined;
-  const { type, name, namespace, mode } = choice;
-  if (type === 'allowed_tools') return mode ?? 'auto';
-  if (name === undefined) return undefined;
-  return { type: 'function', function: { name: flatName(name, namespace) } };
 }
 
 /** The input of a custom tool, out of the arguments of the function that stands for it. */

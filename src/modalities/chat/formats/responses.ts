@@ -1,20 +1,21 @@
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ResponsesBody } from '../../../schema-types/responses.js';
-import type { ChatReply } from '../codec.js';
+import type { ChatChoice } from '../codec.js';
 import type { Heading, ClientTools } from '../call.js';
 import type { ChatFormat } from './format.js';
-import { chatWork } from './openai-request.js';
 import {
+  brokenOff,
   callItem,
   endingOf,
   itemId,
+  logprobsOf,
   messageItem,
   reasoningItem,
   response,
   type Item,
 } from './responses-items.js';
-import { toCompletion } from './responses-request.js';
-import { ResponsesWriter } from './responses-stream.js';
+import { responsesWork } from './responses-request.js';
+import { failedStream, ResponsesWriter } from './responses-stream.js';
 
 /** OpenAI's Responses API, as its SDKs and codex speak it, for every chat model. */
 export const responses: ChatFormat = {
@@ -36,21 +37,25 @@ export const responses: ChatFormat = {
     },
   },
   modelOf: (body) => (body as ResponsesBody).model,
-  read: (body, model) => {
-    // The schema vouches for the body: its type is made from it.
-    const { body: completion, tools, ignored } = toCompletion(body as ResponsesBody, model);
-    const work = chatWork(completion, model);
-    return { ...work, tools, ignored: [...work.ignored, ...ignored] };
-  },
-  write: (heading, reply, { usage }, { tools }) => {
+  // The schema vouches for the body: its type is made from it.
+  read: (body, model) => responsesWork(body as ResponsesBody, model),
+  write: (heading, reply, { usage }, work) => {
     const [choice] = reply.choices;
     const ending = endingOf(choice?.finish_reason, Boolean(choice?.tool_calls));
-    return response(heading, itemsOf(heading, reply, tools), ending, usage);
+    const output = brokenOff(itemsOf(heading, choice, work.tools), ending.status);
+    return response({ heading, echo: work.echo }, output, ending, usage);
   },
-  stream: (heading, shown, { tools }) => new ResponsesWriter(heading, shown, tools),
+  stream: (heading, shown, work) => new ResponsesWriter(heading, shown, work),
+  errorStream: failedStream,
 };
 
-function itemsOf(heading: Heading, { choices: [choice] }: ChatReply, tools?: ClientTools): Item[] {
+/** The same beside the other endpoints in OpenAI's own words. */
+export const openAiResponses = spendingEndpoint('openai-responses', 'POST /openai/v1/responses', {
+  modality: 'chat',
+  format: 'responses',
+});
+
+function itemsOf(heading: Heading, choice?: ChatChoice, tools?: ClientTools): Item[] {
   const items: Item[] = [];
   if (!choice) return items;
   const { content, reasoning_content = '', reasoning_details = [], tool_calls = [] } = choice;
@@ -58,7 +63,7 @@ function itemsOf(heading: Heading, { choices: [choice] }: ChatReply, tools?: Cli
   if (reasoning_content !== '' || reasoning_details.length > 0) {
     items.push(reasoningItem(id('rs'), reasoning_content, reasoning_details));
   }
-  if (content) items.push(messageItem(id('msg'), content));
+  if (content) items.push(messageItem(id('msg'), content, logprobsOf(choice.logprobs)));
   for (const call of tool_calls) items.push(callItem(id('fc'), call, tools));
   return items;
 }

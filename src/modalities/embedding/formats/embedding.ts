@@ -51,6 +51,13 @@ export const embedding: EmbeddingFormat = {
   }),
 };
 
+/** The same beside the other endpoints in OpenAI's own words. */
+export const openAiEmbeddings = spendingEndpoint(
+  'openai-embeddings',
+  'POST /openai/v1/embeddings',
+  { modality: 'embedding', format: 'embedding' },
+);
+
 /** The most inputs of one request. */
 const MOST_INPUTS = 2_048;
 /** The longest token of a known vocabulary, so that a longer text has certainly more tokens. */

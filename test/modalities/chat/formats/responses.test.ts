@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
-import { ask, type Answer } from '../../../helpers/ask.js';
+import { ask, errorOf, type Answer } from '../../../helpers/ask.js';
 
 const HELLO = { model: 'acme-chat', input: 'Hello!' };
 const WEATHER = {
@@ -39,7 +39,8 @@ describe('POST /v1/responses', () => {
   before(async () => {
     acme = await startOpenaiGateway({
       models: `
-  acme-thinker: { owner: acme, capabilities: [chat, tools], upstreams: [{ provider: acme }], price: *paid, passthrough: [reasoning_effort, response_format] }`,
+  acme-thinker: { owner: acme, capabilities: [chat, tools], upstreams: [{ provider: acme }], price: *paid, passthrough: [reasoning_effort, response_format] }
+  acme-plain: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme, drop: [reasoning_effort] }], price: *paid }`,
     });
     client = new OpenAI({ apiKey: acme.secret, baseURL: `${acme.url}/v1`, maxRetries: 0 });
   });
@@ -206,6 +207,82 @@ describe('POST /v1/responses', () => {
       tools: [WEATHER, { type: 'web_search' }],
     });
     expect([status, headers.get('tollgate-ignored')]).to.deep.equal([200, 'tools[].web_search']);
+  });
+
+  it('says refusals in the words and places of the body that was sent', async () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' };
+    const input = [
+      { role: 'user', content: 'Look!' },
+      { role: 'user', content: [image] },
+    ];
+    const blind = await post({ ...HELLO, instructions: 'Be brief.', input });
+    expect(errorOf(blind)).to.include({ param: 'input[1].content[0]' });
+    expect(errorOf(blind).message).to.match(/^input\[1\]\.content\[0\]: this model/u);
+    const { headers } = await post({ ...HELLO, model: 'acme-plain', reasoning: { effort: 'low' } });
+    expect(headers.get('tollgate-ignored')).to.equal('reasoning.effort');
+  });
+
+  it('tells a model that cannot see that a tool has shown something', async () => {
+    const output = [{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }];
+    const call = { type: 'function_call', call_id: 'a', name: 'view', arguments: '{}' };
+    const input = [call, { type: 'function_call_output', call_id: 'a', output }];
+    const answer = await post({ ...HELLO, model: 'acme-thinker', input });
+    expect(answer.headers.get('tollgate-ignored')).to.equal('input[].output[].image_url');
+    const messages = acme.sent()['messages'] as { content: string }[];
+    expect(messages.at(-1)?.content).to.include('cannot be shown');
+  });
+
+  it('keeps a text that came behind a call in one turn with it', async () => {
+    const call = { type: 'function_call', call_id: 'a', name: 'weather', arguments: '{}' };
+    const input = [
+      { role: 'user', content: 'Hello!' },
+      call,
+      { role: 'assistant', content: 'One moment.' },
+      { type: 'function_call_output', call_id: 'a', output: 'Rain.' },
+    ];
+    await post({ ...HELLO, model: 'acme-all', input });
+    const messages = acme.sent()['messages'] as { role: string; content: string }[];
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'tool']);
+    expect(messages[1]?.content).to.equal('One moment.');
+  });
+
+  it('shortens the long name of a function in a namespace, and knows it again', async () => {
+    const namespace = `mcp__${'a'.repeat(60)}`;
+    const tools = [{ type: 'namespace', name: namespace, tools: [WEATHER] }];
+    const call = {
+      type: 'function_call',
+      call_id: 'a',
+      namespace,
+      name: 'weather',
+      arguments: '{}',
+    };
+    await post({
+      ...HELLO,
+      model: 'acme-all',
+      tools,
+      input: [{ role: 'user', content: 'x' }, call],
+    });
+    const { tools: sent, messages } = acme.sent() as {
+      tools: { function: { name: string } }[];
+      messages: { tool_calls?: { function: { name: string } }[] }[];
+    };
+    const name = sent[0]?.function.name ?? '';
+    expect(name).to.match(/^mcp__a{50}_[0-9a-f]{8}$/u);
+    expect(messages[1]?.tool_calls?.[0]?.function.name).to.equal(name);
+  });
+
+  it('refuses two tools that an upstream could not tell apart', async () => {
+    const tools = [
+      { ...WEATHER, name: 'sky__weather' },
+      { type: 'namespace', name: 'sky', tools: [WEATHER] },
+    ];
+    const answer = await post({ ...HELLO, model: 'acme-all', tools });
+    expect([answer.status, errorOf(answer).param]).to.deep.equal([400, 'tools']);
+  });
+
+  it('answers at /openai/v1 too', async () => {
+    const openai = new OpenAI({ apiKey: acme.secret, baseURL: `${acme.url}/openai/v1` });
+    expect((await openai.responses.create(HELLO)).output_text).to.equal('Good day, 🌍!');
   });
 
   for (const [what, more] of [

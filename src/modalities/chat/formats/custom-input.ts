@@ -1,0 +1,61 @@
+/** How arguments begin in which nothing but the input stands, or the input first. */
+const HEAD = /^\s{0,20}\{\s{0,20}"input"\s{0,20}:\s{0,20}"/u;
+/** The first half of a character that two escapes write: it means nothing without the second. */
+const HALF = /^\\u[dD][89abAB][0-9a-fA-F]{2}$/u;
+/** Of an escape such as \u00e9. */
+const UNICODE_CHARACTERS = 6;
+
+/** The input of a custom tool, piece by piece, out of the arguments of the function it is. */
+export class CustomInput {
+  #said = '';
+  /** Arguments that have not been read as input yet. */
+  #waiting = '';
+  #state: 'before' | 'within' | 'behind' = 'before';
+
+  /** The input that more arguments add. */
+  add(args: string): string {
+    this.#waiting += args;
+    if (this.#state === 'before') {
+      const head = HEAD.exec(this.#waiting);
+      if (!head) return '';
+      this.#waiting = this.#waiting.slice(head[0].length);
+      this.#state = 'within';
+    }
+    return this.#state === 'within' ? this.#read() : '';
+  }
+
+  /** What of the whole input has not been said. */
+  rest(input: string): string {
+    return input.startsWith(this.#said) ? input.slice(this.#said.length) : '';
+  }
+
+  #read(): string {
+    const text = this.#escaped();
+    this.#waiting = this.#waiting.slice(text.length);
+    try {
+      const said: unknown = JSON.parse(`"${text}"`);
+      this.#said += String(said);
+      return String(said);
+    } catch {
+      // Such arguments are no JSON: what they say is known when they are whole.
+      this.#state = 'behind';
+      return '';
+    }
+  }
+
+  /** The characters and whole escapes up to the quote that ends the input. */
+  #escaped(): string {
+    const waiting = this.#waiting;
+    let [at, last] = [0, 0];
+    while (at < waiting.length && waiting[at] !== '"') {
+      const escape = waiting[at + 1] === 'u' ? UNICODE_CHARACTERS : 2;
+      const length = waiting[at] === '\\' ? escape : 1;
+      if (at + length > waiting.length) break;
+      last = at;
+      at += length;
+    }
+    if (waiting[at] === '"') this.#state = 'behind';
+    const isHalf = this.#state === 'within' && HALF.test(waiting.slice(last, at));
+    return waiting.slice(0, isHalf ? last : at);
+  }
+}

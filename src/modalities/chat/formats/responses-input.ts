@@ -1,0 +1,238 @@
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import { headerSafe, noteExtras } from '../../../http/request-body.js';
+import type {
+  ChatMessage,
+  ContentPart,
+  ToolCallPart,
+} from '../../../schema-types/chat-completion.js';
+import type { ResponsesItem, ResponsesPart } from '../../../schema-types/responses.js';
+import { isSealed, unsealed } from './sealed-reasoning.js';
+import { flatName } from './responses-tools.js';
+
+/** Of an item that came back, what says nothing to a model is left out without a word. */
+const ITEM_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'status',
+  'role',
+  'content',
+  'call_id',
+  'name',
+  'namespace',
+  'arguments',
+  'input',
+  'output',
+  'summary',
+  'encrypted_content',
+  'tools',
+]);
+const PART_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'refusal',
+  'annotations',
+  'logprobs',
+  'image_url',
+  'detail',
+  'file_id',
+  'file_data',
+  'file_url',
+  'filename',
+  'input_audio',
+]);
+/** Items that bring tools along. */
+const BRINGS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output']);
+
+/** Gathers items: reasoning, text and tool calls that follow each other are one message. */
+export class Conversation {
+  readonly ignored = new Set<string>();
+  readonly #messages: ChatMessage[] = [];
+  /** Where the client wrote each of the messages. */
+  readonly #places: string[] = [];
+  #place = 'input';
+  #open: ChatMessage | undefined;
+  /** What tools have shown, which stands behind their answers. */
+  #shown: ContentPart[] = [];
+
+  constructor(private readonly capabilities: Model['capabilities']) {}
+
+  instruct(content: string): void {
+    this.#place = 'instructions';
+    this.#add({ role: 'system', content });
+  }
+
+  read(item: ResponsesItem, place: string): void {
+    this.#place = place;
+    noteExtras(item, ITEM_KEYS, 'input[]', this.ignored);
+    const { type = 'message', content } = item;
+    if (type === 'message') this.#say(item.role ?? 'user', this.#content(content ?? '', 'content'));
+    else if (type === 'reasoning') this.#reason(item);
+    else if (type === 'function_call') this.#call(item, item.arguments ?? '');
+    else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
+    else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+      this.#answer(item);
+    } else if (type === 'item_reference') {
+      const message =
+        `${place} is an item_reference, but answers are not kept: send the item itself ` +
+        '(the AI SDK does with store: false).';
+      throw new GatewayError('invalid_request', message, { param: place });
+    } else if (!BRINGS_TOOLS.has(type)) this.ignored.add(`input[].${headerSafe(type)}`);
+  }
+
+  /** The messages, and for each the place where its client wrote it. */
+  finish(): { messages: ChatMessage[]; places: string[] } {
+    this.#show();
+    // Reasoning that nothing followed is no turn of its own.
+    const isSaid = ({ content, tool_calls }: ChatMessage): boolean =>
+      content !== null || tool_calls !== undefined;
+    const places = this.#places.filter((_, at) => isSaid(this.#messages[at] as ChatMessage));
+    return { messages: this.#messages.filter(isSaid), places };
+  }
+
+  #add(message: ChatMessage): void {
+    if (message.role !== 'tool') this.#show();
+    this.#open = undefined;
+    this.#messages.push(message);
+    this.#places.push(this.#place);
+  }
+
+  #say(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
+    if (role !== 'assistant') {
+      this.#add({ role, content });
+      return;
+    }
+    const open = this.#assistant();
+    if (open.content === null) open.content = content;
+    else if (open.tool_calls) open.content = joined(open.content ?? '', content);
+    else {
+      this.#open = undefined;
+      this.#assistant().content = content;
+    }
+  }
+
+  /** The answer of a tool. Most upstreams take text alone in it, so the user shows the rest. */
+  #answer({ call_id = '', output = '' }: ResponsesItem): void {
+    const parts = asParts(this.#content(output, 'output')).map((part) => this.#seen(part));
+    const texts = parts.filter(({ type }) => type === 'text');
+    const media = parts.filter(({ type }) => type !== 'text');
+    if (media.length > 0) {
+      if (texts.length === 0) texts.push(textPart('The result follows.'));
+      this.#shown.push(textPart(`The result of the tool call ${call_id}:`), ...media);
+    }
+    this.#add({ role: 'tool', tool_call_id: call_id, content: plainest(texts) });
+  }
+
+  /** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
+  #seen(part: ContentPart): ContentPart {
+    const needed = {
+      text: undefined,
+      image_url: 'vision',
+      input_audio: 'audio',
+      file: 'file',
+    } as const;
+    const capability = needed[part.type];
+    if (capability === undefined || this.capabilities.has(capability)) return part;
+    this.ignored.add(`input[].output[].${part.type}`);
+    return textPart('(Something that cannot be shown to this model.)');
+  }
+
+  #show(): void {
+    if (this.#shown.length === 0) return;
+    this.#messages.push({ role: 'user', content: this.#shown });
+    this.#places.push(this.#place);
+    this.#shown = [];
+  }
+
+  #call({ call_id = '', name = '', namespace }: ResponsesItem, args: string): void {
+    const open = this.#assistant();
+    const called = { name: flatName(name, namespace), arguments: args };
+    const call: ToolCallPart = { id: call_id, type: 'function', function: called };
+    open.tool_calls = [...(open.tool_calls ?? []), call];
+  }
+
+  #reason({ encrypted_content, content, summary }: ResponsesItem): void {
+    const details = encrypted_content ? unsealed(encrypted_content) : [];
+    if (encrypted_content && !isSealed(encrypted_content))
+      this.ignored.add('input[].encrypted_content');
+    const text = textOf(content) || textOf(summary);
+    if (details.length === 0 && text === '') return;
+    // Reasoning begins a turn of the assistant.
+    if (this.#open?.tool_calls || this.#open?.content) this.#open = undefined;
+    const open = this.#assistant();
+    const isTold = details.some((detail) => detail.text || detail.summary);
+    if (details.length > 0)
+      open.reasoning_details = [...(open.reasoning_details ?? []), ...details];
+    if (!isTold && text) open.reasoning_content = (open.reasoning_content ?? '') + text;
+  }
+
+  #assistant(): ChatMessage {
+    if (this.#open) return this.#open;
+    const opened: ChatMessage = { role: 'assistant', content: null };
+    this.#add(opened);
+    this.#open = opened;
+    return opened;
+  }
+
+  #content(content: string | readonly ResponsesPart[], field: string): string | ContentPart[] {
+    if (typeof content === 'string') return content;
+    const parts = content.map((part, at) => {
+      noteExtras(part, PART_KEYS, `input[].${field}[]`, this.ignored);
+      return partOf(part, `${this.#place}.${field}[${at}]`);
+    });
+    return plainest(parts);
+  }
+}
+
+function joined(first: string | ContentPart[], more: string | ContentPart[]) {
+  if (typeof first === 'string' && typeof more === 'string') return `${first}\n\n${more}`;
+  return [...asParts(first), ...asParts(more)];
+}
+
+function asParts(content: string | ContentPart[]): ContentPart[] {
+  return typeof content === 'string' ? [textPart(content)] : content;
+}
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+/** One text, which every upstream takes, where there is nothing else. */
+function plainest(parts: ContentPart[]): string | ContentPart[] {
+  if (parts.some(({ type }) => type !== 'text')) return parts;
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+}
+
+function textOf(content: ResponsesItem['content']): string {
+  if (!Array.isArray(content)) return content ?? '';
+  return content.map(({ text }) => text ?? '').join('\n\n');
+}
+
+function partOf(part: ResponsesPart, place: string): ContentPart {
+  const { type, text, refusal, image_url, detail, input_audio } = part;
+  if (type === 'input_image' && image_url) {
+    return { type: 'image_url', image_url: { url: image_url, ...(detail && { detail }) } };
+  }
+  if (type === 'input_audio' && input_audio) return { type: 'input_audio', input_audio };
+  if (type === 'input_file') return { type: 'file', file: fileOf(part) };
+  const said = text ?? refusal;
+  if (said !== undefined) return textPart(said);
+  const shown = JSON.stringify(type.slice(0, SHOWN_CHARACTERS));
+  const message =
+    type === 'input_image'
+      ? `${place} must have an image_url: files are not kept here.`
+      : `${place} is of type ${shown}, which cannot be read here.`;
+  throw new GatewayError('invalid_request', message, { param: place });
+}
+
+/** Characters of a client's word that an error repeats. */
+const SHOWN_CHARACTERS = 64;
+
+function fileOf({ file_data, file_url, file_id, filename }: ResponsesPart) {
+  const data = file_data ?? file_url;
+  return {
+    ...(data && { file_data: data }),
+    ...(file_id && { file_id }),
+    ...(filename && { filename }),
+  };
+}
