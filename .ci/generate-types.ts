@@ -11,6 +11,7 @@ export const TYPED_SCHEMAS = [
   'account-credit',
   'account-query',
   'chat-completion',
+  'completions',
   'embedding',
   'gateway',
   'generate-content',

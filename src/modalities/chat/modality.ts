@@ -7,6 +7,7 @@ import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
 import { deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
+import { completions } from './formats/completions.js';
 import type { ChatFormat } from './formats/format.js';
 import {
   LEGACY_FIELDS,
@@ -27,6 +28,7 @@ import { chat as sendChat, shownOf } from './send.js';
 const FORMATS: readonly ChatFormat[] = [
   chatCompletion,
   openAiChat,
+  completions,
   messages,
   responses,
   generateContent,
