@@ -23,6 +23,7 @@ export const TYPED_SCHEMAS = [
   'prices',
   'provider',
   'responses',
+  'speech',
   'task-query',
   'usage-query',
   'video-submission',

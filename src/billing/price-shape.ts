@@ -10,6 +10,8 @@ export function priceShape(price: Price): PriceShape {
   for (const [unit, nano] of tokenPrices(price)) shape[unit] = formatDollars(nano);
   if (price.per_image) shape['per_image'] = inDollars(price.per_image);
   if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);
+  const { per_million_characters: characters } = price;
+  if (characters !== undefined) shape['per_million_characters'] = formatDollars(characters);
   return shape;
 }
 

@@ -25,6 +25,7 @@ export interface Price {
   per_image?: ReadonlyMap<string, bigint>;
   /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
   per_video_second?: ReadonlyMap<string, bigint>;
+  per_million_characters?: bigint;
 }
 
 /**
@@ -96,6 +97,7 @@ export const CAPABILITIES = [
   'image',
   'video',
   'embedding',
+  'speech',
 ] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];

@@ -112,7 +112,11 @@ export interface SampleCall {
    * The method of OpenAI's client libraries, and the part of the answer that is printed. Left out
    * for a task, whose `status_url` is asked until it has ended.
    */
-  client?: { method: string; python: string; node: string };
+  client?: { method: string } & (
+    | { python: string; node: string }
+    // Or the name of the file that an answer of bytes is kept in.
+    | { saved_as: string }
+  );
 }
 
 /** What a call takes that the gateway makes for itself: no account, no hold, no store. */

@@ -37,6 +37,7 @@ export type PriceEntry =
             high?: ImageRate;
             [k: string]: Dollars | ImageRate | undefined;
           };
+      per_million_characters?: Dollars;
       /** a number of dollars, or one for each resolution */
       per_video_second?:
         | number
@@ -227,7 +228,7 @@ export interface ModelEntry {
   /** an owner's name */
   owner: string;
   capabilities: (
-    'chat' | 'vision' | 'audio' | 'tools' | 'file' | 'image' | 'video' | 'embedding'
+    'chat' | 'vision' | 'audio' | 'tools' | 'file' | 'image' | 'video' | 'embedding' | 'speech'
   )[];
   upstreams: UpstreamEntry[];
   limits?: ModelLimitsBlock;

@@ -45,6 +45,7 @@ export interface ProviderManifest {
   operations: {
     chat?: ChatBlock;
     embedding?: OperationBlock;
+    speech?: OperationBlock;
     image?: ImageBlock;
     video?: VideoBlock;
     'video.submit'?: SubmitBlock;

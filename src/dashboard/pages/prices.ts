@@ -1,5 +1,5 @@
 import { tokenPrices } from '../../billing/price-shape.js';
-import type { Model, TokenUnit } from '../../core/model.js';
+import type { Model, Price, TokenUnit } from '../../core/model.js';
 import { dollarsShown, grouped } from './words.js';
 
 type Fact = [name: string, value: string];
@@ -27,7 +27,13 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${dollarsShown(nano)} a second`,
   ]);
-  return [...tokens, ...images, ...videos];
+  return [...tokens, ...images, ...videos, ...soundOf(price)];
+}
+
+/** Prices of sound, each of which is one number. */
+function soundOf({ per_million_characters: characters }: Price): Fact[] {
+  if (characters === undefined) return [];
+  return [['Speech', `${dollarsShown(characters)} per million characters`]];
 }
 
 /** The price as a short text for lists. */
@@ -41,7 +47,8 @@ export function priceInShort({ price }: Model): string {
   const images = [...(price.per_image?.values() ?? [])];
   const seconds = [...(price.per_video_second?.values() ?? [])];
   if (images.length > 0) return `${between(images)} an image`;
-  return seconds.length > 0 ? `${between(seconds)} a second` : '';
+  if (seconds.length > 0) return `${between(seconds)} a second`;
+  return soundOf(price)[0]?.[1] ?? '';
 }
 
 /** The limits of one request. */

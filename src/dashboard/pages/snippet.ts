@@ -25,18 +25,27 @@ type Snippet<Call> = (call: Call, url: string) => string;
 type ClientCall = SampleCall & Required<Pick<SampleCall, 'client'>>;
 
 const CLIENTS: Record<Language, Snippet<ClientCall>> = {
-  curl: ({ path, body }, url) => curl(`${url}${path}`, body),
+  curl: ({ path, body, client }, url) => {
+    const call = curl(`${url}${path}`, body);
+    return 'saved_as' in client ? `${call} \\\n  -o ${client.saved_as}` : call;
+  },
   python: ({ client, body }, url) => `${pythonClient(url)}
 answer = client.${client.method}(
 ${lines(body, (name, value) => `    ${name}=${value},`)}
 )
-print(${client.python})`,
-  node: ({ client, body }, url) => `${nodeClient(url)}
+${'saved_as' in client ? `answer.write_to_file("${client.saved_as}")` : `print(${client.python})`}`,
+  node: ({ client, body }, url) => `${'saved_as' in client ? WRITES : ''}${nodeClient(url)}
 const answer = await client.${client.method}({
 ${lines(body, (name, value) => `  ${name}: ${value},`)}
 });
-console.log(${client.node});`,
+${'saved_as' in client ? nodeSave(client.saved_as) : `console.log(${client.node});`}`,
 };
+
+const WRITES = "import { writeFile } from 'node:fs/promises';\n";
+
+function nodeSave(name: string): string {
+  return `await writeFile('${name}', Buffer.from(await answer.arrayBuffer()));`;
+}
 
 const TASKS: Record<Language, Snippet<SampleCall>> = {
   curl: ({ path, body }, url) => `# answers with a status_url to ask until it is COMPLETED

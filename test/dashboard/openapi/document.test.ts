@@ -146,6 +146,7 @@ describe('the OpenAPI document', () => {
       'post /v1/images/edits',
       'post /v1/embeddings',
       'post /v1/completions',
+      'post /v1/audio/speech',
       'post /v1/queue/{model}',
     ]);
   });
