@@ -24,6 +24,7 @@ export const TYPED_SCHEMAS = [
   'provider',
   'responses',
   'speech',
+  'transcription',
   'task-query',
   'usage-query',
   'video-submission',

@@ -71,6 +71,7 @@ function serves({ operations }: Manifest): string {
     chat: 'chat',
     embedding: 'embeddings',
     speech: 'speech',
+    transcription: 'transcription',
     image: 'images',
     video: 'videos',
     'video.submit': 'videos',

@@ -5,7 +5,7 @@ import { complete, promptTokens, type Completion } from './simulator/chat.js';
 import { answerEmbeddings } from './simulator/embedding.js';
 import { answerImages } from './simulator/image.js';
 import { hash } from './simulator/fake-text.js';
-import { answerSpeech } from './simulator/sound.js';
+import { answerSpeech, answerTranscription } from './simulator/sound.js';
 import { answerVideos } from './simulator/video.js';
 import {
   formIn,
@@ -52,6 +52,9 @@ export async function answer(
   if (drill) return refuse(drill);
   const url = new URL(request.path, 'http://simulator.invalid');
   if (/^\/videos(\/|$)/u.test(url.pathname)) return answerVideos(request, url, settings);
+  if (/^\/audio\/trans(cription|lation)s$/u.test(url.pathname)) {
+    return answerTranscription(request, fail === 'cut');
+  }
   const isForm = url.pathname === '/images/edits';
   const body = isForm ? await formIn(request) : parse(request.body);
   if (!body) return refuse(NOT_JSON);

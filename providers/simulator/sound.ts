@@ -1,6 +1,7 @@
-import type { WireAnswer } from '../../src/core/provider.js';
+import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
+import { secondsOf } from '../../src/lib/audio-length.js';
 import { hash } from './fake-text.js';
-import { reject, respond, textIn, type Fields } from './wire.js';
+import { document, reject, respond, textIn, type Fields } from './wire.js';
 
 const RATE = 16_000;
 const SAMPLE_BYTES = 2;
@@ -71,6 +72,45 @@ function silentMp3(samples: number): Buffer {
   const frame = Buffer.alloc(FRAME_BYTES);
   frame.set(FRAME_HEAD);
   return Buffer.concat(Array<Buffer>(Math.ceil(samples / FRAME_SAMPLES)).fill(frame));
+}
+
+const HEARD = 'The toll is paid.';
+/** Of audio that does not tell how long it plays. */
+const BYTES_PER_SECOND = 4_000;
+
+/** The transcription wire: the same text whatever is spoken, in words of equal length. */
+export async function answerTranscription(
+  { body, headers }: WireRequest,
+  isCut: boolean,
+): Promise<WireAnswer> {
+  const bytes = typeof body === 'string' ? body : new Uint8Array(body ?? []);
+  const form = await new Response(bytes, { headers: { ...headers } })
+    .formData()
+    .catch(() => new FormData());
+  const file = form.get('file');
+  if (!(file instanceof Blob)) return reject('file', 'A file is needed.');
+  const audio = Buffer.from(await file.arrayBuffer());
+  const seconds = secondsOf(audio) ?? audio.length / BYTES_PER_SECOND;
+  const usage = { type: 'duration', seconds: Math.ceil(seconds) };
+  if (form.get('response_format') !== 'verbose_json') {
+    return document({ text: HEARD, usage }, isCut);
+  }
+  const words = HEARD.split(' ');
+  const each = seconds / words.length;
+  const timed = words.map((word, at) => ({ word, start: at * each, end: (at + 1) * each }));
+  const hasWords = form.getAll('timestamp_granularities[]').includes('word');
+  return document(
+    {
+      task: 'transcribe',
+      language: 'english',
+      duration: seconds,
+      text: HEARD,
+      segments: [{ id: 0, start: 0, end: seconds, text: HEARD }],
+      ...(hasWords && { words: timed }),
+      usage,
+    },
+    isCut,
+  );
 }
 
 const PACKET_BYTES = 16 * 1024;

@@ -10,8 +10,9 @@ export function priceShape(price: Price): PriceShape {
   for (const [unit, nano] of tokenPrices(price)) shape[unit] = formatDollars(nano);
   if (price.per_image) shape['per_image'] = inDollars(price.per_image);
   if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);
-  const { per_million_characters: characters } = price;
+  const { per_million_characters: characters, per_audio_minute: minute } = price;
   if (characters !== undefined) shape['per_million_characters'] = formatDollars(characters);
+  if (minute !== undefined) shape['per_audio_minute'] = formatDollars(minute);
   return shape;
 }
 

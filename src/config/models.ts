@@ -132,13 +132,14 @@ function readLimits(source: Source, pointer: string, { limits = {} }: Entry): Mo
     source.fault(place, { code: 'out_of_range', message, hint });
   }
   const video = readVideoLimits(limits);
-  const { images, image_pixels } = limits;
+  const { images, image_pixels, audio_seconds } = limits;
   return {
     max_tokens,
     context,
     image_tokens,
     ...(images !== undefined && { images }),
     ...(image_pixels !== undefined && { image_pixels }),
+    ...(audio_seconds !== undefined && { audio_seconds }),
     ...(video && { video }),
   };
 }

@@ -36,6 +36,7 @@ export function readPrice(
 }
 
 const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
+const BY_TOKENS_OR_ELSE: readonly Capability[] = ['image', 'transcription'];
 const BASE_UNITS = ['input_per_million', 'output_per_million'];
 
 interface Unit extends Pick<PriceUnit, 'is_class'> {
@@ -89,12 +90,12 @@ export function missingUnits(
   return [...unitsOf(modalities)].flatMap(([unit, { pays, is_class }]) => {
     if (given.includes(unit) || is_class) return [];
     const has = pays.filter((capability) => capabilities.has(capability));
-    const paid = has.find((capability) => capability !== 'image' || isWanted(unit, given));
+    const paid = has.find((one) => !BY_TOKENS_OR_ELSE.includes(one) || isWanted(unit, given));
     return paid === undefined ? [] : [[unit, paid]];
   });
 }
 
-/** Images are paid for one by one, or by their tokens, or by both. */
+/** Some are paid for one by one or by the minute, or by their tokens, or by both. */
 function isWanted(unit: string, given: readonly string[]): boolean {
   return BASE_UNITS.includes(unit) === BASE_UNITS.some((one) => given.includes(one));
 }

@@ -22,7 +22,10 @@ const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/u;
  */
 export function compileFormSchema(name: string): Check {
   const ajv = compilerOfShipped({ allowUnionTypes: true, coerceTypes: true });
-  return checking(ajv.compile(readShippedSchema(name)));
+  const schema = readShippedSchema(name);
+  const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
+  for (const { $ref } of refined) ajv.addSchema(readShippedSchema($ref));
+  return checking(ajv.compile(schema));
 }
 
 export function isMultipart(req: IncomingMessage): boolean {

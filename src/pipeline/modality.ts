@@ -108,6 +108,8 @@ export interface ManifestSide {
 export interface SampleCall {
   path: string;
   body: Readonly<Record<string, unknown>>;
+  /** The name of a file that goes with the body, as a form. */
+  upload?: string;
   /**
    * The method of OpenAI's client libraries, and the part of the answer that is printed. Left out
    * for a task, whose `status_url` is asked until it has ended.

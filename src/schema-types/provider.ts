@@ -46,6 +46,7 @@ export interface ProviderManifest {
     chat?: ChatBlock;
     embedding?: OperationBlock;
     speech?: OperationBlock;
+    transcription?: TranscriptionBlock;
     image?: ImageBlock;
     video?: VideoBlock;
     'video.submit'?: SubmitBlock;
@@ -88,6 +89,12 @@ export interface OperationBlock {
   path: OperationPath;
   /** a codec's name or ./path.js */
   codec: string;
+}
+export interface TranscriptionBlock {
+  path: OperationPath;
+  /** a codec's name or ./path.js */
+  codec: string;
+  translate?: OperationPath;
 }
 export interface ImageBlock {
   path: Address;

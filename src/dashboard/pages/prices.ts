@@ -31,9 +31,13 @@ export function pricesOf({ price }: Model): Fact[] {
 }
 
 /** Prices of sound, each of which is one number. */
-function soundOf({ per_million_characters: characters }: Price): Fact[] {
-  if (characters === undefined) return [];
-  return [['Speech', `${dollarsShown(characters)} per million characters`]];
+function soundOf({ per_million_characters: characters, per_audio_minute: minute }: Price): Fact[] {
+  const facts: Fact[] = [];
+  if (characters !== undefined) {
+    facts.push(['Speech', `${dollarsShown(characters)} per million characters`]);
+  }
+  if (minute !== undefined) facts.push(['Transcription', `${dollarsShown(minute)} a minute`]);
+  return facts;
 }
 
 /** The price as a short text for lists. */
@@ -53,11 +57,12 @@ export function priceInShort({ price }: Model): string {
 
 /** The limits of one request. */
 export function limitsOf({ limits, capabilities }: Model): Fact[] {
-  const { context, max_tokens, images, video } = limits;
+  const { context, max_tokens, images, audio_seconds, video } = limits;
   const facts: [string, string | undefined][] = [
     ['Context', context === undefined ? undefined : `${grouped(context)} tokens`],
     ['Output', max_tokens === undefined ? undefined : `${grouped(max_tokens)} tokens`],
     ['Images', capabilities.has('image') ? `${images ?? 10} a request` : undefined],
+    ['Audio', audio_seconds === undefined ? undefined : `${grouped(audio_seconds)} seconds`],
     ['Length', video?.duration_seconds && `${video.duration_seconds} seconds`],
     ['Videos', video?.sample_count && `${video.sample_count} a request`],
     ['Resolutions', video?.resolutions?.join(', ')],
