@@ -20,6 +20,7 @@ export const TYPED_SCHEMAS = [
   'key-creation',
   'ledger-query',
   'messages',
+  'moderation',
   'prices',
   'provider',
   'responses',

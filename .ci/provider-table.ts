@@ -70,6 +70,7 @@ function serves({ operations }: Manifest): string {
   const names: Record<string, string> = {
     chat: 'chat',
     embedding: 'embeddings',
+    moderation: 'moderation',
     speech: 'speech',
     transcription: 'transcription',
     image: 'images',

@@ -4,6 +4,7 @@ import type { LocalUpstream, WireAnswer, WireRequest } from '../src/core/provide
 import { complete, promptTokens, type Completion } from './simulator/chat.js';
 import { answerEmbeddings } from './simulator/embedding.js';
 import { answerImages } from './simulator/image.js';
+import { answerModerations } from './simulator/moderation.js';
 import { hash } from './simulator/fake-text.js';
 import { answerSpeech, answerTranscription } from './simulator/sound.js';
 import { answerVideos } from './simulator/video.js';
@@ -60,6 +61,7 @@ export async function answer(
   if (!body) return refuse(NOT_JSON);
   if (url.pathname === '/images/generations' || isForm) return answerImages(body, fail === 'cut');
   if (url.pathname === '/audio/speech') return answerSpeech(body, fail === 'cut');
+  if (url.pathname === '/moderations') return answerModerations(body, fail === 'cut');
   if (url.pathname === '/embeddings') return answerEmbeddings(body, fail === 'cut');
   const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
   if (delay_ms > 0) await wait(delay_ms, undefined, { signal });

@@ -102,6 +102,7 @@ export const CAPABILITIES = [
   'embedding',
   'speech',
   'transcription',
+  'moderation',
 ] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];

@@ -239,6 +239,7 @@ export interface ModelEntry {
     | 'embedding'
     | 'speech'
     | 'transcription'
+    | 'moderation'
   )[];
   upstreams: UpstreamEntry[];
   limits?: ModelLimitsBlock;

@@ -45,6 +45,7 @@ export interface ProviderManifest {
   operations: {
     chat?: ChatBlock;
     embedding?: OperationBlock;
+    moderation?: OperationBlock;
     speech?: OperationBlock;
     transcription?: TranscriptionBlock;
     image?: ImageBlock;
