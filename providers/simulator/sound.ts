@@ -75,6 +75,15 @@ function silentMp3(samples: number): Buffer {
 }
 
 const HEARD = 'The toll is paid.';
+/** What clients expect of a segment beside its times and its text. */
+const SURE = {
+  seek: 0,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 1,
+  no_speech_prob: 0,
+};
 /** Of audio that does not tell how long it plays. */
 const BYTES_PER_SECOND = 4_000;
 
@@ -105,7 +114,7 @@ export async function answerTranscription(
       language: 'english',
       duration: seconds,
       text: HEARD,
-      segments: [{ id: 0, start: 0, end: seconds, text: HEARD }],
+      segments: [{ id: 0, start: 0, end: seconds, text: HEARD, ...SURE }],
       ...(hasWords && { words: timed }),
       usage,
     },

@@ -99,13 +99,17 @@ async function* withheld(
   let bytes = 0;
   let kept: Uint8Array = Buffer.alloc(0);
   let next: IteratorResult<Uint8Array, unknown> = { value: first };
-  for (; !next.done; next = await rest.next()) {
-    bytes += next.value.length;
-    if (bytes > most_bytes) throw new AnswerTooLarge(most_bytes);
-    const chunk = Buffer.concat([kept, next.value]);
-    kept = chunk.subarray(-1);
-    if (chunk.length > 1) yield chunk.subarray(0, -1);
+  try {
+    for (; !next.done; next = await rest.next()) {
+      bytes += next.value.length;
+      if (bytes > most_bytes) throw new AnswerTooLarge(most_bytes);
+      const chunk = Buffer.concat([kept, next.value]);
+      kept = chunk.subarray(-1);
+      if (chunk.length > 1) yield chunk.subarray(0, -1);
+    }
+    await pay();
+    yield kept;
+  } finally {
+    await rest.return?.();
   }
-  await pay();
-  yield kept;
 }

@@ -145,6 +145,32 @@ describe('POST /v1/audio/speech', () => {
     expect((await paid.charged()).at(-1)).to.equal(7n * CHARACTER_NANO);
   });
 
+  it('charges a client that left before the first byte, where the upstream bills on', async () => {
+    const on = await startPaidGateway(MODELS, { uses: 'groq' });
+    try {
+      let answerNow = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (answerNow = resolve));
+      on.step = { ...SOUND, hold };
+      const leave = new AbortController();
+      const { url, secret } = on;
+      const asked = fetch(`${url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(HELLO),
+        signal: leave.signal,
+      }).catch((error: unknown) => error);
+      await until(() => on.upstream.requests.length === 1, 'a call');
+      leave.abort();
+      await asked;
+      answerNow();
+      await until(async () => (await on.charged()).length === 1, 'a charge');
+      expect(await on.charged()).to.deep.equal([7n * CHARACTER_NANO]);
+      expect((await on.gateway.store.verify()).open_holds).to.equal(0);
+    } finally {
+      await on.close();
+    }
+  });
+
   it('is refused with 402 where the credit is less than the price, and goes nowhere', async () => {
     const { store } = paid.gateway;
     const poor = await store.createAccount('poor', 7n * CHARACTER_NANO - 1n);

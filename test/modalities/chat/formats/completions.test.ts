@@ -1,3 +1,5 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, streamText } from 'ai';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { ask, errorOf, type Answer } from '../../../helpers/ask.js';
@@ -51,6 +53,17 @@ describe('POST /v1/completions', () => {
     expect(choices.map(({ text }) => text).join('')).to.equal(TEXT);
     expect(choices.at(-1)?.finish_reason).to.equal('stop');
     expect(chunks.at(-1)?.usage?.total_tokens).to.equal(13);
+  });
+
+  it('answers the completion models of the AI SDK, whole and streamed', async () => {
+    const settings = { name: 'tollgate', baseURL: `${acme.url}/v1`, apiKey: acme.secret };
+    const model = createOpenAICompatible(settings).completionModel('acme-chat');
+    const { text, usage } = await generateText({ model, prompt: 'Hello!' });
+    expect([text, usage.totalTokens]).to.deep.equal([TEXT, 14]);
+    const { textStream } = streamText({ model, prompt: 'Hello!' });
+    const pieces: string[] = [];
+    for await (const piece of textStream) pieces.push(piece);
+    expect(pieces.join('')).to.equal(TEXT);
   });
 
   it('says nothing of usage in a stream where nobody asked, and ends it with [DONE]', async () => {
