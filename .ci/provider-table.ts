@@ -71,6 +71,9 @@ function serves({ operations }: Manifest): string {
   const names: Record<string, string> = {
     chat: 'chat',
     embedding: 'embeddings',
+    moderation: 'moderation',
+    speech: 'speech',
+    transcription: 'transcription',
     image: 'images',
     video: 'videos',
     'video.submit': 'videos',

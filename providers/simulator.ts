@@ -4,7 +4,9 @@ import type { LocalUpstream, WireAnswer, WireRequest } from '../src/core/provide
 import { complete, promptTokens, type Completion } from './simulator/chat.js';
 import { answerEmbeddings } from './simulator/embedding.js';
 import { answerImages } from './simulator/image.js';
+import { answerModerations } from './simulator/moderation.js';
 import { hash } from './simulator/fake-text.js';
+import { answerSpeech, answerTranscription } from './simulator/sound.js';
 import { answerVideos } from './simulator/video.js';
 import {
   formIn,
@@ -34,8 +36,8 @@ const DRILLS: ReadonlyMap<number, Refusal> = new Map([
 ]);
 
 /**
- * A model that costs nothing and needs no network: it speaks the wires of chat, images and
- * embeddings, and one for video jobs, and answers the same to the same request. Settings:
+ * A model that costs nothing and needs no network: it speaks the wires of chat, images, embeddings
+ * and sound, and one for video jobs, and answers the same to the same request. Settings:
  * `first_token_ms` and `tokens_per_second` set its pace (0, the default, is at once), `video_takes`
  * that of a video; `fail` (400, 429, 500, timeout or cut) lets an operator practise. Rejects when
  * `signal` is aborted.
@@ -51,10 +53,15 @@ export async function answer(
   if (drill) return refuse(drill);
   const url = new URL(request.path, 'http://simulator.invalid');
   if (/^\/videos(\/|$)/u.test(url.pathname)) return answerVideos(request, url, settings);
+  if (/^\/audio\/trans(cription|lation)s$/u.test(url.pathname)) {
+    return answerTranscription(request, fail === 'cut');
+  }
   const isForm = url.pathname === '/images/edits';
   const body = isForm ? await formIn(request) : parse(request.body);
   if (!body) return refuse(NOT_JSON);
   if (url.pathname === '/images/generations' || isForm) return answerImages(body, fail === 'cut');
+  if (url.pathname === '/audio/speech') return answerSpeech(body, fail === 'cut');
+  if (url.pathname === '/moderations') return answerModerations(body, fail === 'cut');
   if (url.pathname === '/embeddings') return answerEmbeddings(body, fail === 'cut');
   const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
   if (delay_ms > 0) await wait(delay_ms, undefined, { signal });

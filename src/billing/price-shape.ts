@@ -10,6 +10,9 @@ export function priceShape(price: Price): PriceShape {
   for (const [unit, nano] of tokenPrices(price)) shape[unit] = formatDollars(nano);
   if (price.per_image) shape['per_image'] = inDollars(price.per_image);
   if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);
+  const { per_million_characters: characters, per_audio_minute: minute } = price;
+  if (characters !== undefined) shape['per_million_characters'] = formatDollars(characters);
+  if (minute !== undefined) shape['per_audio_minute'] = formatDollars(minute);
   return shape;
 }
 
@@ -25,6 +28,11 @@ export function tokenPrices(price: Price): [TokenUnit, bigint][] {
     return nano === undefined || isAbsent ? [] : [[unit, nano]];
   });
   return given.some(([, nano]) => nano > 0n) ? given : [];
+}
+
+/** Whether a price of these units pays by tokens, where work may have either that or its own unit. */
+export function isByTokens(given: readonly string[]): boolean {
+  return given.includes('input_per_million') || given.includes('output_per_million');
 }
 
 function inDollars(prices: ReadonlyMap<string, bigint>): Record<string, string> {

@@ -137,7 +137,7 @@ function readLimits(
   const shared = known.default_max_tokens;
   const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, most));
   const video = readVideoLimits(limits);
-  const { images, image_pixels } = limits;
+  const { images, image_pixels, audio_seconds } = limits;
   return {
     max_tokens,
     ...(default_max_tokens !== undefined && { default_max_tokens }),
@@ -145,6 +145,7 @@ function readLimits(
     image_tokens,
     ...(images !== undefined && { images }),
     ...(image_pixels !== undefined && { image_pixels }),
+    ...(audio_seconds !== undefined && { audio_seconds }),
     ...(video && { video }),
   };
 }

@@ -25,6 +25,8 @@ export interface Price {
   per_image?: ReadonlyMap<string, bigint>;
   /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
   per_video_second?: ReadonlyMap<string, bigint>;
+  per_million_characters?: bigint;
+  per_audio_minute?: bigint;
 }
 
 /**
@@ -65,6 +67,8 @@ export interface ModelLimits {
   images?: number;
   /** The most pixels of an image whose price does not go by its size; 2^21 where left out. */
   image_pixels?: number;
+  /** The most seconds that one audio file may play. */
+  audio_seconds?: number;
   /** The bounds of specification 2.8 that the file narrows. */
   video?: VideoLimits;
 }
@@ -98,6 +102,9 @@ export const CAPABILITIES = [
   'image',
   'video',
   'embedding',
+  'speech',
+  'transcription',
+  'moderation',
 ] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];

@@ -19,6 +19,8 @@ export interface ProviderOperation {
   max: number;
   /** Where images are edited; absent where they are not. */
   edit?: { path: string };
+  /** Where audio is translated; absent where it is not. */
+  translate?: string;
   /** `bytes` where the upstream follows no URLs: the gateway fetches the images of a request. */
   image_urls?: 'bytes';
 }

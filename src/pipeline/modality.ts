@@ -123,11 +123,17 @@ export interface ManifestSide {
 export interface SampleCall {
   path: string;
   body: Readonly<Record<string, unknown>>;
+  /** The name of a file that goes with the body, as a form. */
+  upload?: string;
   /**
    * The method of OpenAI's client libraries, and the part of the answer that is printed. Left out
    * for a task, whose `status_url` is asked until it has ended.
    */
-  client?: { method: string; python: string; node: string };
+  client?: { method: string } & (
+    | { python: string; node: string }
+    // Or the name of the file that an answer of bytes is kept in.
+    | { saved_as: string }
+  );
 }
 
 /** What a call takes that the gateway makes for itself: no account, no hold, no store. */

@@ -39,6 +39,8 @@ export type PriceEntry =
             high?: ImageRate;
             [k: string]: Dollars | ImageRate | undefined;
           };
+      per_million_characters?: Dollars;
+      per_audio_minute?: Dollars;
       /** a number of dollars, or one for each resolution */
       per_video_second?:
         | number
@@ -245,7 +247,17 @@ export interface ModelEntry {
   /** an owner's name */
   owner: string;
   capabilities: (
-    'chat' | 'vision' | 'audio' | 'tools' | 'file' | 'image' | 'video' | 'embedding'
+    | 'chat'
+    | 'vision'
+    | 'audio'
+    | 'tools'
+    | 'file'
+    | 'image'
+    | 'video'
+    | 'embedding'
+    | 'speech'
+    | 'transcription'
+    | 'moderation'
   )[];
   upstreams: UpstreamEntry[];
   limits?: ModelLimitsBlock;
@@ -284,6 +296,8 @@ export interface ModelLimitsBlock {
   images?: number;
   /** a whole number of pixels, 256 to 67108864 */
   image_pixels?: number;
+  /** a whole number of seconds, 1 to 86400 */
+  audio_seconds?: number;
   /** a whole number of seconds, 1 to 8 */
   duration_seconds?: number;
   /** a whole number of videos, 1 to 4 */

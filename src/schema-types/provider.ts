@@ -45,6 +45,9 @@ export interface ProviderManifest {
   operations: {
     chat?: ChatBlock;
     embedding?: OperationBlock;
+    moderation?: OperationBlock;
+    speech?: OperationBlock;
+    transcription?: TranscriptionBlock;
     image?: ImageBlock;
     video?: VideoBlock;
     'video.submit'?: SubmitBlock;
@@ -87,6 +90,12 @@ export interface OperationBlock {
   path: OperationPath;
   /** a codec's name or ./path.js */
   codec: string;
+}
+export interface TranscriptionBlock {
+  path: OperationPath;
+  /** a codec's name or ./path.js */
+  codec: string;
+  translate?: OperationPath;
 }
 export interface ImageBlock {
   path: Address;

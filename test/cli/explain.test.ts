@@ -44,6 +44,7 @@ describe('tollgate explain', () => {
     expect(endpoints.map(({ at }) => at)).to.deep.equal([
       'POST /v1/chat/completions',
       'POST /openai/v1/chat/completions',
+      'POST /v1/completions',
       'POST /v1/messages',
       'POST /v1/messages/count_tokens',
       'POST /v1/responses',

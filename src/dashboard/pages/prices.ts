@@ -1,5 +1,5 @@
 import { tokenPrices } from '../../billing/price-shape.js';
-import type { Model, TokenUnit } from '../../core/model.js';
+import type { Model, Price, TokenUnit } from '../../core/model.js';
 import { dollarsShown, grouped } from './words.js';
 
 type Fact = [name: string, value: string];
@@ -27,7 +27,17 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${dollarsShown(nano)} a second`,
   ]);
-  return [...tokens, ...images, ...videos];
+  return [...tokens, ...images, ...videos, ...soundOf(price)];
+}
+
+/** Prices of sound, each of which is one number. */
+function soundOf({ per_million_characters: characters, per_audio_minute: minute }: Price): Fact[] {
+  const facts: Fact[] = [];
+  if (characters !== undefined) {
+    facts.push(['Speech', `${dollarsShown(characters)} per million characters`]);
+  }
+  if (minute !== undefined) facts.push(['Transcription', `${dollarsShown(minute)} a minute`]);
+  return facts;
 }
 
 /** The price as a short text for lists. */
@@ -41,16 +51,18 @@ export function priceInShort({ price }: Model): string {
   const images = [...(price.per_image?.values() ?? [])];
   const seconds = [...(price.per_video_second?.values() ?? [])];
   if (images.length > 0) return `${between(images)} an image`;
-  return seconds.length > 0 ? `${between(seconds)} a second` : '';
+  if (seconds.length > 0) return `${between(seconds)} a second`;
+  return soundOf(price)[0]?.[1] ?? '';
 }
 
 /** The limits of one request. */
 export function limitsOf({ limits, capabilities }: Model): Fact[] {
-  const { context, max_tokens, images, video } = limits;
+  const { context, max_tokens, images, audio_seconds, video } = limits;
   const facts: [string, string | undefined][] = [
     ['Context', context === undefined ? undefined : `${grouped(context)} tokens`],
     ['Output', max_tokens === undefined ? undefined : `${grouped(max_tokens)} tokens`],
     ['Images', capabilities.has('image') ? `${images ?? 10} a request` : undefined],
+    ['Audio', audio_seconds === undefined ? undefined : `${grouped(audio_seconds)} seconds`],
     ['Length', video?.duration_seconds && `${video.duration_seconds} seconds`],
     ['Videos', video?.sample_count && `${video.sample_count} a request`],
     ['Resolutions', video?.resolutions?.join(', ')],

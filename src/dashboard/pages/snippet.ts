@@ -25,18 +25,34 @@ type Snippet<Call> = (call: Call, url: string) => string;
 type ClientCall = SampleCall & Required<Pick<SampleCall, 'client'>>;
 
 const CLIENTS: Record<Language, Snippet<ClientCall>> = {
-  curl: ({ path, body }, url) => curl(`${url}${path}`, body),
-  python: ({ client, body }, url) => `${pythonClient(url)}
+  curl: ({ path, body, upload, client }, url) => {
+    const call = upload ? curlForm(`${url}${path}`, body, upload) : curl(`${url}${path}`, body);
+    return 'saved_as' in client ? `${call} \\\n  -o ${client.saved_as}` : call;
+  },
+  python: ({ client, body, upload }, url) => `${pythonClient(url)}
 answer = client.${client.method}(
-${lines(body, (name, value) => `    ${name}=${value},`)}
+${lines(body, (name, value) => `    ${name}=${value},`)}${
+    upload ? `\n    file=open("${upload}", "rb"),` : ''
+  }
 )
-print(${client.python})`,
-  node: ({ client, body }, url) => `${nodeClient(url)}
+${'saved_as' in client ? `answer.write_to_file("${client.saved_as}")` : `print(${client.python})`}`,
+  node: ({ client, body, upload }, url) => `${importsFor(client, upload)}${nodeClient(url)}
 const answer = await client.${client.method}({
-${lines(body, (name, value) => `  ${name}: ${value},`)}
+${lines(body, (name, value) => `  ${name}: ${value},`)}${
+    upload ? `\n  file: createReadStream('${upload}'),` : ''
+  }
 });
-console.log(${client.node});`,
+${'saved_as' in client ? nodeSave(client.saved_as) : `console.log(${client.node});`}`,
 };
+
+function importsFor(client: ClientCall['client'], upload: string | undefined): string {
+  if ('saved_as' in client) return "import { writeFile } from 'node:fs/promises';\n";
+  return upload ? "import { createReadStream } from 'node:fs';\n" : '';
+}
+
+function nodeSave(name: string): string {
+  return `await writeFile('${name}', Buffer.from(await answer.arrayBuffer()));`;
+}
 
 const TASKS: Record<Language, Snippet<SampleCall>> = {
   curl: ({ path, body }, url) => `# answers with a status_url to ask until it is COMPLETED
@@ -96,6 +112,13 @@ function curl(url: string, body: SampleCall['body']): string {
   -H "Content-Type: application/json" \\
   -d '{${lines.join(',')}
   }'`;
+}
+
+function curlForm(url: string, body: SampleCall['body'], upload: string): string {
+  const fields = Object.entries(body).map(([name, value]) => `${name}=${String(value)}`);
+  const parts = [...fields, `file=@${upload}`].map((part) => ` \\\n  -F ${quoted(part)}`);
+  return `curl ${url} \\
+  -H "Authorization: Bearer $TOLLGATE_API_KEY"${parts.join('')}`;
 }
 
 function pythonClient(url: string): string {

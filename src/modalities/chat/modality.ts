@@ -8,6 +8,7 @@ import type { ChatCall } from './codec.js';
 import { countTokens, type Countable } from './count-tokens.js';
 import { deliverStream } from './deliver.js';
 import { chatCompletion } from './formats/chat-completion.js';
+import { completions } from './formats/completions.js';
 import type { ChatFormat } from './formats/format.js';
 import {
   LEGACY_FIELDS,
@@ -36,6 +37,7 @@ import { chat as sendChat, shownOf } from './send.js';
 const FORMATS: readonly ChatFormat[] = [
   chatCompletion,
   openAiChat,
+  completions,
   messages,
   messagesCount,
   responses,

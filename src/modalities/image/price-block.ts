@@ -5,11 +5,6 @@ import type { PartialLoad } from '../../yaml/validate.js';
 import { readDollars } from '../../yaml/dollars.js';
 import { kindIn } from './price.js';
 
-/** Images are paid for one by one, or by their tokens, or by both. */
-export function isByTokens(given: readonly string[]): boolean {
-  return given.includes('input_per_million') || given.includes('output_per_million');
-}
-
 /**
  * Nano-dollars of an image: `any` where one number stands for all, or by quality, by size, or by
  * both, `hd/1024x1024`. What the file leaves out is not for sale.

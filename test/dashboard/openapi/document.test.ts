@@ -151,6 +151,11 @@ describe('the OpenAPI document', () => {
       'post /openai/v1/images/edits',
       'post /v1/embeddings',
       'post /openai/v1/embeddings',
+      'post /v1/completions',
+      'post /v1/audio/speech',
+      'post /v1/moderations',
+      'post /v1/audio/transcriptions',
+      'post /v1/audio/translations',
       'post /v1/queue/{model}',
     ]);
   });

@@ -7,6 +7,8 @@ function priced(price: Partial<Price>): Model {
   return modelAt([{ ...PRICE, ...price }]);
 }
 
+const NO_TOKENS = { input_nano_per_million: 0n, output_nano_per_million: 0n };
+
 describe('the prices of a model in words', () => {
   it('have a line for each class of tokens with a price of its own, after what it is part of', () => {
     const model = priced({
@@ -29,17 +31,19 @@ describe('the prices of a model in words', () => {
   const KNOWN: [string, Partial<Price>, string[]][] = [
     ['input and output alone', {}, ['Input', 'Output']],
     ['input alone', { input_only: true, output_nano_per_million: 0n }, ['Input']],
+    ['images alone', { ...NO_TOKENS, per_image: new Map([['any', 40_000_000n]]) }, ['Image']],
     [
-      'images alone',
-      {
-        input_nano_per_million: 0n,
-        output_nano_per_million: 0n,
-        per_image: new Map([['any', 40_000_000n]]),
-      },
-      ['Image'],
+      'sound alone',
+      { ...NO_TOKENS, per_million_characters: 1n, per_audio_minute: 1n },
+      ['Speech', 'Transcription'],
     ],
     ['nothing', { free: true }, ['Any call']],
   ];
+  it('are short where there is only sound', () => {
+    const short = priceInShort(priced({ ...NO_TOKENS, per_audio_minute: 6_000_000n }));
+    expect(short).to.equal('$0.006 a minute');
+  });
+
   for (const [name, price, lines] of KNOWN) {
     it(`have a line for ${lines.join(' and for ')} where a model costs ${name}`, () => {
       expect(pricesOf(priced(price)).map(([line]) => line)).to.deep.equal(lines);

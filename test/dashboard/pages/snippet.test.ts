@@ -53,6 +53,29 @@ describe('a sample call on the pages', () => {
     }).timeout(60_000);
   }
 
+  it('keeps an answer of bytes in a file', () => {
+    const { models } = dashboard.gateway.configuration;
+    const chat = models.get('gpt-4o-mini');
+    if (!chat) throw new Error('There is no model.');
+    const model = { ...chat, capabilities: new Set(['speech'] as const) };
+    const at = 'https://ai.example.org';
+    expect(snippet('curl', model, at)).to.match(/\/v1\/audio\/speech[^]* -o speech\.mp3$/u);
+    expect(snippet('python', model, at)).to.match(/answer\.write_to_file\("speech\.mp3"\)$/u);
+    expect(snippet('node', model, at)).to.match(/^import \{ writeFile \}[^]*speech\.mp3/u);
+  });
+
+  it('sends a file along where one is needed', () => {
+    const { models } = dashboard.gateway.configuration;
+    const chat = models.get('gpt-4o-mini');
+    if (!chat) throw new Error('There is no model.');
+    const model = { ...chat, capabilities: new Set(['transcription'] as const) };
+    const at = 'https://ai.example.org';
+    const curl = snippet('curl', model, at);
+    expect(curl).to.match(/-F "model=gpt-4o-mini" \\\n {2}-F "file=@speech\.mp3"$/u);
+    expect(snippet('python', model, at)).to.include('file=open("speech.mp3", "rb"),\n)');
+    expect(snippet('node', model, at)).to.include("file: createReadStream('speech.mp3'),\n})");
+  });
+
   it('in Python is Python', async function () {
     if (!(await isThere('python3'))) this.skip();
     for (const model of ['gpt-4o-mini', 'gpt-image-1', 'google/veo-3.1']) {

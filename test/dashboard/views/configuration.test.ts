@@ -87,7 +87,7 @@ describe('the configuration that operators see', () => {
     expect(shape['providers']?.['keyed']).to.deep.include({
       uses: 'openai',
       origin: 'https://api.example.org',
-      serves: ['chat', 'image', 'embedding'],
+      serves: ['chat', 'image', 'embedding', 'speech', 'transcription', 'moderation'],
       headers: ['authorization', 'x-team', 'cookie'],
       service_account: false,
       on_abort: 'abort',

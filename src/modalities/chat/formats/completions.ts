@@ -1,0 +1,165 @@
+import { detailedUsageBody, type Bill } from '../../../billing/bill.js';
+import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
+import { spendingEndpoint } from '../../../pipeline/fallback.js';
+import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
+import type { CompletionsBody } from '../../../schema-types/completions.js';
+import type { ChatWork, Heading, Shown } from '../call.js';
+import type { ChatDelta } from '../codec.js';
+import type { ChatFormat, ChatStreamWriter } from './format.js';
+import { finishReason } from './openai-answer.js';
+import { chatWork } from './openai-request.js';
+import { tidy } from './openai-tidy.js';
+
+/** OpenAI's older contract: one prompt, which a chat model reads as the message of a user. */
+export const completions: ChatFormat = {
+  name: 'completions',
+  endpoint: spendingEndpoint('completions', 'POST /v1/completions', {
+    modality: 'chat',
+    format: 'completions',
+  }),
+  description: {
+    summary: 'Complete a prompt, in the older words of OpenAI',
+    details: 'With `stream: true` the answer is a stream of events that ends with `[DONE]`.',
+    status: 200,
+    content: {
+      'application/json': 'completions#/$defs/answer',
+      'text/event-stream': 'completions#/$defs/chunk',
+    },
+  },
+  mend: tidy,
+  modelOf: (body) => (body as CompletionsBody).model,
+  // The schema vouches for the body: its type is made from it.
+  read: (body, model) => completionWork(body as CompletionsBody, model),
+  write: (heading, reply, { usage }) => ({
+    ...headOf(heading),
+    choices: reply.choices.map(({ index, content, finish_reason }) =>
+      choiceBody(index, content ?? '', finishReason(finish_reason, false)),
+    ),
+    usage: detailedUsageBody(usage),
+  }),
+  stream: (heading, shown, { include_usage }) =>
+    new CompletionWriter(heading, shown, include_usage ?? false),
+};
+
+/** Fields of chat completions that this contract does not have, whatever the model takes. */
+const OF_CHAT = [
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'functions',
+  'function_call',
+  'top_logprobs',
+] as const;
+
+function completionWork(body: CompletionsBody, model: Model): ChatWork {
+  const { prompt, suffix, echo, best_of, logprobs, ...fields } = body;
+  if (suffix) refuse('suffix', 'is not supported: a chat model writes no text before another');
+  if (echo) refuse('echo', 'is not supported: put the prompt before the text yourself');
+  const rest: Record<string, unknown> = fields;
+  const ignored = OF_CHAT.filter((name) => Object.hasOwn(rest, name)).map(String);
+  for (const name of ignored) delete rest[name];
+  // As many as there are choices is no choice among them.
+  if (best_of !== undefined && best_of !== (body.n ?? 1)) ignored.push('best_of');
+  if (logprobs !== undefined) ignored.push('logprobs');
+  const messages = [{ role: 'user' as const, content: textOf(prompt) }];
+  const work = chatWork(
+    { ...(rest as Partial<ChatCompletionBody>), model: model.id, messages },
+    model,
+  );
+  return { ...work, ignored: [...work.ignored, ...ignored] };
+}
+
+function textOf(prompt: CompletionsBody['prompt']): string {
+  if (typeof prompt === 'string') return prompt;
+  const [first] = prompt;
+  if (typeof first !== 'string') return refuse('prompt', 'must be text, not tokens');
+  return prompt.length === 1
+    ? first
+    : refuse('prompt', 'must be one text: send a request for each');
+}
+
+function refuse(param: string, complaint: string): never {
+  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+}
+
+function headOf({ id, created, model }: Heading): object {
+  return { id: id.replace(/^chatcmpl-/u, 'cmpl-'), object: 'text_completion', created, model };
+}
+
+function choiceBody(index: number, text: string, finish_reason: string | null): object {
+  return { text, index, logprobs: null, finish_reason };
+}
+
+interface Choice {
+  text: string;
+  hasFinished: boolean;
+}
+
+/** Each event has a piece of text; the end of a choice and the usage have one of their own. */
+class CompletionWriter implements ChatStreamWriter {
+  usage: unknown;
+  hasSpoken = false;
+  readonly #head: object;
+  readonly #choices = new Map<number, Choice>();
+
+  constructor(
+    heading: Heading,
+    private readonly shown: Shown,
+    private readonly hasUsage: boolean,
+  ) {
+    this.#head = headOf(heading);
+  }
+
+  frame(pieces: readonly ChatDelta[]): string {
+    this.noteUsage(pieces);
+    let events = '';
+    for (const { index, content, finish_reason } of pieces) {
+      if (index === undefined || index >= this.shown.choices) continue;
+      const choice = this.#choice(index);
+      if (choice.hasFinished) continue;
+      if (content) {
+        choice.text += content;
+        this.hasSpoken = true;
+        events += this.#event([choiceBody(index, content, null)]);
+      }
+      if (finish_reason === undefined) continue;
+      choice.hasFinished = true;
+      events += this.#event([choiceBody(index, '', finishReason(finish_reason, false))]);
+    }
+    return events;
+  }
+
+  noteUsage(pieces: readonly ChatDelta[]): void {
+    for (const { usage } of pieces) {
+      if (usage !== undefined && usage !== null) this.usage = usage;
+    }
+  }
+
+  texts(): string[] {
+    return [...this.#choices.values()].map(({ text }) => text);
+  }
+
+  end({ usage }: Bill): string {
+    const last = this.hasUsage ? this.#event([], detailedUsageBody(usage)) : '';
+    return `${last}data: [DONE]\n\n`;
+  }
+
+  error(error: GatewayError): string {
+    return `data: ${JSON.stringify(error)}\n\n`;
+  }
+
+  #choice(index: number): Choice {
+    const known = this.#choices.get(index);
+    if (known) return known;
+    const fresh: Choice = { text: '', hasFinished: false };
+    this.#choices.set(index, fresh);
+    return fresh;
+  }
+
+  #event(choices: readonly object[], usage: object | null = null): string {
+    const tail = this.hasUsage ? { usage } : {};
+    return `data: ${JSON.stringify({ ...this.#head, choices, ...tail })}\n\n`;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Model, Upstream } from '../../core/model.js';
+import { spending } from '../../pipeline/fallback.js';
+import type { Modality } from '../../pipeline/modality.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { ModerationCall } from './codec.js';
+import { moderation as openAiFormat, type ModerationFormat } from './formats/moderation.js';
+import { readModeration } from './manifest.js';
+import { moderationBill, moderationMaxCost, sampleBill } from './price.js';
+import { moderate } from './send.js';
+
+const FORMATS: readonly ModerationFormat[] = [openAiFormat];
+
+/** A moderation request fitted to its model. */
+class PlannedModeration implements Work {
+  upstreams: readonly Upstream[];
+  readonly repeatable = true;
+
+  constructor(
+    private readonly format: ModerationFormat,
+    private readonly call: ModerationCall,
+    readonly ignored: readonly string[],
+    private readonly model: Model,
+  ) {
+    this.upstreams = model.upstreams;
+  }
+
+  maxCost(): bigint {
+    return moderationMaxCost(this.call, this.model, this.upstreams);
+  }
+
+  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+    const { call, format, model } = this;
+    const { client, services, hold, request_id } = sending;
+    const reply = await moderate(call, upstream, client, services);
+    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    return {
+      provider: upstream.provider.name,
+      streams: false,
+      deliver: async (settle) => settle(await moderationBill(reply.usage, terms)),
+      body: () => format.write(request_id, model, reply),
+    };
+  }
+}
+
+/** Moderation: what may be harmful in texts and images. */
+export const moderation: Modality = {
+  name: 'moderation',
+  refinements: [],
+  formats: FORMATS,
+  endpoints: [],
+  operations: [
+    spending({
+      name: 'moderation',
+      modality: 'moderation',
+      format: openAiFormat.name,
+      gives: 'answer',
+      money: 'spends',
+    }),
+  ],
+  tasks: {},
+  units: { input_per_million: { pays: ['moderation'] } },
+  manifest: { served_by: [['moderation']], read: readModeration },
+  fields: { own: ['model', 'input'], held: ['model'], refused: [] },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No moderation format is called ${name}.`);
+    const { call, ignored } = format.read(body, model);
+    return new PlannedModeration(format, call, ignored, model);
+  },
+  example: sampleBill,
+  sampleCall: (model) => ({
+    path: '/v1/moderations',
+    body: { model, input: 'A lighthouse at dawn' },
+    client: {
+      method: 'moderations.create',
+      python: 'answer.results[0].flagged',
+      node: 'answer.results[0].flagged',
+    },
+  }),
+};

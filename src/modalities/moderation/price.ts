@@ -1,0 +1,89 @@
+import { isPlausible, maxTokenCost, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
+import { billSample, type SampleBill } from '../../billing/sample-bill.js';
+import { countTokens } from '../../billing/tokens.js';
+import type { Model, Price, Upstream } from '../../core/model.js';
+import type { TokenUsage } from '../../core/usage.js';
+import type { ModerationCall } from './codec.js';
+
+/** What an upstream may add around an input, and more than that. */
+const TEMPLATE_TOKENS = 64;
+/** Tokens of an image, where neither model nor manifest says. */
+const IMAGE_TOKENS = 8_192;
+
+/** Who bills for moderation: the call, at whose price, under which hold (null where it is free). */
+export interface ModerationTerms {
+  call: ModerationCall;
+  model: Model;
+  price: Price;
+  hold_nano: bigint | null;
+}
+
+/** The texts of a call, and how many images there are beside them. */
+function partsOf({ input }: ModerationCall): { texts: string[]; images: number } {
+  const all = typeof input === 'string' ? [input] : input;
+  const texts = all.map((one) => (typeof one === 'string' ? one : one.text));
+  const read = texts.filter((text) => text !== undefined);
+  return { texts: read, images: texts.length - read.length };
+}
+
+/** What must be held before the call leaves: at the dearest upstream that may answer it. */
+export function moderationMaxCost(
+  call: ModerationCall,
+  { limits }: Pick<Model, 'limits'>,
+  upstreams: readonly Upstream[],
+): bigint {
+  const { texts, images } = partsOf(call);
+  const bytes = texts.reduce((sum, text) => sum + TEMPLATE_TOKENS + Buffer.byteLength(text), 0);
+  const costs = upstreams.map(({ price, provider }) => {
+    const image_tokens = limits.image_tokens ?? provider.image_tokens ?? IMAGE_TOKENS;
+    const prompt_tokens = bytes + images * (TEMPLATE_TOKENS + image_tokens);
+    return maxTokenCost({ prompt_tokens, completion_tokens: 0 }, price);
+  });
+  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
+}
+
+/**
+ * By the upstream's usage where it makes sense, whatever that costs; else, where tokens cost
+ * anything, by a count of the texts, which never passes the hold.
+ */
+export async function moderationBill(said: unknown, terms: ModerationTerms): Promise<Bill> {
+  const { price, hold_nano } = terms;
+  const usage = believable(said, terms);
+  if (usage) return { usage, cost_nano: tokenCost(usage, price), estimated: false };
+  if (price.input_nano_per_million === 0n) {
+    return { usage: NOTHING, cost_nano: 0n, estimated: false };
+  }
+  const counted = await estimate(terms);
+  const cost = tokenCost(counted, price);
+  const cost_nano = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
+  return { usage: counted, cost_nano, estimated: true };
+}
+
+const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
+
+/** What is written is a verdict, which costs nothing. */
+function believable(said: unknown, { call, model }: ModerationTerms): TokenUsage | undefined {
+  const tokens = readUsage(said);
+  if (!tokens || tokens.prompt_tokens === 0) return undefined;
+  const usage = { prompt_tokens: tokens.prompt_tokens, completion_tokens: 0 };
+  return isPlausible(usage, model.limits, call.results) ? usage : undefined;
+}
+
+async function estimate({ call, model }: ModerationTerms): Promise<TokenUsage> {
+  const { texts, images } = partsOf(call);
+  const image_tokens = images * (model.limits.image_tokens ?? IMAGE_TOKENS);
+  const text_tokens = await countTokens(texts.join('\n'));
+  return { prompt_tokens: text_tokens + image_tokens, completion_tokens: 0 };
+}
+
+const SAMPLE_TOKENS = 1_000;
+
+/** One text of a thousand tokens. */
+export async function sampleBill(model: Model): Promise<SampleBill> {
+  const input = 'word'.repeat(SAMPLE_TOKENS);
+  const { upstreams } = model;
+  const usage = { prompt_tokens: SAMPLE_TOKENS, completion_tokens: 0 };
+  const held_nano = moderationMaxCost({ input, results: 1, fields: {} }, model, upstreams);
+  const request = `moderation: ${input.length} bytes of text, ${SAMPLE_TOKENS} tokens`;
+  return billSample(request, held_nano, upstreams, ({ price }) => tokenCost(usage, price));
+}

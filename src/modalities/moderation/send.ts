@@ -1,0 +1,24 @@
+import type { Upstream } from '../../core/model.js';
+import type { ClientConnection } from '../../http/client-connection.js';
+import type { Services } from '../../pipeline/services.js';
+import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
+import { isModerationCodec, type ModerationCall, type ModerationReply } from './codec.js';
+
+/** Asks one upstream, once. Throws `UpstreamError` where it does not answer. */
+export async function moderate(
+  call: ModerationCall,
+  upstream: Upstream,
+  client: ClientConnection,
+  { network, configuration }: Pick<Services, 'network' | 'configuration'>,
+): Promise<ModerationReply> {
+  const { provider } = upstream;
+  const operation = provider.operations.get('moderation');
+  if (!operation || !isModerationCodec(operation.codec)) {
+    throw new Error(`${provider.name} does not moderate.`);
+  }
+  const { codec, path } = operation;
+  const wire = jsonRequest(codec.encode(call, upstream), path);
+  const { answer_bytes } = configuration.limits;
+  const body = await requestJson(network, provider, wire, answer_bytes, client);
+  return codec.decode(body, call, upstream);
+}

@@ -1,0 +1,79 @@
+import type { Model, Upstream } from '../../core/model.js';
+import { spending } from '../../pipeline/fallback.js';
+import type { Modality } from '../../pipeline/modality.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { SpeechCall } from './codec.js';
+import { speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
+import { readSpeech } from './manifest.js';
+import { readCharacterPrice, sampleBill, speechBill, speechMaxCost } from './price.js';
+import { deliverSpeech, speak } from './send.js';
+
+const FORMATS: readonly SpeechFormat[] = [openAiFormat];
+
+/** A speech request fitted to its model. */
+class PlannedSpeech implements Work {
+  upstreams: readonly Upstream[];
+  /** Sound is not kept. */
+  readonly repeatable = false;
+
+  constructor(
+    private readonly call: SpeechCall,
+    readonly ignored: readonly string[],
+    model: Model,
+  ) {
+    this.upstreams = model.upstreams;
+  }
+
+  maxCost(): bigint {
+    return speechMaxCost(this.call, this.upstreams);
+  }
+
+  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+    const { call } = this;
+    const opened = await speak(call, upstream, sending.client, sending.services);
+    const bill = speechBill(call, upstream.price);
+    return {
+      provider: upstream.provider.name,
+      streams: true,
+      deliver: (settle) => deliverSpeech(opened, call, upstream, { bill, settle }, sending),
+      body: () => undefined,
+    };
+  }
+}
+
+/** Speech: text in, sound out. */
+export const speech: Modality = {
+  name: 'speech',
+  refinements: [],
+  formats: FORMATS,
+  endpoints: [],
+  operations: [
+    spending({
+      name: 'speech',
+      modality: 'speech',
+      format: openAiFormat.name,
+      gives: 'answer',
+      money: 'spends',
+    }),
+  ],
+  tasks: {},
+  units: { per_million_characters: { pays: ['speech'], read: readCharacterPrice } },
+  manifest: { served_by: [['speech']], read: readSpeech },
+  fields: {
+    own: ['model', 'input', 'voice', 'instructions', 'stream_format'],
+    held: ['model'],
+    refused: [],
+  },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No speech format is called ${name}.`);
+    const { call, ignored } = format.read(body, model);
+    return new PlannedSpeech(call, ignored, model);
+  },
+  example: sampleBill,
+  sampleCall: (model) => ({
+    path: '/v1/audio/speech',
+    body: { model, voice: 'alloy', input: 'The toll is paid.' },
+    client: { method: 'audio.speech.create', saved_as: 'speech.mp3' },
+  }),
+};

@@ -1,0 +1,122 @@
+import { isByTokens } from '../../billing/price-shape.js';
+import type { Bill } from '../../billing/bill.js';
+import type { Model, Upstream } from '../../core/model.js';
+import { spending } from '../../pipeline/fallback.js';
+import type { Modality } from '../../pipeline/modality.js';
+import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { TranscriptionCall, TranscriptReply } from './codec.js';
+import { transcription as openAiFormat, translation } from './formats/transcription.js';
+import { readTranscription } from './manifest.js';
+import { readMinutePrice, sampleBill, transcriptionBill, transcriptionMaxCost } from './price.js';
+import { transcribe } from './send.js';
+import { TEXT_TYPES, transcriptBody, transcriptText } from './write.js';
+
+const FORMATS = [openAiFormat, translation];
+
+/** A transcription request fitted to its model. */
+class PlannedTranscription implements Work {
+  upstreams: readonly Upstream[];
+
+  constructor(
+    private readonly call: TranscriptionCall,
+    readonly ignored: readonly string[],
+    private readonly model: Model,
+  ) {
+    this.upstreams = model.upstreams;
+  }
+
+  /** Only JSON is kept. */
+  get repeatable(): boolean {
+    return TEXT_TYPES[this.call.format] === undefined;
+  }
+
+  maxCost(): bigint {
+    return transcriptionMaxCost(this.call, this.model, this.upstreams);
+  }
+
+  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+    const { call, model } = this;
+    const { client, services, hold } = sending;
+    const reply = await transcribe(call, upstream, client, services);
+    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    const type = TEXT_TYPES[call.format];
+    return {
+      provider: upstream.provider.name,
+      streams: false,
+      deliver: async (settle) => {
+        const bill = await settle(await transcriptionBill(reply, terms));
+        if (type !== undefined) await sendText(reply, call, type, sending);
+        return bill;
+      },
+      body: (bill: Bill) => (type === undefined ? transcriptBody(reply, call, bill) : undefined),
+    };
+  }
+}
+
+async function sendText(
+  reply: TranscriptReply,
+  { format }: TranscriptionCall,
+  type: string,
+  { client, request_id, services }: Sending,
+): Promise<void> {
+  const text = Buffer.from(transcriptText(reply, format));
+  const headers = {
+    'x-request-id': request_id,
+    'content-type': type,
+    'content-length': String(text.length),
+  };
+  const head = { status: 200, headers, length: text.length };
+  const whole = async function* (): AsyncGenerator<Uint8Array> {
+    yield text;
+  };
+  await client.sendBytes(head, whole(), services.configuration.limits.client_ms);
+}
+
+const TOKENS = ['transcription'] as const;
+
+/** Transcription: speech in, text out. */
+export const transcription: Modality = {
+  name: 'transcription',
+  refinements: [],
+  formats: FORMATS,
+  endpoints: [],
+  operations: [
+    spending({
+      name: 'transcription',
+      modality: 'transcription',
+      format: openAiFormat.name,
+      gives: 'answer',
+      money: 'spends',
+    }),
+  ],
+  tasks: {},
+  units: {
+    input_per_million: { pays: TOKENS, isWanted: isByTokens },
+    audio_input_per_million: { pays: TOKENS, is_class: true },
+    output_per_million: { pays: TOKENS, isWanted: isByTokens },
+    per_audio_minute: {
+      pays: TOKENS,
+      read: readMinutePrice,
+      isWanted: (given) => !isByTokens(given),
+    },
+  },
+  manifest: { served_by: [['transcription']], read: readTranscription },
+  fields: {
+    own: ['model', 'file', 'language', 'timestamp_granularities'],
+    held: ['model', 'file'],
+    refused: [],
+  },
+  plan: ({ format: name, body }, model) => {
+    const format = FORMATS.find((one) => one.name === name);
+    if (!format) throw new Error(`No transcription format is called ${name}.`);
+    const { call, ignored } = format.read(body, model);
+    return new PlannedTranscription(call, ignored, model);
+  },
+  example: sampleBill,
+  sampleCall: (model) => ({
+    path: '/v1/audio/transcriptions',
+    body: { model },
+    upload: 'speech.mp3',
+    client: { method: 'audio.transcriptions.create', python: 'answer.text', node: 'answer.text' },
+  }),
+};

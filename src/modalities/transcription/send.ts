@@ -1,0 +1,30 @@
+import type { Upstream } from '../../core/model.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { ClientConnection } from '../../http/client-connection.js';
+import type { Services } from '../../pipeline/services.js';
+import { wireRequest } from '../../upstream/form-request.js';
+import { requestJson } from '../../upstream/upstream-request.js';
+import { isTranscriptionCodec, type TranscriptionCall, type TranscriptReply } from './codec.js';
+
+/** Asks one upstream, once. Throws `UpstreamError` where it does not answer. */
+export async function transcribe(
+  call: TranscriptionCall,
+  upstream: Upstream,
+  client: ClientConnection,
+  { network, configuration }: Pick<Services, 'network' | 'configuration'>,
+): Promise<TranscriptReply> {
+  const { provider } = upstream;
+  const operation = provider.operations.get('transcription');
+  if (!operation || !isTranscriptionCodec(operation.codec)) {
+    throw new Error(`${provider.name} does not transcribe.`);
+  }
+  const path = call.task === 'translate' ? operation.translate : operation.path;
+  if (path === undefined) {
+    throw new UpstreamError('unsupported', 'This model does not translate what it hears.');
+  }
+  const { codec } = operation;
+  const wire = await wireRequest(codec.encode(call, upstream), path);
+  const { answer_bytes } = configuration.limits;
+  const body = await requestJson(network, provider, wire, answer_bytes, client);
+  return codec.decode(body, call, upstream);
+}

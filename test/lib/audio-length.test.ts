@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { wav } from '../../providers/simulator/sound.js';
+import { secondsOf, sniffAudio } from '../../src/lib/audio-length.js';
+
+/** Samples of a second at 16 kHz, two bytes each. */
+const SECOND_BYTES = 32_000;
+
+/** [version and layer, bit rate and sampling rate, bytes of a frame, its seconds] */
+const FRAMES: [string, number, number, number, number][] = [
+  ['MPEG-1 layer III, 128 kbit/s at 44.1 kHz', 0xfb, 0x90, 417, 1_152 / 44_100],
+  ['MPEG-1 layer II, 192 kbit/s at 48 kHz', 0xfd, 0xa4, 576, 1_152 / 48_000],
+  ['MPEG-1 layer I, 128 kbit/s at 32 kHz', 0xff, 0x48, 192, 384 / 32_000],
+  ['MPEG-2 layer III, 8 kbit/s at 16 kHz', 0xf3, 0x18, 36, 576 / 16_000],
+  ['MPEG-2.5 layer III, 16 kbit/s at 8 kHz', 0xe3, 0x28, 144, 576 / 8_000],
+];
+
+function frame(second: number, third: number, bytes: number): Buffer {
+  const made = Buffer.alloc(bytes);
+  made.set([0xff, second, third, 0xc0]);
+  return made;
+}
+
+describe('the length of audio', () => {
+  it('is that of the samples in a WAV file', () => {
+    expect(secondsOf(wav(Buffer.alloc(2.5 * SECOND_BYTES)))).to.equal(2.5);
+  });
+
+  it('is that of the bytes which came, where a WAV file was written as a stream', () => {
+    const file = wav(Buffer.alloc(SECOND_BYTES));
+    file.writeUInt32LE(0xffff_ffff, 40);
+    expect(secondsOf(file)).to.equal(1);
+  });
+
+  it('is not known of a WAV file that is compressed, empty, or senseless', () => {
+    const compressed = wav(Buffer.alloc(SECOND_BYTES));
+    compressed.writeUInt16LE(85, 20);
+    const silent = wav(Buffer.alloc(SECOND_BYTES));
+    silent.writeUInt16LE(0, 22);
+    for (const file of [compressed, silent, wav(Buffer.alloc(0)), compressed.subarray(0, 30)]) {
+      expect([secondsOf(file), sniffAudio(file)?.extension]).to.deep.equal([undefined, 'wav']);
+    }
+  });
+
+  for (const [what, second, third, bytes, seconds] of FRAMES) {
+    it(`is that of the frames of ${what}`, () => {
+      const frames = Buffer.concat(Array<Buffer>(10).fill(frame(second, third, bytes)));
+      expect(secondsOf(frames)).to.be.closeTo(10 * seconds, 1e-9);
+      expect(sniffAudio(frames)?.type).to.equal('audio/mpeg');
+    });
+  }
+
+  it('leaves out the tags before and behind MP3', () => {
+    const one = frame(0xf3, 0x18, 36);
+    const tag = Buffer.alloc(10 + 130);
+    tag.write('ID3', 'latin1');
+    tag.set([1, 2], 8);
+    const file = Buffer.concat([tag, one, one, Buffer.from('TAG'), Buffer.alloc(125)]);
+    expect(secondsOf(file)).to.be.closeTo(0.072, 1e-9);
+  });
+
+  it('is not known of MP3 with much behind it that is none', () => {
+    const file = Buffer.concat([frame(0xf3, 0x18, 36), Buffer.alloc(10_000)]);
+    expect(secondsOf(file)).to.equal(undefined);
+  });
+
+  for (const [extension, head] of [
+    ['flac', 'fLaC'],
+    ['ogg', 'OggS'],
+    ['webm', '\x1a\x45\xdf\xa3'],
+    ['m4a', '\0\0\0\x18ftypM4A '],
+  ] as const) {
+    it(`is not known of ${extension}, which is told by its first bytes`, () => {
+      const file = Buffer.from(`${head}${'x'.repeat(20)}`, 'latin1');
+      expect([sniffAudio(file)?.extension, secondsOf(file)]).to.deep.equal([extension, undefined]);
+    });
+  }
+
+  it('takes nothing else for audio', () => {
+    for (const text of ['', 'x', 'hello', '<html>', '\xff\xd8\xff\xe0', '\xff\xff\xff\xff']) {
+      expect(sniffAudio(Buffer.from(text, 'latin1')), text).to.equal(undefined);
+    }
+  });
+});
