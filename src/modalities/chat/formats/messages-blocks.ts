@@ -32,7 +32,8 @@ export function messagesOf({ role, content }: MessagesMessage, reader: Reader): 
   if (role === 'assistant') return [assistantOf(content, reader)];
   // The results of tools come before anything else that the user says, and their images after.
   const results = content.filter(({ type }) => type === 'tool_result');
-  const rest = content.filter(({ type }) => type !== 'tool_result');
+  const rest = content.filter((block) => block.type !== 'tool_result' && isSaidBy(role, block));
+  noteOthers(role, content, reader);
   const read = results.map((block) => resultOf(block, reader));
   const said = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
   const messages = read.map(({ message }) => message);
@@ -41,18 +42,27 @@ export function messagesOf({ role, content }: MessagesMessage, reader: Reader): 
     : [...messages, { role, content: plainest(said) }];
 }
 
-/** What an assistant can have said. */
-export const SPOKEN: ReadonlySet<string> = new Set([
-  'text',
-  'thinking',
-  'redacted_thinking',
-  'tool_use',
-]);
+/** What an assistant alone says. */
+const THOUGHTS_AND_CALLS = new Set(['thinking', 'redacted_thinking', 'tool_use']);
 
-function assistantOf(blocks: readonly MessagesBlock[], { ignored }: Reader): ChatMessage {
-  for (const { type } of blocks) {
-    if (!SPOKEN.has(type)) ignored.add(`messages[].content[].${headerSafe(type)}`);
+/** Whether a block can stand in a message of that role: others go nowhere, and are named. */
+export function isSaidBy(role: MessagesMessage['role'], { type }: MessagesBlock): boolean {
+  const isOwn = THOUGHTS_AND_CALLS.has(type);
+  return role === 'assistant' ? isOwn || type === 'text' : !isOwn;
+}
+
+function noteOthers(
+  role: MessagesMessage['role'],
+  blocks: readonly MessagesBlock[],
+  { ignored }: Reader,
+): void {
+  for (const block of blocks) {
+    if (!isSaidBy(role, block)) ignored.add(`messages[].content[].${headerSafe(block.type)}`);
   }
+}
+
+function assistantOf(blocks: readonly MessagesBlock[], reader: Reader): ChatMessage {
+  noteOthers('assistant', blocks, reader);
   const reasoning_details = blocks.flatMap(reasoningOf);
   const uses = blocks.filter(({ type }) => type === 'tool_use');
   const content = contentOf(blocks.filter(({ type }) => type === 'text'));

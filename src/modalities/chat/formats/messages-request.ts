@@ -8,7 +8,7 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { MessagesOriginal } from '../codec.js';
-import { contentOf, messagesOf, SPOKEN, type Reader } from './messages-blocks.js';
+import { contentOf, isSaidBy, messagesOf, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
 
@@ -149,7 +149,10 @@ function formatOf(format: NonNullable<MessagesBody['output_config']>['format']):
 export function originalOf(body: MessagesBody, headers: RequestHeaders): MessagesOriginal {
   const { system, messages, tools, output_config } = body;
   return {
-    system: typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []),
+    system:
+      typeof system === 'string'
+        ? [{ type: 'text', text: system }]
+        : (system ?? []).filter((block) => isSaidBy('system', block)),
     messages: messages.map(withoutForeign),
     tools: tools ?? [],
     effort: output_config?.effort ?? undefined,
@@ -166,12 +169,14 @@ function betasIn(headers: RequestHeaders): string[] {
 
 /** Thoughts of other models, without a signature or with a sealed one, are no one else's. */
 function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
-  if (role !== 'assistant' || typeof content === 'string') return { role, content };
-  return { role, content: content.filter((block) => !isForeign(block)) };
+  if (typeof content === 'string') return { role, content };
+  return {
+    role,
+    content: content.filter((block) => isSaidBy(role, block) && !isForeign(block)),
+  };
 }
 
 function isForeign({ type, signature = '', data = '' }: MessagesBlock): boolean {
-  if (!SPOKEN.has(type)) return true;
   if (type === 'thinking') return signature === '' || isSealed(signature);
   return type === 'redacted_thinking' && isSealed(data);
 }

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import { ask, type Answer } from '../../../helpers/ask.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
@@ -44,6 +45,13 @@ endpoints:
     const tools = [{ name: 'weather', description: 'Tells the weather.', input_schema: {} }];
     const all = { ...HELLO, model: 'acme-all' };
     expect(await count({ ...all, tools })).to.be.above(await count({ ...all, tools: [] }));
+  });
+
+  it("answers Anthropic's own client", async () => {
+    const client = new Anthropic({ apiKey: acme.secret, baseURL: acme.url, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: 'Hello, world!' }];
+    const { input_tokens } = await client.messages.countTokens({ model: 'acme-chat', messages });
+    expect(input_tokens).to.equal(await count(HELLO));
   });
 
   it('asks no upstream, holds nothing and charges nothing', async () => {
