@@ -46,7 +46,6 @@ export const openAiChat: ChatFormat = {
   stream: (heading, shown, { include_usage }) =>
     new ChunkWriter(heading, shown, {
       object: 'chat.completion.chunk',
-      extra: { system_fingerprint: null },
       opening: { content: '', refusal: null },
       null_logprobs: true,
       usage: include_usage ? 'asked' : 'never',
