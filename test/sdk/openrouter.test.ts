@@ -98,7 +98,7 @@ describe('the @openrouter/sdk package', () => {
           .getText(),
       ).to.equal(TEXT);
     });
-    expect(costs).to.have.length(3);
+    expect(costs).to.deep.equal([COST.streamed, COST.tool, COST.streamed]);
   });
 
   it('embeds texts', async () => {

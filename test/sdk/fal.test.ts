@@ -1,7 +1,11 @@
 import { createFalClient, type FalClient } from '@fal-ai/client';
 import { expect } from 'chai';
-import { until } from '../../helpers/until.js';
-import { MODEL, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
+import { until } from '../helpers/until.js';
+import {
+  MODEL,
+  startVideoGateway,
+  type VideoGateway,
+} from '../modalities/video/helpers/video-gateway.js';
 
 /** What the client's types say of a model that they do not know. */
 interface Result {
