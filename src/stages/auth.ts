@@ -7,8 +7,7 @@ import { formatOf, type Modalities } from '../pipeline/modality.js';
 
 /**
  * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
- * header by which clients of the endpoint's format send their keys. The scheme may also be `Key`,
- * as fal's clients write it.
+ * header by which clients of the endpoint's format send their keys.
  */
 export const auth = (modalities: Modalities): Stage => ({
   name: 'auth',
@@ -44,6 +43,7 @@ function bearer(ctx: Context): string {
   if (header === undefined) {
     throw unauthorized('The API key is missing: send it as "Authorization: Bearer <API_KEY>".');
   }
+  // fal's clients write `Key` in place of `Bearer`.
   const secret = /^(?:Bearer|Key) +(\S+) *$/iu.exec(header)?.[1];
   if (secret === undefined) {
     throw unauthorized('The Authorization header must be "Bearer <API_KEY>".');
