@@ -168,8 +168,12 @@ describe('the AI SDK', () => {
       it('reports a stream that the upstream has cut', async () => {
         const model = at().chat('acme-cut');
         const { fullStream } = streamText({ model, ...hello, onError: () => undefined });
-        const seen = [];
-        for await (const { type } of fullStream) seen.push(type);
+        const seen: string[] = [];
+        const reading = (async () => {
+          for await (const { type } of fullStream) seen.push(type);
+        })();
+        // Where the connection is cut as well, reading throws.
+        await reading.catch(() => seen.push('error'));
         expect(seen).to.include.members(['text-delta', 'error']);
       });
 
