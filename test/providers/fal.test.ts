@@ -92,6 +92,21 @@ describe('the manifest of fal, its queue', () => {
     expect(put?.headers['authorization']).to.equal(`Key ${UPSTREAM_KEY}`);
   });
 
+  it('cancels nothing at an address that is not its own', async () => {
+    house.script = ({ method }, url) => {
+      if (method === 'POST') {
+        const task = `${url}/fal-ai/veo3.1/requests/r1`;
+        const cancel_url = 'http://127.0.0.1:9/cancel';
+        return { json: { status_url: `${task}/status`, response_url: task, cancel_url } };
+      }
+      return { json: QUEUED };
+    };
+    const { response_url } = await house.begin();
+    const { status, text } = await house.cancel(response_url);
+    expect(status).to.equal(400);
+    expect(JSON.parse(text)).to.include({ status: 'ALREADY_COMPLETED' });
+  });
+
   it('makes as many requests as there are videos to make', async () => {
     await house.begin({ sample_count: 3 });
     expect(posts()).to.have.length(3);

@@ -63,7 +63,9 @@ const OPERATIONS: readonly Operation[] = [
     name: 'video.cancel',
     description: {
       summary: 'Cancel a video task that has not begun',
-      details: 'A cancelled task is `FAILED`, its hold is released, and it is never charged.',
+      details:
+        'A cancelled task is `FAILED`, its hold is released, and it is never charged. Beside the ' +
+        'error of one that cannot be cancelled stands `status: ALREADY_COMPLETED`.',
       status: 202,
       content: { 'application/json': 'video-cancellation' },
     },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Answer } from '../../helpers/ask.js';
+import { ask, type Answer } from '../../helpers/ask.js';
 import { expectShape } from '../../helpers/schemas.js';
 import { answer, hangUp } from './helpers/video-upstream.js';
 import { dollars, MODEL, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
@@ -7,6 +7,13 @@ import { dollars, MODEL, startVideoGateway, type VideoGateway } from './helpers/
 const CREDIT = dollars(20);
 const REQUESTED = { status: 'CANCELLATION_REQUESTED' };
 const ONE = { duration_seconds: 1 };
+
+/** Opens once, for all who wait to pass. */
+function gate(): { passed: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open: () => open() };
+}
 
 describe('the cancellation of a video task', () => {
   let studio: VideoGateway;
@@ -83,6 +90,51 @@ describe('the cancellation of a video task', () => {
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).to.deep.equal([202, 400, 400, 400, 400]);
     expect(await studio.books()).to.include({ balance: CREDIT, held: 0n });
+  });
+
+  it('charges once where the video is fetched while the upstream is told', async () => {
+    const id = await studio.begin(ONE);
+    const reached = gate();
+    const release = gate();
+    studio.lab.onCancel = () => async (response) => {
+      reached.open();
+      await release.passed;
+      response.end('{}');
+    };
+    const cancelling = cancel(id);
+    await reached.passed;
+    studio.lab.onPoll = (film) => ({ state: 'done', reels: [`/reels/${film}`] });
+    studio.now_ms += 2_000;
+    expect((await studio.result(id)).status).to.equal('COMPLETED');
+    release.open();
+    expect((await cancelling).status).to.equal(400);
+    expect((await studio.result(id)).data).to.have.length(1);
+    expect(await studio.books()).to.deep.include({ held: 0n, charges: [-dollars(0.2)] });
+  });
+
+  it('stands although a poll that began before it brings the video', async () => {
+    const id = await studio.begin(ONE);
+    expect((await studio.status(id)).status).to.equal('IN_QUEUE');
+    const reached = gate();
+    const release = gate();
+    studio.lab.onPoll = (film) => async (response) => {
+      reached.open();
+      await release.passed;
+      response.end(JSON.stringify({ state: 'done', reels: [`/reels/${film}`] }));
+    };
+    const other = await studio.another();
+    try {
+      studio.now_ms += 2_000;
+      const polling = studio.result(id);
+      await reached.passed;
+      const path = `/v1/queue/${MODEL}/requests/${id}/cancel`;
+      expect((await ask(other, path, { method: 'PUT' })).status).to.equal(202);
+      release.open();
+      expect((await polling).status).to.equal('FAILED');
+      expect(await studio.books()).to.deep.include({ balance: CREDIT, held: 0n, charges: [] });
+    } finally {
+      await other.close();
+    }
   });
 
   it('is refused where the upstream will not drop the task', async () => {
