@@ -32,6 +32,8 @@ export const video: VideoCodec = {
 
   poll: (state) => ({ method: 'GET', path: pathOf(state), credentials: true }),
 
+  cancel: (state) => ({ method: 'POST', path: `${pathOf(state)}/cancel`, credentials: true }),
+
   polled({ status, body }, state) {
     if (status !== 200) throw classifyError(status, {}, JSON.stringify(body));
     const job = isRecord(body) ? body : {};

@@ -15,11 +15,13 @@ const SLICE_BYTES = 65_536;
 
 const UNKNOWN = { status: 404, type: 'not_found', message: 'There is no such video.' };
 const NOT_READY = { status: 409, type: 'conflict', message: 'The video is not finished.' };
+const BEGUN = { status: 409, type: 'conflict', message: 'The video is being made.' };
 const FAILED = { code: 'drill', message: 'The drill found [fail] in the prompt.' };
 
 /**
  * A wire for video jobs: `POST /videos` begins one, `GET /videos/ID` tells how far it is, and
- * `GET /videos/ID/content?index=0` gives an MP4, or the range of it that is asked for. The setting
+ * `GET /videos/ID/content?index=0` gives an MP4, or the range of it that is asked for;
+ * `POST /videos/ID/cancel` is taken while the job waits. The setting
  * `video_takes`, such as `20s`, says how long a job takes (3s by default).
  */
 export function answerVideos(request: WireRequest, url: URL, settings: Settings): WireAnswer {
@@ -27,7 +29,9 @@ export function answerVideos(request: WireRequest, url: URL, settings: Settings)
   if (id === undefined)
     return request.method === 'POST' ? submit(request, settings) : refuse(UNKNOWN);
   const job = jobOf(id);
-  if (!job || request.method !== 'GET' || more.length > 0) return refuse(UNKNOWN);
+  if (!job || more.length > 0) return refuse(UNKNOWN);
+  if (request.method === 'POST' && part === 'cancel') return cancel(id, job);
+  if (request.method !== 'GET') return refuse(UNKNOWN);
   if (part === undefined) return document(describe(id, job));
   if (part !== 'content') return refuse(UNKNOWN);
   const { status } = progressOf(job, Date.now());
@@ -45,6 +49,12 @@ function submit(request: WireRequest, settings: Settings): WireAnswer {
   const id = newJob(body, Date.now(), takes(settings));
   const job = jobOf(id);
   return job ? document(describe(id, job)) : refuse(UNKNOWN);
+}
+
+/** A job is its ID alone, so one that is cancelled is only never asked about again. */
+function cancel(id: string, job: Job): WireAnswer {
+  const { status } = progressOf(job, Date.now());
+  return status === 'queued' ? document(describe(id, job)) : refuse(BEGUN);
 }
 
 function describe(id: string, job: Job): Fields {

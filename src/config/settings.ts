@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { readNetworks } from './networks.js';
+import { readOrigins } from './origins.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
@@ -23,6 +24,7 @@ type Settings = Pick<
   | 'dashboard'
   | 'sign_in'
   | 'trusted_proxies'
+  | 'cors'
   | 'first_start'
 >;
 
@@ -65,6 +67,7 @@ export function readSettings(
     dashboard,
     sign_in: readSignIn(source, gateway.sign_in ?? {}),
     trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
+    cors: readOrigins(source, '/cors', gateway.cors ?? []),
     first_start: readFirstStart(source, gateway.first_start),
   };
 }

@@ -119,6 +119,8 @@ export interface Configuration {
   sign_in: SignIn;
   /** Networks, such as `10.0.0.0/8`, whose word about a client's address is believed. */
   trusted_proxies: readonly string[];
+  /** Origins whose pages may call the endpoints from a browser; `*` for all. */
+  cors: readonly string[];
   first_start: { account: string; credit_nano: bigint } | undefined;
   owners: ReadonlyMap<string, { name: string }>;
   providers: ReadonlyMap<string, Provider>;

@@ -9,6 +9,7 @@ export const ERRORS = {
   invalid_request_id: { status: 400, type: 'invalid_request_error' },
   provider_mismatch: { status: 400, type: 'invalid_request_error' },
   invalid_content_index: { status: 400, type: 'invalid_request_error' },
+  too_late_to_cancel: { status: 400, type: 'invalid_request_error' },
   idempotency_key_reused: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
   sign_in_required: { status: 401, type: 'authentication_error' },

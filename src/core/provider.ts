@@ -92,7 +92,7 @@ export interface Provider {
 
 /** A request to an upstream. */
 export interface WireRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /**
    * Joined to the provider's `base_url`, unless it is an absolute http(s) URL, which must be public
    * or the operator's choice.

@@ -6,7 +6,7 @@ export type Resolution = '720p' | '1080p' | '4k';
 
 /** A request to an upstream. `url` is absolute, for upstreams that say where to ask next. */
 export interface VideoRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Joined to the provider's `base_url`, unless it is an absolute http(s) URL. */
   path: string;
   headers?: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { preflight, shareWith } from './cors.js';
 import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
@@ -28,9 +29,11 @@ export function createApp(
   const router = new Router<State>();
   const answer = respond(services, state);
   const direct = new Map<string, Map<string, Handle>>();
-  for (const endpoint of services.configuration.endpoints) {
+  const { cors, endpoints, dashboard } = services.configuration;
+  for (const endpoint of endpoints) {
     const { method, path } = endpoint;
-    const run = sayingErrors(endpoint, compose(endpoint, stages, services));
+    const walk = compose(endpoint, stages, services);
+    const run = shareWith(cors, sayingErrors(endpoint, walk));
     router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();
@@ -42,7 +45,8 @@ export function createApp(
   app.use(identifying(services.now));
   app.use(health(state, services));
   app.use(answer);
-  if (services.configuration.dashboard) app.use(createDashboard(services));
+  if (dashboard) app.use(createDashboard(services));
+  if (cors.length > 0) app.use(preflight(cors, router));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();

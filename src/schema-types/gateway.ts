@@ -116,6 +116,11 @@ export interface GatewayFile {
    * Items: a network such as 10.0.0.0/8
    */
   trusted_proxies?: string[];
+  /**
+   *
+   * Items: an origin such as https://app.example.com, or '*' for all
+   */
+  cors?: string[];
   owners: {
     [k: string]: OwnerEntry;
   };

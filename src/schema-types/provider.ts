@@ -54,6 +54,7 @@ export interface ProviderManifest {
     'video.status'?: StatusBlock;
     'video.result'?: ResultBlock;
     'video.content'?: ContentBlock;
+    'video.cancel'?: CancelBlock;
   };
   errors?: ErrorsBlock;
   /** a module's name or ./path.js */
@@ -204,6 +205,12 @@ export interface ResultResponse {
 export interface ContentBlock {
   /** true or false */
   credentials?: boolean;
+}
+export interface CancelBlock {
+  /** POST, PUT or DELETE */
+  method?: 'POST' | 'PUT' | 'DELETE';
+  path: Address;
+  headers?: Headers;
 }
 export interface ErrorsBlock {
   message?: Template;

@@ -49,7 +49,8 @@ function bearer(ctx: Context): string {
   if (header === undefined) {
     throw unauthorized('The API key is missing: send it as "Authorization: Bearer <API_KEY>".');
   }
-  const secret = /^Bearer +(\S+) *$/iu.exec(header)?.[1];
+  // fal's clients write `Key` in place of `Bearer`.
+  const secret = /^(?:Bearer|Key) +(\S+) *$/iu.exec(header)?.[1];
   if (secret === undefined) {
     throw unauthorized('The Authorization header must be "Bearer <API_KEY>".');
   }

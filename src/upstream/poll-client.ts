@@ -143,7 +143,8 @@ function optionsOf(
   return {
     method,
     headers: { 'user-agent': 'tollgate', ...headers, ...(own && provider.headers) },
-    ...(body !== undefined && { body }),
+    // Without a body of its own, such a call would wait for one to be written.
+    ...(method === 'GET' ? body !== undefined && { body } : { body: body ?? '' }),
   };
 }
 

@@ -117,7 +117,7 @@ describe('load of a valid configuration', () => {
   });
 
   it('reads the allow list of the sign-in', async () => {
-    const { sign_in, trusted_proxies } = await sound('sound-everything');
+    const { sign_in, trusted_proxies, cors } = await sound('sound-everything');
     const { providers, ...rest } = sign_in;
     expect(rest).to.deep.equal({
       allow: ['@example.org', 'ada@example.com'],
@@ -157,6 +157,7 @@ describe('load of a valid configuration', () => {
         scopes: ['read:user', 'user:email'],
       },
     });
+    expect(cors).to.deep.equal(['https://app.example.com', '*']);
     expect(trusted_proxies).to.deep.equal(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
   });
 

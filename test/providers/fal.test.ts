@@ -25,7 +25,12 @@ function queue(states: Say[], result: Say): Script {
   let polls = 0;
   return ({ method, path }, url) => {
     const requests = `${url}/fal-ai/veo3.1/requests/r1`;
-    const urls = { status_url: `${requests}/status`, response_url: requests };
+    const urls = {
+      status_url: `${requests}/status`,
+      response_url: requests,
+      cancel_url: `${requests}/cancel`,
+    };
+    if (method === 'PUT') return { status: 202, json: { status: 'CANCELLATION_REQUESTED' } };
     if (method === 'POST') return { json: { ...QUEUED, request_id: 'r1', ...urls } };
     if (path.endsWith('.mp4')) return { bytes: MP4 };
     if (!path.endsWith('/status')) return result;
@@ -76,6 +81,30 @@ describe('the manifest of fal, its queue', () => {
     await house.begin({ image: PNG });
     expect(posts()[0]?.path).to.equal('/fal-ai/veo3.1/fast/image-to-video');
     expect(posts()[0]?.json).to.include({ image_url: `data:image/png;base64,${PNG}` });
+  });
+
+  it('cancels what still waits in the queue by its own address', async () => {
+    house.script = queue([{ json: QUEUED }], {});
+    const { response_url } = await house.begin();
+    expect((await house.cancel(response_url)).status).to.equal(202);
+    const put = house.upstream.requests.find(({ method }) => method === 'PUT');
+    expect(put?.path).to.equal('/fal-ai/veo3.1/requests/r1/cancel');
+    expect(put?.headers['authorization']).to.equal(`Key ${UPSTREAM_KEY}`);
+  });
+
+  it('cancels nothing at an address that is not its own', async () => {
+    house.script = ({ method }, url) => {
+      if (method === 'POST') {
+        const task = `${url}/fal-ai/veo3.1/requests/r1`;
+        const cancel_url = 'http://127.0.0.1:9/cancel';
+        return { json: { status_url: `${task}/status`, response_url: task, cancel_url } };
+      }
+      return { json: QUEUED };
+    };
+    const { response_url } = await house.begin();
+    const { status, text } = await house.cancel(response_url);
+    expect(status).to.equal(400);
+    expect(JSON.parse(text)).to.include({ status: 'ALREADY_COMPLETED' });
   });
 
   it('makes as many requests as there are videos to make', async () => {

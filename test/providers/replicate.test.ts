@@ -149,6 +149,13 @@ describe('the manifest of Replicate, its videos', () => {
     expect(asked).to.deep.equal(Array(4).fill('/predictions/p1a2'));
   });
 
+  it('cancels a prediction that has not begun', async () => {
+    const { response_url } = await house.begin();
+    expect((await house.cancel(response_url)).status).to.equal(202);
+    const last = house.upstream.requests.at(-1);
+    expect([last?.method, last?.path]).to.deep.equal(['POST', '/predictions/p1a2/cancel']);
+  });
+
   for (const [shape, output, files] of OUTPUTS) {
     it(`finds the video in ${shape}`, async () => {
       states.push(prediction('succeeded', { output: output(FILE) }));

@@ -40,6 +40,17 @@ describe('the manifest of Runway', () => {
   afterEach(() => house.close());
   const posts = () => house.upstream.requests.filter(({ method }) => method === 'POST');
 
+  it('cancels a task that waits by deleting it', async () => {
+    house.script = (received, url) =>
+      received.method === 'DELETE'
+        ? { status: 204 }
+        : tasks(() => [state('PENDING')])(received, url);
+    const { response_url } = await house.begin();
+    expect((await house.cancel(response_url)).status).to.equal(202);
+    const last = house.upstream.requests.at(-1);
+    expect([last?.method, last?.path]).to.deep.equal(['DELETE', '/tasks/t1']);
+  });
+
   it('says a request in its words, with the version of the wire', async () => {
     await house.begin({
       duration_seconds: 6,

@@ -6,10 +6,20 @@ import {
   ToolMessage,
 } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
+import { ChatOpenAI, OpenAIEmbeddings, type ChatOpenAIFields } from '@langchain/openai';
 import { expect } from 'chai';
-import { APIError, AuthenticationError, BadRequestError, InternalServerError } from 'openai';
-import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
+import { APIError } from 'openai';
+import {
+  COST,
+  errorOf,
+  OBJECT,
+  REFUSALS,
+  SCHEMA,
+  startSdkGateway,
+  TEXT,
+  VECTOR,
+  type SdkGateway,
+} from './helpers/sdk-gateway.js';
 
 async function gather(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
   let gathered = new AIMessageChunk('');
@@ -18,77 +28,103 @@ async function gather(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageC
 }
 
 describe('LangChain', () => {
-  let acme: OpenaiGateway;
-
-  const model = (name: string, fields: ChatOpenAIFields = {}): ChatOpenAI =>
-    new ChatOpenAI({
-      model: name,
-      apiKey: acme.secret,
-      maxRetries: 0,
-      configuration: { baseURL: `${acme.url}/v1` },
-      ...fields,
-    });
-
+  let acme: SdkGateway;
   before(async () => {
-    acme = await startOpenaiGateway();
+    acme = await startSdkGateway();
   });
   after(() => acme.close());
-
-  it('invokes a model and sees its usage', async () => {
-    const messages = [new SystemMessage('Be brief.'), new HumanMessage('Hello!')];
-    const answer = await model('acme-chat', { temperature: 0, maxTokens: 50 }).invoke(messages);
-    expect(answer.content).to.equal('Good day, 🌍!');
-    expect(answer.usage_metadata).to.include({
-      input_tokens: 9,
-      output_tokens: 5,
-      total_tokens: 14,
-    });
-    expect(answer.response_metadata).to.include({ finish_reason: 'stop' });
-    expect(acme.sent()).to.include({ temperature: 0, max_tokens: 50 });
-  });
-
-  it('streams a model, with usage at the end', async () => {
-    const gathered = await gather(await model('acme-chat').stream('Hello!'));
-    expect(gathered.content).to.equal('Good day, 🌍!');
-    expect(gathered.usage_metadata).to.include({ total_tokens: 13 });
-  });
 
   const weather = tool(() => 'Rain.', {
     name: 'weather',
     description: 'The weather in a city.',
     schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   });
-  const rain = [{ name: 'weather', args: { city: 'Oslo' }, id: 'call_1', type: 'tool_call' }];
+  const rain = { name: 'weather', args: { city: 'Oslo' }, id: 'call_1', type: 'tool_call' };
+  const configuration = () => ({ baseURL: `${acme.url}/v1` });
 
-  it('calls a tool and reads its answer', async () => {
-    const bound = model('acme-all').bindTools([weather]);
-    const question = new HumanMessage('Is it raining in Oslo?');
-    const asked = await bound.invoke([question]);
-    expect(asked.tool_calls).to.deep.equal(rain);
-    const told = new ToolMessage({ content: 'Rain.', tool_call_id: 'call_1' });
-    const answer = await bound.invoke([question, asked, told]);
-    expect(answer).to.be.instanceOf(AIMessage);
-    expect(answer.content).to.equal('Good day, 🌍!');
-    expect(acme.sent()['messages']).to.have.length(3);
-  });
+  for (const useResponsesApi of [false, true]) {
+    describe(useResponsesApi ? 'with responses' : 'with chat completions', () => {
+      const model = (name = 'acme-chat', fields: ChatOpenAIFields = {}): ChatOpenAI =>
+        new ChatOpenAI({
+          model: name,
+          apiKey: acme.secret,
+          maxRetries: 0,
+          useResponsesApi,
+          configuration: configuration(),
+          ...fields,
+        });
 
-  it('gathers a tool call from a stream', async () => {
-    const gathered = await gather(await model('acme-all').bindTools([weather]).stream('Oslo?'));
-    expect(gathered.tool_calls).to.deep.equal(rain);
-  });
+      it('invokes a model and sees its usage', async () => {
+        const messages = [new SystemMessage('Be brief.'), new HumanMessage('Hello!')];
+        const costs = await acme.charged(async () => {
+          const answer = await model('acme-chat', { temperature: 0, maxTokens: 50 }).invoke(
+            messages,
+          );
+          expect(answer.text).to.equal(TEXT);
+          expect(answer.usage_metadata).to.include({
+            input_tokens: 9,
+            output_tokens: 5,
+            total_tokens: 14,
+          });
+        });
+        expect(acme.sent()).to.include({ temperature: 0, max_tokens: 50 });
+        expect(costs).to.deep.equal([COST.whole]);
+      });
 
-  const refusals = [
-    { status: 401, type: AuthenticationError, name: 'acme-chat', key: () => 'tg-not-a-key' },
-    { status: 400, type: BadRequestError, name: 'acme-chta' },
-    { status: 402, type: APIError, name: 'acme-chat', key: () => acme.poor },
-    { status: 502, type: InternalServerError, name: 'acme-broken' },
-  ];
-  for (const { status, type, name, key } of refusals) {
-    it(`throws ${type.name} for ${status}`, async () => {
-      const error: unknown = await model(name, key ? { apiKey: key() } : {})
-        .invoke('Hello!')
-        .catch((thrown: unknown) => thrown);
-      expect(error).to.be.instanceOf(type).with.property('status', status);
+      it('streams a model, with usage at the end', async () => {
+        const costs = await acme.charged(async () => {
+          const gathered = await gather(await model().stream('Hello!'));
+          expect(gathered.text).to.equal(TEXT);
+          expect(gathered.usage_metadata).to.include({ total_tokens: 13 });
+        });
+        expect(costs).to.deep.equal([COST.streamed]);
+      });
+
+      it('calls a tool and reads its answer', async () => {
+        const bound = model().bindTools([weather]);
+        const question = new HumanMessage('Is it raining in Oslo?');
+        const costs = await acme.charged(async () => {
+          const asked = await bound.invoke([question]);
+          expect(asked.tool_calls).to.have.length(1);
+          expect(asked.tool_calls?.[0]).to.deep.include(rain);
+          const told = new ToolMessage({ content: 'Rain.', tool_call_id: 'call_1' });
+          const answer = await bound.invoke([question, asked, told]);
+          expect(answer).to.be.instanceOf(AIMessage);
+          expect(answer.text).to.equal(TEXT);
+        });
+        expect(acme.sent()['messages']).to.have.length(3);
+        expect(costs).to.deep.equal([COST.tool, COST.whole]);
+      });
+
+      it('gathers a tool call from a stream', async () => {
+        const gathered = await gather(await model().bindTools([weather]).stream('Oslo?'));
+        expect(gathered.tool_calls?.[0]).to.deep.include(rain);
+      });
+
+      for (const method of ['jsonSchema', 'functionCalling'] as const) {
+        it(`gives structured output by ${method}`, async () => {
+          const asked = model().withStructuredOutput(SCHEMA, { name: 'place', method });
+          expect(await asked.invoke('Oslo?')).to.deep.equal(OBJECT);
+        });
+      }
+
+      for (const { status, model: name, key, says } of REFUSALS) {
+        it(`throws an error for ${status}, with our words`, async () => {
+          const error = await errorOf(model(name, { apiKey: key(acme) }).invoke('Hello!'));
+          expect(error).to.be.instanceOf(APIError).with.property('status', status);
+          expect((error as APIError).message).to.match(says);
+        });
+      }
     });
   }
+
+  it('embeds texts', async () => {
+    const costs = await acme.charged(async () => {
+      const apiKey = acme.secret;
+      const settings = { model: 'acme-vectors', apiKey, configuration: configuration() };
+      const vectors = await new OpenAIEmbeddings(settings).embedDocuments(['a', 'b']);
+      expect(vectors).to.deep.equal([VECTOR, VECTOR]);
+    });
+    expect(costs).to.deep.equal([COST.vector]);
+  });
 });

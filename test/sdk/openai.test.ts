@@ -7,7 +7,7 @@ import OpenAI, {
   type ClientOptions,
 } from 'openai';
 import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction';
-import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
+import { COST, OBJECT, SCHEMA, startSdkGateway, type SdkGateway } from './helpers/sdk-gateway.js';
 
 function weather(asked: (place: object) => void): RunnableToolFunctionWithParse<object> {
   return {
@@ -26,7 +26,7 @@ function weather(asked: (place: object) => void): RunnableToolFunctionWithParse<
 }
 
 describe('the openai package', () => {
-  let acme: OpenaiGateway;
+  let acme: SdkGateway;
   let client: OpenAI;
 
   const connect = (options: ClientOptions = {}): OpenAI =>
@@ -36,7 +36,7 @@ describe('the openai package', () => {
     who.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello!' }] });
 
   before(async () => {
-    acme = await startOpenaiGateway();
+    acme = await startSdkGateway();
     client = connect();
   });
   after(() => acme.close());
@@ -70,6 +70,31 @@ describe('the openai package', () => {
     expect(usages).to.deep.equal([13]);
   });
 
+  it('is charged for each call once, by its usage', async () => {
+    const { completions } = client.chat;
+    const request = { model: 'acme-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
+    const tools = [weather(() => undefined)];
+    const costs = await acme.charged(async () => {
+      await completions.create(request);
+      await completions.stream(request).finalMessage();
+      await completions.runTools({ ...request, tools }).finalContent();
+      await hello('acme-broken').catch(() => undefined);
+    });
+    expect(costs).to.deep.equal([COST.whole, COST.streamed, COST.tool, COST.whole]);
+  });
+
+  it('parses a completion by a schema', async () => {
+    const { choices } = await client.chat.completions.parse({
+      model: 'acme-chat',
+      messages: [{ role: 'user', content: 'Oslo?' }],
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'place', schema: SCHEMA, strict: true },
+      },
+    });
+    expect(choices[0]?.message.parsed).to.deep.equal(OBJECT);
+  });
+
   it('gathers a stream into a completion with its own helper', async () => {
     const runner = client.chat.completions.stream({
       model: 'acme-chat',
@@ -85,7 +110,7 @@ describe('the openai package', () => {
       const cities: unknown[] = [];
       const { completions } = client.chat;
       const request = {
-        model: 'acme-all',
+        model: 'acme-chat',
         messages: [{ role: 'user' as const, content: 'Is it raining in Oslo?' }],
         tools: [weather((place) => cities.push(place))],
       };

@@ -16,7 +16,7 @@ describe('the stage auth', () => {
   });
   after(() => acme.close());
 
-  for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'Bearer   ']) {
+  for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'Bearer   ', 'Key ', 'key ']) {
     it(`takes a key after "${scheme}"`, async () => {
       expect((await models(`${scheme}${acme.secret}`)).status).to.equal(200);
     });

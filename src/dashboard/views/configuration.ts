@@ -34,6 +34,7 @@ export function configurationShape(configuration: Configuration): object {
     log_level: configuration.log_level,
     dashboard: configuration.dashboard,
     trusted_proxies: configuration.trusted_proxies,
+    cors: configuration.cors,
     limits: { ...limits },
     first_start: first_start
       ? { account: first_start.account, credit: formatDollars(first_start.credit_nano) }

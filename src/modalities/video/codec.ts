@@ -52,6 +52,11 @@ export interface VideoCodec {
     state: JsonObject,
     upstream: Upstream,
   ): VideoProgress | { state: JsonObject };
+  /**
+   * How the upstream is told to drop a task that it has not begun. Any 2xx says that it has done
+   * so; left out where it cannot be told.
+   */
+  cancel?(state: JsonObject, upstream: Upstream): VideoRequest;
 }
 
 /** Whether an adapter's export is a video codec. */

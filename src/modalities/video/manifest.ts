@@ -5,7 +5,13 @@ import { pointer as join } from '../../yaml/source.js';
 import { isVideoCodec } from './codec.js';
 import { mapVideos } from './template.js';
 
-const TEMPLATES = ['video.submit', 'video.status', 'video.result', 'video.content'] as const;
+const TEMPLATES = [
+  'video.submit',
+  'video.status',
+  'video.result',
+  'video.content',
+  'video.cancel',
+] as const;
 
 /** How a manifest makes videos: by a codec that it names, or by its own templates. */
 export async function readVideo({

@@ -1,6 +1,7 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import { fact } from '../../pipeline/stage.js';
+import { cancel } from './cancel.js';
 import { content } from './content.js';
 import { findTask } from './find-task.js';
 import { videoSubmission, type VideoFormat } from './formats/video-submission.js';
@@ -58,6 +59,19 @@ const OPERATIONS: readonly Operation[] = [
     run: (state, client, services) =>
       content(fact(state, 'task'), state.request_id, client, services),
   },
+  {
+    name: 'video.cancel',
+    description: {
+      summary: 'Cancel a video task that has not begun',
+      details:
+        'A cancelled task is `FAILED`, its hold is released, and it is never charged. Beside the ' +
+        'error of one that cannot be cancelled stands `status: ALREADY_COMPLETED`.',
+      status: 202,
+      content: { 'application/json': 'video-cancellation' },
+    },
+    shape: { needs: ['caller', 'task:task'], gives: ['answer:status'] },
+    run: (state, _client, services) => cancel(fact(state, 'task'), services),
+  },
 ];
 
 /** They follow a task to its end. */
@@ -76,6 +90,11 @@ const ENDPOINTS: readonly DefaultEndpoint[] = [
     name: 'content',
     at: 'GET /v1/queue/{model}/requests/{requestID}/content/{index}',
     stages: ['auth', { route: 'content' }, { transform: 'video.content' }],
+  },
+  {
+    name: 'cancel',
+    at: 'PUT /v1/queue/{model}/requests/{requestID}/cancel',
+    stages: ['auth', { route: 'task' }, { transform: 'video.cancel' }],
   },
 ];
 

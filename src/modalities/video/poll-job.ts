@@ -60,7 +60,8 @@ async function askOn(
   return { job: { ...job, state, status: 'IN_PROGRESS' }, places: [] };
 }
 
-function isPassing(status: number): boolean {
+/** Whether a status says nothing about the task. */
+export function isPassing(status: number): boolean {
   return PASSING.has(status) || status >= 500 || (status >= 300 && status <= 399);
 }
 

@@ -32,6 +32,24 @@ export function compileQuestion(source: Source, operations: Operations, state: F
   return (known, upstream) => (known[RESULT] === true ? result : status)(known, upstream);
 }
 
+/** How an upstream is told to drop a task; undefined where the manifest does not say. */
+export function compileCancel(
+  source: Source,
+  operations: Operations,
+  state: Fields,
+): Ask | undefined {
+  const told = operations['video.cancel'];
+  if (!told) return undefined;
+  const at = `/operations${join('video.cancel', 'path')}`;
+  const template = compile(told.path, at, { source, place: questionPlace(state), address: true });
+  const sent = headersOf(told.headers);
+  return (known, upstream) => {
+    const made = evaluate(template, known, { state: known, model: upstream.model });
+    const path = ownAddress(addressFrom(made), upstream);
+    return { method: told.method ?? 'POST', path, headers: sent, credentials: true };
+  };
+}
+
 /** An address that an upstream gave may lead only to where we asked it. */
 function ownAddress(address: string, { provider }: Upstream): string {
   if (!isAbsolute(address)) return address;

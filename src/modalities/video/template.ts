@@ -10,7 +10,7 @@ import { headersOf } from '../../mapping/headers.js';
 import { asJson, asState } from './template-json.js';
 import { TEMPLATE_SCOPES, type Fields, type Place } from '../../mapping/template-scopes.js';
 import { compileProgress, RESULT, STATUSES } from './template-progress.js';
-import { compileQuestion } from './template-status.js';
+import { compileCancel, compileQuestion } from './template-status.js';
 import { evaluate, type Template } from '../../mapping/scope.js';
 import type { Operations } from './template-types.js';
 
@@ -31,6 +31,7 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
   const remember = at(TEMPLATE_SCOPES.submit_response, '/response/state', submit.response?.state);
   const state = fieldsOf(submit.response?.state);
   const poll = compileQuestion(source, operations, state);
+  const cancel = compileCancel(source, operations, state);
   const headers = headersOf(submit.headers);
   return {
     refuse(call) {
@@ -52,6 +53,7 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
     },
     poll,
     polled: compileProgress(source, operations, state),
+    ...(cancel && { cancel }),
   };
 }
 

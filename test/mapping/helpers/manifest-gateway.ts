@@ -29,6 +29,8 @@ export interface MediaHouse extends TestGateway {
   /** Submits, and answers the addresses that the client is given. */
   begin(parameters?: object): Promise<{ status_url: string; response_url: string }>;
   get(path: string): Promise<Answer>;
+  /** Cancels the task whose result is at a path. */
+  cancel(response_url: string): Promise<Answer>;
   /** Waits, and answers the JSON at a path. */
   later(path: string): Promise<Record<string, unknown>>;
 }
@@ -89,6 +91,7 @@ models:
       return JSON.parse(text) as { status_url: string; response_url: string };
     },
     get,
+    cancel: (response_url: string) => ask(gateway, `${response_url}/cancel`, { method: 'PUT' }),
     later: async (path: string) => {
       wait();
       const { status, text } = await get(path);

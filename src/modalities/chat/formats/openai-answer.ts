@@ -77,8 +77,6 @@ function event(data: string): string {
 /** What differs between the contract's chunks and OpenAI's own. */
 export interface ChunkWords {
   object: string;
-  /** Further fields of every chunk. */
-  extra?: Readonly<Record<string, unknown>>;
   /** Further fields of the first delta of a choice. */
   opening?: Readonly<Record<string, unknown>>;
   /** Each choice says `logprobs: null` where it has none. */
@@ -113,7 +111,7 @@ export class ChunkWriter extends EventWriter {
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
     this.#hasUsage = words.usage !== 'never';
     this.#usageBody = words.usage_details ? detailedUsageBody : usageBody;
-    const heading = { id, object: words.object, created, model, ...words.extra };
+    const heading = { id, object: words.object, created, model };
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
   }
 

@@ -49,7 +49,6 @@ export const openAiChat: ChatFormat = {
   stream: (heading, shown, work) =>
     new ChunkWriter(heading, shown, {
       object: 'chat.completion.chunk',
-      extra: { system_fingerprint: null },
       opening: { content: '', refusal: null },
       null_logprobs: true,
       usage: work.include_usage ? 'asked' : 'never',

@@ -15,11 +15,14 @@ export interface Ending {
 
 /** Fields that clients look for although nothing is kept, with the values that say so. */
 const NOTHING_KEPT = {
+  completed_at: null,
   error: null,
+  frequency_penalty: null,
   instructions: null,
   max_output_tokens: null,
   metadata: {},
   parallel_tool_calls: true,
+  presence_penalty: null,
   previous_response_id: null,
   reasoning: { effort: null, summary: null },
   store: false,

@@ -15,6 +15,8 @@ export interface VideoUpstream extends FakeUpstream {
   onSubmit: ((nth: number, response: ServerResponse) => Say | undefined) | undefined;
   /** What is said of a film when it is asked about for the nth time, from 1. */
   onPoll: (film: string, nth: number) => Say;
+  /** What is said to the demand to drop a film. */
+  onCancel: (film: string) => Say;
   /** How a reel is served. */
   onReel: (received: Received, response: ServerResponse) => void | Promise<void>;
 }
@@ -44,6 +46,7 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
     asked: new Map(),
     onSubmit: undefined,
     onPoll: (film) => ({ state: 'done', reels: reelsOf(lab, film) }),
+    onCancel: () => ({}),
     onReel: (_received, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': REEL.length });
       response.end(REEL);
@@ -56,6 +59,7 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
     if (path.startsWith('/reels/')) return lab.onReel(received, response);
     if (path === '/films') return submit(received, response);
     const film = path.split('/')[2] ?? '';
+    if (path.endsWith('/cancel')) return say(lab.onCancel(film), received, response);
     const nth = (lab.asked.get(film) ?? 0) + 1;
     lab.asked.set(film, nth);
     await say(lab.onPoll(film, nth), received, response);

@@ -1,6 +1,11 @@
 import { createFalClient, type FalClient } from '@fal-ai/client';
 import { expect } from 'chai';
-import { MODEL, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
+import { until } from '../helpers/until.js';
+import {
+  MODEL,
+  startVideoGateway,
+  type VideoGateway,
+} from '../modalities/video/helpers/video-gateway.js';
 
 /** What the client's types say of a model that they do not know. */
 interface Result {
@@ -17,8 +22,7 @@ describe('the @fal-ai/client package', () => {
       credentials: gateway.secret,
       requestMiddleware: async (config) => {
         const { pathname, search } = new URL(config.url);
-        const headers = { ...config.headers, Authorization: `Bearer ${gateway.secret}` };
-        return { ...config, url: `${gateway.url}/v1/queue${pathname}${search}`, headers };
+        return { ...config, url: `${gateway.url}/v1/queue${pathname}${search}` };
       },
     });
   });
@@ -58,6 +62,27 @@ describe('the @fal-ai/client package', () => {
     });
     expect((result as unknown as Result).status).to.equal('COMPLETED');
     expect(seen.at(-1)).to.equal('COMPLETED');
+  });
+
+  it('cancels what has not begun, and hears that the rest cannot be', async () => {
+    gateway.lab.onPoll = () => ({ state: 'waiting' });
+    const { request_id: requestId } = await fal.queue.submit(MODEL, { input });
+    await fal.queue.cancel(MODEL, { requestId });
+    expect(await gateway.books()).to.deep.include({ held: 0n, charges: [] });
+    const again: unknown = await fal.queue.cancel(MODEL, { requestId }).catch((e: unknown) => e);
+    expect(again).to.have.property('status', 400);
+    expect(again).to.have.nested.property('body.status', 'ALREADY_COMPLETED');
+  });
+
+  it('cancels by itself what takes longer than its caller waits', async () => {
+    gateway.lab.onPoll = () => ({ state: 'waiting' });
+    const waiting = fal.subscribe(MODEL, { input, timeout: 20, pollInterval: 1_000 });
+    const error: unknown = await waiting.catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/timed out/u);
+    await until(async () => (await gateway.books()).held === 0n, 'the hold is released');
+    expect((await gateway.books()).charges).to.deep.equal([]);
   });
 
   it('hears why a submission was refused', async () => {

@@ -1,0 +1,97 @@
+import { GatewayError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Upstream } from '../../core/model.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { VideoRequest } from '../../core/task.js';
+import type { Services } from '../../pipeline/services.js';
+import type { Answer, RoutedTask } from '../../pipeline/work.js';
+import type { Task, TaskJob } from '../../store/tasks/task-types.js';
+import { classifyError } from '../../upstream/classify-error.js';
+import { videoOperation } from './codec.js';
+import { gone, poll, upstreamOf } from './poll.js';
+import { isPassing } from './poll-job.js';
+import { wireOf } from './submit-jobs.js';
+
+/** What clients of a cancelled task read. */
+const CANCELLED = 'The task was cancelled.';
+
+/**
+ * Cancels a task that its upstream has not begun, in the words of fal's queue. The task ends
+ * FAILED and its hold with it, once the upstream has dropped all of it: an upstream that makes the
+ * videos all the same would be paid for what nobody can be charged. Throws `GatewayError` (502)
+ * where the upstream could not be told.
+ */
+export async function cancel({ task: routed }: RoutedTask, services: Services): Promise<Answer> {
+  const { task } = await poll(routed, services);
+  if (task.status !== 'IN_QUEUE') return tooLate(task);
+  const upstream = upstreamOf(task, services);
+  if (!upstream) throw unreachable(gone());
+  const { store, now, configuration } = services;
+  const jobs = task.jobs.filter(({ status }) => status === 'IN_QUEUE');
+  const dropped = await Promise.allSettled(jobs.map((job) => drop(job, upstream, services)));
+  const isDropped = dropped.map((one) => one.status === 'fulfilled' && one.value);
+  if (isDropped.every(Boolean)) {
+    // Another request may have ended it since.
+    const due_ms = now() + configuration.limits.task_ms;
+    if (!(await store.tasks.fail(task.id, CANCELLED, due_ms))) return tooLate(task);
+    return { status: 202, body: () => ({ status: 'CANCELLATION_REQUESTED' }) };
+  }
+  const lost = new Set(jobs.filter((_job, i) => isDropped[i]));
+  if (lost.size > 0) await goOnWithout(lost, task, services);
+  const fault = dropped.find((one) => one.status === 'rejected');
+  if (fault) throw unreachable(fault.reason);
+  return tooLate(task);
+}
+
+/** The upstream makes a part of the videos all the same, and is not asked about the others. */
+async function goOnWithout(
+  lost: ReadonlySet<TaskJob>,
+  task: Task,
+  { store }: Services,
+): Promise<void> {
+  const jobs = task.jobs.map((job): TaskJob =>
+    lost.has(job) ? { ...job, status: 'FAILED', error: CANCELLED } : job,
+  );
+  const { due_ms } = task;
+  await store.tasks.advance(task, { status: 'IN_PROGRESS', error: null, jobs, places: [], due_ms });
+}
+
+/** Whether the upstream has dropped a task of its own. */
+async function drop(
+  { state }: TaskJob,
+  upstream: Upstream,
+  { poll_client, configuration }: Services,
+): Promise<boolean> {
+  const request = requestOf(state, upstream);
+  if (!request) return false;
+  const { provider } = upstream;
+  const { answer_bytes } = configuration.limits;
+  const answer = await poll_client.ask(provider, wireOf(request), answer_bytes);
+  const { status, headers, text } = answer;
+  if (isPassing(status)) throw classifyError(status, headers, text, provider);
+  return status >= 200 && status <= 299;
+}
+
+/** Undefined where the upstream cannot be told, or did not say how when it took the task. */
+function requestOf(state: JsonObject, upstream: Upstream): VideoRequest | undefined {
+  try {
+    return videoOperation(upstream).codec.cancel?.(state, upstream);
+  } catch (error) {
+    if (error instanceof UpstreamError) return undefined;
+    throw error;
+  }
+}
+
+function unreachable(error: unknown): GatewayError {
+  const message = error instanceof UpstreamError ? error.message : 'The upstream failed.';
+  return new GatewayError('upstream_error', message, { cause: error });
+}
+
+function tooLate({ status }: Task): Answer {
+  const message =
+    status === 'COMPLETED' || status === 'FAILED'
+      ? 'The task has ended already.'
+      : 'The task has begun, or its upstream cannot drop it any more.';
+  const { error } = new GatewayError('too_late_to_cancel', message).toJSON();
+  return { status: 400, body: () => ({ status: 'ALREADY_COMPLETED', error }) };
+}

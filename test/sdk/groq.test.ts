@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import Groq, { APIError } from 'groq-sdk';
+import {
+  COST,
+  errorOf,
+  OBJECT,
+  REFUSALS,
+  SCHEMA,
+  startSdkGateway,
+  TEXT,
+  type SdkGateway,
+} from './helpers/sdk-gateway.js';
+
+const HELLO = {
+  model: 'acme-chat',
+  messages: [{ role: 'user' as const, content: 'Hello!' }],
+};
+const WEATHER = {
+  type: 'function' as const,
+  function: {
+    name: 'weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  },
+};
+
+/** It puts `/openai/v1` behind the address that it is given. */
+describe('the groq-sdk package', () => {
+  let acme: SdkGateway;
+  let client: Groq;
+
+  const connect = (apiKey: string): Groq => new Groq({ baseURL: acme.url, apiKey, maxRetries: 0 });
+
+  before(async () => {
+    acme = await startSdkGateway();
+    client = connect(acme.secret);
+  });
+  after(() => acme.close());
+
+  it('creates a completion and sees its usage', async () => {
+    const costs = await acme.charged(async () => {
+      const { choices, usage } = await client.chat.completions.create(HELLO);
+      expect(choices[0]?.message.content).to.equal(TEXT);
+      expect(usage?.total_tokens).to.equal(14);
+    });
+    expect(costs).to.deep.equal([COST.whole]);
+  });
+
+  it('streams a completion', async () => {
+    const costs = await acme.charged(async () => {
+      let text = '';
+      for await (const chunk of await client.chat.completions.create({ ...HELLO, stream: true })) {
+        text += chunk.choices[0]?.delta.content ?? '';
+      }
+      expect(text).to.equal(TEXT);
+    });
+    expect(costs).to.deep.equal([COST.streamed]);
+  });
+
+  it('calls a tool', async () => {
+    const costs = await acme.charged(async () => {
+      const { choices } = await client.chat.completions.create({ ...HELLO, tools: [WEATHER] });
+      const [call] = choices[0]?.message.tool_calls ?? [];
+      expect(call?.function).to.deep.equal({ name: 'weather', arguments: '{"city":"Oslo"}' });
+    });
+    expect(costs).to.deep.equal([COST.tool]);
+  });
+
+  it('answers in JSON by a schema', async () => {
+    const { choices } = await client.chat.completions.create({
+      ...HELLO,
+      response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } },
+    });
+    expect(JSON.parse(choices[0]?.message.content ?? '')).to.deep.equal(OBJECT);
+  });
+
+  for (const { status, model, key, says } of REFUSALS) {
+    it(`throws its own error for ${status}, with our words`, async () => {
+      const error = await errorOf(connect(key(acme)).chat.completions.create({ ...HELLO, model }));
+      expect(error).to.be.instanceOf(APIError).with.property('status', status);
+      expect((error as APIError).message).to.match(says);
+    });
+  }
+
+  it('throws when a stream is cut by the upstream', async () => {
+    const reading = (async () => {
+      const cut = { ...HELLO, model: 'acme-cut', stream: true as const };
+      for await (const _ of await client.chat.completions.create(cut));
+    })();
+    expect(await errorOf(reading)).to.be.instanceOf(Error);
+  });
+});
