@@ -109,6 +109,16 @@ describe('the @anthropic-ai/sdk package', () => {
     const ids = [];
     for await (const { id } of client.models.list()) ids.push(id);
     expect(ids).to.include('acme-chat');
+    expect((await client.models.retrieve('acme-chat')).id).to.equal('acme-chat');
+  });
+
+  it('counts the tokens of a prompt, for nothing', async () => {
+    const { model, messages } = HELLO;
+    const costs = await acme.charged(async () => {
+      const { input_tokens } = await client.messages.countTokens({ model, messages });
+      expect(input_tokens).to.be.within(1, 50);
+    });
+    expect(costs).to.deep.equal([]);
   });
 
   for (const { status, model, key, says } of REFUSALS) {

@@ -85,6 +85,25 @@ describe('the @google/genai package', () => {
     expect(JSON.parse(text ?? '')).to.deep.equal(OBJECT);
   });
 
+  it('lists models, knows one by its name, and counts tokens for nothing', async () => {
+    const costs = await acme.charged(async () => {
+      const names = [];
+      for await (const { name } of await client.models.list()) names.push(name);
+      expect(names).to.include('models/acme-chat');
+      const { name } = await client.models.get({ model: 'acme-chat' });
+      expect(name).to.equal('models/acme-chat');
+      const { totalTokens } = await client.models.countTokens(HELLO);
+      expect(totalTokens).to.be.within(1, 50);
+    });
+    expect(costs).to.deep.equal([]);
+  });
+
+  it('asks at the version that it takes by itself, too', async () => {
+    const { secret: apiKey, url: baseUrl } = acme;
+    const plain = new GoogleGenAI({ apiKey, httpOptions: { baseUrl } });
+    expect((await plain.models.generateContent(HELLO)).text).to.equal(TEXT);
+  });
+
   for (const { status, model, key, says } of REFUSALS) {
     it(`throws its own ApiError for ${status}, with our words`, async () => {
       const call = connect(key(acme)).models.generateContent({ ...HELLO, model });

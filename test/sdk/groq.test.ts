@@ -73,6 +73,12 @@ describe('the groq-sdk package', () => {
     expect(JSON.parse(choices[0]?.message.content ?? '')).to.deep.equal(OBJECT);
   });
 
+  it('lists models, and knows one by its name', async () => {
+    const { data } = await client.models.list();
+    expect(data.map(({ id }) => id)).to.include('acme-chat');
+    expect((await client.models.retrieve('acme-chat')).owned_by).to.equal('acme');
+  });
+
   for (const { status, model, key, says } of REFUSALS) {
     it(`throws its own error for ${status}, with our words`, async () => {
       const error = await errorOf(connect(key(acme)).chat.completions.create({ ...HELLO, model }));

@@ -133,6 +133,15 @@ describe('the openai package', () => {
     expect(ids).to.include('acme: acme-chat');
   });
 
+  for (const base of ['/v1', '/openai/v1']) {
+    it(`retrieves a model at ${base}`, async () => {
+      const { id, owned_by } = await connect({ baseURL: acme.url + base }).models.retrieve(
+        'acme-chat',
+      );
+      expect([id, owned_by]).to.deep.equal(['acme-chat', 'acme']);
+    });
+  }
+
   const refusals = [
     { status: 401, type: AuthenticationError, code: 'invalid_api_key' },
     { status: 400, type: BadRequestError, code: 'model_not_found' },
