@@ -46,16 +46,19 @@ for (const [title, start] of Object.entries(WIRES)) {
         const { script } = wire;
         const create = ['account', 'create', `agent-${at}`, '--credit', '10'];
         const { id } = await box.json<{ id: string }>(...create);
-        const { secret: key } = await box.json<{ secret: string }>('key', 'create', id, '--name=a');
-        const place = await emptyPlace({ url, key, model: agent.model });
+        const { secret } = await box.json<{ secret: string }>('key', 'create', id, '--name=a');
+        const place = await emptyPlace();
         script.begin(agent.writes(place.file));
-        const done = await run(agent, place);
-        const requests = await requestsOf(serving, { url, secret: key, id });
+        const done = await run(agent, place, { url, secret });
+        const requests = await requestsOf(serving, { url, secret, id });
         const entries = await box.json<Entry[]>('ledger', id);
         const charges = entries.filter(({ kind }) => kind === 'charge');
         console.log(lineOf(agent, done, requests, charges));
 
-        expect(script.calls.map(({ turn }) => turn)).to.have.members([...agent.turns]);
+        expect(
+          script.calls.map(({ turn }) => turn),
+          said(done),
+        ).to.have.members([...agent.turns]);
         expect(requests.filter(({ status }) => status !== 200)).to.deep.equal([]);
         expect(done.written, said(done)).to.equal(CONTENT);
         expect(done.stdout).to.include(FINAL_TEXT);
