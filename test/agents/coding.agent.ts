@@ -1,58 +1,38 @@
 import { expect } from 'chai';
-import { ask } from '../helpers/ask.js';
-import { eventually, makePlace, type Place as Box, type Running } from '../helpers/cli.js';
 import { AGENTS, CONTENT, type Agent } from './agents.js';
-import { emptyPlace, run, type Run } from './run.js';
+import { emptyPlace, run, said, type Run } from './run.js';
 import { FINAL_TEXT, type UpstreamCall } from './script.js';
-import { WIRES, type Wire } from './wires.js';
+import { serve, type Charge, type Request, type Served } from './served.js';
+import { startChatWire, WIRES, type Wire } from './wires.js';
 
 const TEST_MS = 150_000;
 /** Nano-dollars a token. */
 const PRICE = { input: 3_000, cached: 300, output: 15_000 };
 
-interface Entry {
-  kind: string;
-  amount: string;
-  estimated: boolean;
-}
-
-interface AccessLine {
-  account?: string;
-  endpoint?: string;
-  status: number;
-}
-
 for (const [title, start] of Object.entries(WIRES)) {
   describe(`coding agents, with an upstream that speaks ${title}`, function () {
     this.timeout(TEST_MS);
     let wire: Wire;
-    let box: Box;
-    let serving: Running;
-    let url: string;
+    let gateway: Served;
 
     before(async () => {
       wire = await start();
-      box = await makePlace(yaml(wire.provider));
-      serving = box.start('serve');
-      url = await serving.url();
+      gateway = await serve(yaml(wire.provider));
     });
     after(async () => {
-      await box?.close();
+      await gateway?.close();
       await wire?.close();
     });
 
-    for (const [at, agent] of AGENTS.entries()) {
+    for (const agent of AGENTS) {
       it(agent.title, async () => {
         const { script } = wire;
-        const create = ['account', 'create', `agent-${at}`, '--credit', '10'];
-        const { id } = await box.json<{ id: string }>(...create);
-        const { secret } = await box.json<{ secret: string }>('key', 'create', id, '--name=a');
+        const customer = await gateway.customer(agent.title, '10');
         const place = await emptyPlace();
         script.begin(agent.writes(place.file));
-        const done = await run(agent, place, { url, secret });
-        const requests = await requestsOf(serving, { url, secret, id });
-        const entries = await box.json<Entry[]>('ledger', id);
-        const charges = entries.filter(({ kind }) => kind === 'charge');
+        const done = await run(agent, place, { url: gateway.url, secret: customer.secret });
+        const requests = await gateway.requests(customer);
+        const charges = await gateway.charges(customer);
         console.log(lineOf(agent, done, requests, charges));
 
         expect(
@@ -70,6 +50,42 @@ for (const [title, start] of Object.entries(WIRES)) {
     }
   });
 }
+
+describe('coding agents whose account has no credit', function () {
+  this.timeout(TEST_MS);
+  let wire: Wire;
+  let gateway: Served;
+
+  before(async () => {
+    wire = await startChatWire();
+    gateway = await serve(yaml(wire.provider));
+  });
+  after(async () => {
+    await gateway?.close();
+    await wire?.close();
+  });
+
+  for (const agent of AGENTS) {
+    it(`${agent.title}: says so, and asks no second time`, async () => {
+      const customer = await gateway.customer(agent.title, '0');
+      const place = await emptyPlace();
+      wire.script.begin(agent.writes(place.file));
+      const done = await run(agent, place, { url: gateway.url, secret: customer.secret });
+      const requests = await gateway.requests(customer);
+      console.log(lineOf(agent, done, requests, []));
+
+      // All but the turn that follows the tool.
+      expect(requests, said(done)).to.have.length(agent.turns.length - 1);
+      expect(requests.map(({ status }) => status)).to.satisfy((all: number[]) =>
+        all.every((status) => status === 402),
+      );
+      expect(said(done)).to.match(/needs credit|Quota exceeded/u);
+      expect(done.status).not.to.equal(0);
+      expect(wire.script.calls).to.deep.equal([]);
+      expect(await gateway.charges(customer)).to.deep.equal([]);
+    });
+  }
+});
 
 function yaml(provider: string): string {
   const models = new Set(AGENTS.map(({ model }) => model));
@@ -90,24 +106,6 @@ models:${entries.join('')}
 `;
 }
 
-/** The requests of an account, by the access log. A last request of our own marks its end. */
-async function requestsOf(
-  serving: Running,
-  { url, secret, id }: { url: string; secret: string; id: string },
-): Promise<AccessLine[]> {
-  await ask({ url, secret }, '/v1/models');
-  const lines = (): AccessLine[] =>
-    serving.stderr
-      .split('\n')
-      .filter((line) => line.includes(`"account":"${id}"`))
-      .map((line) => JSON.parse(line) as AccessLine);
-  await eventually('the log has the last request', async () => {
-    await new Promise(setImmediate);
-    return lines().at(-1)?.endpoint === 'models';
-  });
-  return lines().slice(0, -1);
-}
-
 function chargeOf({ usage }: UpstreamCall): string {
   const { prompt_tokens, cached_tokens, completion_tokens } = usage;
   const nano =
@@ -120,16 +118,12 @@ function chargeOf({ usage }: UpstreamCall): string {
 function lineOf(
   { title, package: { version } }: Agent,
   { status, stdout, written }: Run,
-  requests: readonly AccessLine[],
-  charges: readonly Entry[],
+  requests: readonly Request[],
+  charges: readonly Charge[],
 ): string {
   const asked = requests.map(({ endpoint, status: code }) => `${endpoint} ${code}`).join(', ');
   const amounts = charges.map(({ amount }) => amount).join(' ');
   const file = written === CONTENT ? 'file written' : 'NO FILE';
   const text = stdout.includes(FINAL_TEXT) ? 'text printed' : 'NO TEXT';
   return `    ${title} (${version}): ${asked}; ${amounts}; ${file}; ${text}; exit ${status}`;
-}
-
-function said({ stdout, stderr }: Run): string {
-  return `${stdout}\n${stderr}`;
 }

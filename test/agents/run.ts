@@ -78,3 +78,8 @@ async function ended(
   end();
   return outcome;
 }
+
+/** All that an agent printed, for the message of a failed check. */
+export function said({ stdout, stderr }: Run): string {
+  return `${stdout}\n${stderr}`;
+}

@@ -37,7 +37,7 @@ interface AskedChat {
 }
 
 /** The usage of each answer is a different one, so that a charge tells which call it is for. */
-async function startChatWire(): Promise<Wire> {
+export async function startChatWire(): Promise<Wire> {
   const script = new Script();
   const upstream = await startUpstream(async ({ json }: Received, response) => {
     const { messages, tools = [], stream } = json as AskedChat;
