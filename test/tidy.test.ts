@@ -118,7 +118,7 @@ describe('the source tree', () => {
 });
 
 /** Writes programs for others, which have an environment and packages of their own. */
-const SNIPPETS = 'src/dashboard/pages/snippet.ts';
+const SNIPPETS = ['snippet', 'agent-snippet'].map((name) => `src/dashboard/pages/${name}.ts`);
 
 /** The rooms of src/ from the top floor to the ground (DESIGN section 3). */
 const FLOORS = [
@@ -260,7 +260,7 @@ describe('the import rule of src/ and providers/', () => {
 
   it('lets only the configuration and the command line read the environment', () => {
     const readers = sources
-      .filter(({ path }) => !['config', 'cli'].includes(layer(path)) && path !== SNIPPETS)
+      .filter(({ path }) => !['config', 'cli'].includes(layer(path)) && !SNIPPETS.includes(path))
       .filter(({ lines }) => lines.some((line) => line.includes('process.env')));
     expect(readers.map(({ path }) => path)).to.deep.equal([]);
   });
@@ -272,7 +272,7 @@ describe('the import rule of src/ and providers/', () => {
     expect(names).to.include('openai');
     const said = new RegExp(`['"\`/](${names.join('|')})['"\`./]`, 'u');
     const naming = sources
-      .filter(({ path }) => path.startsWith('src/') && path !== SNIPPETS)
+      .filter(({ path }) => path.startsWith('src/') && !SNIPPETS.includes(path))
       // A format may be known by the name of who wrote it.
       .filter(({ path }) => !/^src\/modalities\/\w+\/formats\//u.test(path))
       .flatMap(({ path, lines }) =>

@@ -57,3 +57,12 @@ function waiting(helps: boolean, remedy: string): string {
   if (helps) return 'In-flight requests hold the rest: waiting for them to end may help.';
   return `Waiting does not help: ${remedy}.`;
 }
+
+/** What a client is told whose account has nothing available, before its request is read. */
+export function nothingAvailable(balance_nano: bigint, held_nano: bigint): GatewayError {
+  return new GatewayError(
+    'insufficient_balance',
+    `The balance is $${formatDollars(balance_nano)}, of which $${formatDollars(held_nano)} is ` +
+      `held, so nothing is available. ${waiting(balance_nano > 0n, 'the account needs credit')}`,
+  );
+}

@@ -1,4 +1,4 @@
-import { paymentRequired } from '../billing/payment-required.js';
+import { nothingAvailable } from '../billing/payment-required.js';
 import type { Services } from './services.js';
 import { fact, type State } from './stage.js';
 import type { Model } from '../core/model.js';
@@ -8,7 +8,7 @@ export async function refuseEmpty(state: State, { store }: Services): Promise<vo
   const account = await store.account(fact(state, 'caller').account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
   if (balance_nano - held_nano > 0n) return;
-  throw paymentRequired({ because: 'balance', balance_nano, held_nano }, 1n);
+  throw nothingAvailable(balance_nano, held_nano);
 }
 
 /**

@@ -9,6 +9,7 @@ interface Asked {
   stream?: boolean;
   thinking?: { type: string; budget_tokens?: number };
   messages: { role: string; content: Block[] }[];
+  tools?: { name: string }[];
 }
 
 /** What Claude says next, by the request: blocks without ids, and without signatures. */

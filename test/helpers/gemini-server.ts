@@ -10,7 +10,7 @@ interface Called {
 }
 
 /** What the service said in one turn of its script. */
-type Turn = readonly Part[];
+export type Turn = readonly Part[];
 
 export interface GeminiServer extends FakeUpstream {
   /** Why calls were refused. */
@@ -22,10 +22,14 @@ export interface GeminiServer extends FakeUpstream {
  * own the prompt holds. As the service does, it refuses a prompt that leaves out the signature of a
  * call which it signed, a call without a result, or a result without its name.
  */
-export async function startGemini(script: readonly Turn[]): Promise<GeminiServer> {
+export async function startGemini(
+  written: readonly Turn[] | ((asked: GeminiBody) => readonly Turn[]),
+): Promise<GeminiServer> {
   const refusals: string[] = [];
   const server = await startUpstream(async (received, response) => {
-    const { contents } = received.json as GeminiBody;
+    const asked = received.json as GeminiBody;
+    const { contents } = asked;
+    const script = typeof written === 'function' ? written(asked) : written;
     const fault = faultIn(contents, script);
     if (fault === undefined) return play(step(received, script, contents), response);
     refusals.push(fault);

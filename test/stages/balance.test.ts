@@ -56,6 +56,15 @@ describe('the stage balance', () => {
     );
   });
 
+  it('names no cost of $0.000000001 to an empty account that it refuses unread', async () => {
+    const answer = await gated(acme.poor, { model: 'acme-chat', messages });
+    expect(answer.status).to.equal(402);
+    expect(errorOf(answer).message).to.equal(
+      'The balance is $0.00, of which $0.00 is held, so nothing is available. ' +
+        'Waiting does not help: the account needs credit.',
+    );
+  });
+
   it('answers 402 with a hint to wait while other requests hold the money', async () => {
     const { store } = acme.gateway;
     await store.hold('another-request', acme.account.id, 9_000_000n);

@@ -2,11 +2,13 @@ import type { JSX } from 'preact';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { makeKey } from '../views/keys.js';
+import { AgentCards, agentModels } from './agents.js';
 import { signedIn } from './guard.js';
 import { amountOf, answerForm, EMPTY_FORM, fieldsReader, textOf, type FormState } from './form.js';
 import { KeyForm } from './key-form.js';
 import { sendPage } from './page.js';
 import { Card, Code, Notice } from './parts.js';
+import type { Key } from '../../store/keys/keys.js';
 
 const readFields = fieldsReader<KeyCreation>('key-creation');
 
@@ -41,7 +43,7 @@ async function create(
     act: async (form) => {
       const asked = readFields(fieldsOf(form));
       const { key, secret } = await makeKey(services, visitor.session.account_id, asked);
-      showSecret(ctx, visitor, key.name, secret, services.configuration.public_url);
+      showSecret(ctx, visitor, services, key, secret);
     },
     showAgain: (state) => showForm(ctx, visitor, services, state, 400),
   });
@@ -86,17 +88,30 @@ function showForm(
 function showSecret(
   ctx: DashboardContext,
   visitor: Visitor,
-  name: string,
+  { configuration }: DashboardServices,
+  key: Key,
   secret: string,
-  public_url: string,
 ): void {
+  const suited = agentModels(configuration);
+  const models = suited.filter((id) => key.models?.includes(id) ?? true);
   const page = {
     title: 'Your new API key',
-    about: `It is called “${name}”.`,
+    about: `It is called “${key.name}”.`,
     above: { path: '/settings/keys', name: 'API Keys' },
     at: '/settings/keys',
     narrow: true,
-    body: <Secret secret={secret} public_url={public_url} />,
+    body: (
+      <>
+        <Secret secret={secret} public_url={configuration.public_url} />
+        {models.length > 0 && <p class="soft">Or start a coding agent with it:</p>}
+        <AgentCards configuration={configuration} models={models} secret={secret} />
+        <div class="row">
+          <a class="button solid" href="/settings/keys">
+            Done, I have copied it
+          </a>
+        </div>
+      </>
+    ),
   };
   sendPage(ctx, visitor, page, 201);
 }
@@ -127,11 +142,6 @@ function Secret({ secret, public_url }: { secret: string; public_url: string }):
           text={`export OPENAI_BASE_URL=${public_url}/v1\nexport OPENAI_API_KEY=${secret}`}
         />
       </Card>
-      <div class="row">
-        <a class="button solid" href="/settings/keys">
-          Done, I have copied it
-        </a>
-      </div>
     </>
   );
 }

@@ -11,6 +11,7 @@ const MAIN: NavigationGroup = {
     { path: '/', name: 'Overview', icon: 'overview' },
     { path: '/usage', name: 'Usage', icon: 'usage' },
     { path: '/models', name: 'Models', icon: 'models' },
+    { path: '/agents', name: 'Agents', icon: 'agents' },
     { path: '/playground', name: 'Playground', icon: 'playground' },
     { path: '/docs', name: 'API Reference', icon: 'reference' },
   ],

@@ -1,4 +1,5 @@
 import type { DashboardServices, Route } from '../types.js';
+import { agentsRoute } from './agents.js';
 import { assetRoute } from './assets.js';
 import { createKeyRoutes } from './key-create.js';
 import { revokeRoutes } from './key-revoke.js';
@@ -23,6 +24,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     overviewRoute(services),
     usageRoute(services),
     modelsRoute(services),
+    agentsRoute(services),
     playgroundRoute(services),
     ...settingsRoutes(services),
     keysRoute(services),

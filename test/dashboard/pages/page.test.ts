@@ -15,6 +15,7 @@ const PATHS = [
   '/usage?by=model&from=2026-11-01&to=2026-11-20',
   '/usage?model=none',
   '/models',
+  '/agents',
   '/playground',
   '/settings',
   '/settings/keys',

@@ -1,0 +1,145 @@
+import { shellQuoted, shellWord } from '../../lib/shell-quote.js';
+
+/** What the lines of a set-up are filled with. */
+export interface AgentTarget {
+  public_url: string;
+  /** The models that the agent may use; `model` is one of them. */
+  models: readonly string[];
+  model: string;
+  /** The secret of an API key; without one the lines read the variable `TOLLGATE_API_KEY`. */
+  secret?: string;
+}
+
+export interface CodingAgent {
+  id: string;
+  name: string;
+  /** The path of the endpoint that it asks, or the beginning of it. */
+  asks: string;
+  note?: string;
+  /** Lines for a POSIX shell, of which the last one starts the agent. */
+  lines: (target: AgentTarget) => string[];
+}
+
+const VARIABLE = 'TOLLGATE_API_KEY';
+const CONTINUE_FILE = '~/.continue/tollgate.yaml';
+
+/** The coding agents that `npm run test:agents` sets up with these lines. */
+export const CODING_AGENTS: readonly CodingAgent[] = [
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    asks: '/v1/messages',
+    lines: (target) => [
+      `export ANTHROPIC_BASE_URL=${shellWord(target.public_url)}`,
+      `export ANTHROPIC_AUTH_TOKEN=${keyWord(target)}`,
+      `claude --model ${shellWord(target.model)}`,
+    ],
+  },
+  {
+    id: 'codex',
+    name: 'codex',
+    asks: '/v1/responses',
+    lines: (target) => [
+      ...(target.secret === undefined ? [] : [`export ${VARIABLE}=${keyWord(target)}`]),
+      `codex -c model_provider=tollgate -c ${setting('model', JSON.stringify(target.model))} \\`,
+      `  -c ${setting('model_providers.tollgate', codexProvider(target))}`,
+    ],
+  },
+  {
+    id: 'opencode',
+    name: 'opencode',
+    asks: '/v1/chat/completions',
+    lines: (target) => [
+      `export OPENCODE_CONFIG_CONTENT=${quotedJson(opencodeConfig(target), target)}`,
+      'opencode',
+    ],
+  },
+  {
+    id: 'cline',
+    name: 'Cline',
+    asks: '/v1/chat/completions',
+    lines: (target) => [
+      `cline auth -p openai -b ${shellWord(`${target.public_url}/v1`)} \\`,
+      `  -k ${keyWord(target)} -m ${shellWord(target.model)}`,
+      'cline',
+    ],
+  },
+  {
+    id: 'continue',
+    name: 'Continue',
+    asks: '/v1/chat/completions',
+    lines: (target) => [
+      `mkdir -p ~/.continue && printf %s ${quotedJson(continueConfig(target), target)} \\`,
+      `  > ${CONTINUE_FILE}`,
+      `cn --config ${CONTINUE_FILE}`,
+    ],
+  },
+  {
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    note: 'It asks once how to sign in: choose “Use Gemini API Key”.',
+    asks: '/v1beta/models',
+    lines: (target) => [
+      `export GOOGLE_GEMINI_BASE_URL=${shellWord(target.public_url)}`,
+      `export GEMINI_API_KEY=${keyWord(target)}`,
+      `gemini --model ${shellWord(target.model)}`,
+    ],
+  },
+  {
+    id: 'qwen-code',
+    name: 'Qwen Code',
+    asks: '/v1/chat/completions',
+    lines: (target) => [
+      `export OPENAI_BASE_URL=${shellWord(`${target.public_url}/v1`)}`,
+      `export OPENAI_API_KEY=${keyWord(target)}`,
+      `qwen --auth-type openai --model ${shellWord(target.model)}`,
+    ],
+  },
+];
+
+/** Those whose endpoint this configuration has. */
+export function servedAgents(endpoints: readonly { path: string }[]): CodingAgent[] {
+  return CODING_AGENTS.filter(({ asks }) => endpoints.some(({ path }) => path.startsWith(asks)));
+}
+
+function keyWord({ secret }: AgentTarget): string {
+  return secret === undefined ? `$${VARIABLE}` : shellWord(secret);
+}
+
+/** A setting of codex, whose value is TOML. */
+function setting(name: string, value: string): string {
+  return shellQuoted(`${name}=${value}`);
+}
+
+/** A table of TOML, whose strings are written as in JSON. */
+function codexProvider({ public_url }: AgentTarget): string {
+  const base_url = JSON.stringify(`${public_url}/v1`);
+  return `{ name = "Tollgate", base_url = ${base_url}, env_key = "${VARIABLE}" }`;
+}
+
+/** Stands for the key in JSON until the shell fills the variable in. */
+const KEY = '\u0000';
+
+function opencodeConfig({ public_url, models, model }: AgentTarget): object {
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    options: { baseURL: `${public_url}/v1`, apiKey: KEY },
+    models: Object.fromEntries(models.map((id) => [id, {}])),
+  };
+  return { model: `tollgate/${model}`, provider: { tollgate: provider } };
+}
+
+/** The first model is the one that it starts with. */
+function continueConfig({ public_url, models, model }: AgentTarget): object {
+  const ids = [model, ...models.filter((id) => id !== model)];
+  const shared = { provider: 'openai', apiBase: `${public_url}/v1`, apiKey: KEY };
+  const entries = ids.map((id) => ({ name: id, model: id, ...shared }));
+  return { name: 'Tollgate', version: '1.0.0', schema: 'v1', models: entries };
+}
+
+/** JSON as one word of a shell, with the key in its place. */
+function quotedJson(value: object, target: AgentTarget): string {
+  const parts = JSON.stringify(value).split(JSON.stringify(KEY).slice(1, -1));
+  if (target.secret !== undefined) return shellQuoted(parts.join(target.secret));
+  return parts.map((part) => shellQuoted(part)).join(`"$${VARIABLE}"`);
+}

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { AGENTS, CONTENT, type Agent } from './agents.js';
+import { emptyPlace, run, said, type Run } from './run.js';
+import { FINAL_TEXT, type UpstreamCall } from './script.js';
+import { serve, type Charge, type Request, type Served } from './served.js';
+import { startChatWire, WIRES, type Wire } from './wires.js';
+
+const TEST_MS = 150_000;
+/** Nano-dollars a token. */
+const PRICE = { input: 3_000, cached: 300, output: 15_000 };
+
+for (const [title, start] of Object.entries(WIRES)) {
+  describe(`coding agents, with an upstream that speaks ${title}`, function () {
+    this.timeout(TEST_MS);
+    let wire: Wire;
+    let gateway: Served;
+
+    before(async () => {
+      wire = await start();
+      gateway = await serve(yaml(wire.provider));
+    });
+    after(async () => {
+      await gateway?.close();
+      await wire?.close();
+    });
+
+    for (const agent of AGENTS) {
+      it(agent.title, async () => {
+        const { script } = wire;
+        const customer = await gateway.customer(agent.title, '10');
+        const place = await emptyPlace();
+        script.begin(agent.writes(place.file));
+        const done = await run(agent, place, { url: gateway.url, secret: customer.secret });
+        const requests = await gateway.requests(customer);
+        const charges = await gateway.charges(customer);
+        console.log(lineOf(agent, done, requests, charges));
+
+        expect(
+          script.calls.map(({ turn }) => turn),
+          said(done),
+        ).to.have.members([...agent.turns]);
+        expect(requests.filter(({ status }) => status !== 200)).to.deep.equal([]);
+        expect(done.written, said(done)).to.equal(CONTENT);
+        expect(done.stdout).to.include(FINAL_TEXT);
+        expect(charges.map(({ amount }) => amount).sort()).to.deep.equal(
+          script.calls.map(chargeOf).sort(),
+        );
+        expect(charges.some(({ estimated }) => estimated)).to.equal(false);
+      });
+    }
+  });
+}
+
+describe('coding agents whose account has no credit', function () {
+  this.timeout(TEST_MS);
+  let wire: Wire;
+  let gateway: Served;
+
+  before(async () => {
+    wire = await startChatWire();
+    gateway = await serve(yaml(wire.provider));
+  });
+  after(async () => {
+    await gateway?.close();
+    await wire?.close();
+  });
+
+  for (const agent of AGENTS) {
+    it(`${agent.title}: says so, and asks no second time`, async () => {
+      const customer = await gateway.customer(agent.title, '0');
+      const place = await emptyPlace();
+      wire.script.begin(agent.writes(place.file));
+      const done = await run(agent, place, { url: gateway.url, secret: customer.secret });
+      const requests = await gateway.requests(customer);
+      console.log(lineOf(agent, done, requests, []));
+
+      // All but the turn that follows the tool.
+      expect(requests, said(done)).to.have.length(agent.turns.length - 1);
+      expect(requests.map(({ status }) => status)).to.satisfy((all: number[]) =>
+        all.every((status) => status === 402),
+      );
+      expect(said(done)).to.match(/needs credit|Quota exceeded/u);
+      expect(done.status).not.to.equal(0);
+      expect(wire.script.calls).to.deep.equal([]);
+      expect(await gateway.charges(customer)).to.deep.equal([]);
+    });
+  }
+});
+
+function yaml(provider: string): string {
+  const models = new Set(AGENTS.map(({ model }) => model));
+  const entries = [...models].map(
+    (model) => `
+  ${model}:
+    owner: acme
+    capabilities: [chat, vision, tools]
+    upstreams: [{ provider: acme, model: best }]
+    limits: { max_tokens: 32000, context: 200000 }
+    price: { input_per_million: 3, cached_input_per_million: 0.3, output_per_million: 15 }`,
+  );
+  return `listen: 127.0.0.1:0
+store: sqlite:data/tollgate.db
+owners: { acme: { name: Acme } }
+providers: { acme: ${provider} }
+models:${entries.join('')}
+`;
+}
+
+function chargeOf({ usage }: UpstreamCall): string {
+  const { prompt_tokens, cached_tokens, completion_tokens } = usage;
+  const nano =
+    (prompt_tokens - cached_tokens) * PRICE.input +
+    cached_tokens * PRICE.cached +
+    completion_tokens * PRICE.output;
+  return `-${(nano / 1e9).toFixed(9).replace(/0{1,9}$/u, '')}`;
+}
+
+function lineOf(
+  { title, package: { version } }: Agent,
+  { status, stdout, written }: Run,
+  requests: readonly Request[],
+  charges: readonly Charge[],
+): string {
+  const asked = requests.map(({ endpoint, status: code }) => `${endpoint} ${code}`).join(', ');
+  const amounts = charges.map(({ amount }) => amount).join(' ');
+  const file = written === CONTENT ? 'file written' : 'NO FILE';
+  const text = stdout.includes(FINAL_TEXT) ? 'text printed' : 'NO TEXT';
+  return `    ${title} (${version}): ${asked}; ${amounts}; ${file}; ${text}; exit ${status}`;
+}

@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { AGENTS } from './agents.js';
+import { emptyPlace, run, said } from './run.js';
+import { serve, type Served } from './served.js';
+
+const SHIPPED = new URL('../../gateway.yaml', import.meta.url);
+const MODEL = 'sim-chat';
+
+describe('coding agents on the first day, with the shipped gateway.yaml', function () {
+  this.timeout(150_000);
+  let gateway: Served;
+
+  before(async () => {
+    const yaml = await readFile(SHIPPED, 'utf8');
+    gateway = await serve(yaml.replace(/^listen: .*$/mu, 'listen: 127.0.0.1:0'));
+  });
+  after(() => gateway?.close());
+
+  for (const agent of AGENTS.filter(({ title }) => !title.includes('catalogue'))) {
+    it(agent.title, async () => {
+      const customer = await gateway.customer(agent.title, '10');
+      const place = await emptyPlace();
+      const { url } = gateway;
+      const done = await run({ ...agent, model: MODEL }, place, { url, secret: customer.secret });
+      const requests = await gateway.requests(customer);
+      const charges = await gateway.charges(customer);
+      const asked = requests.map(({ endpoint, status }) => `${endpoint} ${status}`).join(', ');
+      console.log(`    ${agent.title}: ${asked}; ${charges.length} charges; exit ${done.status}`);
+
+      expect(done.status, said(done)).to.equal(0);
+      expect(done.stdout.trim(), said(done)).not.to.equal('');
+      expect(requests.filter(({ status }) => status !== 200)).to.deep.equal([]);
+      expect(charges).to.have.length(requests.length);
+    });
+  }
+});

@@ -1,0 +1,71 @@
+import { ask } from '../helpers/ask.js';
+import { eventually, makePlace } from '../helpers/cli.js';
+
+/** One line of the access log. */
+export interface Request {
+  account?: string;
+  endpoint?: string;
+  status: number;
+}
+
+/** A row of the ledger. */
+export interface Charge {
+  amount: string;
+  estimated: boolean;
+}
+
+/** An account with one key. */
+export interface Customer {
+  id: string;
+  secret: string;
+}
+
+/** The built gateway, served by a process of its own. */
+export interface Served {
+  url: string;
+  customer(name: string, credit: string): Promise<Customer>;
+  /** What the customer has asked for so far. */
+  requests(customer: Customer): Promise<Request[]>;
+  charges(customer: Customer): Promise<Charge[]>;
+  close(): Promise<void>;
+}
+
+/** Serves a gateway.yaml with a SQLite file of its own. */
+export async function serve(yaml: string): Promise<Served> {
+  const place = await makePlace(yaml);
+  const serving = place.start('serve');
+  const url = await serving.url();
+  const linesOf = (id: string): Request[] =>
+    serving.stderr
+      .split('\n')
+      .filter((line) => line.includes(`"account":"${id}"`))
+      .map((line) => JSON.parse(line) as Request);
+  return {
+    url,
+    customer: async (name, credit) => {
+      const { id } = await place.json<{ id: string }>(
+        'account',
+        'create',
+        name,
+        '--credit',
+        credit,
+      );
+      const { secret } = await place.json<{ secret: string }>('key', 'create', id, '--name', 'key');
+      return { id, secret };
+    },
+    // The log is written with a delay; a request of our own marks the end of the others.
+    requests: async ({ id, secret }) => {
+      await ask({ url, secret }, '/v1/models');
+      await eventually('the log has the last request', async () => {
+        await new Promise(setImmediate);
+        return linesOf(id).at(-1)?.endpoint === 'models';
+      });
+      return linesOf(id).slice(0, -1);
+    },
+    charges: async ({ id }) => {
+      const rows = await place.json<(Charge & { kind: string })[]>('ledger', id);
+      return rows.filter(({ kind }) => kind === 'charge');
+    },
+    close: () => place.close(),
+  };
+}
