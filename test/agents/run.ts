@@ -1,5 +1,5 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Running } from '../helpers/cli.js';
@@ -43,7 +43,7 @@ export async function run(
   const installed = process.env['TOLLGATE_TEST_AGENTS'];
   if (installed === undefined) throw new Error('npm run test:agents installs the agents first.');
   const PATH = pathOf(installed, agent.package);
-  const env = { PATH, HOME: home, TERM: 'dumb', NO_COLOR: '1', ...agent.env };
+  const env = { PATH, HOME: home, TMPDIR: root, TERM: 'dumb', NO_COLOR: '1', ...agent.env };
   try {
     for (const [name, text] of Object.entries(agent.files ?? {})) {
       await mkdir(dirname(join(home, name)), { recursive: true });
@@ -52,7 +52,26 @@ export async function run(
     const outcome = await ended(scriptOf(agent, gateway), project, env);
     return { ...outcome, written: await readFile(file, 'utf8').catch(() => undefined) };
   } finally {
+    await endAllOf(home);
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Ends what an agent left running apart from it, such as the hub of Cline: by its home folder. */
+async function endAllOf(home: string): Promise<void> {
+  for (const name of await readdir('/proc').catch(() => [])) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').includes(`HOME=${home}`)) kill(pid);
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
   }
 }
 
@@ -65,12 +84,7 @@ async function ended(
   const options: SpawnOptions = { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true };
   const child = spawn('sh', ['-ec', script], options);
   const end = (): void => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // All of the group have ended.
-    }
+    if (child.pid !== undefined) kill(-child.pid);
   };
   const timer = setTimeout(end, RUN_MS);
   const outcome = await new Running(child).ended;

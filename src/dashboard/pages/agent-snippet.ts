@@ -129,12 +129,10 @@ function opencodeConfig({ public_url, models, model }: AgentTarget): object {
   return { model: `tollgate/${model}`, provider: { tollgate: provider } };
 }
 
-/** The first model is the one that it starts with. */
-function continueConfig({ public_url, models, model }: AgentTarget): object {
-  const ids = [model, ...models.filter((id) => id !== model)];
+function continueConfig({ public_url, model }: AgentTarget): object {
   const shared = { provider: 'openai', apiBase: `${public_url}/v1`, apiKey: KEY };
-  const entries = ids.map((id) => ({ name: id, model: id, ...shared }));
-  return { name: 'Tollgate', version: '1.0.0', schema: 'v1', models: entries };
+  const models = [{ name: model, model, ...shared }];
+  return { name: 'Tollgate', version: '1.0.0', schema: 'v1', models };
 }
 
 /** JSON as one word of a shell, with the key in its place. */

@@ -77,12 +77,12 @@ describe('the set-up of a coding agent', () => {
       const [, json = ''] = /OPENCODE_CONFIG_CONTENT=(.*)\n/u.exec(env) ?? [];
       expect(JSON.parse(json)).to.deep.include({ model: `tollgate/${HARD.model}` });
       expect(JSON.parse(json)).to.have.nested.property('provider.tollgate.options.apiKey', SECRET);
+      expect(JSON.parse(json)).to.have.nested.property('provider.tollgate.models.first');
       await started('continue', target);
       const file = parse(await readFile(join(home, '.continue/tollgate.yaml'), 'utf8')) as {
         models: unknown[];
       };
       expect(file.models[0]).to.include({ model: HARD.model, apiKey: SECRET });
-      expect(file.models).to.have.length(2);
       expect((await started('gemini-cli', target)).env).to.include(`GEMINI_API_KEY=${SECRET}\n`);
       expect((await started('qwen-code', target)).env).to.include(`OPENAI_API_KEY=${SECRET}\n`);
     });
