@@ -30,7 +30,7 @@ export function tokenPrices(price: Price): [TokenUnit, bigint][] {
   return given.some(([, nano]) => nano > 0n) ? given : [];
 }
 
-/** Whether a price of these units pays by tokens, where work may have either that or its own unit. */
+/** Whether a price of these units pays by tokens, where work has a unit of its own as well. */
 export function isByTokens(given: readonly string[]): boolean {
   return given.includes('input_per_million') || given.includes('output_per_million');
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { FAULT_FORMATS, format, type FaultFormat, type ReadLines } from '../yaml/format.js';
-import { acting, command, withConfig } from './command.js';
+import { FAULT_FORMATS, format, type FaultFormat } from '../yaml/format.js';
+import { acting, command, readLines, withConfig } from './command.js';
 import { environmentOf } from './environment.js';
 import { printLine } from './print.js';
 
@@ -45,21 +44,4 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   if (report !== '') printLine(report);
   if (options.format !== 'text' || !configuration) return;
   printLine(isRefused ? `${path} has warnings, which --strict refuses.` : `${path} is valid.`);
-}
-
-/** The lines of the files at fault, each file read once. A file that has gone gives none. */
-function readLines(): ReadLines {
-  const files = new Map<string, readonly string[] | undefined>();
-  return (file) => {
-    if (!files.has(file)) files.set(file, linesOf(file));
-    return files.get(file);
-  };
-}
-
-function linesOf(file: string): readonly string[] | undefined {
-  try {
-    return readFileSync(file, 'utf8').split(/\r?\n/);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { Unreadable } from '../yaml/unreadable.js';
-import { format } from '../yaml/format.js';
+import { format, type ReadLines } from '../yaml/format.js';
 import { ConfigError } from '../config/config-error.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
@@ -48,7 +49,7 @@ export function acting<A extends unknown[]>(
 }
 
 function complaint(error: unknown): string {
-  if (error instanceof ConfigError) return format(error.faults, 'text').trimEnd();
+  if (error instanceof ConfigError) return format(error.faults, 'text', readLines());
   return `tollgate: ${sentence(error)}`;
 }
 
@@ -62,4 +63,21 @@ export function sentence(error: unknown): string {
 /** An argument is invalid. The message is for the person who typed it. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** The lines of the files at fault, each file read once. A file that has gone gives none. */
+export function readLines(): ReadLines {
+  const files = new Map<string, readonly string[] | undefined>();
+  return (file) => {
+    if (!files.has(file)) files.set(file, linesOf(file));
+    return files.get(file);
+  };
+}
+
+function linesOf(file: string): readonly string[] | undefined {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/);
+  } catch {
+    return undefined;
+  }
 }

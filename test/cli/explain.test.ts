@@ -51,10 +51,10 @@ describe('tollgate explain', () => {
       'POST /v1beta/models/{model}:generateContent',
       'POST /v1beta/models/{model}:streamGenerateContent',
       'POST /v1beta/models/{model}:countTokens',
+      'POST /openai/v1/responses',
       'POST /v1/models/{model}:generateContent',
       'POST /v1/models/{model}:streamGenerateContent',
       'POST /v1/models/{model}:countTokens',
-      'POST /openai/v1/responses',
     ]);
     expect(endpoints[0]?.stages).to.include('route: { capability: chat }');
     expect(upstreams.map(({ provider, model, weight }) => [provider, model, weight])).to.deep.equal(

@@ -29,7 +29,7 @@ describe('the router of the gateway', () => {
     { method: 'GET', path: '/nothing', status: 404 },
     { method: 'GET', path: '/v1', status: 404 },
     { method: 'POST', path: '/v1/chat', status: 404 },
-    { method: 'POST', path: '/v1/completions', status: 404 },
+    { method: 'POST', path: '/v1/completion', status: 404 },
     { method: 'GET', path: '/V1/tasks/x', status: 404 },
     { method: 'GET', path: '/v1/list/1', status: 404 },
     { method: 'GET', path: '/v1/a/list/1/2', status: 404 },
