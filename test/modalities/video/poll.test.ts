@@ -393,7 +393,7 @@ describe('a video task', () => {
   it('ignores query strings, and takes no other methods', async () => {
     const id = await studio.begin();
     expect((await studio.get(`${path(id)}/status?logs=1`)).status).to.equal(200);
-    expect((await studio.get(`${path(id)}/cancel`, { method: 'POST' })).status).to.equal(405);
+    expect((await studio.get(`${path(id)}/cancel`, { method: 'PATCH' })).status).to.equal(405);
     expect((await studio.get(path(id), { method: 'DELETE' })).status).to.equal(405);
   });
 });
