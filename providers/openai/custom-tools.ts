@@ -62,9 +62,15 @@ function inputIn(called: unknown): string {
   return args;
 }
 
+/** What a call says of a custom tool. Some servers add an empty one to a call of a function. */
+export function customIn({ custom, function: called }: Fields): Fields | undefined {
+  return isRecord(custom) && !isRecord(called) ? custom : undefined;
+}
+
 /** A call of a custom tool as one of a function; undefined for any other call. */
-export function functionOf({ custom }: Fields): ToolCall['function'] | undefined {
-  if (!isRecord(custom)) return undefined;
+export function functionOf(call: Fields): ToolCall['function'] | undefined {
+  const custom = customIn(call);
+  if (!custom) return undefined;
   const { name, input } = custom;
   if (typeof name !== 'string') return undefined;
   return { name, arguments: JSON.stringify({ input: typeof input === 'string' ? input : '' }) };

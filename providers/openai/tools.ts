@@ -2,7 +2,7 @@ import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec
 import { isRecord } from '../../src/lib/is-record.js';
 import { signedId } from '../../src/lib/tool-id.js';
 import { isIndex, recordsIn } from './answer.js';
-import { BEGIN, END, functionOf, pieceOf } from './custom-tools.js';
+import { BEGIN, customIn, END, functionOf, pieceOf } from './custom-tools.js';
 import { signatureIn } from './messages.js';
 
 /** The tool calls of a whole answer; those without a name call nothing and are left out. */
@@ -34,7 +34,7 @@ export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment
     const { name, args } = functionIn(fragment);
     const id = idIn(fragment);
     const known = findCall(calls, fragment['index'], id, name);
-    const isCustom = known ? known.isCustom : isRecord(fragment['custom']);
+    const isCustom = known ? known.isCustom : customIn(fragment) !== undefined;
     const call = known ?? { upstream_index: undefined, id, isNamed: false, isCustom };
     if (!known) {
       if (isIndex(fragment['index'])) call.upstream_index = fragment['index'];
@@ -80,8 +80,8 @@ function findCall(
 }
 
 function functionIn(call: Record<string, unknown>): { name: string; args: string } {
-  const { custom } = call;
-  if (isRecord(custom)) {
+  const custom = customIn(call);
+  if (custom) {
     return {
       name: typeof custom['name'] === 'string' ? custom['name'] : '',
       args: pieceOf(custom),

@@ -83,6 +83,19 @@ describe('custom tools at a model that knows them', () => {
     ]);
   });
 
+  it('are none where a server adds an empty one to a call of a function', () => {
+    const said = { ...clockCall, index: 0, custom: { name: '', input: '' } };
+    const message = { role: 'assistant', content: null, tool_calls: [said] };
+    const whole = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+    const [choice] = chat.decode(whole, call, upstream('gpt-5.1')).choices;
+    expect(choice?.tool_calls).to.deep.equal([clockCall]);
+    const chunk = { choices: [{ index: 0, delta: { tool_calls: [said] } }] };
+    const pieces: { tool_calls?: ToolCallFragment[] }[] = [];
+    const events = [{ event: '', data: JSON.stringify(chunk) }];
+    chat.decodeStream(call, upstream('gpt-5.1')).read(events, pieces);
+    expect(pieces[0]?.tool_calls?.[0]?.function).to.deep.equal(clockCall.function);
+  });
+
   it('are called in a stream with arguments that are whole at its end', () => {
     const pieces = ['ls "', '\ud83d', '\ude00', '\\n'];
     const [first, ...rest] = pieces.map((input, at) => ({
