@@ -1,6 +1,7 @@
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
+import { audioNamed } from '../lib/audio-length.js';
 import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
 import { checking, isOfType, readBytes, type BodyTerms, type Check } from './request-body.js';
 
@@ -65,10 +66,10 @@ function partsOf(bytes: Buffer, type: string): Promise<[string, string][]> {
         if (isNameCut || isCut) refuse(`A field of the form has more than its ${most(isNameCut)}.`);
         parts.push([name, value]);
       })
-      .on('file', (name, file, _filename, _encoding, mime) => {
+      .on('file', (name, file, filename, _encoding, mime) => {
         const part: [string, string] = [name, ''];
         parts.push(part);
-        gather(file, mime, (url) => (part[1] = url));
+        gather(file, mediaType(mime, filename), (url) => (part[1] = url));
       })
       .on('fieldsLimit', () => refuse(`The form has more than ${LIMITS.fields} fields.`))
       .on('filesLimit', () => refuse(`The form has more than ${LIMITS.files} files.`))
@@ -91,13 +92,21 @@ function open(type: string): BusboyInstance | undefined {
   }
 }
 
-function gather(file: BusboyFileStream, mime: string, give: (url: string) => void): void {
+const UNTYPED = 'application/octet-stream';
+
+/** Clients that know no type say so, and the name of the file may tell more. */
+function mediaType(mime: string, filename: unknown): string {
+  const named = typeof filename === 'string' ? audioNamed(filename)?.type : undefined;
+  if (mime === UNTYPED && named !== undefined) return named;
+  return MEDIA_TYPE.test(mime) ? mime : UNTYPED;
+}
+
+function gather(file: BusboyFileStream, type: string, give: (url: string) => void): void {
   const chunks: Buffer[] = [];
   file.on('data', (chunk: Buffer) => chunks.push(chunk));
   // The form itself reports that it was cut off.
   file.on('error', () => undefined);
   file.on('end', () => {
-    const type = MEDIA_TYPE.test(mime) ? mime : 'application/octet-stream';
     give(`data:${type};base64,${Buffer.concat(chunks).toString('base64')}`);
   });
 }

@@ -25,6 +25,26 @@ export function sniffAudio(bytes: Buffer): AudioType | undefined {
   return found?.kind ?? (frameAt(bytes, 0) ? MP3 : undefined);
 }
 
+const ALIASES: Readonly<Record<string, string>> = {
+  mp4: 'm4a',
+  mpeg: 'mp3',
+  mpga: 'mp3',
+  oga: 'ogg',
+  opus: 'ogg',
+};
+
+/** What kind of audio a file is called, by the end of its name; undefined for any other name. */
+export function audioNamed(filename: string): AudioType | undefined {
+  const end = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase();
+  const extension = ALIASES[end] ?? end;
+  return MARKS.find(({ kind }) => kind.extension === extension)?.kind;
+}
+
+/** What kind of audio a media type says; undefined for any other type. */
+export function audioTyped(type: string): AudioType | undefined {
+  return MARKS.find(({ kind }) => kind.type === type)?.kind;
+}
+
 /**
  * How many seconds a file of plain samples in WAV, or of MP3, plays, from its own figures;
  * undefined for any other, and for one whose figures make no sense.

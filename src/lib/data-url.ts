@@ -14,3 +14,8 @@ export function base64Of(text: string): string {
 export function bytesOfBase64(text: string): Buffer {
   return Buffer.from(base64Of(text), 'base64');
 }
+
+/** The media type of a data: URL, without its parameters; empty where it names none. */
+export function mediaTypeOf(url: string): string {
+  return /^data:([^,;]{0,200})/u.exec(url)?.[1]?.toLowerCase() ?? '';
+}

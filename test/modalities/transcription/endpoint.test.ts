@@ -224,6 +224,16 @@ describe('POST /v1/audio/transcriptions', () => {
     expect(paid.upstream.requests[0]?.path).to.equal('/audio/translations');
   });
 
+  it('leaves a file that is only called audio to the upstream, within its hold', async () => {
+    const data = form({ model: 'ears' });
+    data.set('file', new Blob(['x']), 'a.wav');
+    const answer = await paid.post('/v1/audio/transcriptions', data);
+    expect(answer.status).to.equal(200);
+    expect(paid.upstream.requests).to.have.length(1);
+    data.set('file', new Blob([]), 'a.wav');
+    expect((await paid.post('/v1/audio/transcriptions', data)).status).to.equal(400);
+  });
+
   for (const [what, fields, code, param, file] of [
     ['no audio', {}, 'invalid_request', 'file', Buffer.from('hello')],
     ['too long a file', {}, 'invalid_request', 'file', wav(Buffer.alloc(61 * 32_000))],

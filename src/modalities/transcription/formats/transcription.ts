@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/request-body.js';
-import { secondsOf, sniffAudio } from '../../../lib/audio-length.js';
-import { bytesOfBase64, isDataUrl } from '../../../lib/data-url.js';
+import { audioTyped, secondsOf, sniffAudio } from '../../../lib/audio-length.js';
+import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TranscriptionBody } from '../../../schema-types/transcription.js';
@@ -97,8 +97,9 @@ function audioOf(
   { id, limits }: Model,
 ): Pick<TranscriptionCall, 'audio' | 'kind' | 'seconds'> {
   const audio = isDataUrl(file) ? bytesOfBase64(file) : Buffer.alloc(0);
-  const kind = sniffAudio(audio);
-  if (!kind) {
+  // What the client calls audio is the upstream's to judge, where its first bytes are not known.
+  const kind = sniffAudio(audio) ?? audioTyped(mediaTypeOf(file));
+  if (!kind || audio.length === 0) {
     return refuse('file', 'must be audio: flac, m4a, mp3, mp4, ogg, wav or webm');
   }
   const seconds = secondsOf(audio);
