@@ -11,6 +11,7 @@ import type { MessagesOriginal } from '../codec.js';
 import { contentOf, isSaidBy, messagesOf, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
+import { refuseDeep } from './openai-messages.js';
 
 /** The header in which a client asks for features that are not general yet. */
 export const BETAS = 'anthropic-beta';
@@ -51,6 +52,8 @@ export interface Translated {
 
 /** A request of the Messages API in the words of chat completions. */
 export function toCompletion(body: MessagesBody, model: Model): Translated {
+  // Blocks go to Claude as they are, and nothing that deep could be written down again.
+  refuseDeep('messages', body.messages);
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
   const ignored = new Set<string>();
   const reader: Reader = { model, ignored };

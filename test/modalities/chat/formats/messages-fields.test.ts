@@ -3,6 +3,9 @@ import { ask, type Answer } from '../../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { chatJson, play, startUpstream, type FakeUpstream } from '../../../helpers/upstream.js';
 
+/** A body of less than 64 kB may be nested as deep as this. */
+const DEEP = JSON.parse('{"a":'.repeat(300) + '1' + '}'.repeat(300)) as object;
+
 type Outcome = 'honoured' | 'translated' | 'ignored and named' | 'refused';
 
 /** What becomes of a field: a part of the body or headers that go out, or of the answer. */
@@ -398,6 +401,17 @@ const ROWS: readonly Row[] = [
       sent: { 'tools.0.function.parameters.examples': [{ at: 'it' }] },
       named: 'tools[].cache_control',
     },
+  },
+  {
+    field: 'messages nested deep, which gave a 500',
+    body: {
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: DEEP }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
+      ],
+    },
+    ...both({ is: 'refused', says: 'must not be nested more than 200 levels deep' }),
   },
   {
     field: 'tools of types that the upstream runs itself',
