@@ -9,7 +9,7 @@ import { chatJson, chatSse, play, startUpstream, type FakeUpstream } from '../he
 import { dataOf } from './helpers/scripted-gateway.js';
 import { run, seeded, serve } from './helpers/gateway-process.js';
 
-const KILLS = 12;
+const KILLS = 20;
 const CLIENTS = 12;
 /** The latest moment of a kill, in things that have happened since the first call. */
 const LATEST = 400;

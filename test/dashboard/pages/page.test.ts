@@ -29,9 +29,10 @@ const PATHS = [
   '/operator/accounts/nobody',
 ];
 const STRANGERS_PATHS = ['/sign-in', '/sign-in?return_to=%2Fusage'];
-/** Colours do not depend on the width, nor the layout on the colours: each is seen once. */
 const LOOKS = [
   { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 1280 },
+  { colorScheme: 'light', width: 390 },
   { colorScheme: 'dark', width: 390 },
 ] as const;
 
