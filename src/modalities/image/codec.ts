@@ -1,6 +1,6 @@
 import { hasMethods } from '../../lib/is-record.js';
 import type { Encoded, FormPart } from '../../core/provider.js';
-import { bytesOfBase64 } from '../../lib/data-url.js';
+import { bytesOfBase64, mediaTypeOf } from '../../lib/data-url.js';
 import type { Upstream } from '../../core/model.js';
 
 export interface ImageSize {
@@ -78,8 +78,6 @@ export function isImageCodec(value: unknown): value is ImageCodec {
   return hasMethods(value, ['encode', 'decode']);
 }
 
-const DATA_TYPE = /^data:([^;,]*)/u;
-
 /**
  * The body as a form: a part for each field and for each entry of a list. The images of the call
  * are its files.
@@ -92,7 +90,7 @@ export function formParts(
   const partOf = (name: string, value: unknown): FormPart => {
     if (typeof value !== 'string') return { name, value: JSON.stringify(value) };
     if (!isFile(value)) return { name, value };
-    const type = DATA_TYPE.exec(value)?.[1] ?? 'image/png';
+    const type = mediaTypeOf(value) || 'image/png';
     const filename = `${name.replace(/\W/gu, '')}.${type.split('/')[1] ?? 'png'}`;
     return { name, file: bytesOfBase64(value), filename, type };
   };
