@@ -15,6 +15,7 @@ const MOST_MS = 150;
 const INSIDE = new Set([
   String.raw`src/upstream/address.ts \/+$`,
   String.raw`src/upstream/network.ts \/+$`,
+  String.raw`src/upstream/provider-url.ts \/+$`,
   'src/dashboard/pages/words.ts 0+$',
   String.raw`src/dashboard/pages/words.ts \B(?=(\d{3})+$)`,
 ]);

@@ -1,0 +1,160 @@
+import ipaddr from 'ipaddr.js';
+import { ibanLength, isCard, isIban } from './bank-codes.js';
+
+/** Something that texts are searched for. */
+export interface TextPattern {
+  /** What it is, in a word. */
+  readonly kind: string;
+  isIn(text: string): boolean;
+  /** The text with `by` in place of each; `onMatch` is called at each, and may throw. */
+  replace(text: string, by: string, onMatch?: () => void): string;
+}
+
+/** Where in a text a match begins, and where it has ended. */
+type Range = readonly [from: number, to: number];
+type Ranges = (text: string) => Iterable<Range>;
+
+/** Letters with cases: those of scripts without spaces would run into an address. */
+const SIGN = /[@＠]|%40/gu;
+const LOCAL = /(?:[\p{Lu}\p{Ll}\d_][\p{Lu}\p{Ll}\p{M}\d._%+'-]{0,63}|"[^"\n]{1,62}")$/u;
+const DOMAIN =
+  /(?:[\p{Lu}\p{Ll}\p{M}\d-]{1,63}\.){1,10}(?:[Xx][Nn]--[\w-]{1,59}|[\p{Lu}\p{Ll}]{2,63})/uy;
+const LOCAL_CHARACTERS = 64;
+
+const IBAN = /(?<![\p{L}\d])[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]){11,29}/giu;
+const CARD = /(?<![\p{L}\d]|\d[.,])\d(?:[ -]?\d){12,18}/gu;
+const IP4 = /(?<![\p{L}\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\p{L}\d]|\.\d)/gu;
+const IP6 = /(?<![\p{L}\d:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}(?![\p{L}\d])/giu;
+
+/** Spaces and dashes that are not those of a keyboard. */
+const OTHER_SPACE = /[\u00a0\u2007\u202f]/gu;
+const OTHER_DASH = /[\u2010-\u2014\u2212]/gu;
+const WITH_CODE =
+  /(?<![\p{L}\d+])\+[1-9]\d{0,2}[ ./-]{0,3}(?:\(\d{1,5}\)[ ./-]{0,3})?\d(?:[ ./-]{0,3}\d){5,12}/gu;
+const WITH_ZEROS = /(?<![\p{L}\d.,:+-])00[1-9](?:[ ./-]{0,3}\d){7,13}(?![\p{L}\d])/gu;
+const WITH_ZERO = /(?<![\p{L}\d.,:/+-])0[1-9](?:[ ./-]{0,3}\d){7,10}(?![\p{L}\d])/gu;
+const IN_BRACKETS = /\(0\d{1,5}\)[ ./-]{0,3}\d(?:[ ./-]{0,3}\d){4,8}(?![\p{L}\d])/gu;
+const AMERICAN =
+  /(?<![\p{L}\d.-])(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?|[2-9]\d\d[ .-])\d{3}[ .-]\d{4}(?![\p{L}\d])/gu;
+const DATE = /^\d\d[./-](?:\d\d[./-](?:\d{4}(?!\d)|\d\d(?![ ./-]?\d))|\d{4}(?!\d))/u;
+
+const RANGES = { email: emails, iban: ibans, card: cards, ip: addresses, phone: phones };
+
+/** The kinds that there are, by the word for each. The most certain ones come first. */
+export const PERSONAL_DATA: ReadonlyMap<string, TextPattern> = new Map(
+  Object.entries(RANGES).map(([kind, ranges]) => [kind, patternOf(kind, ranges)]),
+);
+
+function patternOf(kind: string, ranges: Ranges): TextPattern {
+  return {
+    kind,
+    isIn: (text) => ranges(text)[Symbol.iterator]().next().done !== true,
+    replace: (text, by) => replaceRanges(text, ranges(text), by),
+  };
+}
+
+/** The text with `by` in place of each of the ranges, which follow one another. */
+export function replaceRanges(text: string, ranges: Iterable<Range>, by: string): string {
+  let replaced = '';
+  let end = 0;
+  for (const [from, to] of ranges) {
+    if (from < end) continue;
+    replaced += text.slice(end, from) + by;
+    end = to;
+  }
+  return end === 0 ? text : replaced + text.slice(end);
+}
+
+/** Looks back and ahead from each sign: a text has few of them. */
+function* emails(text: string): Generator<Range> {
+  for (const { index, 0: sign } of text.matchAll(SIGN)) {
+    const local = LOCAL.exec(text.slice(Math.max(0, index - LOCAL_CHARACTERS), index))?.[0];
+    if (local === undefined) continue;
+    DOMAIN.lastIndex = index + sign.length;
+    if (DOMAIN.test(text)) yield [index - local.length, DOMAIN.lastIndex];
+  }
+}
+
+/** Of a match, as much as an IBAN of its country has. */
+function* ibans(text: string): Generator<Range> {
+  for (const { index, 0: match } of text.matchAll(IBAN)) {
+    const length = ibanLength(match.slice(0, 2).toUpperCase()) ?? Infinity;
+    const end = endOfSigns(match, length);
+    const iban = match.slice(0, end).replaceAll(/[ -]/gu, '').toUpperCase();
+    if (iban.length === length && endsAt(text, index + end) && isIban(iban)) {
+      yield [index, index + end];
+    }
+  }
+}
+
+/** Behind so many letters and digits of a text that has spaces and dashes as well. */
+function endOfSigns(text: string, signs: number): number {
+  let [at, left] = [0, signs];
+  for (; at < text.length && left > 0; at += 1) if (text[at] !== ' ' && text[at] !== '-') left -= 1;
+  return at;
+}
+
+function endsAt(text: string, at: number): boolean {
+  return !/^[\p{L}\d]/u.test(text.slice(at, at + 2));
+}
+
+/** From where digits begin, the most of them that are a card: more digits may stand behind it. */
+function* cards(text: string): Generator<Range> {
+  const pattern = new RegExp(CARD);
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const { index, 0: digits } = match;
+    let end = digits.length;
+    while (end > 0 && !(endsAt(text, index + end) && isCard(plainDigits(digits.slice(0, end))))) {
+      end -= 1;
+    }
+    if (end > 0) yield [index, index + end];
+    pattern.lastIndex = index + Math.max(end, 1);
+  }
+}
+
+function plainDigits(text: string): string {
+  return text.replaceAll(/\D/gu, '');
+}
+
+function* addresses(text: string): Generator<Range> {
+  const all: Range[] = [];
+  for (const { index, 0: match } of text.matchAll(IP6)) {
+    // A colon behind an address belongs to the sentence.
+    const address = match.endsWith(':') && !match.endsWith('::') ? match.slice(0, -1) : match;
+    if (/\d/u.test(address) && ipaddr.IPv6.isValid(address)) {
+      all.push([index, index + address.length]);
+    }
+  }
+  for (const { index, 0: match } of text.matchAll(IP4)) {
+    if (match.split('.').every((part) => Number(part) <= 255)) {
+      all.push([index, index + match.length]);
+    }
+  }
+  yield* inOrder(all);
+}
+
+function* phones(text: string): Generator<Range> {
+  const plain = text.replaceAll(OTHER_SPACE, ' ').replaceAll(OTHER_DASH, '-');
+  const all: Range[] = [...national(plain)];
+  for (const pattern of [WITH_CODE, WITH_ZEROS, IN_BRACKETS, AMERICAN]) {
+    for (const { index, 0: match } of plain.matchAll(pattern)) {
+      all.push([index, index + match.length]);
+    }
+  }
+  yield* inOrder(all);
+}
+
+/** Numbers that begin with a zero, as many dates do. */
+function* national(text: string): Generator<Range> {
+  const pattern = new RegExp(WITH_ZERO);
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const { index, 0: digits } = match;
+    const date = DATE.exec(digits)?.[0];
+    if (date === undefined) yield [index, index + digits.length];
+    else pattern.lastIndex = index + date.length;
+  }
+}
+
+function inOrder(ranges: Range[]): Range[] {
+  return ranges.sort(([one], [other]) => one - other);
+}
