@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import { format } from 'prettier';
+import { withoutEditorParts } from '../src/lib/schemas.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -10,6 +11,8 @@ export const TYPED_SCHEMAS = [
   'account-creation',
   'account-credit',
   'account-query',
+  'account-refund',
+  'audit-query',
   'chat-completion',
   'completions',
   'embedding',
@@ -21,6 +24,8 @@ export const TYPED_SCHEMAS = [
   'ledger-query',
   'messages',
   'moderation',
+  'openai-video',
+  'openai-video-list-query',
   'prices',
   'provider',
   'responses',
@@ -33,7 +38,9 @@ export const TYPED_SCHEMAS = [
 
 /** The TypeScript text of one schema, as it must stand in `src/schema-types/NAME.ts`. */
 export async function typesOf(name: string): Promise<string> {
-  const schema = JSON.parse(await readFile(`${root}schemas/${name}.schema.json`, 'utf8')) as object;
+  const json = await readFile(`${root}schemas/${name}.schema.json`, 'utf8');
+  const parsed = withoutExtensions(JSON.parse(json) as object);
+  const schema = forTypes(withoutEditorParts(parsed) as Schema);
   const text = await compile(schema, name, {
     bannerComment: `// Made by \`npm run types\` from schemas/${name}.schema.json.`,
     additionalProperties: false,
@@ -41,18 +48,81 @@ export async function typesOf(name: string): Promise<string> {
     strictIndexSignatures: false,
     format: false,
   });
-  return format(tidyComments(text), { parser: 'typescript', printWidth: 100, singleQuote: true });
+  const options = { parser: 'typescript', printWidth: COLUMNS, singleQuote: true };
+  return tidyComments(await format(text, options));
 }
 
-/** Bounds of lists say nothing in a type; comments that are short or empty need no three lines. */
+/** Keys that begin with `x-` may stand in a file, and nothing reads them. */
+function withoutExtensions(schema: object): object {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    key === 'patternProperties' && JSON.stringify(value).startsWith('{"^x-"') ? undefined : value,
+  );
+  return JSON.parse(text) as object;
+}
+
+interface Schema {
+  readonly [key: string]: unknown;
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+}
+
+/**
+ * The schema as its types need it. What a key says beside a `$ref` would make a second type of the
+ * same shape: the key of a plain value keeps its words and takes the place of the `$ref`, any other
+ * keeps the `$ref`.
+ */
+function forTypes(whole: Schema): Schema {
+  const prepared = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(prepared);
+    if (typeof part !== 'object' || part === null) return part;
+    const { $ref, ...own } = part as Schema;
+    const target = whole.$defs?.[$ref?.replace('#/$defs/', '') ?? ''];
+    if (target && isPlain(target)) return 'description' in own ? { ...target, ...own } : part;
+    if ($ref !== undefined) return { $ref };
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, prepared(value)]));
+  };
+  return prepared(whole) as Schema;
+}
+
+/** Text, a number or a boolean. */
+function isPlain({ type }: Schema): boolean {
+  return typeof type === 'string' && !['object', 'array'].includes(type);
+}
+
+const COLUMNS = 100;
+
+/** Bounds of lists and origins of patterns say nothing in a type; long lines are wrapped. */
 function tidyComments(text: string): string {
-  return text
-    .replaceAll(/^\s*\* @(min|max)Items.*\n/gm, '')
-    .replaceAll(/^\s*\/\*\*\s*\*\/\n/gm, '')
-    .replaceAll(/\/\*\*\n\s*\* (.{1,80})\n\s*\*\//g, '/** $1 */')
-    .replaceAll(/^( \* .{1,96}) /gm, (line) =>
-      line.length > 90 ? `${line.trimEnd()}\n * ` : line,
-    );
+  return text.replaceAll(
+    /^( *)\/\*\*\n([^]*?)\n *\*\/\n/gm,
+    (_all, indent: string, body: string) => {
+      const paragraphs = body
+        .replaceAll(/^ *\* ?(@(min|max)Items.*)?/gm, '')
+        .split(/\n\s*\n/)
+        .map((one) => one.trim().replaceAll(/\s+/g, ' '))
+        .filter((one) => one !== '' && !one.startsWith('This interface was referenced'));
+      const [only = ''] = paragraphs;
+      if (only === '') return '';
+      const line = `${indent}/** ${only} */\n`;
+      if (paragraphs.length === 1 && line.length <= COLUMNS + 1) return line;
+      const lines = paragraphs.flatMap((one, i) => [
+        ...(i > 0 ? [''] : []),
+        ...wrapped(one, COLUMNS - indent.length - 3),
+      ]);
+      const said = lines.map((one) => `${indent} *${one && ` ${one}`}\n`).join('');
+      return `${indent}/**\n${said}${indent} */\n`;
+    },
+  );
+}
+
+function wrapped(text: string, columns: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

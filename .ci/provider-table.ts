@@ -4,7 +4,7 @@ import { format } from 'prettier';
 import { parse } from 'yaml';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const README = `${root}README.md`;
+const PAGE = `${root}docs/providers.md`;
 const BEGIN = '<!-- The table of providers is made by `npm run providers`. -->';
 const END = '<!-- The end of the table of providers. -->';
 
@@ -43,7 +43,7 @@ const FLAGS: Record<string, (value: unknown) => string> = {
   custom_tools: () => 'custom tools for newer models',
 };
 
-/** The table of the README: every manifest, what it serves, and its quirks. */
+/** The table of docs/providers.md: every manifest, what it serves, and its quirks. */
 export async function providerTable(): Promise<string> {
   const rows = readdirSync(`${root}providers`)
     .filter((file) => file.endsWith('.yaml') && file !== 'prices.yaml')
@@ -60,11 +60,11 @@ export async function providerTable(): Promise<string> {
   return (await format(text, { parser: 'markdown', printWidth: 100 })).trim();
 }
 
-/** The part of a README between the marks. Throws where a mark is missing. */
-export function tableIn(readme: string): string {
-  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error('The README has no place for the table.');
-  return readme.slice(begin + BEGIN.length, end).trim();
+/** The part of the page between the marks. Throws where a mark is missing. */
+export function tableIn(page: string): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error('docs/providers.md has no place for the table.');
+  return page.slice(begin + BEGIN.length, end).trim();
 }
 
 function serves({ operations }: Manifest): string {
@@ -113,10 +113,10 @@ function quirks(manifest: Manifest): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const readme = readFileSync(README, 'utf8');
+  const page = readFileSync(PAGE, 'utf8');
   const table = await providerTable();
   writeFileSync(
-    README,
-    readme.replace(tableIn(readme), () => table),
+    PAGE,
+    page.replace(tableIn(page), () => table),
   );
 }

@@ -6,10 +6,7 @@
  */
 export interface CompletionsBody {
   model: string;
-  /**
-   * a text, or a list of one
-   *
-   */
+  /** a text, or a list of one */
   prompt: string | (string | number | unknown[])[];
   stream?: boolean;
   stream_options?: {

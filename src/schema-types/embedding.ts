@@ -6,10 +6,7 @@
  */
 export interface EmbeddingBody {
   model: string;
-  /**
-   * a text, a list of texts, a list of tokens, or a list of such lists
-   *
-   */
+  /** a text, a list of texts, a list of tokens, or a list of such lists */
   input: string | (string | number | number[])[];
   dimensions?: number;
   encoding_format?: 'float' | 'base64';

@@ -2,7 +2,8 @@
 
 /**
  * Body of POST /v1beta/models/{model}:generateContent, in the words of the Gemini API. Its fields
- * may be written in snake_case as well. Other fields are let in here, and dropped later unless the model passes them through.
+ * may be written in snake_case as well. Other fields are let in here, and dropped later unless the
+ * model passes them through.
  */
 export interface GenerateContentBody {
   contents: GeminiContent[];

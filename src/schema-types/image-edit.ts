@@ -7,10 +7,7 @@
 export interface ImageEditBody {
   model: string;
   prompt: string;
-  /**
-   * a PNG, JPEG or WebP file, or a list of up to 16 of them, also as image[]; in JSON data URLs
-   *
-   */
+  /** a PNG, JPEG or WebP file, or a list of up to 16 of them, also as image[]; in JSON data URLs */
   image: string | string[];
   /** a PNG whose transparent parts show where to edit */
   mask?: string;

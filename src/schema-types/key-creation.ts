@@ -8,10 +8,7 @@ export interface KeyCreation {
   expires_in_s?: number;
   /** a time such as 2026-12-31T23:59:59Z */
   expires?: string;
-  /**
-   * the only models that it may use; all where this is left out
-   *
-   */
+  /** the only models that it may use; all where this is left out */
   models?: string[];
   /** an amount in dollars such as "10.00", the most it may spend in all its life */
   limit?: string;

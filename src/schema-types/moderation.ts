@@ -16,9 +16,6 @@ export type ModerationPart =
  */
 export interface ModerationBody {
   model?: string;
-  /**
-   * a text, a list of texts, or a list of parts that are judged together
-   *
-   */
+  /** a text, a list of texts, or a list of parts that are judged together */
   input: string | ModerationPart[];
 }

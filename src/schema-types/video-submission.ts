@@ -1,8 +1,6 @@
 // Made by `npm run types` from schemas/video-submission.schema.json.
 
-/**
- * POST /v1/queue/{model}: what the gateway reads. Other fields are named as ignored.
- */
+/** POST /v1/queue/{model}: what the gateway reads. Other fields are named as ignored. */
 export interface VideoSubmissionBody {
   prompt: string;
   parameters?: VideoParameters;

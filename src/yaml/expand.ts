@@ -7,8 +7,14 @@ import { quote, type Wrong } from './source.js';
 export interface Surroundings {
   /** Undefined where values do not matter: each variable and each file is taken as set. */
   env: NodeJS.ProcessEnv | undefined;
-  /** The folder of the file that is read. */
+  /** The folder that `${file:path}` is relative to. */
   directory: string;
+  /** The values that may still be read, where several files share one maximum. */
+  budget?: ValueBudget;
+}
+
+export interface ValueBudget {
+  left: number;
 }
 
 const EXPANSION = /\$\$(?=\{)|\$\{([^}]*)(\}?)/g;
@@ -79,7 +85,7 @@ function fromFile(path: string, directory: string, fault: OnUnknown): string {
   return failed(fault, {
     code: 'unreadable_file',
     message: `the file ${quote(path)} cannot be read`,
-    hint: 'paths are relative to the folder of this file; a secret has at most 64kb',
+    hint: 'paths are relative to the folder of the main file; a secret has at most 64kb',
   });
 }
 

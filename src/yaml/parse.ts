@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml';
 import { expand, type Surroundings } from './expand.js';
 import type { Report } from './report.js';
-import { Source } from './source.js';
+import { isExtension, Source } from './source.js';
 import { Tree } from './tree.js';
 
 /**
@@ -29,12 +29,14 @@ export function parse(
     source.faultAt(source.placeOf(strange), { code: 'encoding', message });
   }
   if (document.errors.length > 0) return source;
-  const tree = new Tree(source, document, (scalar, pointer) =>
-    expand(scalar, surroundings, (wrong) => {
+  const expanded = (scalar: string, pointer: string): string => {
+    if (isExtension(pointer)) return scalar;
+    return expand(scalar, surroundings, (wrong) => {
       if (wrong) source.fault(pointer, wrong);
       source.spoiled.add(pointer);
-    }),
-  );
+    });
+  };
+  const tree = new Tree(source, document, expanded, surroundings.budget);
   const value = tree.read();
   if (value === undefined) return source;
   if (value === null) {
@@ -100,6 +102,7 @@ function explain(error: YAMLError, line: string): { message: string; hint?: stri
   if (/[{,]\s*[^"',]*:\s*\$\{/.test(line)) {
     return { message: '${...} between { and } needs quotes', hint: 'write "${NAME}"' };
   }
+  if (/^\s*\*\s*:/.test(line)) return { message: 'the key * needs quotes', hint: 'write "*"' };
   if (error.message.endsWith('quote')) return { message: 'this quote is never closed' };
   if (error.message.startsWith('Implicit map keys need to be followed')) {
     return { message: 'this key has no value', hint: 'put ": " behind it' };

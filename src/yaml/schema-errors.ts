@@ -37,7 +37,7 @@ function explain(error: ErrorObject, source: Source, schema: unknown): Explained
   const key = extraKey(error);
   if (key !== undefined) return unknownKey(error, key, schema);
   if (keyword === 'propertyNames') return badName(error, schema);
-  if (keyword === 'required') return missingKey(error);
+  if (keyword === 'required' || keyword === 'dependentRequired') return missingKey(error);
   if (error.data === null) {
     const message = `${label(pointer)} is empty; it should be ${wanted(error)}`;
     return { pointer, wrong: { code: 'empty', message, at: 'key' } };
@@ -109,7 +109,7 @@ function blockHint({ keyword, parentSchema, data }: ErrorObject): string {
 }
 
 function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
-  const words = [keyword === 'enum' ? schema : parentSchema?.['examples']].flat();
+  const words = keyword === 'enum' ? [schema].flat() : wordsIn(parentSchema?.['pattern']);
   const near = nearestWord(String(data), words.map(String));
   const tidy = near ?? tidied(String(data), parentSchema);
   if (tidy !== undefined) return didYouMean(tidy);
@@ -123,6 +123,12 @@ function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
   if (type === 'array') return /^[\w.-]+$/.test(String(data)) ? `write [${String(data)}]` : '';
   const name = keyword === 'type' && type === 'string' && !parentSchema?.['pattern'];
   return name ? 'put it in quotes' : '';
+}
+
+/** The words of a pattern that is made of words alone, such as `^(free|list)$`. */
+function wordsIn(pattern: unknown): string[] {
+  const [, words] = /^\^\(?([a-z|-]+)\)?\$$/.exec(String(pattern)) ?? [];
+  return words?.split('|') ?? [];
 }
 
 function isNumber(type: unknown): boolean {
@@ -158,8 +164,10 @@ function wanted({ keyword, schema, parentSchema }: ErrorObject): string {
   return describe(parentSchema) ?? (type === 'string' ? 'text' : String(type));
 }
 
+/** An editor shows the same words as the whole message; `description` is for those who read. */
 function describe(schema: unknown): string | undefined {
-  const text = isRecord(schema) ? schema['description'] : undefined;
+  const { patternErrorMessage, description } = isRecord(schema) ? schema : {};
+  const text = patternErrorMessage ?? description;
   return typeof text === 'string' ? text : undefined;
 }
 

@@ -12,6 +12,8 @@ export interface Mark {
   /** The characters after expansion. They may hold a secret, so no message shows them. */
   text: string | undefined;
   expanded: boolean;
+  /** The source that it was read from, which may be another one than holds the mark. */
+  from: Source;
 }
 
 /** A fault without its place. `at` chooses between the key and the value of the pointer. */
@@ -27,12 +29,14 @@ type LinePosition = (offset: number) => { line: number; col: number };
 
 /**
  * A YAML file as data, with the place of every value. Places are found by JSON pointer, as in the
- * errors of the schema.
+ * errors of the schema. Entries of other files can be added, and keep their places there.
  */
 export class Source {
   value: unknown = {};
   /** False if the text is not YAML, so that `value` is empty. */
   readable = false;
+  /** False if entries are missing because a file that holds them could not be read. */
+  complete = true;
   readonly marks = new Map<string, Mark>();
   /** Values that could not be read: they get no further faults. */
   readonly spoiled = new Set<string>();
@@ -46,7 +50,7 @@ export class Source {
 
   place(pointer: string, at: 'key' | 'value' = 'value'): Place {
     const mark = this.marks.get(pointer);
-    return this.placeOf(mark ? mark[at] : 0);
+    return mark ? mark.from.placeOf(mark[at]) : this.placeOf(0);
   }
 
   placeOf(offset: number): Place {
@@ -99,15 +103,32 @@ export class Source {
 
 /** A JSON pointer from keys and indexes. */
 export function pointer(...keys: readonly (string | number)[]): string {
-  return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  let path = '';
+  for (const key of keys) path += `/${escaped(String(key))}`;
+  return path;
+}
+
+/** Few keys hold what a pointer escapes, and each key of each file is asked. */
+function escaped(key: string): string {
+  if (!key.includes('~') && !key.includes('/')) return key;
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+const EXTENSION = /^\/(?:(?:models|providers)\/[^/]*\/)?x-/;
+
+/**
+ * Whether a value stands under a key that begins with `x-`, at the top or in a model or a provider:
+ * nothing reads it but the aliases of its anchors.
+ */
+export function isExtension(pointer: string): boolean {
+  return EXTENSION.test(pointer);
 }
 
 /** The keys and indexes of a JSON pointer. */
 export function segments(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const keys = pointer.split('/').slice(1);
+  if (!pointer.includes('~')) return keys;
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** A word from a file, safe and short enough to print. */

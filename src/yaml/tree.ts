@@ -1,10 +1,11 @@
 import { isAlias, isMap, isScalar, isSeq, visit } from 'yaml';
 import type { Alias, Document, Node, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
-import { pointer as join, quote, type Source } from './source.js';
+import type { ValueBudget } from './expand.js';
+import { pointer as join, quote, type Mark, type Source } from './source.js';
 
 /** More values than any gateway needs, and few enough to stop a file whose aliases multiply. */
-const MOST_VALUES = 200_000;
+export const MOST_VALUES = 200_000;
 
 interface Entry {
   name: string;
@@ -22,22 +23,35 @@ export class Tree {
   readonly #expand: (text: string, pointer: string) => string;
   /** The blocks being read, so that one that contains itself is found. */
   readonly #open = new Set<unknown>();
+  #found = false;
   readonly #targets = new Map<Alias, Node>();
   readonly #anchors = new Map<string, Node>();
-  #values = 0;
+  readonly #budget: ValueBudget;
 
   constructor(
     source: Source,
     document: Document,
     expand: (text: string, pointer: string) => string,
+    budget: ValueBudget = { left: MOST_VALUES },
   ) {
     this.#source = source;
     this.#document = document;
     this.#expand = expand;
+    this.#budget = budget;
   }
 
   /** Undefined if the file holds more values than the maximum. */
   read(): unknown {
+    const { contents } = this.#document;
+    const start = contents?.range?.[0] ?? 0;
+    const value = this.#value(contents, '', start, start);
+    return this.#budget.left > 0 ? value : undefined;
+  }
+
+  /** An alias means the last anchor of its name before it. Most files have no alias at all. */
+  #findTargets(): void {
+    if (this.#found) return;
+    this.#found = true;
     visit(this.#document, {
       Node: (_, node) => {
         if (isAlias(node)) {
@@ -46,22 +60,20 @@ export class Tree {
         } else if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
       },
     });
-    const { contents } = this.#document;
-    const start = contents?.range?.[0] ?? 0;
-    const value = this.#value(contents, '', start, start);
-    return this.#values < MOST_VALUES ? value : undefined;
   }
 
   #value(node: unknown, pointer: string, key: number, place?: number): unknown {
     const value = place ?? offsetOf(node, key);
-    this.#source.marks.set(pointer, { key, value, ...SILENT });
+    const from = this.#source;
+    const mark: Mark = { key, value, written: undefined, text: undefined, expanded: false, from };
+    from.marks.set(pointer, mark);
     if (!this.#countable(value)) return null;
     if (isAlias(node)) {
       const target = this.#resolve(node);
       if (!target) this.#source.spoiled.add(pointer);
       return target ? this.#value(target, pointer, key, value) : null;
     }
-    if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, key, value);
+    if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, mark);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {
       this.#faultAt(value, 'endless_alias', 'a block cannot hold an alias of itself');
@@ -74,13 +86,13 @@ export class Tree {
     return read;
   }
 
-  #scalar(data: unknown, source: string | undefined, pointer: string, key: number, value: number) {
+  #scalar(data: unknown, source: string | undefined, pointer: string, mark: Mark) {
     const written = source ?? String(data);
-    const mark = { key, value, written, text: written, expanded: false };
-    this.#source.marks.set(pointer, mark);
+    mark.written = written;
+    mark.text = written;
     if (typeof data !== 'string') {
       if (data === null || typeof data === 'number' || typeof data === 'boolean') return data;
-      this.#faultAt(value, 'bad_tag', `${quote(written)} has a tag that has no meaning here`);
+      this.#faultAt(mark.value, 'bad_tag', `${quote(written)} has a tag that has no meaning here`);
       this.#source.spoiled.add(pointer);
       return null;
     }
@@ -153,29 +165,29 @@ export class Tree {
   }
 
   #resolve(alias: Alias): unknown {
+    this.#findTargets();
     const node = this.#targets.get(alias);
     if (node) return node;
     const near = nearestWord(alias.source, [...this.#anchors.keys()]);
-    const hint = near ? `did you mean ${quote(near)}?` : 'set it with & before it is used';
+    let hint = near ? `did you mean ${quote(near)}?` : 'set it with & before it is used';
+    if (/[./:]/.test(alias.source)) hint = 'put a text that begins with * in quotes';
     const message = `the alias ${quote(alias.source)} has no anchor before it`;
     this.#faultAt(offsetOf(alias, 0), 'unknown_alias', message, hint);
     return undefined;
   }
 
   #countable(place: number): boolean {
-    this.#values++;
-    if (this.#values === MOST_VALUES) {
+    this.#budget.left--;
+    if (this.#budget.left === 0) {
       this.#faultAt(place, 'too_large', `the file has more than ${MOST_VALUES} values`);
     }
-    return this.#values < MOST_VALUES;
+    return this.#budget.left > 0;
   }
 
   #faultAt(offset: number, code: string, message: string, hint = ''): void {
     this.#source.faultAt(this.#source.placeOf(offset), { code, message, hint });
   }
 }
-
-const SILENT = { written: undefined, text: undefined, expanded: false };
 
 /** An empty value has no place of its own: its key's place is used. */
 function offsetOf(node: unknown, otherwise: number): number {

@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import type { ListPrices } from '../schema-types/prices.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
-import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
+import { fileSchema, shippedSchemaText, validatorOfShipped } from '../lib/schemas.js';
 import { explainAll } from './schema-errors.js';
 import { segments, type Source } from './source.js';
 
@@ -33,9 +33,9 @@ export function validate<Name extends keyof Shapes>(
   const check = compile(name);
   let errors = errorsOf(check, value);
   if (convert(source, value, errors)) errors = errorsOf(check, value);
-  for (const { pointer, wrong } of explainAll(errors, source, check.schema)) {
-    source.fault(pointer, wrong);
-  }
+  const explained =
+    errors.length > 0 ? explainAll(errors, source, fileSchema(shippedSchemaText(name))) : [];
+  for (const { pointer, wrong } of explained) source.fault(pointer, wrong);
   for (const error of errors) value = cut(value, error);
   for (const pointer of source.spoiled) replace(value, pointer, undefined);
   // The types are generated from the schema, and every part that breaks it has been removed.
@@ -45,8 +45,7 @@ export function validate<Name extends keyof Shapes>(
 function compile(name: keyof Shapes): ValidateFunction {
   const known = compiled.get(name);
   if (known) return known;
-  const compiler = compilerOfShipped({ allErrors: true, verbose: true, allowUnionTypes: true });
-  const check = compiler.compile(readShippedSchema(name));
+  const check = validatorOfShipped(name);
   compiled.set(name, check);
   return check;
 }
@@ -78,7 +77,7 @@ function plainValue(text: string, types: readonly unknown[]): number | boolean |
 }
 
 /** A missing or repeated value leaves nothing to remove. */
-const NOTHING_TO_CUT = new Set(['required', 'minItems', 'uniqueItems']);
+const NOTHING_TO_CUT = new Set(['required', 'dependentRequired', 'minItems', 'uniqueItems']);
 
 function cut(value: unknown, error: ErrorObject): unknown {
   const { keyword, instancePath, params, propertyName } = error;
