@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import { EVERY, readStage, withInsertions } from './insertions.js';
+import type { EndpointEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -27,7 +29,7 @@ type Block = PartialLoad<EndpointBlock>;
 /**
  * The endpoints of the file that could be read, and after them the shipped ones. An entry of the
  * file replaces the shipped endpoint of its name, and any at its address; `NAME: off` takes one
- * away.
+ * away, and an entry without an address adds stages to the one of its name, or as `*` to all.
  */
 export function readEndpoints(
   source: Source,
@@ -39,11 +41,14 @@ export function readEndpoints(
   const read: EndpointEntry[] = [];
   const replaced = new Set<string>();
   for (const [name, entry] of Object.entries(entries ?? {})) {
-    replaced.add(name);
-    if (typeof entry === 'string') {
-      checkOff(source, name, shipped);
+    if (name === EVERY) {
+      checkEvery(source, entry);
       continue;
     }
+    if (typeof entry === 'string' || onlyAdds(source, name)) checkShipped(source, name, shipped);
+    if (onlyAdds(source, name)) continue;
+    replaced.add(name);
+    if (typeof entry === 'string') continue;
     const endpoint = entry && readEndpoint(source, name, entry);
     if (!endpoint) continue;
     checkTaken(source, endpoint, read);
@@ -51,19 +56,43 @@ export function readEndpoints(
   }
   const taken = new Set(read.map(shapeOf));
   const kept = shipped.filter((one) => !replaced.has(one.name) && !taken.has(shapeOf(one)));
-  return [...read, ...kept];
+  return withInsertions(source, [...read, ...kept], entries ?? {});
 }
 
-/** Warns of an endpoint that is taken away and was never there. */
-function checkOff(source: Source, name: string, shipped: readonly EndpointEntry[]): void {
+/** Whether an entry has neither address nor stages: it changes the shipped endpoint of its name. */
+function onlyAdds(source: Source, name: string): boolean {
+  const keys = source.keys(`/endpoints${join(name)}`) ?? [];
+  const adds = keys.some((key) => key === 'before' || key === 'after');
+  return adds && !keys.includes('at') && !keys.includes('stages');
+}
+
+/** Refuses to take away, or to change, an endpoint that was never there. */
+function checkShipped(source: Source, name: string, shipped: readonly EndpointEntry[]): void {
   const names = shipped.map((one) => one.name);
   if (names.includes(name)) return;
+  const use = onlyAdds(source, name) ? 'add a stage to' : 'take away';
   source.fault(`/endpoints${join(name)}`, {
     code: 'unknown_endpoint',
-    message: `no shipped endpoint is called ${quote(name)}, so there is none to take away`,
+    message: `no shipped endpoint is called ${quote(name)}, so there is none to ${use}`,
     hint: nameHint(name, names),
     at: 'key',
   });
+}
+
+/** All endpoints have neither one address nor one list of stages, and cannot be off. */
+function checkEvery(source: Source, entry: Block | undefined): void {
+  const pointer = `/endpoints${join(EVERY)}`;
+  const tell = (place: string, at: 'key' | 'value'): void =>
+    source.fault(place, {
+      code: 'bad_endpoint',
+      message: '"*" stands for every endpoint: it can only add stages',
+      hint: 'write before: { STAGE: [...] } or after: { STAGE: [...] }',
+      at,
+    });
+  if (typeof entry === 'string') tell(pointer, 'value');
+  for (const key of ['at', 'stages']) {
+    if (source.marks.has(`${pointer}/${key}`)) tell(`${pointer}/${key}`, 'key');
+  }
 }
 
 function readEndpoint(
@@ -74,11 +103,16 @@ function readEndpoint(
   const pointer = `/endpoints${join(name)}`;
   const address = at === undefined ? undefined : readAt(source, `${pointer}/at`, at);
   if (!address || !stages) return undefined;
+  // A stage whose option broke the schema has been told of, and not all of it is left.
+  const file = source.value as { endpoints?: Record<string, { stages?: unknown[] }> };
+  const written = file.endpoints?.[name];
   const entries = stages.flatMap((stage, i) => {
     const place = source.place(`${pointer}/stages${join(i)}`);
-    return stage === undefined ? [] : [readStage(stage, place)];
+    const isWhole = stage !== undefined && isDeepStrictEqual(stage, written?.stages?.[i]);
+    return isWhole ? [readStage(stage, place)] : [];
   });
-  return { name, ...address, stages: entries, place: source.place(pointer, 'key') };
+  const place = source.place(pointer, 'key');
+  return { name, ...address, stages: entries, place, main: source.file };
 }
 
 function readAt(
@@ -126,11 +160,12 @@ function shapeOf({ method, path }: EndpointEntry): string {
 function readDefault(source: Source, { name, at, stages }: DefaultEndpoint): EndpointEntry {
   const [method = '', path = ''] = at.split(' ');
   const place = source.placeOf(0);
-  return { name, method, path, stages: stages.map((stage) => readStage(stage, place)), place };
-}
-
-function readStage(stage: string | object, place: StageEntry['place']): StageEntry {
-  if (typeof stage === 'string') return { name: stage, option: undefined, place };
-  const [[name, option] = ['', undefined]] = Object.entries(stage);
-  return { name, option, place };
+  return {
+    name,
+    method,
+    path,
+    stages: stages.map((stage) => readStage(stage, place)),
+    place,
+    main: source.file,
+  };
 }

@@ -1,3 +1,4 @@
+import { oncePer } from '../lib/once-per.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
@@ -56,6 +57,12 @@ const COSTLY = [
 /** Further spellings of fields that the hold rests on. */
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
+/** All fields that the holds of some modalities rest on. */
+const heldBy = oncePer((modalities: Modalities) => [
+  ...[...modalities.values()].flatMap((modality) => modality.fields.held),
+  ...HELD_ALIASES,
+]);
+
 /** Fields that decide the price, and that a request may leave out. */
 const PRICED = ['n', 'max_tokens', 'size', 'quality'];
 
@@ -83,6 +90,7 @@ export function checkPassthrough(
   renames: readonly FieldChanges['rename'][],
   modalities: Modalities,
 ): void {
+  if (fields.length === 0) return;
   const fieldsOf = [...modalities.values()].map((modality) => modality.fields);
   const known = fieldsOf.flatMap(({ own }) => own);
   const costly = [
@@ -106,8 +114,7 @@ export function checkChanges(
   changes: FieldChanges,
   modalities: Modalities,
 ): void {
-  const held = [...modalities.values()].flatMap((modality) => modality.fields.held);
-  held.push(...HELD_ALIASES);
+  const held = heldBy(modalities);
   for (const field of Object.keys(changes.set)) {
     if (!held.includes(field)) continue;
     const place = `${pointer}/set${join(field)}`;

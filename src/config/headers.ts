@@ -41,9 +41,9 @@ export function readHeaders(
   manifest: Manifest,
 ): Record<string, string> {
   return {
-    ...checked(manifest.source, '/headers', manifest.data.headers ?? {}),
+    ...checkHeaders(manifest.source, '/headers', manifest.data.headers ?? {}),
     ...credentials(source, pointer, entry, manifest),
-    ...checked(source, `${pointer}/headers`, entry.headers ?? {}),
+    ...checkHeaders(source, `${pointer}/headers`, entry.headers ?? {}),
   };
 }
 
@@ -96,7 +96,8 @@ function tellUnused(source: Source, place: string, manifest: Manifest): void {
   source.fault(place, { code: 'unused_api_key', message, at: 'key', severity: 'warning' });
 }
 
-function checked(
+/** Headers whose names and values can be sent, names in lower case. The others are faults. */
+export function checkHeaders(
   source: Source,
   pointer: string,
   headers: Readonly<Record<string, string | undefined>>,

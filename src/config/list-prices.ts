@@ -1,5 +1,6 @@
 import { join as joinPath } from 'node:path';
-import type { Price, Upstream } from '../core/model.js';
+import type { Price } from '../core/model.js';
+import type { Provider } from '../core/provider.js';
 import { packageRoot } from '../lib/package-root.js';
 import type { Modalities } from '../pipeline/modality.js';
 import type { ListPrices as PricesFile } from '../schema-types/prices.js';
@@ -24,7 +25,10 @@ export interface ListPrice {
   units: readonly string[];
 }
 
-type Target = Pick<Upstream, 'provider' | 'model'>;
+interface Target {
+  provider: Pick<Provider, 'manifest'>;
+  model: string;
+}
 
 /** List prices by manifest and by the provider's own model ID. */
 export class ListPrices {

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
+import { includeFiles } from './include.js';
 import { freeze } from '../yaml/freeze.js';
 import { shippedPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
@@ -42,27 +43,29 @@ export async function load(
   const report = new Report();
   const directory = dirname(resolve(file));
   const source = parse(file, text, report, { env, directory });
-  if (!source.readable) {
-    return { faults: report.sorted(file), configuration: undefined, endpoints: [] };
-  }
+  if (!source.readable) return refused(report.sorted(file));
+  const changed_s = await includeFiles(source, { env, directory });
   const gateway = validate(source, 'gateway');
   const endpoints = readEndpoints(source, gateway.endpoints, modalities);
   const settings = readSettings(source, gateway, directory);
   const manifests = new Manifests(source, env, modalities);
   const read_providers = await readProviders(source, gateway.providers ?? {}, manifests);
   const known: Known = {
-    owners: source.keys('/owners'),
-    provider_names: source.keys('/providers'),
+    owners: source.complete ? source.keys('/owners') : undefined,
+    provider_names: source.complete ? source.keys('/providers') : undefined,
     providers: read_providers,
     modalities,
-    prices: await shippedPrices(manifestsOf(read_providers)),
+    prices: await pricesOf(read_providers),
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
-  const models = readModels(source, gateway.models ?? {}, known, modified_s);
-  const { listen, public_url } = settings;
+  const models = readModels(source, gateway.models ?? {}, known, (pointer) => {
+    return changed_s.get(source.place(pointer).file) ?? modified_s;
+  });
+  const { listen, metrics, public_url } = settings;
   checkSlips(source, {
     gateway,
     listen,
+    metrics,
     public_url,
     providers: read_providers,
     models,
@@ -86,6 +89,10 @@ export async function load(
   };
 }
 
+function refused(faults: ConfigFault[]): Loaded {
+  return { faults, configuration: undefined, endpoints: [] };
+}
+
 async function read(file: string): Promise<{ text: string; modified_s: number }> {
   try {
     return await readRegular(file);
@@ -94,8 +101,10 @@ async function read(file: string): Promise<{ text: string; modified_s: number }>
   }
 }
 
-function manifestsOf(providers: Known['providers']): string[] {
-  return [...new Set([...providers.values()].map(({ provider }) => provider.manifest))];
+function pricesOf(providers: Known['providers']): Promise<Known['prices']> {
+  return shippedPrices([
+    ...new Set([...providers.values()].map(({ provider }) => provider.manifest)),
+  ]);
 }
 
 function readOwners(gateway: PartialLoad<GatewayFile>): Map<string, { name: string }> {

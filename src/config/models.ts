@@ -3,6 +3,7 @@ import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
+import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
 import { checkUnits, readPrice } from './prices.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -12,18 +13,19 @@ import type { PartialLoad } from '../yaml/validate.js';
 import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/model.js';
 
 type Entry = PartialLoad<ModelEntry>;
+type DefaultCreated = (pointer: string) => number;
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
 /**
- * The entries of `models`, joined with their providers. `default_created` (Unix seconds) stands
- * for models that do not say when they were made.
+ * The entries of `models`, joined with their providers. `default_created` answers the Unix seconds
+ * for the model at a pointer that does not say when it was made.
  */
 export function readModels(
   source: Source,
   entries: Readonly<Record<string, Entry | undefined>>,
   known: Known,
-  default_created: number,
+  default_created: DefaultCreated,
 ): Map<string, Model> {
   const models = new Map<string, Model>();
   for (const [id, entry] of Object.entries(entries)) {
@@ -37,7 +39,7 @@ function readModel(
   id: string,
   entry: Entry,
   known: Known,
-  default_created: number,
+  default_created: DefaultCreated,
 ): Model {
   const pointer = `/models${join(id)}`;
   const listed = entry.capabilities ?? [];
@@ -58,16 +60,17 @@ function readModel(
     renames,
     known.modalities,
   );
+  const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
-  checkImageTokens(source, pointer, entry, { capabilities, upstreams });
+  checkLimits(source, pointer, { limits: entry.limits ?? {}, capabilities, upstreams });
   return {
     id,
     owner: entry.owner ?? '',
-    created: readCreated(source, `${pointer}/created`, entry.created) ?? default_created,
+    created: readCreated(source, `${pointer}/created`, entry.created) ?? default_created(pointer),
     capabilities,
-    upstreams: withoutForeign(entry, upstreams),
-    limits: readLimits(source, pointer, entry, known),
-    passthrough: passthroughOf(entry, upstreams),
+    upstreams: withoutForeign(entry, upstreams, passthrough),
+    limits: readLimits(entry, known),
+    passthrough,
     ...(tool_types && { tool_types }),
     price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
   };
@@ -123,17 +126,9 @@ function checkPrices(
   }
 }
 
-function readLimits(
-  source: Source,
-  pointer: string,
-  { limits = {} }: Entry,
-  known: Known,
-): Model['limits'] {
+function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {
   const { max_tokens, context, image_tokens, default_max_tokens: own } = limits;
   const most = max_tokens ?? context ?? Infinity;
-  const at = `${pointer}/limits`;
-  checkOrder(source, at, limits, ['max_tokens', 'context']);
-  checkOrder(source, at, limits, ['default_max_tokens', 'max_tokens']);
   const shared = known.default_max_tokens;
   const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, most));
   const video = readVideoLimits(limits);
@@ -148,44 +143,6 @@ function readLimits(
     ...(audio_seconds !== undefined && { audio_seconds }),
     ...(video && { video }),
   };
-}
-
-const LIMIT_NAMES = {
-  max_tokens: 'max_tokens',
-  context: 'the context',
-};
-
-/** Faults a limit that is above the one that bounds it. */
-function checkOrder(
-  source: Source,
-  pointer: string,
-  limits: NonNullable<Entry['limits']>,
-  [lower, upper]: ['max_tokens' | 'default_max_tokens', keyof typeof LIMIT_NAMES],
-): void {
-  const [value = 0, most = Infinity] = [limits[lower], limits[upper]];
-  if (value <= most) return;
-  const place = `${pointer}/${lower}`;
-  const message = `limits.${lower}: ${source.word(place)} is more than ${LIMIT_NAMES[upper]}`;
-  const hint = `at most ${source.word(`${pointer}/${upper}`)}`;
-  source.fault(place, { code: 'out_of_range', message, hint });
-}
-
-/** An image that costs more tokens than were held can end as a loss. */
-function checkImageTokens(
-  source: Source,
-  pointer: string,
-  { limits }: Entry,
-  read: { capabilities: ReadonlySet<Capability>; upstreams: readonly ReadUpstream[] },
-): void {
-  const image_tokens = limits?.image_tokens;
-  if (image_tokens === undefined || !read.capabilities.has('vision')) return;
-  const stated = read.upstreams.map(({ upstream }) => upstream.provider.image_tokens ?? 0);
-  const max = Math.max(0, ...stated);
-  if (image_tokens >= max) return;
-  const place = `${pointer}/limits/image_tokens`;
-  const message = `limits.image_tokens: ${source.word(place)} may be less than an image costs`;
-  const hint = `leave it out for the ${max} of the manifest, unless this model takes fewer`;
-  source.fault(place, { code: 'low_image_tokens', message, hint, severity: 'warning' });
 }
 
 function readVideoLimits(limits: NonNullable<Entry['limits']>): VideoLimits | undefined {
@@ -215,8 +172,12 @@ function readCreated(
  * A field that one manifest passes through is not sent to an upstream with another manifest, to
  * which it may be unknown. Fields that the model itself lists are sent to all.
  */
-function withoutForeign(entry: Entry, upstreams: readonly ReadUpstream[]): Upstream[] {
-  const every = passthroughOf(entry, upstreams);
+function withoutForeign(
+  entry: Entry,
+  upstreams: readonly ReadUpstream[],
+  every: ReadonlySet<string>,
+): Upstream[] {
+  if (every.size === 0) return upstreams.map(({ upstream }) => upstream);
   return upstreams.map(({ upstream, read }) => {
     const own = new Set([...(read.manifest.data.passthrough ?? []), ...(entry.passthrough ?? [])]);
     const foreign = [...every].filter(

@@ -1,6 +1,7 @@
 import type { Modalities, PriceUnit } from '../pipeline/modality.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import { isRecord } from '../lib/is-record.js';
+import { oncePer } from '../lib/once-per.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import { TOKEN_UNITS, type Capability, type Price, type TokenUnit } from '../core/model.js';
@@ -37,22 +38,19 @@ export function readPrice(
 
 const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
 
-interface Unit extends Pick<PriceUnit, 'is_class'> {
-  pays: readonly Capability[];
-}
-
-/** The capabilities that each unit pays for, or has to in a price of these `given` units. */
-function unitsOf(modalities: Modalities, given?: readonly string[]): Map<string, Unit> {
-  const all = new Map<string, Unit>();
+/** The units of all modalities by name, and each modality's own idea of a unit. */
+const unitsOf = oncePer((modalities: Modalities) => {
+  const all = new Map<string, { pays: Capability[]; units: PriceUnit[] }>();
   for (const { units } of modalities.values()) {
-    for (const [unit, { pays, is_class, isWanted }] of Object.entries(units)) {
-      const known = all.get(unit)?.pays ?? [];
-      const paid = given && isWanted?.(given) === false ? [] : pays;
-      all.set(unit, { pays: [...known, ...paid], ...(is_class && { is_class }) });
+    for (const [name, unit] of Object.entries(units)) {
+      const known = all.get(name) ?? { pays: [], units: [] };
+      known.pays.push(...unit.pays);
+      known.units.push(unit);
+      all.set(name, known);
     }
   }
   return all;
-}
+});
 
 /** Every capability must be paid for by a unit, and every unit must pay for a capability. */
 export function checkUnits(
@@ -86,10 +84,13 @@ export function missingUnits(
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,
 ): [unit: string, Capability][] {
-  return [...unitsOf(modalities, given)].flatMap(([unit, { pays, is_class }]) => {
-    if (given.includes(unit) || is_class) return [];
-    const paid = pays.find((capability) => capabilities.has(capability));
-    return paid === undefined ? [] : [[unit, paid]];
+  return [...unitsOf(modalities)].flatMap(([name, { units }]) => {
+    if (given.includes(name) || units.at(-1)?.is_class) return [];
+    const paid = units
+      .filter((unit) => unit.isWanted?.(given) !== false)
+      .flatMap(({ pays }) => pays)
+      .find((capability) => capabilities.has(capability));
+    return paid === undefined ? [] : [[name, paid]];
   });
 }
 

@@ -1,6 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
 import { readNetworks } from './networks.js';
+import { readListen } from './listen-address.js';
 import { readOrigins } from './origins.js';
+import { readAlerts } from './alerts.js';
+import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
@@ -8,7 +11,13 @@ import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { FirstStart, GatewayFile, LimitsBlock } from '../schema-types/gateway.js';
+import type {
+  FirstStart,
+  GatewayFile,
+  HeadersBlock,
+  LimitsBlock,
+  RequestsBlock,
+} from '../schema-types/gateway.js';
 import { readDollars } from '../yaml/dollars.js';
 
 type Settings = Pick<
@@ -20,12 +29,18 @@ type Settings = Pick<
   | 'drain_ms'
   | 'keep_alive_ms'
   | 'limits'
+  | 'requests'
   | 'log_level'
+  | 'log_format'
+  | 'headers'
   | 'dashboard'
   | 'sign_in'
   | 'trusted_proxies'
   | 'cors'
   | 'first_start'
+  | 'metrics'
+  | 'traces'
+  | 'alerts'
 >;
 
 const MB = 1024 ** 2;
@@ -38,7 +53,11 @@ const STALL = { default: 10_000, min: 100, max: 5 * 60_000 };
 const FETCH = { default: 15_000, min: 100, max: 5 * 60_000 };
 const CLIENT = { default: 60_000, min: 100 };
 const IMAGE = { default: HOUR_MS, min: 1_000, max: 720 * HOUR_MS };
-const DEFAULT_LISTEN = '127.0.0.1:8080';
+const KEEP = { default: 30 * 24 * HOUR_MS, min: HOUR_MS, max: 3_650 * 24 * HOUR_MS };
+const KEEP_TOTALS = { ...KEEP, default: 400 * 24 * HOUR_MS };
+export const LISTEN = { host: '127.0.0.1', port: 8080 };
+const METRICS = { host: '127.0.0.1', port: 9464 };
+const DEFAULT_LISTEN = `${LISTEN.host}:${LISTEN.port}`;
 export const DEFAULT_STORE = 'sqlite:data/tollgate.db';
 const DEFAULT_JOURNAL = 'data/journal';
 
@@ -56,27 +75,37 @@ export function readSettings(
   if (dashboard && url !== undefined) checkPath(source, public_url);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
-    listen: readListen(source, address),
+    listen: readListen(source, 'listen', address, LISTEN),
     public_url,
     store,
-    journal: resolve(directory, gateway.journal ?? defaultJournal(store)),
+    journal: journalFolder(directory, store, gateway.journal),
     drain_ms: duration('drain', 30_000, 0),
     keep_alive_ms: duration('keep_alive', 15_000, 100),
     limits: readLimits(source, gateway.limits ?? {}),
+    requests: readRequests(source, gateway.requests ?? {}),
     log_level: gateway.log?.level ?? 'info',
+    log_format: gateway.log?.format ?? 'auto',
+    headers: readHeaders(gateway.headers ?? {}),
     dashboard,
     sign_in: readSignIn(source, gateway.sign_in ?? {}),
     trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
     cors: readOrigins(source, '/cors', gateway.cors ?? []),
     first_start: readFirstStart(source, gateway.first_start),
+    metrics:
+      gateway.metrics === undefined
+        ? undefined
+        : readListen(source, 'metrics', gateway.metrics, METRICS),
+    traces: readTraces(source, gateway.traces),
+    alerts: readAlerts(source, gateway.alerts),
   };
 }
 
-/** The journal lies beside the SQLite file, since that disk is kept. */
-function defaultJournal(store: string): string {
-  return store.startsWith('sqlite:')
+/** The folder of the journal. It lies beside the SQLite file, since that disk is kept. */
+export function journalFolder(directory: string, store: string, written?: string): string {
+  const beside = store.startsWith('sqlite:')
     ? join(dirname(store.slice('sqlite:'.length)), 'journal')
     : DEFAULT_JOURNAL;
+  return resolve(directory, written ?? beside);
 }
 
 /** The `public_url` of the file; without one, the address to listen on. */
@@ -154,25 +183,24 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
   };
 }
 
-function readListen(source: Source, address: string | number): Configuration['listen'] {
-  const text = String(address);
-  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  const host = match?.[1] ?? match?.[2];
-  if (host !== undefined && port <= 65_535) return { host, port };
-  const message = `listen: ${source.word('/listen')} is not an address and port`;
-  const known = host === undefined && !source.hides('/listen') ? completed(text) : undefined;
-  let hint = known === undefined ? `such as ${DEFAULT_LISTEN}` : `did you mean "${known}"?`;
-  if (host !== undefined) hint = 'a port is a number from 0 to 65535';
-  source.fault('/listen', { code: 'bad_listen', message, hint });
-  return { host: '127.0.0.1', port: 8080 };
+function readRequests(
+  source: Source,
+  { keep, keep_totals, queue }: PartialLoad<RequestsBlock>,
+): Configuration['requests'] {
+  return {
+    keep_ms: readDuration(source, '/requests/keep', keep, KEEP),
+    keep_totals_ms: readDuration(source, '/requests/keep_totals', keep_totals, KEEP_TOTALS),
+    queue: queue ?? 10_000,
+  };
 }
 
-/** A port without a host, or a host without a port, gets the other half. */
-function completed(text: string): string | undefined {
-  const port = /^:?(\d+)$/.exec(text)?.[1];
-  if (port !== undefined) return `127.0.0.1:${port}`;
-  return /^[A-Za-z0-9.-]+$/.test(text) ? `${text}:8080` : undefined;
+/** What would tell customers of the operator's upstreams is told only where it is asked for. */
+function readHeaders({
+  upstream = false,
+  cost = true,
+  attempts = false,
+}: PartialLoad<HeadersBlock>): Configuration['headers'] {
+  return { upstream, cost, attempts };
 }
 
 function readFirstStart(

@@ -3,13 +3,15 @@ import type { Model } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 import type { Modalities } from '../pipeline/modality.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
-import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { isExtension, pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { isPublic } from '../upstream/ssrf-guard.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
 /** What a file says once it is read, for checks that need more than one of its parts. */
 export interface ReadFile {
   gateway: PartialLoad<GatewayFile>;
   listen: Configuration['listen'];
+  metrics: Configuration['metrics'];
   public_url: string;
   providers: ReadonlyMap<string, { provider: Provider }>;
   models: ReadonlyMap<string, Model>;
@@ -20,14 +22,18 @@ export interface ReadFile {
 /** Finds what is well formed and most likely not meant, and costs money or customers. */
 export function checkSlips(source: Source, file: ReadFile): void {
   for (const [pointer, { text, expanded }] of source.marks) {
-    if (expanded || text === undefined) continue;
+    if (expanded || text === undefined || isExtension(pointer)) continue;
     checkUnexpanded(source, pointer, text);
     checkSecret(source, pointer, text);
   }
   checkOpen(source, file);
-  checkReached(source, file);
+  checkMetrics(source, file);
+  if (source.complete) checkReached(source, file);
   checkUpstreams(source, file);
 }
+
+/** How each of these forms begins. Most texts begin otherwise, and are asked no further. */
+const FOREIGN_START = /^(?:[$%]|env[:.]|os\.|\{\{)/;
 
 /** The ways in which other programs write a variable of the environment. */
 const FOREIGN_VARIABLES = [
@@ -38,20 +44,27 @@ const FOREIGN_VARIABLES = [
 ];
 
 function checkUnexpanded(source: Source, pointer: string, text: string): void {
+  if (!FOREIGN_START.test(text)) return;
   const name = FOREIGN_VARIABLES.map((form) => form.exec(text)?.[1]).find(Boolean);
   if (name === undefined || pointer.includes('/set/')) return;
   const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
   source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${name}}"` });
 }
 
-const SECRETS: ReadonlySet<string> = new Set(['api_key', 'client_secret', 'secret_access_key']);
+const SECRETS: ReadonlySet<string> = new Set([
+  'api_key',
+  'client_secret',
+  'secret_access_key',
+  'secret',
+]);
 /** A text that is shorter is no secret that a provider gives. */
 const SECRET_CHARACTERS = 20;
 
 /** Warns of a secret that stands in the file itself. The message never shows it. */
 function checkSecret(source: Source, pointer: string, text: string): void {
+  if (text.length < SECRET_CHARACTERS) return;
   const key = segments(pointer).at(-1) ?? '';
-  if (!SECRETS.has(key) || text.length < SECRET_CHARACTERS || !/^[\w.-]+$/.test(text)) return;
+  if (!SECRETS.has(key) || !/^[\w.-]+$/.test(text)) return;
   const message = `${key} stands in clear text in this file, where whoever reads the file has it`;
   const hint = 'write "${NAME}" and set that environment variable, or ${file:PATH}';
   source.fault(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
@@ -73,6 +86,20 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     tell('public_url_local', `listen: ${given} takes calls of others, who need a public_url`);
   } else if (protocol === 'http:') {
     tell('no_tls', `listen: ${given} takes calls of others, and their keys travel without TLS`);
+  }
+}
+
+/** Warns where all the world may read the names of models and the amounts that they earn. */
+function checkMetrics(source: Source, { listen, metrics }: ReadFile): void {
+  if (!metrics) return;
+  const given = source.word('/metrics');
+  if (metrics.port !== 0 && metrics.port === listen.port && metrics.host === listen.host) {
+    const message = `metrics: ${given} is the address of listen, and needs one of its own`;
+    source.fault('/metrics', { code: 'same_address', message, hint: 'write another port' });
+  } else if (isAny(metrics.host) || isPublic(metrics.host)) {
+    const message = `metrics: ${given} tells other machines what is asked here and what it costs`;
+    const hint = `write 127.0.0.1:${metrics.port}, or an address of a private network`;
+    source.fault('/metrics', { code: 'metrics_public', message, hint, severity: 'warning' });
   }
 }
 

@@ -16,6 +16,8 @@ export interface EndpointEntry {
   path: string;
   stages: readonly StageEntry[];
   place: Place;
+  /** The path of gateway.yaml: paths in stages are relative to its folder. */
+  main: string;
 }
 
 /** A third party that says who somebody is. */
@@ -112,8 +114,25 @@ export interface Configuration {
     failed_keys: number;
     sign_ins: number;
   };
+  requests: {
+    /** How long the record of a request is kept, and the totals of an hour or a day. */
+    keep_ms: number;
+    keep_totals_ms: number;
+    /** The most records that wait for the store. */
+    queue: number;
+  };
   keep_alive_ms: number;
   log_level: string;
+  /** `auto` is text on a terminal and JSON elsewhere. */
+  log_format: 'auto' | 'text' | 'json';
+  /** Which headers of an answer tell of the upstream that gave it, its cost and the attempts. */
+  headers: { upstream: boolean; cost: boolean; attempts: boolean };
+  /** Where Prometheus may ask for metrics; undefined where they are off. */
+  metrics: { host: string; port: number } | undefined;
+  /** Where alerts go; undefined where they are off. Without a balance none is low. */
+  alerts: { url: string; secret: string; low_balance_nano: bigint | undefined } | undefined;
+  /** The collector of traces, and the share of requests that it gets; undefined where it is off. */
+  traces: { url: string; headers: Readonly<Record<string, string>>; sample: number } | undefined;
   /** False where nothing but the endpoints is served. */
   dashboard: boolean;
   sign_in: SignIn;

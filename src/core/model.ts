@@ -7,6 +7,8 @@ export interface Caller {
   account_id: string;
   /** The only models that the key may use; undefined where it may use all. */
   models: readonly string[] | undefined;
+  /** The account is suspended, so the request is refused. */
+  suspended?: true;
 }
 
 /** Prices in nano-dollars (1e-9 USD); those of tokens are per million, so they stay integers. */

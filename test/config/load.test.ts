@@ -37,6 +37,8 @@ describe('load of a valid configuration', () => {
       drain_ms: 30_000,
       keep_alive_ms: 15_000,
       log_level: 'info',
+      log_format: 'auto',
+      headers: { upstream: false, cost: true, attempts: false },
       first_start: undefined,
     });
     expect(configuration.limits).to.deep.equal({
@@ -83,6 +85,8 @@ describe('load of a valid configuration', () => {
       drain_ms: 45_000,
       keep_alive_ms: 10_000,
       log_level: 'debug',
+      log_format: 'json',
+      headers: { upstream: true, cost: false, attempts: true },
       first_start: { account: 'me', credit_nano: 10_000_000_000n },
     });
     expect(configuration.limits).to.deep.equal({
@@ -265,7 +269,7 @@ describe('load of a valid configuration', () => {
       ['transform', 'chat'],
       ['meter', undefined],
     ]);
-    expect(chat?.stages[2]?.place).to.deep.include({ line: 54, column: 47 });
+    expect(chat?.stages[2]?.place).to.deep.include({ line: 55, column: 47 });
     expect(own).to.deep.include({ method: 'PUT', path: '/v2/{model}/things/{id}' });
     expect(own?.stages[0]?.name).to.equal('./plugins/own.js');
   });

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { ERRORS, GatewayError, type ErrorCode } from '../../src/core/errors.js';
 import { expectShape } from '../helpers/schemas.js';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
-/** The rows of the README's table whose first cell is a code: code, status, type, when. */
+/** The rows of the table in docs/api.md whose first cell is a code: code, status, type, when. */
 function rows(): string[][] {
-  const [, section = ''] = readme.split(/^## Errors$/mu);
+  const [, section = ''] = page.split(/^## Errors$/mu);
   const [table = ''] = section.split(/^## /mu);
   return table
     .split('\n')
@@ -21,7 +21,7 @@ function rows(): string[][] {
 }
 
 describe('the table of errors', () => {
-  it('is the one in the README', () => {
+  it('is the one in docs/api.md', () => {
     const told = rows().map(([code, status, type]) => [code, { status: Number(status), type }]);
     expect(Object.fromEntries(told)).to.deep.equal(ERRORS);
     expect(told).to.have.length(Object.keys(ERRORS).length);

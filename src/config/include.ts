@@ -1,0 +1,227 @@
+import { dirname, join as joinPath, normalize } from 'node:path';
+import { findFiles, isPattern } from '../lib/glob.js';
+import { isRecord } from '../lib/is-record.js';
+import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
+import type { Surroundings } from '../yaml/expand.js';
+import { parse } from '../yaml/parse.js';
+import { readRegular } from '../yaml/regular-file.js';
+import { Report } from '../yaml/report.js';
+import { isExtension, pointer as join, quote, type Source } from '../yaml/source.js';
+import { MOST_VALUES } from '../yaml/tree.js';
+import { unreadable } from '../yaml/unreadable.js';
+import { readShippedSchema } from '../lib/schemas.js';
+
+/** The blocks that an included file may have. The settings of the process stay in one place. */
+const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
+
+export const MOST_FILES = 500;
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/**
+ * Reads the files that `include` names and adds their entries to `source`, as if they stood in it.
+ * Answers when each of them was last changed (Unix seconds), by its path. Faults go to the report.
+ */
+export async function includeFiles(
+  source: Source,
+  surroundings: Surroundings,
+): Promise<ReadonlyMap<string, number>> {
+  const patterns = isRecord(source.value) ? source.value['include'] : undefined;
+  if (!Array.isArray(patterns)) return new Map();
+  const files = await filesOf(source, patterns);
+  const budget = { left: MOST_VALUES };
+  const times = new Map<string, number>();
+  let characters = 0;
+  for (const [file, pointer] of files) {
+    const read = await readPart(source, file, pointer);
+    characters += read?.text.length ?? 0;
+    if (characters > MOST_CHARACTERS) {
+      const message = 'the included files are larger than 16 MB together';
+      source.fault(pointer, { code: 'too_large', message });
+      source.complete = false;
+      break;
+    }
+    const part = read && parse(file, read.text, source.report, { ...surroundings, budget });
+    if (!part?.readable) source.complete = false;
+    else merge(source, part);
+    if (read) times.set(file, read.modified_s);
+  }
+  if (!source.complete) standIn(source);
+  return times;
+}
+
+/** The files that a configuration includes, and the folders where further ones may appear. */
+export interface Watched {
+  files: string[];
+  folders: string[];
+}
+
+/** The files that these patterns of `include` in `main` match by now. */
+export async function watchedBy(main: string, patterns: readonly string[]): Promise<Watched> {
+  const folder = dirname(main);
+  const found = await Promise.all(patterns.map((pattern) => findFiles(folder, pattern)));
+  const below = (names: readonly string[]): string[] =>
+    [...new Set(names)].map((name) => joinPath(folder, name));
+  return {
+    files: below(found.flatMap(({ files }) => files)),
+    folders: below(found.flatMap(({ folders }) => folders)),
+  };
+}
+
+/** The patterns under `include` of a file; none where it cannot be read. */
+export async function patternsIn(main: string): Promise<string[]> {
+  const text = await readRegular(main).then(
+    (read) => read.text,
+    () => '',
+  );
+  // Parsing takes a while, and most files include nothing.
+  if (!text.includes('include')) return [];
+  const source = parse(main, text, new Report(), { env: undefined, directory: dirname(main) });
+  const patterns = isRecord(source.value) ? source.value['include'] : undefined;
+  if (!Array.isArray(patterns)) return [];
+  return patterns.filter((one): one is string => typeof one === 'string' && isPattern(one));
+}
+
+/** The files of all patterns, each once, with the pattern that named it first. */
+async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const [i, pattern] of patterns.entries()) {
+    const pointer = `/include${join(i)}`;
+    // The schema refuses any other value.
+    if (typeof pattern !== 'string' || pattern === '') continue;
+    if (!isPattern(pattern) || source.hides(pointer)) {
+      source.complete = false;
+      const message = `include: ${source.word(pointer)} is no pattern of files below this folder`;
+      const hint = 'write a relative path such as models/*.yaml: only * stands for other text';
+      source.fault(pointer, { code: 'bad_include', message, hint });
+      continue;
+    }
+    const found = await includedBy(source.file, pattern);
+    if (found.length === 0) {
+      source.complete = false;
+      await tellNone(source, pointer, pattern);
+    }
+    for (const file of found) if (!files.has(file)) files.set(file, pointer);
+    if (files.size > MOST_FILES) {
+      const message = `the patterns up to ${source.word(pointer)} match over ${MOST_FILES} files`;
+      source.fault(pointer, { code: 'too_large', message });
+      return new Map();
+    }
+  }
+  return files;
+}
+
+/** Paths are written as that of the main file was, for readable faults. It includes not itself. */
+async function includedBy(main: string, pattern: string): Promise<string[]> {
+  const folder = dirname(main);
+  const { files } = await findFiles(folder, pattern);
+  return files.map((file) => joinPath(folder, file)).filter((file) => file !== normalize(main));
+}
+
+async function tellNone(source: Source, pointer: string, pattern: string): Promise<void> {
+  const inside = dirname(pattern);
+  const beside = await findFiles(dirname(source.file), inside === '.' ? '*' : `${inside}/*`);
+  const near = pattern.includes('*') ? undefined : nearestWord(pattern, beside.files);
+  const message = `include: no file matches ${source.word(pointer)}`;
+  const hint = near
+    ? `did you mean ${quote(near)}?`
+    : 'a pattern is relative to the folder of this file';
+  source.fault(pointer, { code: 'no_such_file', message, hint });
+}
+
+async function readPart(
+  source: Source,
+  file: string,
+  pointer: string,
+): Promise<{ text: string; modified_s: number } | undefined> {
+  try {
+    return await readRegular(file);
+  } catch (error) {
+    const { message } = unreadable(file, error);
+    source.fault(pointer, { code: 'unreadable_file', message: `include: ${message}` });
+    return undefined;
+  }
+}
+
+/** Adds the entries of a file to those of the main one. */
+function merge(source: Source, part: Source): void {
+  if (!isRecord(source.value)) return;
+  if (!isRecord(part.value)) {
+    const message = `an included file is a block of keys: ${BLOCKS.join(', ')}`;
+    part.fault('', { code: 'wrong_type', message });
+    return;
+  }
+  const added = new Set<string>();
+  for (const [name, block] of Object.entries(part.value)) {
+    if (isExtension(join(name))) continue;
+    if (!BLOCKS.includes(name)) tellOther(part, name);
+    else if (!isRecord(block)) tellNoBlock(part, name, block);
+    else for (const key of mergeBlock(source, part, name, block)) added.add(key);
+  }
+  for (const [pointer, mark] of part.marks) {
+    const end = pointer.indexOf('/', pointer.indexOf('/', 1) + 1);
+    if (!added.has(end === -1 ? pointer : pointer.slice(0, end))) continue;
+    source.marks.set(pointer, mark);
+    if (part.spoiled.has(pointer)) source.spoiled.add(pointer);
+  }
+}
+
+/** Answers the pointers of the entries that it has added, and of the block where it was absent. */
+function mergeBlock(source: Source, part: Source, name: string, block: object): string[] {
+  const own = source.value as Record<string, unknown>;
+  const added: string[] = [];
+  // An empty block is none where another file fills it.
+  if (own[name] === undefined || own[name] === null) {
+    own[name] = {};
+    added.push(join(name));
+  }
+  const into = own[name];
+  // A list or a text in its place is told by the schema.
+  if (!isRecord(into)) return [];
+  for (const [key, entry] of Object.entries(block)) {
+    const pointer = join(name, key);
+    if (Object.hasOwn(into, key)) {
+      const { file, line, column } = source.place(pointer, 'key');
+      const message = `the key ${quote(key)} stands twice under ${quote(name)}`;
+      const hint = `the first is at ${file}:${line}:${column}`;
+      part.fault(pointer, { code: 'duplicate_key', message, hint, at: 'key' });
+      continue;
+    }
+    into[key] = entry;
+    added.push(pointer);
+  }
+  return added;
+}
+
+function tellNoBlock(part: Source, name: string, block: unknown): void {
+  const is_empty = block === null;
+  part.fault(join(name), {
+    code: is_empty ? 'empty' : 'wrong_type',
+    message: is_empty ? `${name} is empty` : `${name}: this is not a block of keys`,
+    ...(is_empty && { at: 'key' }),
+  });
+}
+
+function tellOther(part: Source, name: string): void {
+  if (name === 'include') {
+    const message = 'an included file cannot include others';
+    const hint = 'name them under include in the main file';
+    part.fault('/include', { code: 'nested_include', message, hint, at: 'key' });
+    return;
+  }
+  const settings: object = readShippedSchema('gateway')['properties'];
+  const is_setting = Object.hasOwn(settings, name);
+  part.fault(join(name), {
+    code: is_setting ? 'not_included' : 'unknown_key',
+    message: is_setting
+      ? `${quote(name)} cannot stand in an included file`
+      : `unknown key ${quote(name)}`,
+    hint: is_setting ? 'write it in the main file' : nameHint(name, BLOCKS),
+    at: 'key',
+  });
+}
+
+/** Empty blocks for those that may stand in a file that could not be read: one fault is enough. */
+function standIn(source: Source): void {
+  if (!isRecord(source.value)) return;
+  for (const name of BLOCKS.slice(0, 3)) source.value[name] ??= {};
+}

@@ -1,0 +1,116 @@
+import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { StageInsertions } from '../schema-types/gateway.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+
+/** The name that stands for all endpoints. */
+export const EVERY = '*';
+
+const SIDES = ['before', 'after'] as const;
+
+type Side = (typeof SIDES)[number];
+
+/** An entry of `endpoints` that adds stages. */
+interface Adding {
+  readonly before?: PartialLoad<StageInsertions> | undefined;
+  readonly after?: PartialLoad<StageInsertions> | undefined;
+}
+
+/** Stages to add on one side of the stage `beside`. */
+interface Addition {
+  side: Side;
+  beside: string;
+  stages: readonly StageEntry[];
+}
+
+/**
+ * Adds the stages of `before` and `after`. Those of `*` go to every endpoint that has the stage
+ * which they name, outside of those that an endpoint adds itself. Each list is added once: before
+ * the first stage of that name, or after the last.
+ */
+export function withInsertions(
+  source: Source,
+  endpoints: readonly EndpointEntry[],
+  entries: Readonly<Record<string, Adding | string | undefined>>,
+): EndpointEntry[] {
+  const additions = new Map<string, Addition[]>();
+  for (const [name, entry] of Object.entries(entries)) {
+    if (typeof entry !== 'object') continue;
+    const targets = endpoints.filter((one) => name === EVERY || one.name === name);
+    const read = SIDES.flatMap((side) => readSide(source, name, side, entry[side]));
+    additions.set(
+      name,
+      read.filter((addition) => checkBeside(source, name, addition, targets)),
+    );
+  }
+  const every = additions.get(EVERY) ?? [];
+  return endpoints.map((endpoint) => {
+    const own = additions.get(endpoint.name) ?? [];
+    if (own.length + every.length === 0) return endpoint;
+    return { ...endpoint, stages: withStages(endpoint.stages, own, every) };
+  });
+}
+
+function readSide(
+  source: Source,
+  name: string,
+  side: Side,
+  block: PartialLoad<StageInsertions> = {},
+): Addition[] {
+  return Object.entries(block).map(([beside, stages = []]) => {
+    const pointer = join('endpoints', name, side, beside);
+    const read = stages.flatMap((stage, i) => {
+      if (stage === undefined) return [];
+      return [readStage(stage, source.place(pointer + join(i)))];
+    });
+    return { side, beside, stages: read };
+  });
+}
+
+/** Faults a stage that is named as a neighbour, and that no endpoint has. */
+function checkBeside(
+  source: Source,
+  name: string,
+  { side, beside }: Addition,
+  targets: readonly EndpointEntry[],
+): boolean {
+  const known = [...new Set(targets.flatMap(({ stages }) => stages.map((stage) => stage.name)))];
+  if (known.includes(beside) || targets.length === 0) return true;
+  const which = name === EVERY ? 'no endpoint has the' : `the endpoint ${quote(name)} has no`;
+  source.fault(join('endpoints', name, side, beside), {
+    code: 'absent_stage',
+    message: `${which} stage ${quote(beside)}, so nothing can be added ${side} it`,
+    hint: nameHint(beside, known),
+    at: 'key',
+  });
+  return false;
+}
+
+function withStages(
+  stages: readonly StageEntry[],
+  own: readonly Addition[],
+  every: readonly Addition[],
+): StageEntry[] {
+  const first = (beside: string): number => stages.findIndex(({ name }) => name === beside);
+  const last = (beside: string): number => stages.findLastIndex(({ name }) => name === beside);
+  const added = (all: readonly Addition[], side: Side, at: number): StageEntry[] =>
+    all.flatMap((one) => {
+      const place = side === 'before' ? first(one.beside) : last(one.beside);
+      return one.side === side && place === at ? one.stages : [];
+    });
+  return stages.flatMap((stage, at) => [
+    ...added(every, 'before', at),
+    ...added(own, 'before', at),
+    stage,
+    ...added(own, 'after', at),
+    ...added(every, 'after', at),
+  ]);
+}
+
+/** A stage as the file writes it: its name, or a block of its name and its option. */
+export function readStage(stage: string | object, place: StageEntry['place']): StageEntry {
+  if (typeof stage === 'string') return { name: stage, option: undefined, place };
+  const [[name, option] = ['', undefined]] = Object.entries(stage);
+  return { name, option, place };
+}

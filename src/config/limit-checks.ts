@@ -1,0 +1,178 @@
+import type { Capability, Price } from '../core/model.js';
+import type { ModelEntry } from '../schema-types/gateway.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+import type { ReadUpstream } from './upstreams.js';
+
+type Entry = PartialLoad<ModelEntry>;
+type Limits = NonNullable<Entry['limits']>;
+
+/** A model as far as it could be read. */
+interface ReadLimits {
+  limits: Limits;
+  capabilities: ReadonlySet<Capability>;
+  upstreams: readonly ReadUpstream[];
+}
+
+/** Finds limits under which a hold cannot cover what its price is for, or which bound nothing. */
+export function checkLimits(source: Source, pointer: string, model: ReadLimits): void {
+  const at = `${pointer}/limits`;
+  checkOrders(source, at, model.limits);
+  checkImageTokens(source, at, model);
+  checkImageOutput(source, at, model);
+  checkResolutions(source, at, model);
+  checkUnused(source, at, model);
+  checkSoundPrices(source, model);
+  checkKinds(source, model.upstreams);
+}
+
+const ORDERS = [
+  ['max_tokens', 'context'],
+  ['default_max_tokens', 'max_tokens'],
+  ['default_max_tokens', 'context'],
+  ['image_tokens', 'context'],
+] as const;
+
+/** Faults a limit that is above the one that bounds it; of two such, the nearer is told. */
+function checkOrders(source: Source, at: string, limits: Limits): void {
+  const told = new Set<string>();
+  for (const [lower, upper] of ORDERS) {
+    if ((limits[lower] ?? 0) <= (limits[upper] ?? Infinity) || told.has(lower)) continue;
+    told.add(lower);
+    const place = `${at}/${lower}`;
+    const most = upper === 'context' ? 'the context' : upper;
+    source.fault(place, {
+      code: 'out_of_range',
+      message: `limits.${lower}: ${source.word(place)} is more than ${most}`,
+      hint: `at most ${source.word(`${at}/${upper}`)}`,
+    });
+  }
+}
+
+/** An image that costs more tokens than were held can end as a loss. */
+function checkImageTokens(source: Source, at: string, model: ReadLimits): void {
+  const { image_tokens } = model.limits;
+  if (image_tokens === undefined || !model.capabilities.has('vision')) return;
+  const stated = model.upstreams.map(({ upstream }) => upstream.provider.image_tokens ?? 0);
+  const max = Math.max(0, ...stated);
+  if (image_tokens >= max) return;
+  const place = `${at}/image_tokens`;
+  source.fault(place, {
+    code: 'low_image_tokens',
+    message: `limits.image_tokens: ${source.word(place)} may be less than an image costs`,
+    hint: `leave it out for the ${max} of the manifest, unless this model takes fewer`,
+    severity: 'warning',
+  });
+}
+
+/** Output tokens of one square image in high quality. */
+const MADE_IMAGE_TOKENS = 4_160;
+
+/** Images that are paid in tokens are held for by `max_tokens`. */
+function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
+  const { max_tokens } = model.limits;
+  const isPaid = model.upstreams.some(
+    ({ upstream }) => upstream.price.output_nano_per_million > 0n,
+  );
+  const isChat = model.capabilities.has('chat');
+  if (max_tokens === undefined || !model.capabilities.has('image') || isChat || !isPaid) return;
+  if (max_tokens >= MADE_IMAGE_TOKENS) return;
+  const place = `${at}/max_tokens`;
+  source.fault(place, {
+    code: 'low_max_tokens',
+    message: `limits.max_tokens: ${source.word(place)} may be less than an image made here costs`,
+    hint: `one of 1024x1024 in high quality takes ${MADE_IMAGE_TOKENS} tokens`,
+    severity: 'warning',
+  });
+}
+
+/** A resolution without a price is always refused. */
+function checkResolutions(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
+  if (upstreams.some(({ upstream }) => upstream.price.free)) return;
+  const kinds = upstreams.flatMap(({ upstream: { price } }) => {
+    return [...(price.per_video_second?.keys() ?? [])];
+  });
+  if (kinds.length === 0) return;
+  const sold = [...new Set(kinds.map((kind) => kind.split('/', 1)[0] ?? ''))];
+  for (const [i, resolution] of (limits.resolutions ?? []).entries()) {
+    if (resolution === undefined || sold.includes(resolution)) continue;
+    source.fault(`${at}/resolutions${join(i)}`, {
+      code: 'unpriced_resolution',
+      message: `limits.resolutions: no price covers ${quote(resolution)}, so it is refused`,
+      hint: `add it to per_video_second, which has ${sold.join(', ')}`,
+      severity: 'warning',
+    });
+  }
+}
+
+/** The capabilities that a limit is for, where it is for few. */
+const USERS: Partial<Record<keyof Limits, readonly Capability[]>> = {
+  default_max_tokens: ['chat'],
+  image_tokens: ['vision', 'file', 'image', 'moderation'],
+  images: ['image'],
+  image_pixels: ['image'],
+  audio_seconds: ['transcription'],
+  duration_seconds: ['video'],
+  sample_count: ['video'],
+  resolutions: ['video'],
+};
+
+function checkUnused(source: Source, at: string, { limits, capabilities }: ReadLimits): void {
+  if (capabilities.size === 0) return;
+  for (const [name, users] of Object.entries(USERS)) {
+    if (!(name in limits) || users.some((one) => capabilities.has(one))) continue;
+    source.fault(`${at}/${name}`, {
+      code: 'unused_limit',
+      message: `limits.${name} bounds nothing: the model does ${[...capabilities].join(', ')}`,
+      hint: `it is for ${users.join(', ')}`,
+      at: 'key',
+      severity: 'warning',
+    });
+  }
+}
+
+const HEARING: readonly Capability[] = ['audio', 'transcription'];
+
+/** Without a capability for sound none is let in, so its price stands for nothing. */
+function checkSoundPrices(source: Source, { capabilities, upstreams }: ReadLimits): void {
+  if (capabilities.size === 0 || HEARING.some((one) => capabilities.has(one))) return;
+  for (const place of new Set(upstreams.map(({ price_at }) => price_at))) {
+    const pointer = `${place}/audio_input_per_million`;
+    if (!source.marks.has(pointer)) continue;
+    source.fault(pointer, {
+      code: 'unused_price',
+      message: 'audio_input_per_million is never charged: sound in a prompt is refused',
+      hint: 'add the capability audio, or remove the price',
+      at: 'key',
+      severity: 'warning',
+    });
+  }
+}
+
+type Kinds = ReadonlyMap<string, bigint> | undefined;
+
+/** An upstream is not asked for sizes, qualities or resolutions that its own price lacks. */
+function checkKinds(source: Source, upstreams: readonly ReadUpstream[]): void {
+  for (const unit of ['per_image', 'per_video_second'] as const) {
+    const of = ({ upstream: { price } }: ReadUpstream): Kinds => price[unit];
+    const all = new Set(upstreams.flatMap((one) => [...(of(one)?.keys() ?? [])]));
+    for (const one of upstreams) {
+      const own = of(one);
+      const place = `${one.price_at}${join(unit)}`;
+      if (!own || own.has('any') || one.upstream.price.free || !source.marks.has(place)) continue;
+      const missing = [...all].filter((kind) => kind !== 'any' && !covers(own, kind));
+      if (missing.length === 0) continue;
+      source.fault(place, {
+        code: 'uncovered_kind',
+        message: `${unit} has no price for ${missing.join(', ')}, which other upstreams serve`,
+        hint: 'this upstream is not asked for those: add them if it can make them',
+        severity: 'warning',
+      });
+    }
+  }
+}
+
+/** `hd` covers `hd/1024x1024`, and so does `1024x1024`. */
+function covers(own: NonNullable<Price['per_image']>, kind: string): boolean {
+  return own.has(kind) || kind.split('/').some((part) => own.has(part));
+}

@@ -1,0 +1,63 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageRoot } from '../lib/package-root.js';
+import { parse } from '../yaml/parse.js';
+import { readRegular } from '../yaml/regular-file.js';
+import { Report } from '../yaml/report.js';
+import { validate } from '../yaml/validate.js';
+import type { InitModel, ProviderManifest } from '../schema-types/provider.js';
+import { PRICES_NAME } from './list-prices.js';
+
+/** What a shipped manifest says for `tollgate init`. */
+export interface Starter {
+  /** The manifest's name, as `uses` has it. */
+  manifest: string;
+  /** Its display name. */
+  title: string;
+  base_url: string | undefined;
+  /** Needs no upstream at all: it serves where nothing else is found. */
+  in_process: boolean;
+  /** The keys of the provider's entry, each with the variables that may hold it, best first. */
+  variables: readonly (readonly [key: string, names: readonly string[]])[];
+  /** Names of entries with the addresses on this machine where such a server customarily is. */
+  local: readonly (readonly [name: string, base_url: string])[];
+  /** Model IDs of the provider with what gateway.yaml is to say of them. */
+  models: readonly (readonly [id: string, model: InitModel])[];
+}
+
+/** The shipped manifests that have a block `init`, by name. Throws where one has a fault. */
+export async function readStarters(): Promise<Starter[]> {
+  const folder = join(packageRoot, 'providers');
+  const names = (await readdir(folder))
+    .flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? [])
+    .filter((name) => name !== PRICES_NAME)
+    .sort();
+  const starters = await Promise.all(names.map((name) => readStarter(folder, name)));
+  return starters.flatMap((starter) => starter ?? []);
+}
+
+async function readStarter(folder: string, manifest: string): Promise<Starter | undefined> {
+  const file = join(folder, `${manifest}.yaml`);
+  const { text } = await readRegular(file);
+  if (!/^init:/m.test(text)) return undefined;
+  const report = new Report();
+  const source = parse(file, text, report, { env: {}, directory: folder });
+  const data = validate(source, 'provider');
+  const [fault] = report.sorted(file);
+  if (fault) throw new Error(`${file}:${fault.line}:${fault.column}: ${fault.message}`);
+  // Without a fault nothing was left out.
+  return starterOf(manifest, data as ProviderManifest);
+}
+
+function starterOf(manifest: string, data: ProviderManifest): Starter {
+  const { variables = {}, local = {}, models = {} } = data.init ?? {};
+  return {
+    manifest,
+    title: data.name,
+    base_url: data.base_url,
+    in_process: data.in_process !== undefined,
+    variables: Object.entries(variables),
+    local: Object.entries(local),
+    models: Object.entries(models),
+  };
+}
