@@ -1,15 +1,19 @@
 import { MAX_NANO } from './column-values.js';
-import { type HoldRefusal, type Settled, type Store } from './store-types.js';
+import type { HoldRefusal, HoldResult, Settled, Store } from './store-types.js';
+import type { Caller } from '../core/model.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import { StoreError } from './store-error.js';
 import type { Charge } from './ledger/ledger-columns.js';
+import type { HotRequests } from './requests/request-types.js';
+import type { RequestRecord } from '../core/request-record.js';
 
 /** The part of a store that every request walks through, written once for each database. */
 export interface HotPath extends Pick<
   Store,
-  'caller' | 'hold' | 'hasEnded' | 'settle' | 'release' | 'beat' | 'ping'
+  'caller' | 'hold' | 'admit' | 'settle' | 'release' | 'beat' | 'ping'
 > {
   readonly idempotency: HotIdempotency;
+  readonly requests: HotRequests;
   /** Resolves when everything that was asked for is written. */
   close(): Promise<void>;
 }
@@ -27,6 +31,8 @@ export interface ChargeCommand {
   charge: Charge;
   /** The answer kept with the charge, if the call has an idempotency key. */
   answered: EndedCall | undefined;
+  /** The record written with the charge. */
+  record: RequestRecord | undefined;
 }
 
 /** A key that was noted as used this lately is not noted again. */
@@ -75,6 +81,19 @@ export function refusalOf(
   }
   if (limit_nano === null || limit_nano - spent_nano - held_nano >= amount_nano) return undefined;
   return { admitted: false, because: 'limit', limit_nano, spent_nano, held_nano };
+}
+
+/** The answer of a hold that is taken. */
+export const ADMITTED: HoldResult = Object.freeze({ admitted: true });
+
+/** The refusal of a key that holds nothing. */
+export function refusedKey(hasEnded: boolean): HoldRefusal {
+  return { admitted: false, because: hasEnded ? 'ended' : 'suspended' };
+}
+
+/** A caller, which several requests may share. */
+export function callerOf(caller: Caller, isSuspended: boolean): Caller {
+  return Object.freeze(isSuspended ? { ...caller, suspended: true } : caller);
 }
 
 /** The models of a key, from their column. */

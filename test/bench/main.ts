@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
+import { checkLine } from './check-time.js';
 import { placement, startOwn, temporaryFolder } from './child.js';
 import { compile } from './compile.js';
 import { Loader } from './loader.js';
@@ -34,6 +35,7 @@ async function bench(options: Options): Promise<void> {
   const others = await startOthers(folder, upstream.port, options, say);
   say(`${new Date().toISOString().slice(0, 10)}, ${machine()}; ${placement()}`);
 
+  say(checkLine(join(folder, 'check')));
   const ceiling = await ceilingOf(upstream.port, loader, options);
   const turns: Turn[] = [];
   const builds: Account[] = [];

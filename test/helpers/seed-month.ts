@@ -1,4 +1,6 @@
+import { FLAGS, type RequestRecord } from '../../src/core/request-record.js';
 import type { TokenClass } from '../../src/core/usage.js';
+import { recordAt } from '../store/requests/helpers.js';
 import type { Store } from '../../src/store/store-types.js';
 
 const DAY_MS = 86_400_000;
@@ -46,20 +48,69 @@ export async function seedMonth(
     for (const { at_ms, kind, share } of charges) {
       clock.now_ms = Math.min(at_ms, end_ms);
       const { usage, classes, cost_nano } = kind.call(share);
-      await store.settle({
-        request_id: `seed-${back}-${at_ms}-${kind.model}-${share}`,
+      const record = recordAt(clock.now_ms, {
         account_id,
         key_id: key_ids[kind.key] ?? '',
         model: kind.model,
+        provider: 'simulator',
+        upstream_model: kind.model,
+        prompt_tokens: null,
+        completion_tokens: null,
+        cost_nano,
+        flags: share > 0.98 ? FLAGS.estimated : 0,
+        took_ms: 300 + 4_000 * share ** 3,
+        first_token_ms: 120 + 300 * share,
+        streamed: true,
+        ...usage,
+        ...classes,
+      });
+      const { account_id: account, key_id, model } = record;
+      const charge = {
+        request_id: record.id,
+        account_id: account,
+        key_id,
+        model: model ?? '',
         provider: 'simulator',
         cost_nano,
         estimated: share > 0.98,
         usage: JSON.stringify(usage),
         ...classes,
-      });
+      };
+      await store.settle(charge, undefined, record);
+      if (share > 0.95) await store.requests.add([failureAt(record)]);
     }
   }
+  while (await store.requests.rollUp());
   clock.now_ms = end_ms;
+}
+
+/** A failure a second after that request, of the same kind. */
+export function failureAt(record: RequestRecord): RequestRecord {
+  const { account_id, key_id, model, provider, upstream_model } = record;
+  const attempt = {
+    provider: provider ?? '',
+    model: upstream_model ?? '',
+    fault: 'overloaded' as const,
+    status: 529,
+    codes: 'overloaded_error',
+    message: 'The upstream is overloaded.',
+    took_ms: 410,
+  };
+  return recordAt(record.time_ms + 1_000, {
+    account_id,
+    key_id,
+    model,
+    provider,
+    upstream_model,
+    attempts: [attempt],
+    status: 502,
+    code: 'upstream_error',
+    prompt_tokens: null,
+    completion_tokens: null,
+    cost_nano: 0n,
+    took_ms: 415,
+    own_ms: 5,
+  });
 }
 
 function chargesOf(

@@ -67,6 +67,7 @@ onEachStore('the store of holds and charges', (ground) => {
       account_id: id,
       kind: 'charge',
       reference: 'r1',
+      refund_of: null,
       amount_nano: -dollars(2),
       key_id: 'key_1',
       model: 'gpt-4o-mini',

@@ -4,6 +4,7 @@ import { CHARGE_COLUMNS, chargeValues, type Charge } from '../ledger/ledger-colu
 import type { KeyedBatch } from './keyed-batcher.js';
 import { valuesOf } from './postgres-idempotency.js';
 import { isDataError, type PostgresSession } from './postgres-session.js';
+import { recordsJson } from './postgres-requests.js';
 import type { Settled } from '../store-types.js';
 
 /** The uncollected amount, in digits; null if the request was charged before. */
@@ -18,14 +19,30 @@ interface ChargeRow {
  * makes a second run harmless.
  */
 export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | false> {
-  constructor(private readonly session: PostgresSession) {}
+  /** `onLost` hears of a record that could not be written beside its charge. */
+  constructor(
+    private readonly session: PostgresSession,
+    private readonly onLost: () => void,
+  ) {}
 
-  async runOne({ charge, answered }: ChargeCommand): Promise<Settled | false> {
+  async runOne(command: ChargeCommand): Promise<Settled | false> {
+    try {
+      return await this.#settleOne(command);
+    } catch (error) {
+      if (!command.record || !isDataError(error)) throw error;
+      // It may be the record that is refused, and no charge may be lost for that.
+      const settled = await this.#settleOne({ ...command, record: undefined });
+      this.onLost();
+      return settled;
+    }
+  }
+
+  async #settleOne({ charge, answered, record }: ChargeCommand): Promise<Settled | false> {
     const { account_id, request_id, cost_nano, key_id, not_owed_nano = 0n } = charge;
     const values: unknown[] = [account_id, request_id, cost_nano, key_id, this.session.now()];
     values.push(not_owed_nano);
     if (answered) values.push(...valuesOf(answered).slice(2));
-    values.push(...chargeValues(charge));
+    values.push(...chargeValues(charge), record ? recordsJson([record]) : null);
     const name = answered ? 'settleKept' : 'settle';
     const { rows } = await this.session.runIdempotent<ChargeRow>(name, values);
     const [row] = rows;
@@ -43,6 +60,7 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
       key_id,
       this.session.now(),
       ...columnsOf(charges),
+      recordsJson(commands.flatMap(({ record }) => record ?? [])),
     ];
     try {
       const { rows } = await this.session.runIdempotent<ChargeRow & { reference: string }>(

@@ -56,6 +56,7 @@ export class PostgresHolds implements KeyedBatch<HoldCommand, HoldResult> {
 interface Figures {
   balance_nano: string;
   held_nano: string;
+  suspended_ms: string | null;
   key_id: string | null;
   limit_nano: string | null;
   spent_nano: string | null;
@@ -76,7 +77,8 @@ function refusalIn(figures: Figures, amount_nano: bigint, now_ms: number): HoldR
   };
   const refusal = key_id === null ? undefined : refusalOf(terms, amount_nano, now_ms);
   if (refusal) return refusal;
-  const { balance_nano, held_nano } = figures;
+  const { balance_nano, held_nano, suspended_ms } = figures;
+  if (suspended_ms !== null) return { admitted: false, because: 'suspended' };
   return {
     admitted: false,
     because: 'balance',

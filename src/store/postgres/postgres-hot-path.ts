@@ -1,14 +1,17 @@
-import { chargeFault, holdFault, isBeyondHold, modelsIn, TOUCH_EVERY_MS } from '../hot-path.js';
+import { ADMITTED, callerOf, chargeFault, holdFault, isBeyondHold } from '../hot-path.js';
+import { modelsIn, refusedKey, TOUCH_EVERY_MS } from '../hot-path.js';
 import type { ChargeCommand, HoldCommand, HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 import type { Process } from '../leases/leases.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
+import type { RequestRecord } from '../../core/request-record.js';
 import { KeyedBatcher } from './keyed-batcher.js';
 import { PostgresCharges } from './postgres-charges.js';
 import { PostgresHolds } from './postgres-holds.js';
 import { PostgresIdempotency } from './postgres-idempotency.js';
+import { PostgresRequests } from './postgres-requests.js';
 import { PostgresSession } from './postgres-session.js';
 
 interface KeyRow {
@@ -17,6 +20,7 @@ interface KeyRow {
   last_used_ms: string | null;
   expires_ms: string | null;
   models: string | null;
+  suspended_ms: string | null;
 }
 
 /**
@@ -28,6 +32,7 @@ interface KeyRow {
  */
 export class PostgresHot implements HotPath {
   readonly idempotency: PostgresIdempotency;
+  readonly requests: PostgresRequests;
   readonly #session: PostgresSession;
   readonly #now: () => number;
   readonly #callers: KeyedBatcher<string, Caller | undefined>;
@@ -47,7 +52,8 @@ export class PostgresHot implements HotPath {
       },
     });
     this.#holds = new KeyedBatcher(new PostgresHolds(this.#session));
-    this.#charges = new PostgresCharges(this.#session);
+    this.requests = new PostgresRequests(this.#session);
+    this.#charges = new PostgresCharges(this.#session, () => void (this.requests.lost += 1));
     this.#batchedCharges = new KeyedBatcher(this.#charges);
   }
 
@@ -63,14 +69,15 @@ export class PostgresHot implements HotPath {
     const { rows } = await this.#session.run<KeyRow>('caller', [secret_sha256]);
     const row = rows[0];
     if (!row) return undefined;
-    const { key_id, account_id, last_used_ms, expires_ms } = row;
+    const { key_id, account_id, last_used_ms, expires_ms, suspended_ms } = row;
     const now_ms = this.#now();
     if (expires_ms !== null && Number(expires_ms) <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
       this.#touch(key_id, now_ms);
     }
     // Reads of one key that arrive together share this object.
-    return Object.freeze({ key_id, account_id, models: modelsIn(row.models) });
+    const caller = { key_id, account_id, models: modelsIn(row.models) };
+    return callerOf(caller, suspended_ms !== null);
   }
 
   /** No caller waits for this update, and the next use of the key repeats it. */
@@ -91,14 +98,20 @@ export class PostgresHot implements HotPath {
     return this.#session.track(this.#holds.add(`${account_id} ${key_id}`, command));
   }
 
-  async hasEnded(key_id: string): Promise<boolean> {
-    return (await this.#session.run('ended', [key_id, this.#now()])).rowCount === 1;
+  async admit(key_id: string): Promise<HoldResult> {
+    const values = [key_id, this.#now()];
+    const { rows } = await this.#session.run<{ ended: boolean }>('refused', values);
+    return rows[0] ? refusedKey(rows[0].ended) : ADMITTED;
   }
 
-  async settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
+  async settle(
+    charge: Charge,
+    answered?: EndedCall,
+    record?: RequestRecord,
+  ): Promise<Settled | false> {
     const fault = chargeFault(charge);
     if (fault) throw fault;
-    const command = { charge, answered };
+    const command = { charge, answered, record };
     const session = this.#session;
     if (answered || isBeyondHold(charge)) return session.track(this.#charges.runOne(command));
     const payer = `${charge.account_id} ${charge.key_id}`;

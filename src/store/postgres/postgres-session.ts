@@ -12,6 +12,12 @@ const FOREIGN_KEY_VIOLATION = '23503';
 type Name = keyof typeof SQL;
 type Result<Row extends pg.QueryResultRow> = Promise<pg.QueryResult<Row>>;
 
+/** Runs a statement inside a transaction. */
+export type Query = <Row extends pg.QueryResultRow>(
+  text: string,
+  values?: unknown[],
+) => Result<Row>;
+
 interface Tracked extends Indexed {
   ended: Promise<unknown>;
 }
@@ -48,6 +54,26 @@ export class PostgresSession {
   /** Runs a statement that may run twice without harm: also again after a lost connection. */
   runIdempotent<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
     return withRetry(isPassing, () => this.#query<Row>(name, values));
+  }
+
+  /** Runs statements in one transaction, and again if PostgreSQL rolled it back. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return withRetry(isConflict, async () => {
+      const client = await this.#pool.connect();
+      let failure: Error | undefined;
+      try {
+        await client.query('begin');
+        const value = await work((text, values) => client.query(text, values));
+        await client.query('commit');
+        return value;
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+        throw error;
+      } finally {
+        // A connection whose transaction failed is closed, which rolls it back.
+        client.release(failure);
+      }
+    });
   }
 
   /**

@@ -1,5 +1,8 @@
 import { POSTGRES_CLOCK_MS } from '../database.js';
 import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
+import { REQUEST_COLUMNS, REQUEST_NAMES, REQUEST_TYPES } from '../requests/request-columns.js';
+
+const REQUEST_LIST = REQUEST_NAMES.join(', ');
 
 /** A list of parameters of these types; the first has the number `from`. */
 const parameters = (from: number, types: readonly string[]): string =>
@@ -8,6 +11,11 @@ const parameters = (from: number, types: readonly string[]): string =>
 const TYPES = CHARGE_COLUMNS.map(({ type }) => type);
 /** The charge columns are the last parameters of a charge, so that their number can grow. */
 const COLUMNS_FROM = { settle: 7, settleKept: 12, settleAll: 6 };
+/** The number of the oldest transaction that still runs. */
+export const OLDEST_TRANSACTION = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
+
+/** The record, or the list of records, follows the charge columns. */
+const recordsAt = (columns_from: number): string => `$${columns_from + CHARGE_COLUMNS.length}`;
 const KEPT = parameters(7, ['text', 'text', 'bigint', 'integer', 'text']);
 
 /**
@@ -20,7 +28,8 @@ const holding = (row: string, from: string) => `
       where id = $6 for no key update
     ), admitted as (
       update accounts set held_nano = held_nano + $3::bigint
-      where id = $2 and balance_nano - held_nano >= $3::bigint and not exists (
+      where id = $2 and balance_nano - held_nano >= $3::bigint and suspended_ms is null
+        and not exists (
         select from key where revoked_ms is not null or expires_ms <= $5::bigint
           or limit_nano - spent_nano - held_nano < $3::bigint)
       returning id
@@ -30,6 +39,22 @@ const holding = (row: string, from: string) => `
     )
     insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
     select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
+
+/** The values of a record; what was collected comes from the ledger entry. */
+const RECORD_VALUES = REQUEST_COLUMNS.map(({ name }) => {
+  if (name === 'cost_nano') return '-entry.amount_nano';
+  return name === 'uncollected_nano' ? 'entry.uncollected_nano' : `record.${name}`;
+}).join(', ');
+
+/** Inserts the records, a JSON list, of the requests that were charged. */
+const recording = (parameter: string) => `
+    recorded as (
+      insert into requests (${REQUEST_LIST})
+      select ${RECORD_VALUES}
+      from json_to_recordset(${parameter}::json) as record (${REQUEST_TYPES})
+      join entry on entry.reference = record.id
+      on conflict (id) do nothing
+    )`;
 
 /** `first` runs before the charge; `condition` guards the charge and the end of the hold. */
 interface Settling {
@@ -69,8 +94,8 @@ const settling = ({ columns_from, first, condition }: Settling) => `
         ${parameters(columns_from, TYPES)}
       from due where true ${condition}
       on conflict (account_id, kind, reference) do nothing
-      returning amount_nano, uncollected_nano
-    ), counted as (
+      returning reference, amount_nano, uncollected_nano
+    ), ${recording(recordsAt(columns_from))}, counted as (
       update keys set
         spent_nano = spent_nano - coalesce((select amount_nano from entry), 0),
         held_nano = held_nano
@@ -104,7 +129,8 @@ const keeping = (values: string, free: boolean) => `
  */
 export const SQL = {
   caller: `
-    select id as key_id, account_id, last_used_ms, expires_ms, models from keys
+    select keys.id as key_id, account_id, last_used_ms, expires_ms, models, suspended_ms
+    from keys join accounts on accounts.id = account_id
     where secret_sha256 = $1 and revoked_ms is null`,
   touch: `
     update keys set last_used_ms = $2::bigint
@@ -115,12 +141,15 @@ export const SQL = {
     'admitted, unnest($1::text[], $7::bigint[]) as asked (request_id, amount_nano)',
   ),
   figures: `
-    select accounts.balance_nano, accounts.held_nano, keys.id as key_id, keys.limit_nano,
+    select accounts.balance_nano, accounts.held_nano, suspended_ms,
+      keys.id as key_id, keys.limit_nano,
       keys.spent_nano, keys.held_nano as key_held_nano, keys.revoked_ms, keys.expires_ms
     from accounts left join keys on keys.id = $2 where accounts.id = $1`,
-  ended: `
-    select id from keys
-    where id = $1 and (revoked_ms is not null or expires_ms <= $2::bigint)`,
+  refused: `
+    select revoked_ms is not null or coalesce(expires_ms <= $2::bigint, false) as ended
+    from keys join accounts on accounts.id = account_id
+    where keys.id = $1
+      and (revoked_ms is not null or expires_ms <= $2::bigint or suspended_ms is not null)`,
   settle: settling({ columns_from: COLUMNS_FROM.settle, first: '', condition: '' }),
   settleKept: `${settling({
     columns_from: COLUMNS_FROM.settleKept,
@@ -179,7 +208,7 @@ export const SQL = {
       from due
       on conflict (account_id, kind, reference) do nothing
       returning reference, amount_nano, uncollected_nano
-    ), total as materialized (
+    ), ${recording(recordsAt(COLUMNS_FROM.settleAll))}, total as materialized (
       select coalesce((select -sum(amount_nano) from entry), 0)::bigint as spent_nano,
         freed.nano as freed_nano, freed.key_nano as key_freed_nano
       from freed
@@ -213,6 +242,13 @@ export const SQL = {
     delete from processes
     where id = $1 and not exists (select from holds where process_id = $1)`,
   ping: `select 1`,
+  record: `
+    insert into requests (${REQUEST_LIST})
+    select ${REQUEST_LIST} from json_to_recordset($1::json) as record (${REQUEST_TYPES})
+    on conflict (id) do nothing`,
+  freshRecord: `
+    select seq from requests where seq > (select least(upto, ${OLDEST_TRANSACTION} - 1)
+      from request_roll_up) limit 1`,
   begin: `
     insert into idempotency_keys
       (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)

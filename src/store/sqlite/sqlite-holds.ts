@@ -6,15 +6,16 @@ import {
   type HoldCommand,
   COLLECTED,
   isBeyondHold,
+  ADMITTED,
   type ChargeCommand,
 } from '../hot-path.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import { MAX_NANO } from '../column-values.js';
+import { prepareBulk } from './sqlite-bulk.js';
+import type { RequestRecord } from '../../core/request-record.js';
 import { HOLD, prepareHolds, CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { chargeValues, type Charge } from '../ledger/ledger-columns.js';
-
-const ADMITTED: HoldResult = { admitted: true };
 
 /** Takes holds, within a transaction of the group commit. */
 export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
@@ -84,7 +85,8 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
     }
     const figures = statements.figures.get(account_id);
     if (!figures) throw noAccount(account_id);
-    const { balance_nano, held_nano } = figures;
+    const { balance_nano, held_nano, suspended_ms } = figures;
+    if (suspended_ms !== null) return { admitted: false, because: 'suspended' };
     return { admitted: false, because: 'balance', balance_nano, held_nano };
   }
 
@@ -125,6 +127,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   constructor(
     database: Sqlite.Database,
     private readonly keep: (call: EndedCall) => void,
+    private readonly addRecords: (records: readonly RequestRecord[]) => void,
     private readonly now: () => number,
   ) {
     this.#statements = prepareCharges(database);
@@ -141,7 +144,27 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     if (simple.length < 2) return commands.map((command) => this.runOne(command));
     this.#settleAll(simple.map(({ charge }) => charge));
     const done = new Set(simple);
-    return commands.map((command) => (done.has(command) ? COLLECTED : this.runOne(command)));
+    const settled = commands.map((command) =>
+      done.has(command) ? COLLECTED : this.#settleOne(command),
+    );
+    this.#record(commands, settled);
+    return settled;
+  }
+
+  /** Writes the records of the charges that were made, with what was collected. */
+  #record(commands: readonly ChargeCommand[], settled: readonly (Settled | false)[]): void {
+    const records: RequestRecord[] = [];
+    for (const [at, { charge, record }] of commands.entries()) {
+      const outcome = settled[at];
+      if (!record || !outcome) continue;
+      const { cost_nano, not_owed_nano = 0n } = charge;
+      record.uncollected_nano = outcome.uncollected_nano;
+      // Most are collected as a whole.
+      if (outcome === COLLECTED) record.cost_nano = cost_nano;
+      else record.cost_nano = cost_nano + not_owed_nano - outcome.uncollected_nano;
+      records.push(record);
+    }
+    if (records.length > 0) this.addRecords(records);
   }
 
   /**
@@ -187,7 +210,13 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     return key.limit_nano - key.spent_nano - (key.held_nano - freed_nano);
   }
 
-  runOne({ charge, answered }: ChargeCommand): Settled | false {
+  runOne(command: ChargeCommand): Settled | false {
+    const settled = this.#settleOne(command);
+    this.#record([command], [settled]);
+    return settled;
+  }
+
+  #settleOne({ charge, answered }: ChargeCommand): Settled | false {
     if (answered) this.keep(answered);
     const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
     const ended = this.#statements.endHold.get(request_id, account_id);
@@ -250,34 +279,4 @@ function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<s
     all.set(charge[owner], paid);
   }
   return all;
-}
-
-/** Row counts of the prepared statements. More sizes would gain little. */
-const SIZES = [16, 8, 4, 2, 1] as const;
-
-const NO_VALUES: readonly unknown[] = [];
-
-/** One list of values for each row. */
-type Rows = readonly (readonly unknown[])[];
-
-/**
- * Prepares a statement over many rows for several row counts, because row by row it would cost
- * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
- * returns the number of changed rows.
- */
-function prepareBulk(
-  database: Sqlite.Database,
-  sql: (rows: number) => string,
-): (rows: Rows) => number {
-  const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
-  return (rows) => {
-    let [changes, from] = [0, 0];
-    for (const { size, statement } of statements) {
-      for (; rows.length - from >= size; from += size) {
-        const values = NO_VALUES.concat(...rows.slice(from, from + size));
-        changes += statement.run(values).changes;
-      }
-    }
-    return changes;
-  };
 }

@@ -1,14 +1,25 @@
 import { isBusy, prepareSqlite } from '../database.js';
 import { GroupCommit } from './group-commit.js';
-import { chargeFault, holdFault, modelsIn, TOUCH_EVERY_MS, type HotPath } from '../hot-path.js';
+import {
+  ADMITTED,
+  callerOf,
+  chargeFault,
+  holdFault,
+  modelsIn,
+  refusedKey,
+  TOUCH_EVERY_MS,
+} from '../hot-path.js';
+import type { HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { withRetry } from '../retry.js';
 import type { Process } from '../leases/leases.js';
+import { SqliteRequests } from './sqlite-requests.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
+import type { RequestRecord } from '../../core/request-record.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 import Sqlite from 'better-sqlite3';
 import DataLoader from 'dataloader';
@@ -21,6 +32,7 @@ import DataLoader from 'dataloader';
  */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
+  readonly requests: SqliteRequests;
   readonly #database: Sqlite.Database;
   readonly #keys: ReturnType<typeof prepareKeys>;
   readonly #processes: ReturnType<typeof prepareProcesses>;
@@ -50,7 +62,9 @@ export class SqliteHot implements HotPath {
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
     this.#holds = new SqliteHolds(this.#database, self.id, now);
     const keep = (call: EndedCall): void => this.idempotency.keep(call);
-    this.#charges = new SqliteCharges(this.#database, keep, now);
+    this.requests = new SqliteRequests(this.#database, this.#group);
+    const add = (records: readonly RequestRecord[]): void => this.requests.addBeside(records);
+    this.#charges = new SqliteCharges(this.#database, keep, add, now);
   }
 
   /** Reads the file each time: a key that another process revoked must be refused at once. */
@@ -61,7 +75,7 @@ export class SqliteHot implements HotPath {
   #caller(secret_sha256: string): Caller | undefined {
     const row = this.#keys.caller.get(secret_sha256);
     if (!row) return undefined;
-    const [key_id, account_id, last_used_ms, expires_ms, models] = row;
+    const [key_id, account_id, last_used_ms, expires_ms, models, suspended_ms] = row;
     const now_ms = this.#now();
     if (expires_ms !== null && expires_ms <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - last_used_ms > TOUCH_EVERY_MS) {
@@ -70,7 +84,7 @@ export class SqliteHot implements HotPath {
       this.#group.add(touch).catch(() => undefined);
     }
     // Reads of one key that arrive together share this object.
-    return Object.freeze({ key_id, account_id, models: modelsIn(models) });
+    return callerOf({ key_id, account_id, models: modelsIn(models) }, suspended_ms !== null);
   }
 
   hold(
@@ -84,15 +98,16 @@ export class SqliteHot implements HotPath {
     return this.#group.join(this.#holds, { request_id, account_id, amount_nano, key_id });
   }
 
-  async hasEnded(key_id: string): Promise<boolean> {
-    const ended = () => this.#keys.ended.get(key_id, this.#now());
-    return (await withRetry(isBusy, ended)) !== undefined;
+  async admit(key_id: string): Promise<HoldResult> {
+    const now_ms = this.#now();
+    const row = await withRetry(isBusy, () => this.#keys.refused.get(now_ms, key_id, now_ms));
+    return row ? refusedKey(Boolean(row[0])) : ADMITTED;
   }
 
-  settle(charge: Charge, answered?: EndedCall): Promise<Settled | false> {
+  settle(charge: Charge, answered?: EndedCall, record?: RequestRecord): Promise<Settled | false> {
     const fault = chargeFault(charge);
     if (fault) return Promise.reject(fault);
-    return this.#group.join(this.#charges, { charge, answered }, true);
+    return this.#group.join(this.#charges, { charge, answered, record }, true);
   }
 
   release(request_id: string, account_id: string): Promise<void> {

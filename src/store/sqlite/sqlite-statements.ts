@@ -11,11 +11,13 @@ type KeyRow = [
   last_used_ms: number | null,
   expires_ms: number | null,
   models: string | null,
+  suspended_ms: number | null,
 ];
 
 interface Figures {
   balance_nano: bigint;
   held_nano: bigint;
+  suspended_ms: bigint | null;
 }
 
 /** The key is null where it has no limit. */
@@ -45,16 +47,23 @@ export function prepareKeys(database: Sqlite.Database) {
   return {
     caller: database
       .prepare<[string], KeyRow>(
-        `select id, account_id, last_used_ms, expires_ms, models from keys
+        `select keys.id, account_id, last_used_ms, expires_ms, models, suspended_ms
+         from keys join accounts on accounts.id = account_id
          where secret_sha256 = ? and revoked_ms is null`,
       )
       .raw(),
     touch: database.prepare<[now_ms: number, key_id: string, now_ms: number]>(
       `update keys set last_used_ms = ? where id = ? and coalesce(last_used_ms, -1) < ?`,
     ),
-    ended: database.prepare<[key_id: string, now_ms: number]>(
-      'select 1 from keys where id = ? and (revoked_ms is not null or expires_ms <= ?)',
-    ),
+    /** A row for a key that is refused: whether it has ended, or else is suspended. */
+    refused: database
+      .prepare<[now_ms: number, key_id: string, now_ms: number], [ended: number]>(
+        `select revoked_ms is not null or ifnull(expires_ms <= ?, 0)
+         from keys join accounts on accounts.id = account_id
+         where keys.id = ?
+           and (revoked_ms is not null or expires_ms <= ? or suspended_ms is not null)`,
+      )
+      .raw(),
   };
 }
 
@@ -76,7 +85,7 @@ type Admitted = [amount_nano: bigint, account_id: string, amount_nano: bigint];
 
 export function prepareHolds(database: Sqlite.Database) {
   const admit = `update accounts set held_nano = held_nano + ?
-    where id = ? and balance_nano - held_nano >= ?`;
+    where id = ? and balance_nano - held_nano >= ? and suspended_ms is null`;
   return {
     ...prepareTerms(database),
     admitAll: database.prepare<Admitted>(admit),
@@ -91,7 +100,9 @@ export function prepareHolds(database: Sqlite.Database) {
 
 function prepareFigures(database: Sqlite.Database) {
   return database
-    .prepare<[string], Figures>('select balance_nano, held_nano from accounts where id = ?')
+    .prepare<[string], Figures>(
+      'select balance_nano, held_nano, suspended_ms from accounts where id = ?',
+    )
     .safeIntegers();
 }
 
@@ -168,6 +179,6 @@ export function prepareIdempotency(database: Sqlite.Database) {
 }
 
 /** Repeats the SQL for each row. */
-function repeatSql(rows: number, sql: string, between = ', '): string {
+export function repeatSql(rows: number, sql: string, between = ', '): string {
   return Array.from({ length: rows }, () => sql).join(between);
 }

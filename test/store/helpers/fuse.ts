@@ -8,6 +8,8 @@ const TABLES = [
   'processes',
   'tasks',
   'identities',
+  'management_tokens',
+  'audit',
   'idempotency_keys',
 ];
 const OPERATIONS = ['insert', 'update', 'delete'];

@@ -1,0 +1,106 @@
+import type { Knex } from 'knex';
+
+const COUNTS = `calls failed estimated fallbacks prompt_tokens completion_tokens cached_tokens
+  cache_write_tokens audio_input_tokens audio_output_tokens reasoning_tokens cost_nano
+  uncollected_nano`.split(/\s+/u);
+
+/**
+ * Adds the records of requests, with their totals. `seq` numbers the records in the order in which
+ * they were committed, which tells those that the totals already have: in SQLite it is the row's
+ * own ID, in PostgreSQL the number of the transaction.
+ */
+export async function recordRequests(trx: Knex): Promise<void> {
+  const config = trx.client as { config: { client: string } };
+  const isPostgres = config.config.client === 'pg';
+  await createRequests(trx, isPostgres);
+  await createTotals(trx, isPostgres);
+}
+
+/** IDs sort by time, in whatever order a database sorts texts otherwise. */
+function idType(isPostgres: boolean): string {
+  return isPostgres ? 'text collate "C"' : 'text';
+}
+
+async function createRequests(trx: Knex, isPostgres: boolean): Promise<void> {
+  const seq = isPostgres
+    ? 'seq bigint not null default (pg_current_xact_id()::text::bigint)'
+    : 'seq integer primary key';
+  const text = idType(isPostgres);
+  await trx.raw(`create table requests (
+    ${seq},
+    id ${text} not null unique,
+    time_ms bigint not null,
+    account_id text not null,
+    key_id text not null,
+    endpoint text not null,
+    model text,
+    provider text,
+    upstream_model text,
+    attempts text,
+    status integer not null,
+    code text,
+    streamed boolean not null,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    cached_tokens bigint,
+    cache_write_tokens bigint,
+    audio_input_tokens bigint,
+    audio_output_tokens bigint,
+    reasoning_tokens bigint,
+    units text,
+    first_token_ms double precision,
+    took_ms double precision not null,
+    own_ms double precision not null,
+    cost_nano bigint not null,
+    uncollected_nano bigint not null default 0,
+    flags integer not null
+  )`);
+  // With the code and the status in it, a rare one is found without a look at each failure.
+  await trx.raw(
+    'create index requests_failed on requests (id, code, status) where code is not null',
+  );
+  if (isPostgres) await trx.raw('create index requests_seq on requests (seq)');
+}
+
+/**
+ * `request_accounts` stands in for an index by account: with the totals it is written for many
+ * records at once, which costs a charge far less. The key of the others begins with the time, so
+ * that old rows lie together.
+ */
+async function createTotals(trx: Knex, isPostgres: boolean): Promise<void> {
+  const text = idType(isPostgres);
+  const clustered = isPostgres ? '' : 'without rowid';
+  await trx.raw(`create table request_totals (
+    period text not null,
+    start_ms bigint not null,
+    account_id text not null,
+    key_id text not null,
+    model text not null,
+    provider text not null,
+    status integer not null,
+    ${COUNTS.map((name) => `${name} bigint not null`).join(', ')},
+    took_ms double precision not null,
+    own_ms double precision not null,
+    first_id ${text} not null,
+    last_id ${text} not null,
+    primary key (period, start_ms, account_id, key_id, model, provider, status)
+  ) ${clustered}`);
+  await trx.raw(`create table request_accounts (
+    account_id text not null,
+    id ${text} not null,
+    primary key (account_id, id)
+  ) ${clustered}`);
+  await trx.raw(`create table request_latencies (
+    period text not null,
+    start_ms bigint not null,
+    account_id text not null,
+    model text not null,
+    provider text not null,
+    kind text not null,
+    bucket integer not null,
+    calls bigint not null,
+    primary key (period, start_ms, account_id, model, provider, kind, bucket)
+  ) ${clustered}`);
+  await trx.raw('create table request_roll_up (id integer primary key, upto bigint not null)');
+  await trx.raw('insert into request_roll_up (id, upto) values (1, 0)');
+}

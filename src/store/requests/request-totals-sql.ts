@@ -1,0 +1,139 @@
+import { CLIENT_LEFT_STATUS, FLAGS } from '../../core/request-record.js';
+import { TOKEN_CLASSES } from '../../core/usage.js';
+import { MAX_NANO } from '../column-values.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MOST_NANO = 10n ** 15n;
+
+/** Figures of the totals, each as the sum of this expression over the records. */
+const FIGURES = {
+  calls: '1',
+  failed: `case when code is not null and status <> ${CLIENT_LEFT_STATUS} then 1 else 0 end`,
+  estimated: bit(FLAGS.estimated),
+  fallbacks: bit(FLAGS.fallback),
+  prompt_tokens: 'coalesce(prompt_tokens, 0)',
+  completion_tokens: 'coalesce(completion_tokens, 0)',
+  ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, `coalesce(${name}, 0)`])),
+  cost_nano: atMost('cost_nano'),
+  uncollected_nano: atMost('uncollected_nano'),
+  took_ms: 'took_ms',
+  own_ms: 'own_ms',
+};
+
+/** The sum of some thousand records has 64 bits: each counts as a million dollars at most. */
+function atMost(amount: string): string {
+  return `case when ${amount} > ${MOST_NANO} then ${MOST_NANO} else ${amount} end`;
+}
+
+function bit(flag: number): string {
+  return `case when flags & ${flag} <> 0 then 1 else 0 end`;
+}
+
+export const FIGURE_NAMES = Object.keys(FIGURES);
+const NAMES = FIGURE_NAMES.join(', ');
+const SUMS = FIGURE_NAMES.map((name) => `sum(${name})`).join(', ');
+const NAMED_SUMS = Object.entries(FIGURES)
+  .map(([name, value]) => `sum(${value}) as ${name}`)
+  .join(', ');
+
+/** An amount that would pass 64 bits stays at their end: an error would stop all totals. */
+const ADDED = FIGURE_NAMES.map((name) => {
+  const [old, more] = [`request_totals.${name}`, `excluded.${name}`];
+  if (!name.endsWith('_nano')) return `${name} = ${old} + ${more}`;
+  const isTooMuch = `${old} > ${MAX_NANO} - ${more}`;
+  return `${name} = case when ${isTooMuch} then ${MAX_NANO} else ${old} + ${more} end`;
+}).join(', ');
+
+/** The records that a step adds, between two of their numbers. */
+const FRESH = (from: string, to: string): string => `from requests where seq > ${from}
+  and seq <= ${to}`;
+
+const DAY = `start_ms - start_ms % ${DAY_MS}`;
+const START = `time_ms - time_ms % ${HOUR_MS}`;
+const MODEL = `coalesce(model, '') as model, coalesce(provider, '') as provider`;
+
+/** The first and the last of the records, between which all of them are. */
+const ENDS = 'min(first_id), max(last_id)';
+const WIDENED = `
+    first_id = case when excluded.first_id < request_totals.first_id
+      then excluded.first_id else request_totals.first_id end,
+    last_id = case when excluded.last_id > request_totals.last_id
+      then excluded.last_id else request_totals.last_id end`;
+
+/**
+ * Adds records to the totals: by the hour for each key, by the hour and by the day for all accounts
+ * together under the account '', and by the day for each model of an account under the key '', and
+ * for each key. `from` and `to` are SQL for the numbers of the records.
+ */
+export const ROLL_UP_TOTALS = (from: string, to: string): string => `
+  with hours as materialized (
+    select ${START} as start_ms, account_id, key_id, ${MODEL}, status, ${NAMED_SUMS},
+      min(id) as first_id, max(id) as last_id
+    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6
+  )
+  insert into request_totals
+    (period, start_ms, account_id, key_id, model, provider, status, ${NAMES},
+      first_id, last_id)
+  select 'hour', start_ms, account_id, key_id, model, provider, status, ${NAMES},
+    first_id, last_id from hours
+  union all
+  select 'hour', start_ms, '', '', model, provider, status, ${SUMS}, ${ENDS} from hours
+    group by start_ms, model, provider, status
+  union all
+  select 'day', ${DAY}, '', '', model, provider, status, ${SUMS},
+    ${ENDS} from hours
+    group by ${DAY}, model, provider, status
+  union all
+  select 'day', ${DAY}, account_id, '', model, '', status, ${SUMS}, ${ENDS}
+    from hours group by ${DAY}, account_id, model, status
+  union all
+  select 'day', ${DAY}, account_id, key_id, '', '', status, ${SUMS}, ${ENDS}
+    from hours where true group by ${DAY}, account_id, key_id, status
+  on conflict (period, start_ms, account_id, key_id, model, provider, status) do update set
+    ${ADDED}, ${WIDENED}`;
+
+/** Makes records known by their account. */
+export const ROLL_UP_ACCOUNTS = (from: string, to: string): string => `
+  insert into request_accounts (account_id, id)
+  select account_id, id ${FRESH(from, to)} order by account_id, id`;
+
+/** Buckets of latencies in an octave: each begins 19 % above the one before. */
+const PER_OCTAVE = 4;
+
+const bucket = (ms: string): string =>
+  `cast(floor(${PER_OCTAVE} * ln(case when ${ms} < 1 then 1 else ${ms} end) / ln(2)) as integer)`;
+
+const LATENCY_ROWS = ['took', 'first_token']
+  .flatMap((kind) => [latencyRows('hour', 'start_ms', kind), latencyRows('day', DAY, kind)])
+  .join(' union all ');
+
+function latencyRows(period: string, start_ms: string, kind: string): string {
+  return `
+    select '${period}', ${start_ms}, '', model, provider, '${kind}', ${kind}, sum(calls)
+      from hours where ${kind} is not null group by ${start_ms}, model, provider, ${kind}
+    union all
+    select '${period}', ${start_ms}, account_id, '', '', '${kind}', ${kind}, sum(calls)
+      from hours where ${kind} is not null group by ${start_ms}, account_id, ${kind}`;
+}
+
+/**
+ * Counts the latencies of answered calls by the hour and by the day: for each model and provider
+ * under the account '', and for each account as a whole.
+ */
+export const ROLL_UP_LATENCIES = (from: string, to: string): string => `
+  with hours as materialized (
+    select ${START} as start_ms, account_id, ${MODEL}, ${bucket('took_ms')} as took,
+      ${bucket('first_token_ms')} as first_token, count(*) as calls
+    ${FRESH(from, to)} and code is null group by 1, 2, 3, 4, 5, 6
+  )
+  insert into request_latencies
+    (period, start_ms, account_id, model, provider, kind, bucket, calls)
+  ${LATENCY_ROWS}
+  on conflict (period, start_ms, account_id, model, provider, kind, bucket) do update set
+    calls = request_latencies.calls + excluded.calls`;
+
+/** Where a bucket begins, in ms. */
+export function bucketStart_ms(bucket: number): number {
+  return bucket <= 0 ? 0 : 2 ** (bucket / PER_OCTAVE);
+}

@@ -1,0 +1,282 @@
+import type { Knex } from 'knex';
+import { isPossible } from '../column-values.js';
+import type { Database } from '../database.js';
+import { StoreError } from '../store-error.js';
+import { bucketStart_ms, FIGURE_NAMES } from './request-totals-sql.js';
+import type { LatencyQuery, LatencyRow, Percentiles } from './request-types.js';
+import type { RequestFilter, TotalsQuery, TotalsRow } from './request-types.js';
+
+const HOUR_MS = 3_600_000;
+const PERIOD_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
+/** The most periods of one query; the key of the tables begins with them. */
+const MAX_PERIODS = { hour: 31 * 24, day: 400 };
+/** Beyond this, the hours of all accounts and keys would be read for a second and more. */
+const MAX_HOURS_OF_EACH = 49;
+const NANO_PER_DOLLAR = 1_000_000_000n;
+const AMOUNTS = ['cost_nano', 'uncollected_nano'] as const;
+
+/** The beginnings of the hours or days of a range. Throws `StoreError` for too many of them. */
+function periodsOf({ from_ms, to_ms, period }: Pick<TotalsQuery, 'from_ms' | 'to_ms' | 'period'>) {
+  const length_ms = PERIOD_MS[period];
+  const first = Math.floor(from_ms / length_ms);
+  const count = Math.ceil(to_ms / length_ms) - first;
+  const most = MAX_PERIODS[period];
+  if (count > most) throw new StoreError(`Totals by the ${period} are for ${most} at most.`);
+  return Array.from({ length: Math.max(count, 0) }, (_, at) => (first + at) * length_ms);
+}
+
+/** The account whose rows are read: `ALL` for those of all together, `EACH` for those of each. */
+const ALL = '';
+const EACH = Symbol('each account');
+
+/** Adds the conditions of a filter. */
+function among(
+  query: Knex.QueryBuilder,
+  account: string | typeof EACH,
+  { key_id, model, provider, status, failed, code }: RequestFilter,
+): Knex.QueryBuilder {
+  if (account === EACH) query.whereNot({ account_id: ALL });
+  else query.where({ account_id: account });
+  if (key_id !== undefined) query.where({ key_id });
+  if (model !== undefined) query.where({ model });
+  if (provider !== undefined) query.where({ provider });
+  if (failed === true || code !== undefined) {
+    query.where((some) => some.where('status', '>=', 400).orWhere('failed', '>', 0));
+  }
+  if (status !== undefined && status < 10) {
+    return query.whereBetween('status', [status * 100, status * 100 + 99]);
+  }
+  return status === undefined ? query : query.where({ status });
+}
+
+/** The account of a filter, or of its key; undefined where it names neither. */
+export async function accountOf(
+  database: Database,
+  { account_id, key_id }: RequestFilter,
+): Promise<string | undefined> {
+  if (account_id !== undefined || key_id === undefined) return account_id;
+  const row = await database.read<{ account_id: string } | undefined>((knex) =>
+    knex('keys').where({ id: key_id }).first('account_id'),
+  );
+  // No account has this one, so a key that is not known has no rows.
+  return row?.account_id ?? key_id;
+}
+
+function canBe(texts: readonly (string | undefined)[]): boolean {
+  return texts.every((text) => text === undefined || isPossible(text));
+}
+
+function split(query: Knex.QueryBuilder, by: readonly string[]): Knex.QueryBuilder {
+  return by.length === 0 ? query : query.groupBy([...by]).orderBy([...by]);
+}
+
+/** Whether there are rows by the day: of models of an account, of keys, and of all accounts. */
+function isOfDays(query: TotalsQuery): boolean {
+  const { model, provider, by } = query;
+  const isOfProviders = by.includes('provider') || provider !== undefined;
+  const isOfModels = by.includes('model') || model !== undefined;
+  if (isOfKeys(query)) return !isOfProviders && !isOfModels;
+  return !isOfProviders || (query.account_id === undefined && !isOfSome(query));
+}
+
+function isOfKeys({ key_id, by }: TotalsQuery): boolean {
+  return key_id !== undefined || by.includes('key_id');
+}
+
+/** Whether accounts are told apart. */
+function isOfSome({ by }: TotalsQuery): boolean {
+  return by.includes('account_id') || by.includes('key_id');
+}
+
+type Slice = [period: TotalsQuery['period'], start_ms: number];
+
+/**
+ * The periods to add up. Each account has rows of its own for every hour, a million in a month, so
+ * their days are read instead of the hours where nothing tells the hours apart.
+ */
+function slicesOf(query: TotalsQuery, isOfEach: boolean): Slice[] {
+  const { period, by } = query;
+  const starts = periodsOf(query);
+  if (period === 'day' || !isOfEach) return starts.map((start_ms) => [period, start_ms]);
+  const isWhole = !by.includes('start_ms') && isOfDays(query);
+  const slices: Slice[] = isWhole ? withDays(starts) : starts.map((start_ms) => ['hour', start_ms]);
+  const most = MAX_HOURS_OF_EACH;
+  if (slices.filter(([of]) => of === 'hour').length > most) {
+    throw new StoreError(`Totals of each account by the hour are for ${most} hours at most.`);
+  }
+  return slices;
+}
+
+/** Whole days instead of their hours, and the hours around them. */
+function withDays(hours: readonly number[]): Slice[] {
+  const day_ms = PERIOD_MS.day;
+  const first_ms = Math.ceil((hours[0] ?? 0) / day_ms) * day_ms;
+  const last_ms = (hours.at(-1) ?? 0) + HOUR_MS;
+  const end_ms = Math.floor(last_ms / day_ms) * day_ms;
+  return hours.flatMap((start_ms): Slice[] => {
+    if (start_ms < first_ms || start_ms >= end_ms) return [['hour', start_ms]];
+    return start_ms % day_ms === 0 ? [['day', start_ms]] : [];
+  });
+}
+
+/** See `RequestStore.totals`. */
+export async function totals(database: Database, query: TotalsQuery): Promise<TotalsRow[]> {
+  const { period, by, key_id, account_id, model, provider } = query;
+  if (!canBe([account_id, key_id, model, provider])) return [];
+  const account = await accountOf(database, query);
+  const isOfEach = account === undefined && isOfSome(query);
+  if (period === 'day' && !isOfDays(query)) {
+    throw new StoreError('Totals by the day tell models and keys of accounts apart, no more.');
+  }
+  const slices = slicesOf(query, isOfEach);
+  const rows = await database.read<Record<string, unknown>[]>((knex) => {
+    const some = knex('request_totals').whereIn(['period', 'start_ms'], slices);
+    // Each account has its days twice: under its keys, and under none by model.
+    const under = isOfKeys(query) ? '<>' : '=';
+    some.where((one) => one.where({ period: 'hour' }).orWhere('key_id', under, ''));
+    return split(among(some, account ?? (isOfEach ? EACH : ALL), query), by).select([
+      ...by,
+      ...FIGURE_NAMES.flatMap((name) => sumsOf(knex, name)),
+    ]);
+  });
+  // The sum of no rows at all is one row of nulls.
+  return rows.filter(({ calls }) => calls !== null).map((row) => toTotals(row, by));
+}
+
+/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
+function sumsOf(knex: Knex, name: string): Knex.Raw[] {
+  if (!AMOUNTS.some((amount) => amount === name)) {
+    return [knex.raw(`cast(sum(${name}) as double precision) as ${name}`)];
+  }
+  return [
+    knex.raw(`cast(sum(${name} / ${NANO_PER_DOLLAR}) as bigint) as ${name}_dollars`),
+    knex.raw(`cast(sum(${name} % ${NANO_PER_DOLLAR}) as bigint) as ${name}_rest`),
+  ];
+}
+
+function toTotals(row: Record<string, unknown>, by: TotalsQuery['by']): TotalsRow {
+  const figures = FIGURE_NAMES.map((name) => [name, figureOf(row, name)] as const);
+  const dimensions = by.map((name) => [
+    name,
+    typeof row[name] === 'bigint' ? Number(row[name]) : row[name],
+  ]);
+  return Object.fromEntries([...dimensions, ...figures]) as TotalsRow;
+}
+
+function figureOf(row: Record<string, unknown>, name: string): number | bigint {
+  if (!AMOUNTS.some((amount) => amount === name)) return Number(row[name]);
+  return (
+    BigInt(String(row[`${name}_dollars`])) * NANO_PER_DOLLAR + BigInt(String(row[`${name}_rest`]))
+  );
+}
+
+/** Records between two IDs, these included. */
+export interface Stretch {
+  first_id: string;
+  last_id: string;
+}
+
+/**
+ * Where to look for such requests before a time: the stretches of each hour in which the totals
+ * know of some, the newest first.
+ */
+export async function* stretchesOf(
+  database: Database,
+  { from_ms = 0, ...filter }: RequestFilter,
+  to_ms: number,
+): AsyncGenerator<Stretch, void> {
+  const oldest_ms = await oldestHour(database);
+  const first_ms = Math.max(from_ms - (from_ms % HOUR_MS), oldest_ms ?? Infinity);
+  const account = (await accountOf(database, filter)) ?? ALL;
+  for (let end_ms = to_ms; end_ms > first_ms;) {
+    const start_ms = Math.max(first_ms, end_ms - (MAX_PERIODS.hour - 1) * HOUR_MS);
+    const starts = periodsOf({ from_ms: start_ms, to_ms: end_ms, period: 'hour' });
+    yield* await database.read<Stretch[]>((knex) =>
+      among(knex('request_totals').where({ period: 'hour' }), account, filter)
+        .whereIn('start_ms', starts)
+        .groupBy('start_ms')
+        .orderBy('start_ms', 'desc')
+        .min({ first_id: 'first_id' })
+        .max({ last_id: 'last_id' }),
+    );
+    end_ms = starts[0] ?? 0;
+  }
+}
+
+async function oldestHour(database: Database): Promise<number | undefined> {
+  const row = await database.read<{ start_ms: bigint } | undefined>((knex) =>
+    knex('request_totals').where({ period: 'hour' }).orderBy('start_ms').first('start_ms'),
+  );
+  return row && Number(row.start_ms);
+}
+
+/** See `RequestStore.latencies`. */
+export async function latencies(database: Database, query: LatencyQuery): Promise<LatencyRow[]> {
+  const { by, account_id = ALL, model, provider, period } = query;
+  if (!canBe([account_id, model, provider])) return [];
+  const isSplit = [model, provider].some(Boolean) || by.some((name) => name !== 'start_ms');
+  if (account_id !== ALL && isSplit) {
+    throw new StoreError('Latencies of an account do not tell models or providers apart.');
+  }
+  const starts = periodsOf({ ...query, period: period ?? 'hour' });
+  const isWhole = period === undefined && !by.includes('start_ms');
+  const slices = isWhole ? withDays(starts) : starts.map((ms): Slice => [period ?? 'hour', ms]);
+  const rows = await database.read<LatencyCount[]>((knex) =>
+    among(knex('request_latencies').whereIn(['period', 'start_ms'], slices), account_id, query)
+      .groupBy([...by, 'kind', 'bucket'])
+      .orderBy([...by, 'kind', 'bucket'])
+      .select([...by, 'kind', 'bucket', knex.raw('cast(sum(calls) as bigint) as calls')]),
+  );
+  const groups = new Map<string, { row: LatencyRow; counts: Record<string, Count[]> }>();
+  for (const one of rows) {
+    const dimensions = by.map((name) => [
+      name,
+      name === 'start_ms' ? Number(one.start_ms) : one[name],
+    ]);
+    const name = JSON.stringify(dimensions);
+    const row = { ...Object.fromEntries(dimensions), took: null, first_token: null } as LatencyRow;
+    const group = groups.get(name) ?? { row, counts: {} };
+    const { kind, bucket, calls } = one;
+    (group.counts[kind] ??= []).push({ bucket: Number(bucket), calls: Number(calls) });
+    groups.set(name, group);
+  }
+  return [...groups.values()].map(({ row, counts: { took, first_token } }) => ({
+    ...row,
+    took: took ? percentiles(took) : null,
+    first_token: first_token ? percentiles(first_token) : null,
+  }));
+}
+
+interface LatencyCount {
+  start_ms?: bigint;
+  model?: string;
+  provider?: string;
+  kind: string;
+  bucket: bigint | number;
+  calls: bigint;
+}
+
+interface Count {
+  bucket: number;
+  calls: number;
+}
+
+function percentiles(counts: readonly Count[]): Percentiles {
+  const calls = counts.reduce((sum, one) => sum + one.calls, 0);
+  const at = (share: number): number => percentile(counts, share * calls);
+  return { calls, p50_ms: at(0.5), p95_ms: at(0.95), p99_ms: at(0.99) };
+}
+
+/** Reads the rank off the buckets, as if the calls of a bucket were spread evenly in it. */
+function percentile(counts: readonly Count[], rank: number): number {
+  let before = 0;
+  for (const { bucket, calls } of counts) {
+    if (before + calls >= rank) {
+      const from_ms = bucketStart_ms(bucket);
+      const to_ms = bucketStart_ms(bucket + 1);
+      return from_ms + ((to_ms - from_ms) * (rank - before)) / calls;
+    }
+    before += calls;
+  }
+  return 0;
+}

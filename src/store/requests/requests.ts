@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { firstIdAt, timeOf, type RequestRecord } from '../../core/request-record.js';
+import { isPossible } from '../column-values.js';
+import type { Database } from '../database.js';
+import { REQUEST_COLUMNS, toRecord, type RequestRow } from './request-columns.js';
+import { accountOf, latencies, stretchesOf, totals, type Stretch } from './request-totals.js';
+import { tail } from './request-tail.js';
+import type { HotRequests, RequestFilter, RequestPage, RequestStore } from './request-types.js';
+
+const COLUMNS = REQUEST_COLUMNS.map(({ name }) => `requests.${name}`);
+const HOUR_MS = 3_600_000;
+/** Later than any clock of a gateway. */
+const AHEAD_MS = 24 * HOUR_MS;
+/** Between two steps of the sweep, and after this time it waits for the next one. */
+const PAUSE_MS = 20;
+const SWEEP_MS = 4_000;
+
+export function openRequests(
+  database: Database,
+  hot: HotRequests,
+  now: () => number,
+): RequestStore {
+  return {
+    add: (records) => hot.add(records),
+    get lost() {
+      return hot.lost;
+    },
+    page: (page) => pageOf(database, page, now()),
+    one: (id) => one(database, id),
+    tail: (cursor, limit) => tail(database, cursor, limit),
+    totals: (query) => totals(database, query),
+    latencies: (query) => latencies(database, query),
+    rollUp: () => hot.rollUp(),
+    sweep: (before) => sweep(hot, before),
+  };
+}
+
+async function one(database: Database, id: string): Promise<RequestRecord | undefined> {
+  if (!isPossible(id)) return undefined;
+  const row = await database.read<RequestRow | undefined>((knex) =>
+    knex('requests').where({ id }).first(COLUMNS),
+  );
+  return row && toRecord(row);
+}
+
+/**
+ * Reads a page by an index, if there is one for the filter. Otherwise it looks only where the
+ * totals know of such requests, hour by hour.
+ */
+async function pageOf(
+  database: Database,
+  page: RequestPage,
+  now_ms: number,
+): Promise<RequestRecord[]> {
+  const texts = [page.account_id, page.key_id, page.model, page.provider, page.code, page.before];
+  if (texts.some((text) => text !== undefined && !isPossible(text))) return [];
+  const account_id = await accountOf(database, page);
+  if (account_id !== undefined) {
+    return accountPage(database, { ...page, account_id }, account_id, now_ms + AHEAD_MS);
+  }
+  if (isIndexed(page)) return read(database, page);
+  return readStretches(database, page, stretches(database, page, now_ms));
+}
+
+/**
+ * The records that are not in the totals yet are not known by their account either, but they are
+ * few. They are read first: one that is added to the totals meanwhile is then found twice.
+ */
+async function accountPage(
+  database: Database,
+  page: RequestPage,
+  account_id: string,
+  last_ms: number,
+): Promise<RequestRecord[]> {
+  const fresh = await database.read<RequestRow[]>((knex) =>
+    // No index of IDs yields this, so that the new records alone are read.
+    select(knex, page, knex.raw(`requests.id || ''`))
+      .where({ account_id })
+      .where('seq', '>', rolledUp(knex)),
+  );
+  const known = isIndexed(page)
+    ? await read(database, page)
+    : await readStretches(database, page, stretchesOf(database, page, endOf(page, last_ms)));
+  const ids = new Set(known.map(({ id }) => id));
+  const missing = fresh.map(toRecord).filter(({ id }) => !ids.has(id));
+  return [...known, ...missing].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, page.limit);
+}
+
+async function readStretches(
+  database: Database,
+  page: RequestPage,
+  some: AsyncIterable<Stretch>,
+): Promise<RequestRecord[]> {
+  const found: RequestRecord[] = [];
+  for await (const stretch of some) {
+    const limit = page.limit - found.length;
+    found.push(...(await read(database, { ...page, limit }, stretch)));
+    if (found.length >= page.limit) break;
+  }
+  return found;
+}
+
+/** Whether the rows that match, or nearly only such, lie together in an index. */
+function isIndexed(page: RequestFilter): boolean {
+  const { account_id, key_id, provider, status, model } = page;
+  if ([key_id, provider, model].some((one) => one !== undefined)) return false;
+  return fails(page) ? account_id === undefined : status === undefined;
+}
+
+/** Whether all such requests have a code. */
+function fails({ failed, code, status = 0 }: RequestFilter): boolean {
+  if (failed === true || code !== undefined) return true;
+  return Math.floor(status < 10 ? status : status / 100) >= 4;
+}
+
+/** Where such requests may be, the newest first; also among those not yet in the totals. */
+async function* stretches(
+  database: Database,
+  page: RequestPage,
+  now_ms: number,
+): AsyncGenerator<Stretch, void> {
+  const { from_ms = 0 } = page;
+  const end_ms = endOf(page, now_ms + AHEAD_MS);
+  const fresh_ms = await oldestFresh(database);
+  let hour_ms = hourOf(end_ms);
+  if (fresh_ms !== undefined) {
+    const first_ms = hourOf(Math.max(fresh_ms, from_ms));
+    for (; hour_ms >= first_ms; hour_ms -= HOUR_MS) {
+      yield { first_id: firstIdAt(hour_ms), last_id: firstIdAt(hour_ms + HOUR_MS) };
+    }
+  }
+  yield* stretchesOf(database, page, hour_ms + HOUR_MS);
+}
+
+/** The time before which all records of the page are. */
+function endOf({ to_ms = Infinity, before }: RequestPage, last_ms: number): number {
+  return Math.min(to_ms, before === undefined ? Infinity : timeOf(before) + 1, last_ms);
+}
+
+/** The time of the oldest record that the totals do not have; undefined where they have all. */
+async function oldestFresh(database: Database): Promise<number | undefined> {
+  const row = await database.read<{ time_ms: bigint | null } | undefined>((knex) =>
+    knex('requests')
+      .where('seq', '>', rolledUp(knex))
+      .first<{ time_ms: bigint | null }>(knex.raw('min(time_ms) as time_ms')),
+  );
+  const time_ms = row?.time_ms ?? undefined;
+  return time_ms === undefined ? undefined : Number(time_ms);
+}
+
+/** The number of the last record that the totals have. */
+function rolledUp(knex: Knex): Knex.QueryBuilder {
+  return knex('request_roll_up').select('upto');
+}
+
+function hourOf(ms: number): number {
+  return ms - (ms % HOUR_MS);
+}
+
+async function read(
+  database: Database,
+  page: RequestPage,
+  stretch?: Stretch,
+): Promise<RequestRecord[]> {
+  const { account_id } = page;
+  // Failures are few: the index of them is read, also for one account.
+  const isJoined = account_id !== undefined && !fails(page);
+  const id = isJoined ? 'known.id' : 'requests.id';
+  const rows = await database.read<RequestRow[]>((knex) => {
+    const query = select(knex, page, id);
+    if (isJoined) {
+      query.join('request_accounts as known', 'known.id', 'requests.id');
+      query.where({ 'known.account_id': account_id });
+    } else if (account_id !== undefined) query.where({ account_id });
+    if (!stretch) return query;
+    return query.whereBetween(id, [stretch.first_id, stretch.last_id]);
+  });
+  return rows.map(toRecord);
+}
+
+/** The records of a page, whatever their account. `id` is the column that sorts them. */
+function select(
+  knex: Knex,
+  page: RequestPage,
+  id: string | Knex.Raw = 'requests.id',
+): Knex.QueryBuilder {
+  const { key_id, model, provider, status, before, limit, from_ms, to_ms } = page;
+  const query: Knex.QueryBuilder = knex('requests').select(COLUMNS);
+  if (key_id !== undefined) query.where({ key_id });
+  if (model !== undefined) query.where({ model });
+  if (provider !== undefined) query.where({ provider });
+  if (status !== undefined && status < 10) {
+    query.whereBetween('status', [status * 100, status * 100 + 99]);
+  } else if (status !== undefined) query.where({ status });
+  if (page.code !== undefined) query.where({ code: page.code });
+  // The index of failures needs the words of its condition.
+  if (fails(page)) query.whereNotNull('code');
+  if (before !== undefined) query.where(id as string, '<', before);
+  if (from_ms !== undefined) query.where(id as string, '>=', firstIdAt(from_ms));
+  if (to_ms !== undefined) query.where(id as string, '<', firstIdAt(to_ms));
+  // The types of knex know no expression to sort by and to compare with.
+  return query.orderBy(id as string, 'desc').limit(limit);
+}
+
+async function sweep(
+  hot: HotRequests,
+  { records_ms, totals_ms }: { records_ms: number; totals_ms: number },
+): Promise<number> {
+  const id = firstIdAt(records_ms);
+  const end_ms = performance.now() + SWEEP_MS;
+  let swept = 0;
+  for (;;) {
+    const step = await hot.sweepStep({ id, totals_ms });
+    swept += step;
+    if (step === 0 || performance.now() > end_ms) return swept;
+    await sleep(PAUSE_MS);
+  }
+}

@@ -1,0 +1,208 @@
+import type Sqlite from 'better-sqlite3';
+import type { RequestRecord } from '../../core/request-record.js';
+import { isRefused } from '../store-error.js';
+import {
+  isUsual,
+  REQUEST_NAMES,
+  requestValues,
+  USUAL_NAMES,
+  usualValues,
+} from '../requests/request-columns.js';
+import {
+  ROLL_UP_ACCOUNTS,
+  ROLL_UP_LATENCIES,
+  ROLL_UP_TOTALS,
+} from '../requests/request-totals-sql.js';
+import type { HotRequests } from '../requests/request-types.js';
+import type { GroupCommit } from './group-commit.js';
+import { prepareBulk } from './sqlite-bulk.js';
+import { repeatSql } from './sqlite-statements.js';
+
+/** Records that one step adds to the totals, and the most rows that one step of the sweep reads. */
+const ROLL_UP_ROWS = 1_000;
+const SWEEP_ROWS = 500;
+/** The event loop stands still meanwhile. */
+const SWEEP_STEP_MS = 5;
+
+/** Inserts this many records into these columns, and skips those that are there. */
+const insertSql = (names: readonly string[], rows: number): string =>
+  `insert into requests (${names.join(', ')})
+   values ${repeatSql(rows, `(?${', ?'.repeat(names.length - 1)})`)}
+   on conflict (id) do nothing`;
+const USUAL = (rows: number): string => insertSql(USUAL_NAMES, rows);
+export const RECORD = (rows: number): string => insertSql(REQUEST_NAMES, rows);
+
+/** The records of requests on SQLite, written through the group commit. */
+export class SqliteRequests implements HotRequests {
+  lost = 0;
+  readonly #database: Sqlite.Database;
+  readonly #insertUsual: ReturnType<typeof prepareBulk>;
+  readonly #insertRest: ReturnType<typeof prepareBulk>;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(
+    database: Sqlite.Database,
+    private readonly group: GroupCommit,
+  ) {
+    this.#database = database;
+    this.#insertUsual = prepareBulk(database, USUAL);
+    this.#insertRest = prepareBulk(database, RECORD);
+    this.#statements = prepare(database);
+  }
+
+  /** Inserts records in the transaction of their charges, which no fault of a record may undo. */
+  addBeside(records: readonly RequestRecord[]): void {
+    try {
+      this.#insert(records);
+    } catch (error) {
+      // A full disk ends the whole transaction, and the charges with it.
+      for (const record of records) this.#addAlone(record, error);
+    }
+  }
+
+  #addAlone(record: RequestRecord, earlier: unknown): void {
+    if (!this.#database.inTransaction) throw earlier;
+    try {
+      this.#insert([record]);
+    } catch {
+      this.lost += 1;
+    }
+  }
+
+  async add(records: readonly RequestRecord[]): Promise<void> {
+    try {
+      await this.group.add(() => this.#insert(records));
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      await this.group.add(() => this.#addEach(records));
+    }
+  }
+
+  #insert(records: readonly RequestRecord[]): void {
+    const usual: unknown[][] = [];
+    const rest: unknown[][] = [];
+    for (const record of records) {
+      if (isUsual(record)) usual.push(usualValues(record));
+      else rest.push(requestValues(record));
+    }
+    this.#insertUsual(usual);
+    this.#insertRest(rest);
+  }
+
+  #addEach(records: readonly RequestRecord[]): void {
+    for (const record of records) {
+      try {
+        this.#insert([record]);
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        this.lost += 1;
+      }
+    }
+  }
+
+  async rollUp(): Promise<boolean> {
+    // Without new records there is nothing to write.
+    if (!this.#statements.hasFresh.get()) return false;
+    return this.group.add(() => {
+      const { upto, next, totals, latencies, accounts, note } = this.#statements;
+      const from = Number(upto.get() ?? 0);
+      const to = next.get(from) ?? null;
+      if (to === null) return false;
+      totals.run(from, to);
+      latencies.run(from, to);
+      accounts.run(from, to);
+      note.run(to);
+      return Number(to) - from >= ROLL_UP_ROWS;
+    });
+  }
+
+  sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {
+    return this.group.add(() => {
+      const { old, sweep, sweepAccount, keepUpto, totalsTables } = this.#statements;
+      const end_ms = performance.now() + SWEEP_STEP_MS;
+      let swept = 0;
+      // Row by row by their keys: SQLite would read a whole table for a list of such keys.
+      for (const [seq, ...known] of old.all(id)) {
+        sweep.run(seq);
+        sweepAccount.run(...known);
+        swept += 1;
+        if (performance.now() > end_ms) break;
+      }
+      if (swept > 0) keepUpto.run();
+      for (const { oldest, remove } of totalsTables) {
+        if (performance.now() > end_ms) break;
+        for (const key of oldest.all(totals_ms)) {
+          remove.run(...key);
+          swept += 1;
+          if (performance.now() > end_ms) break;
+        }
+      }
+      return swept;
+    });
+  }
+}
+
+/** A row of a table of totals by its whole key. */
+type Key = (string | number)[];
+
+/** How one of the tables is swept; `condition` finds what is older than a time. */
+function prepareSweep(
+  database: Sqlite.Database,
+  table: string,
+  key: readonly string[],
+  condition: string,
+) {
+  const names = key.join(', ');
+  const same = key.map((name) => `${name} = ?`).join(' and ');
+  const some = `select ${names} from ${table} where ${condition} limit ${SWEEP_ROWS}`;
+  return {
+    oldest: database.prepare<[before_ms: number], Key>(some).raw(),
+    remove: database.prepare<Key>(`delete from ${table} where ${same}`),
+  };
+}
+
+function prepare(database: Sqlite.Database) {
+  const split = ['start_ms', 'account_id'];
+  const totals = ['period', ...split, 'key_id', 'model', 'provider', 'status'];
+  const latencies = ['period', ...split, 'model', 'provider', 'kind', 'bucket'];
+  const older = (period: string): string => `period = '${period}' and start_ms < ?`;
+  return {
+    hasFresh: database.prepare(
+      `select 1 from requests where seq > (select upto from request_roll_up) limit 1`,
+    ),
+    upto: database.prepare<[], number>('select upto from request_roll_up').pluck(),
+    next: database
+      .prepare<[from: number], number | null>(
+        `select max(seq) from
+           (select seq from requests where seq > ? order by seq limit ${ROLL_UP_ROWS})`,
+      )
+      .pluck(),
+    totals: database.prepare(ROLL_UP_TOTALS('?', '?')),
+    latencies: database.prepare(ROLL_UP_LATENCIES('?', '?')),
+    accounts: database.prepare(ROLL_UP_ACCOUNTS('?', '?')),
+    note: database.prepare<[upto: number]>('update request_roll_up set upto = ?'),
+    // A record that the totals do not have yet stays.
+    old: database
+      .prepare<[id: string], [seq: number, account_id: string, id: string]>(
+        `select seq, account_id, id from
+           (select seq, account_id, id from requests where id < ? order by id limit ${SWEEP_ROWS})
+         where seq <= (select upto from request_roll_up)`,
+      )
+      .raw(),
+    sweep: database.prepare<[seq: number]>('delete from requests where seq = ?'),
+    sweepAccount: database.prepare<[account_id: string, id: string]>(
+      'delete from request_accounts where account_id = ? and id = ?',
+    ),
+    // SQLite gives the number of the last row again once that row is deleted.
+    keepUpto: database.prepare(
+      `update request_roll_up
+       set upto = min(upto, coalesce((select max(seq) from requests), 0))`,
+    ),
+    totalsTables: [
+      prepareSweep(database, 'request_totals', totals, older('hour')),
+      prepareSweep(database, 'request_totals', totals, older('day')),
+      prepareSweep(database, 'request_latencies', latencies, older('hour')),
+      prepareSweep(database, 'request_latencies', latencies, older('day')),
+    ],
+  };
+}

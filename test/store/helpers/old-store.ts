@@ -1,0 +1,29 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import knex, { type Knex } from 'knex';
+import { MIGRATIONS } from '../../../src/store/migrations.js';
+import type { Ground } from './ground.js';
+
+/** Brings an empty database as far as that migration. */
+export async function migrateTo(
+  { dialect, url }: Pick<Ground['place'], 'dialect' | 'url'>,
+  last: string,
+): Promise<void> {
+  const file = url.replace('sqlite:', '');
+  if (dialect === 'sqlite') mkdirSync(dirname(file), { recursive: true });
+  const database = knex(
+    dialect === 'sqlite'
+      ? { client: 'better-sqlite3', connection: file, useNullAsDefault: true }
+      : { client: 'pg', connection: url },
+  );
+  const some = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === last) + 1);
+  await database.migrate.latest({
+    tableName: 'migrations',
+    migrationSource: {
+      getMigrations: () => Promise.resolve(some),
+      getMigrationName: ({ name }) => name,
+      getMigration: ({ up }) => Promise.resolve({ up, down: up }),
+    } satisfies Knex.MigrationSource<(typeof some)[number]>,
+  });
+  await database.destroy();
+}
