@@ -12,9 +12,11 @@ export const ERRORS = {
   too_late_to_cancel: { status: 400, type: 'invalid_request_error' },
   idempotency_key_reused: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
+  invalid_token: { status: 401, type: 'authentication_error' },
   sign_in_required: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'insufficient_balance_error' },
   key_limit_reached: { status: 402, type: 'insufficient_balance_error' },
+  account_suspended: { status: 403, type: 'permission_error' },
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
@@ -85,6 +87,12 @@ export function unauthorized(message: string): GatewayError {
   return new GatewayError('invalid_api_key', message, {
     headers: { 'www-authenticate': 'Bearer' },
   });
+}
+
+/** The refusal of an API key whose account is suspended. */
+export function accountSuspended(): GatewayError {
+  const message = 'The account of this API key is suspended. Only its operator can resume it.';
+  return new GatewayError('account_suspended', message);
 }
 
 /** A stage's option is wrong: a sentence, and the right words where they are known. */

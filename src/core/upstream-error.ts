@@ -25,18 +25,31 @@ export class UpstreamError extends Error {
   readonly isQuoted: boolean;
   /** The field at fault, where it is known. */
   readonly param: string | undefined;
+  /** The HTTP status of the upstream's answer, where there was one. */
+  readonly status: number | undefined;
+  /** The upstream's short codes, which hold nothing of what a customer wrote. */
+  readonly codes: readonly string[];
   constructor(
     readonly fault: Fault,
     message: string,
     /** Seconds, or an HTTP date, as the upstream gave it. */
     readonly retry_after?: string,
-    options?: ErrorOptions & { isQuoted?: boolean; param?: string },
+    options?: UpstreamErrorOptions,
   ) {
     super(message, options);
     const isClients = fault === 'rejected' || fault === 'context' || fault === 'policy';
     this.isQuoted = isClients || options?.isQuoted === true;
     this.param = options?.param;
+    this.status = options?.status;
+    this.codes = options?.codes ?? [];
   }
+}
+
+export interface UpstreamErrorOptions extends ErrorOptions {
+  isQuoted?: boolean;
+  param?: string;
+  status?: number;
+  codes?: readonly string[];
 }
 
 /** What an upstream's error says, whichever of the many shapes it came in. Absent parts are ''. */

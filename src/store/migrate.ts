@@ -47,6 +47,22 @@ export async function applyMigrations(database: Database): Promise<string[]> {
   });
 }
 
+/**
+ * The names of the migrations in which the database and this version differ: those that it lacks,
+ * and those that only a newer version knows.
+ */
+export async function differingMigrations(database: Database): Promise<string[]> {
+  return database.read(async (knex) => {
+    const known = MIGRATIONS.map(({ name }) => name);
+    const rows: { name: string }[] = await knex(TABLE).select('name').orderBy('id');
+    const applied = rows.map(({ name }) => name);
+    return [
+      ...known.filter((name) => !applied.includes(name)),
+      ...applied.filter((name) => !known.includes(name)),
+    ];
+  });
+}
+
 async function refuseNewer(trx: Knex.Transaction): Promise<void> {
   if (!(await trx.schema.hasTable(TABLE))) return;
   const applied: { name: string }[] = await trx(TABLE).select('name').orderBy('id');

@@ -1,4 +1,7 @@
 import type { Knex } from 'knex';
+import { addManagement } from './audit/audit-migration.js';
+import { createPriceHistory } from './prices/price-history.js';
+import { recordRequests } from './requests/request-migration.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -18,6 +21,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '008-uncollected', up: noteUncollected },
   { name: '009-shares', up: shareKept },
   { name: '010-token-classes', up: countClasses },
+  { name: '011-requests', up: recordRequests },
+  { name: '012-management', up: addManagement },
+  { name: '013-alerts', up: createAlertClaims },
+  { name: '014-prices', up: createPriceHistory },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -257,5 +264,13 @@ async function countClasses(trx: Knex): Promise<void> {
     table.bigInteger('audio_input_tokens');
     table.bigInteger('audio_output_tokens');
     table.bigInteger('reasoning_tokens');
+  });
+}
+
+/** Adds the alerts that were told, so that processes and restarts do not repeat them. */
+async function createAlertClaims(trx: Knex): Promise<void> {
+  await trx.schema.createTable('alert_claims', (table) => {
+    table.text('condition').notNullable().primary();
+    table.bigInteger('told_ms').notNullable();
   });
 }

@@ -1,17 +1,26 @@
 import { account, accounts, createAccount } from './accounts/accounts.js';
+import { resume, suspend } from './accounts/suspension.js';
+import { auditEntries } from './audit/audit-log.js';
+import { auditReload } from './audit/audit-reload.js';
 import { openDatabase, type Database } from './database.js';
 import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
 import { createKey, isKey, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
+import { refund, refundable } from './ledger/refund.js';
 import { applyMigrations } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
 import { enter, leave, LEASE_MS, notes, recover, type Process, Watch } from './leases/leases.js';
 import { openPeople } from './sign-in/identities.js';
+import { openAlertClaims } from './alerts/alert-claims.js';
+import { openPriceHistory } from './prices/price-history.js';
+import { openRequests } from './requests/requests.js';
 import { openHostedImages } from './images/hosted-images.js';
 import { openTasks } from './tasks/tasks.js';
 import type { Store } from './store-types.js';
+import { openTokens } from './tokens/management-tokens.js';
 import { usage } from './ledger/usage.js';
+import { openHolds } from './verify/open-holds.js';
 import { verify } from './verify/verify.js';
 
 export interface StoreOptions {
@@ -60,7 +69,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     dialect: database.dialect,
     caller: hot.caller.bind(hot),
     hold: hot.hold.bind(hot),
-    hasEnded: hot.hasEnded.bind(hot),
+    admit: hot.admit.bind(hot),
     settle: hot.settle.bind(hot),
     release: hot.release.bind(hot),
     idempotency: {
@@ -69,21 +78,23 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
       forget: (call) => hot.idempotency.forget(call),
       sweep: (total_bytes) => sweepAnswers(database, now(), total_bytes),
     },
+    requests: openRequests(database, hot.requests, now),
+    prices: openPriceHistory(database, now),
     tasks: openTasks(database, self, now),
     images: openHostedImages(database, now),
+    alerts: openAlertClaims(database, now),
     sign_in: openPeople(database, now),
-    createAccount: (name, credit_nano) => createAccount(database, now(), name, credit_nano),
+    ...management(database, now),
+    createAccount: (name, credit_nano, by) => createAccount(database, now(), name, credit_nano, by),
     accounts: (page) => accounts(database, page),
     account: (id_or_name) => account(database, id_or_name),
-    credit: (account_id, amount_nano, reference) =>
-      credit(database, now(), account_id, amount_nano, reference),
-    createKey: (account_id, name, terms) => createKey(database, now(), account_id, name, terms),
-    keys: (account_id) => keys(database, account_id),
-    isKey: (secret_sha256) => isKey(database, secret_sha256),
-    revokeKey: (key_id, account_id) => revokeKey(database, now(), key_id, account_id),
+    credit: (account_id, amount_nano, reference, by) =>
+      credit(database, now(), account_id, amount_nano, reference, by),
+    ...keyring(database, now),
     ledger: (account_id, page) => ledger(database, account_id, page),
     usage: (account_id, range) => usage(database, account_id, range),
     verify: () => verify(database),
+    openHolds: () => openHolds(database),
     beat: hot.beat.bind(hot),
     notes: () => notes(database),
     recover: () => recover(database, self, watch, elapsed_ms()),
@@ -96,5 +107,33 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
         await database.close();
       }
     },
+  };
+}
+
+type Keyring = Pick<Store, 'createKey' | 'keys' | 'isKey' | 'revokeKey'>;
+
+function keyring(database: Database, now: () => number): Keyring {
+  return {
+    createKey: (account_id, name, terms, by) =>
+      createKey(database, now(), account_id, name, terms, by),
+    keys: (account_id) => keys(database, account_id),
+    isKey: (secret_sha256) => isKey(database, secret_sha256),
+    revokeKey: (key_id, account_id, by) => revokeKey(database, now(), key_id, account_id, by),
+  };
+}
+
+type Management = Pick<Store, 'tokens' | 'audit' | 'refund' | 'refundable' | 'suspend' | 'resume'>;
+
+function management(database: Database, now: () => number): Management {
+  return {
+    tokens: openTokens(database, now),
+    audit: {
+      list: (filter) => auditEntries(database, filter),
+      reloaded: (changes) => auditReload(database, now(), changes),
+    },
+    refund: (asked, by) => refund(database, now(), asked, by),
+    refundable: (asked) => refundable(database, asked),
+    suspend: (account_id, by) => suspend(database, now(), account_id, by),
+    resume: (account_id, by) => resume(database, now(), account_id, by),
   };
 }

@@ -10,6 +10,22 @@ export class TooManyKeys extends StoreError {
   override name = 'TooManyKeys';
 }
 
+/** The account is suspended, and gets no new key. */
+export class AccountSuspended extends StoreError {
+  override name = 'AccountSuspended';
+  constructor() {
+    super('The account is suspended: it gets no new key until it is resumed.');
+  }
+}
+
+/** The ledger has no charge of that request. */
+export class NoCharge extends StoreError {
+  override name = 'NoCharge';
+  constructor(request_id: string) {
+    super(`There is no charge of the request "${request_id}".`);
+  }
+}
+
 export function noAccount(account_id: string): StoreError {
   return new StoreError(`There is no account ${account_id}.`);
 }

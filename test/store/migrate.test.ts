@@ -1,33 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { expect } from 'chai';
-import knex, { type Knex } from 'knex';
 import { migrate } from '../../src/store/migrate.js';
 import { MIGRATIONS } from '../../src/store/migrations.js';
-import { onEachStore, refusal, type Ground } from './helpers/ground.js';
+import { onEachStore, refusal } from './helpers/ground.js';
+import { migrateTo } from './helpers/old-store.js';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
-
-/** Brings an empty database as far as that migration. */
-async function migrateTo({ dialect, url }: Ground['place'], last: string): Promise<void> {
-  const file = url.replace('sqlite:', '');
-  if (dialect === 'sqlite') mkdirSync(dirname(file), { recursive: true });
-  const database = knex(
-    dialect === 'sqlite'
-      ? { client: 'better-sqlite3', connection: file, useNullAsDefault: true }
-      : { client: 'pg', connection: url },
-  );
-  const some = MIGRATIONS.slice(0, NAMES.indexOf(last) + 1);
-  await database.migrate.latest({
-    tableName: 'migrations',
-    migrationSource: {
-      getMigrations: () => Promise.resolve(some),
-      getMigrationName: ({ name }) => name,
-      getMigration: ({ up }) => Promise.resolve({ up, down: up }),
-    } satisfies Knex.MigrationSource<(typeof some)[number]>,
-  });
-  await database.destroy();
-}
 
 onEachStore('the migrations of the store', (ground) => {
   it('apply pending migrations in order, and then none', async () => {

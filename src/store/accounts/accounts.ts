@@ -1,4 +1,7 @@
 import type { Knex } from 'knex';
+import type { Actor } from '../../core/actor.js';
+import { formatDollars } from '../../lib/money.js';
+import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { enterCredit } from '../ledger/ledger.js';
 import { checkName, toBinding, fitsColumn } from '../column-values.js';
@@ -11,6 +14,8 @@ export interface Account {
   balance_nano: bigint;
   held_nano: bigint;
   created_ms: number;
+  /** Since when its keys are refused; null for an account that is not suspended. */
+  suspended_ms: number | null;
 }
 
 export interface AccountRow {
@@ -19,6 +24,7 @@ export interface AccountRow {
   balance_nano: bigint;
   held_nano: bigint;
   created_ms: bigint;
+  suspended_ms: bigint | null;
 }
 
 const PREFIX = 'acc_';
@@ -29,13 +35,14 @@ export async function createAccount(
   now_ms: number,
   name: string,
   credit_nano: bigint,
+  by?: Actor,
 ): Promise<Account> {
   checkAccountName(name);
   if (credit_nano < 0n) throw new StoreError('An account cannot open with less than zero.');
   if (!fitsColumn(credit_nano)) throw new StoreError('The credit is more than a balance can hold.');
   return database.write(async (trx) => {
     const opening = { credit_nano, reference: 'opening credit' };
-    const made = await insertAccount(trx, now_ms, name, opening);
+    const made = await insertAccount(trx, now_ms, name, opening, by);
     if (!made) throw new StoreError(`There is an account named "${name}" already.`);
     return made;
   });
@@ -47,9 +54,17 @@ export async function insertAccount(
   now_ms: number,
   name: string,
   { credit_nano, reference }: { credit_nano: bigint; reference: string },
+  by?: Actor,
 ): Promise<Account | undefined> {
   const id = PREFIX + randomText(16);
-  const made = { id, name, balance_nano: credit_nano, held_nano: 0n, created_ms: now_ms };
+  const made = {
+    id,
+    name,
+    balance_nano: credit_nano,
+    held_nano: 0n,
+    created_ms: now_ms,
+    suspended_ms: null,
+  };
   const rows: unknown[] = await trx('accounts')
     .insert({ ...made, balance_nano: toBinding(credit_nano), held_nano: 0 })
     .onConflict('name')
@@ -57,6 +72,13 @@ export async function insertAccount(
     .returning('id');
   if (rows.length === 0) return undefined;
   if (credit_nano > 0n) await enterCredit(trx, now_ms, id, credit_nano, reference);
+  await writeAudit(trx, now_ms, by, {
+    action: 'account.create',
+    subject: id,
+    account_id: id,
+    before: null,
+    after: { name, balance: formatDollars(credit_nano) },
+  });
   return made;
 }
 
@@ -91,6 +113,14 @@ function checkAccountName(name: string): void {
   }
 }
 
-export function toAccount({ id, name, balance_nano, held_nano, created_ms }: AccountRow): Account {
-  return { id, name, balance_nano, held_nano, created_ms: Number(created_ms) };
+export function toAccount(row: AccountRow): Account {
+  const { id, name, balance_nano, held_nano, created_ms, suspended_ms } = row;
+  return {
+    id,
+    name,
+    balance_nano,
+    held_nano,
+    created_ms: Number(created_ms),
+    suspended_ms: suspended_ms === null ? null : Number(suspended_ms),
+  };
 }

@@ -226,3 +226,15 @@ export class Journal {
     await file.datasync();
   }
 }
+
+/** How many charges the journals in a folder hold; 0 where there is no such folder. */
+export async function chargesIn(folder: string): Promise<number> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.journal'));
+  let count = 0;
+  for (const name of names) {
+    // A process may rename or remove its own meanwhile.
+    const bytes = await readFile(join(folder, name)).catch(() => Buffer.alloc(0));
+    count += linesIn(bytes).entries.length;
+  }
+  return count;
+}

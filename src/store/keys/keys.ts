@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
+import type { Actor } from '../../core/actor.js';
+import { formatDollars } from '../../lib/money.js';
+import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
-import { noAccount, StoreError, TooManyKeys } from '../store-error.js';
+import { AccountSuspended, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName, toBinding, fitsColumn } from '../column-values.js';
 
@@ -62,13 +65,17 @@ export async function isKey(database: Database, secret_sha256: string): Promise<
   return row !== undefined;
 }
 
-/** Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing. */
+/**
+ * Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing, and
+ * `AccountSuspended` for an account that is.
+ */
 export async function createKey(
   database: Database,
   now_ms: number,
   account_id: string,
   name: string,
   terms: KeyTerms = {},
+  by?: Actor,
 ): Promise<{ key: Key; secret: string }> {
   checkName('A key', name);
   const { expires_ms = null, models, limit_nano = null, most_active } = terms;
@@ -90,10 +97,11 @@ export async function createKey(
   await database.write(async (trx) => {
     const owners = trx('accounts').where({ id: account_id });
     // Lock the account: concurrent calls must not count the same keys.
-    const owner: unknown = await (most_active === undefined ? owners : owners.forUpdate()).first(
-      'id',
-    );
+    const owner: { suspended_ms: bigint | null } | undefined = await (
+      most_active === undefined ? owners : owners.forUpdate()
+    ).first('suspended_ms');
     if (!owner) throw noAccount(account_id);
+    if (owner.suspended_ms !== null) throw new AccountSuspended();
     if (most_active !== undefined) await checkRoom(trx, account_id, most_active, now_ms);
     await trx('keys').insert({
       ...key,
@@ -102,8 +110,22 @@ export async function createKey(
       limit_nano: limit_nano && toBinding(limit_nano),
       spent_nano: 0,
     });
+    await auditKey(trx, now_ms, key, by);
   });
   return { key, secret };
+}
+
+function auditKey(trx: Knex.Transaction, now_ms: number, key: Key, by?: Actor): Promise<void> {
+  const { id, account_id, name, expires_ms, models, limit_nano } = key;
+  const expires = expires_ms !== null && { expires: new Date(expires_ms).toISOString() };
+  const limit = limit_nano !== null && { limit: formatDollars(limit_nano) };
+  return writeAudit(trx, now_ms, by, {
+    action: 'key.create',
+    subject: id,
+    account_id,
+    before: null,
+    after: { name, ...expires, ...(models && { models }), ...limit },
+  });
 }
 
 async function checkRoom(
@@ -149,12 +171,27 @@ export async function revokeKey(
   now_ms: number,
   key_id: string,
   account_id?: string,
+  by?: Actor,
 ): Promise<boolean> {
   const which = account_id === undefined ? { id: key_id } : { id: key_id, account_id };
-  const revoked = await database.write((trx) =>
-    trx('keys').where(which).whereNull('revoked_ms').update({ revoked_ms: now_ms }),
-  );
-  return revoked > 0;
+  return database.write(async (trx) => {
+    const revoked = await trx('keys')
+      .where(which)
+      .whereNull('revoked_ms')
+      .update({ revoked_ms: now_ms });
+    if (revoked === 0) return false;
+    const key: Pick<Key, 'account_id' | 'name'> | undefined = await trx('keys')
+      .where(which)
+      .first('account_id', 'name');
+    await writeAudit(trx, now_ms, by, {
+      action: 'key.revoke',
+      subject: key_id,
+      account_id: key?.account_id ?? null,
+      before: { name: key?.name },
+      after: { revoked: true },
+    });
+    return true;
+  });
 }
 
 function toKey(row: KeyRow): Key {

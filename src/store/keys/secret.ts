@@ -6,6 +6,9 @@ const RANDOM_LENGTH = 36;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^tg-[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
+/** How the secret of a management token begins. */
+export const TOKEN_PREFIX = 'tgm_';
+
 /** How many characters of a secret are kept, to recognise it by. */
 export const PREFIX_LENGTH = 10;
 
@@ -16,11 +19,12 @@ export function randomText(length: number): string {
 
 /**
  * A new API key: `tg-`, 36 random characters and 6 of checksum. The checksum lets a scanner tell a
- * leaked key from noise, and lets a mistyped key be refused without a look into the database.
+ * leaked key from noise, and lets a mistyped key be refused without a look into the database. The
+ * secret of a management token differs in its prefix.
  */
-export function makeSecret(): string {
+export function makeSecret(prefix: 'tg-' | typeof TOKEN_PREFIX = 'tg-'): string {
   const random = randomText(RANDOM_LENGTH);
-  return `tg-${random}${checksum(random)}`;
+  return `${prefix}${random}${checksum(random)}`;
 }
 
 /** Whether the text has the shape and the checksum of a key that `makeSecret` made. */

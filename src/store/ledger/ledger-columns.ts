@@ -60,8 +60,13 @@ export interface LedgerEntry extends ChargeFields {
   id: number;
   account_id: string;
   kind: 'credit' | 'charge' | 'refund';
-  /** The request that was charged, or the reference of a credit. Unique with account and kind. */
+  /**
+   * The request that was charged, or the reference of a credit or refund. Unique with account and
+   * kind.
+   */
   reference: string;
+  /** The request whose charge a refund reverses; null for any other entry. */
+  refund_of: string | null;
   /** Signed: credits above zero, charges below. */
   amount_nano: bigint;
   key_id: string | null;
@@ -105,6 +110,7 @@ export function toEntry(row: LedgerRow): LedgerEntry {
     account_id: row.account_id,
     kind: row.kind,
     reference: row.reference,
+    refund_of: row.refund_of,
     amount_nano: row.amount_nano,
     key_id: row.key_id,
     uncollected_nano: row.uncollected_nano,

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
+import type { Actor } from '../../core/actor.js';
 import { formatDollars } from '../../lib/money.js';
+import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { noAccount, StoreError } from '../store-error.js';
 import { toBinding, fitsColumn } from '../column-values.js';
@@ -34,6 +36,7 @@ export async function credit(
   account_id: string,
   amount_nano: bigint,
   reference: string,
+  by?: Actor,
 ): Promise<LedgerEntry> {
   if (amount_nano === 0n) throw new StoreError('A credit of nothing is not written down.');
   return database.write(async (trx) => {
@@ -45,8 +48,17 @@ export async function credit(
     const first = await creditOf(trx, account_id, reference);
     if (first) return checkSame(first, amount_nano);
     checkRoom(figures, amount_nano);
-    const balance_nano = toBinding(figures.balance_nano + amount_nano);
-    await trx('accounts').where({ id: account_id }).update({ balance_nano });
+    const next_nano = figures.balance_nano + amount_nano;
+    await trx('accounts')
+      .where({ id: account_id })
+      .update({ balance_nano: toBinding(next_nano) });
+    await writeAudit(trx, now_ms, by, {
+      action: 'account.credit',
+      subject: account_id,
+      account_id,
+      before: { balance: formatDollars(figures.balance_nano) },
+      after: { balance: formatDollars(next_nano), reference },
+    });
     return enterCredit(trx, now_ms, account_id, amount_nano, reference);
   });
 }

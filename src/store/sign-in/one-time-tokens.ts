@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
+import { writeAudit } from '../audit/audit-log.js';
 import { noAccount } from '../store-error.js';
-import type { PendingSignIn } from './sign-in-types.js';
+import type { LinkOptions, PendingSignIn } from './sign-in-types.js';
 import { makeTicket, sha256 } from '../keys/secret.js';
 
 /** The most sign-ins in flight. A further one removes the oldest. */
@@ -10,13 +11,20 @@ export async function createLink(
   trx: Knex.Transaction,
   now_ms: number,
   account_id: string,
-  { operator, lifetime_ms }: { operator: boolean; lifetime_ms: number },
+  { operator, lifetime_ms, by }: LinkOptions,
 ): Promise<{ secret: string; due_ms: number }> {
   const owner: unknown = await trx('accounts').where({ id: account_id }).first('id');
   if (!owner) throw noAccount(account_id);
   const { secret, secret_sha256 } = makeTicket();
   const due_ms = now_ms + lifetime_ms;
   await trx('sign_in_links').insert({ secret_sha256, account_id, operator, due_ms });
+  await writeAudit(trx, now_ms, by, {
+    action: 'sign_in_link.create',
+    subject: account_id,
+    account_id,
+    before: null,
+    after: { operator, expires: new Date(due_ms).toISOString() },
+  });
   return { secret, due_ms };
 }
 

@@ -18,6 +18,7 @@ interface SessionRow {
   operator: bigint | boolean;
   created_ms: bigint;
   seen_ms: bigint;
+  suspended_ms: bigint | null;
 }
 
 /** Answers the secret. Throws `StoreError` for an unknown account. */
@@ -60,7 +61,7 @@ export async function readSession(
     knex('sessions')
       .join('accounts', 'accounts.id', 'sessions.account_id')
       .where({ secret_sha256 })
-      .first('sessions.*', 'accounts.name as account_name'),
+      .first('sessions.*', 'accounts.name as account_name', 'accounts.suspended_ms'),
   );
   const session = row && toSession(row);
   if (!session || isOver(session, now_ms, limits)) return undefined;
@@ -98,6 +99,7 @@ function toSession(row: SessionRow): Session {
     email: row.email,
     via: row.via,
     operator: Boolean(row.operator),
+    suspended: row.suspended_ms !== null,
     created_ms: Number(row.created_ms),
     seen_ms: Number(row.seen_ms),
   };

@@ -1,4 +1,5 @@
 import type { SessionLimits } from '../../core/configuration.js';
+import type { Actor } from '../../core/actor.js';
 import type { Account } from '../accounts/accounts.js';
 
 /** The identity of a person at a provider. `subject` never changes; the address may. */
@@ -20,6 +21,8 @@ export interface Session {
   via: string;
   /** Given by the link. Those who sign in by address are operators while the file says so. */
   operator: boolean;
+  /** The account is suspended: its keys are refused, and it gets no new ones. */
+  suspended: boolean;
   created_ms: number;
   seen_ms: number;
 }
@@ -34,6 +37,13 @@ export interface PendingSignIn {
   provider: string;
   /** Where to go afterwards: a path of this site. */
   return_to: string;
+}
+
+export interface LinkOptions {
+  operator: boolean;
+  lifetime_ms: number;
+  /** Who makes the link, for the audit log. */
+  by?: Actor;
 }
 
 /** What the store keeps of people. Each secret is 32 random bytes, base64url, kept as SHA-256. */
@@ -53,10 +63,7 @@ export interface SignInStore {
   endSessions(account_id: string): Promise<number>;
 
   /** A link's secret, good once until `due_ms`. Throws `StoreError` for an unknown account. */
-  createLink(
-    account_id: string,
-    options: { operator: boolean; lifetime_ms: number },
-  ): Promise<{ secret: string; due_ms: number }>;
+  createLink(account_id: string, options: LinkOptions): Promise<{ secret: string; due_ms: number }>;
   /** Undefined for an unknown, used or overdue one. Of many at once, one gets it. */
   useLink(secret: string): Promise<{ account_id: string; operator: boolean } | undefined>;
 

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { Actor } from '../../core/actor.js';
+import { writeAudit } from '../audit/audit-log.js';
 import { ledgerRow } from '../ledger/ledger-columns.js';
 import { toBinding, storable } from '../column-values.js';
 import { lockTask } from './task-rows.js';
@@ -37,6 +39,25 @@ export async function failTask(
     .where({ id })
     .update({ status: 'FAILED', error: storable(error), due_ms, updated_ms: now_ms })
     .increment('version');
+  return true;
+}
+
+/** The same at the wish of a client. */
+export async function cancelTask(
+  trx: Knex.Transaction,
+  id: string,
+  ending: { error: string; due_ms: number; now_ms: number },
+  by: Actor,
+): Promise<boolean> {
+  if (!(await failTask(trx, id, ending))) return false;
+  const task = await lockTask(trx, id);
+  await writeAudit(trx, ending.now_ms, by, {
+    action: 'task.cancel',
+    subject: id,
+    account_id: task?.account_id ?? null,
+    before: null,
+    after: { status: 'FAILED' },
+  });
   return true;
 }
 

@@ -53,8 +53,7 @@ async function sweepOne(
   if (!locked || !task) return undefined;
   if (hasEnded(task)) {
     await endHold(trx, task);
-    await trx('contents').where({ task_id: id }).delete();
-    await trx('tasks').where({ id }).delete();
+    await removeTask(trx, id);
     return { task, did: 'removed' };
   }
   const error = task.status === 'SUBMITTING' ? STOPPED : LATE;
@@ -62,6 +61,13 @@ async function sweepOne(
   return { task: { ...task, error }, did: 'failed' };
 }
 
-function hasEnded({ status }: Task): boolean {
+/** Removes a task with the sources of its videos. */
+export async function removeTask(trx: Knex.Transaction, id: string): Promise<void> {
+  await trx('contents').where({ task_id: id }).delete();
+  await trx('tasks').where({ id }).delete();
+}
+
+/** Whether nothing more becomes of a task by itself. */
+export function hasEnded({ status }: Task): boolean {
   return status === 'COMPLETED' || status === 'FAILED';
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../../core/actor.js';
 import type { EndedCall, IdempotentCall } from '../idempotency/idempotency-types.js';
 import type { JsonObject } from '../../core/json.js';
 import type { AspectRatio, Resolution, ContentSource } from '../../core/task.js';
@@ -23,6 +24,8 @@ export interface TaskJob {
   /** What the codec remembers. */
   state: JsonObject;
   error?: string;
+  /** When it was first known to have ended. */
+  ended_ms?: number;
 }
 
 /** The upstream of a task and its price a second, fixed for the life of the task. */
@@ -102,6 +105,17 @@ export interface TaskFilter {
   limit: number;
 }
 
+/** A page of an account's tasks in the order of their IDs, which is that of time. */
+export interface TaskPage {
+  account_id: string;
+  /** Only tasks of these models; of all where it is left out. */
+  models?: readonly string[];
+  order: 'asc' | 'desc';
+  /** Only tasks beyond this ID in that order, whether or not its task still exists. */
+  after?: string;
+  limit: number;
+}
+
 /** The tasks of a store. Each write is one transaction, committed when it resolves. */
 export interface TaskStore {
   /**
@@ -126,6 +140,8 @@ export interface TaskStore {
    * forgotten. False if it has ended already.
    */
   fail(id: string, error: string, due_ms: number, call?: IdempotentCall): Promise<boolean>;
+  /** Ends such a task because its client wants it; the audit log tells by which key. */
+  cancel(id: string, error: string, due_ms: number, by: Actor): Promise<boolean>;
   task(id: string): Promise<Task | undefined>;
   taskByContent(content_id: string): Promise<Task | undefined>;
   /** Takes the turn to ask the upstream; false if someone did so within `interval_ms`. */
@@ -141,6 +157,9 @@ export interface TaskStore {
   place(id: string, index: number): Promise<ContentSource | undefined>;
   /** Newest first, of those made at once the one of the greatest ID. */
   list(filter: TaskFilter): Promise<Task[]>;
+  page(page: TaskPage): Promise<Task[]>;
+  /** Removes a task that has ended and holds no money; false for any other. */
+  remove(id: string): Promise<boolean>;
   /**
    * Fails what is not done in time or was left behind by a process that is gone, and removes what
    * has been kept long enough. `keep_ms` is how long a failed task stays.

@@ -4,10 +4,17 @@ import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { toBinding, isPossible, storable } from '../column-values.js';
 import { register, type Process } from '../leases/leases.js';
-import { readTasks } from './task-rows.js';
-import { endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
-import { sweep } from './task-sweep.js';
-import type { Task, TaskFilter, TaskIntent, TaskProgress, TaskStore } from './task-types.js';
+import { lockTask, readTasks } from './task-rows.js';
+import { cancelTask, endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
+import { hasEnded, removeTask, sweep } from './task-sweep.js';
+import type {
+  Task,
+  TaskFilter,
+  TaskIntent,
+  TaskPage,
+  TaskProgress,
+  TaskStore,
+} from './task-types.js';
 import type { ContentSource } from '../../core/task.js';
 import { StoreError } from '../store-error.js';
 
@@ -34,6 +41,8 @@ export function openTasks(database: Database, self: Process, now: () => number):
         if (call) await forgetCall(trx, call);
         return failTask(trx, id, { error, due_ms, now_ms: now() });
       }),
+    cancel: (id, error, due_ms, by) =>
+      database.write((trx) => cancelTask(trx, id, { error, due_ms, now_ms: now() }, by)),
     task: (id) => find(database, { id }, id),
     taskByContent: (content_id) => find(database, { content_id }, content_id),
     claim: (id, interval_ms) => claim(database, id, interval_ms, now()),
@@ -41,6 +50,8 @@ export function openTasks(database: Database, self: Process, now: () => number):
     settle: (id, settlement) => database.write((trx) => settleTask(trx, id, settlement, now())),
     place: (id, index) => place(database, id, index),
     list: (filter) => list(database, filter),
+    page: (page) => pageOf(database, page),
+    remove: (id) => database.write((trx) => remove(trx, id)),
     sweep: (keep_ms) => sweep(database, now(), keep_ms),
   };
 }
@@ -176,4 +187,26 @@ function list(
       return query.orderBy(newest).limit(limit);
     }),
   );
+}
+
+function pageOf(
+  database: Database,
+  { account_id, models, order, after, limit }: TaskPage,
+): Promise<Task[]> {
+  return database.read((knex) =>
+    readTasks(knex, (query) => {
+      query.where({ account_id });
+      if (models) query.whereIn('model', models);
+      if (after !== undefined) query.where('id', order === 'asc' ? '>' : '<', after);
+      return query.orderBy('id', order).limit(limit);
+    }),
+  );
+}
+
+/** Money that is held for a result outlives the wish to be rid of it: its upstream was paid. */
+async function remove(trx: Knex.Transaction, id: string): Promise<boolean> {
+  const task = await lockTask(trx, id);
+  if (!task || !hasEnded(task) || task.hold_nano > 0n) return false;
+  await removeTask(trx, id);
+  return true;
 }

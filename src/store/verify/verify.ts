@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { formatDollars } from '../../lib/money.js';
 import type { AccountRow } from '../accounts/accounts.js';
 import type { Database } from '../database.js';
+import { faultsOfRefunds } from './verify-refunds.js';
 
 /** One sentence for each thing that does not add up; empty when all is well. */
 export interface VerifyReport {
@@ -14,30 +15,44 @@ export interface VerifyReport {
 /** Adds everything up again, on one state of the database, also beside a running `serve`. */
 export async function verify(database: Database): Promise<VerifyReport> {
   return database.snapshot(async (trx) => {
-    const accounts: AccountRow[] = await trx('accounts').orderBy(['created_ms', 'name']);
-    const entries = await sumsOf(trx, trx('ledger'));
-    const holds = await sumsOf(trx, trx('holds'));
-    const tasks = await sumsOf(trx, trx('tasks').whereNot('hold_nano', 0), {
-      amount: 'hold_nano',
-    });
-    const known = new Set(accounts.map(({ id }) => id));
-    return {
-      accounts: accounts.length,
-      entries: countOf(entries),
-      open_holds: countOf(holds) + countOf(tasks),
-      faults: [
-        ...accounts.flatMap((account) => faultsOfAccount(account, entries, [holds, tasks])),
-        ...strangers('Ledger entries', entries, known),
-        ...strangers('Holds', holds, known),
-        ...strangers('Holds of tasks', tasks, known),
-        ...(await wrongSigns(trx)),
-        ...(await wrongRests(trx)),
-        ...(await duplicates(trx)),
-        ...(await faultsOfKeys(trx)),
-        ...(await faultsOfTasks(trx)),
-      ],
-    };
+    const report = await balances(trx);
+    const faults = [
+      ...report.faults,
+      ...(await wrongSigns(trx)),
+      ...(await wrongRests(trx)),
+      ...(await duplicates(trx)),
+      ...(await faultsOfRefunds(trx)),
+      ...(await faultsOfKeys(trx)),
+      ...(await faultsOfTasks(trx)),
+    ];
+    return { ...report, faults };
   });
+}
+
+/** The part of `verify` that suits the store of every version: balances, ledger and holds. */
+export async function verifyBalances(database: Database): Promise<VerifyReport> {
+  return database.snapshot(balances);
+}
+
+async function balances(trx: Knex.Transaction): Promise<VerifyReport> {
+  const accounts: AccountRow[] = await trx('accounts').orderBy(['created_ms', 'name']);
+  const entries = await sumsOf(trx, trx('ledger'));
+  const holds = await sumsOf(trx, trx('holds'));
+  const tasks = (await trx.schema.hasTable('tasks'))
+    ? await sumsOf(trx, trx('tasks').whereNot('hold_nano', 0), { amount: 'hold_nano' })
+    : new Map<string, Sum>();
+  const known = new Set(accounts.map(({ id }) => id));
+  return {
+    accounts: accounts.length,
+    entries: countOf(entries),
+    open_holds: countOf(holds) + countOf(tasks),
+    faults: [
+      ...accounts.flatMap((account) => faultsOfAccount(account, entries, [holds, tasks])),
+      ...strangers('Ledger entries', entries, known),
+      ...strangers('Holds', holds, known),
+      ...strangers('Holds of tasks', tasks, known),
+    ],
+  };
 }
 
 function countOf(sums: ReadonlyMap<string, Sum>): number {
@@ -87,6 +102,7 @@ async function wrongSigns(trx: Knex.Transaction): Promise<string[]> {
   )
     .where((row) => row.where('kind', 'charge').andWhere('amount_nano', '>', 0))
     .orWhere((row) => row.where('kind', 'credit').andWhere('amount_nano', 0))
+    .orWhere((row) => row.where('kind', 'refund').andWhere('amount_nano', '<=', 0))
     .orderBy('id')
     .select('id', 'account_id', 'kind', 'amount_nano');
   return rows.map(

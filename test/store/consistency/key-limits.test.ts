@@ -203,12 +203,12 @@ onEachStore('a key that has ended', (ground) => {
     it(`holds nothing once it is revoked, ${what} a limit`, async () => {
       const { store, other, id, key, figures } = await begin(ground, terms);
       await other.hold('r1', id, 1n, key.id);
-      expect(await store.hasEnded(key.id)).to.equal(false);
+      expect(await store.admit(key.id)).to.deep.equal({ admitted: true });
       await store.revokeKey(key.id);
       for (const one of [store, other]) {
         const refused = await one.hold('r2', id, 1n, key.id);
         expect(refused).to.deep.equal({ admitted: false, because: 'ended' });
-        expect(await one.hasEnded(key.id)).to.equal(true);
+        expect(await one.admit(key.id)).to.deep.equal(refused);
       }
       await other.settle(chargeOf('r1', id, 1n, { key_id: key.id }));
       expect((await figures()).slice(1)).to.deep.equal([0n, 0n]);
@@ -221,9 +221,9 @@ onEachStore('a key that has ended', (ground) => {
       ground.now_ms = expires_ms - 1;
       expect(await store.hold('r1', id, 1n, key.id)).to.deep.equal({ admitted: true });
       ground.now_ms = expires_ms;
-      expect(await store.hasEnded(key.id)).to.equal(true);
       const refused = await store.hold('r2', id, 1n, key.id);
       expect(refused).to.deep.equal({ admitted: false, because: 'ended' });
+      expect(await store.admit(key.id)).to.deep.equal(refused);
     });
 
     it(`is admitted by nobody once its revocation has resolved, ${what} a limit`, async () => {
@@ -247,6 +247,6 @@ onEachStore('a key that has ended', (ground) => {
   it('is no obstacle where the store does not know it', async () => {
     const { store, id } = await begin(ground);
     expect(await store.hold('r1', id, 1n, 'key_of_a_plugin')).to.deep.equal({ admitted: true });
-    expect(await store.hasEnded('key_of_a_plugin')).to.equal(false);
+    expect(await store.admit('key_of_a_plugin')).to.deep.equal({ admitted: true });
   });
 });

@@ -14,6 +14,7 @@ onEachStore('the ledger', (ground) => {
       account_id: id,
       kind: 'credit',
       reference: 'invoice 7',
+      refund_of: null,
       amount_nano: dollars(5),
       key_id: null,
       model: null,

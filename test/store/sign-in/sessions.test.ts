@@ -22,6 +22,7 @@ onEachStore('the store of sessions', (ground) => {
       email: 'ann@example.com',
       via: 'google',
       operator: false,
+      suspended: false,
       ...times,
     });
     expect(await people.session('other', LIMITS)).to.equal(undefined);

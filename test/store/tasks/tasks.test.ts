@@ -6,6 +6,7 @@ import type {
   TaskStatus,
   TaskIntent,
   TaskJob,
+  TaskPage,
   TaskProgress,
 } from '../../../src/store/tasks/task-types.js';
 import { dollars, onEachStore, refusal, type Ground } from '../helpers/ground.js';
@@ -312,6 +313,40 @@ onEachStore('video tasks in the store', (ground) => {
     expect(seen).to.deep.equal(['t4', 't3', 't2', 't1']);
     const failed = await store.tasks.list({ status: 'FAILED', limit: 10 });
     expect(failed.map(({ id }) => id)).to.deep.equal(['t3']);
+  });
+
+  it('are shown page by page in the order of their IDs, of one account and some models', async () => {
+    const { store, account_id } = await begun(ground);
+    const { id: bob } = await store.createAccount('bob', 0n);
+    for (const [id, owner, model] of [
+      ['t2', account_id, 'sora'],
+      ['t3', bob, 'veo'],
+      ['t4', account_id, 'veo'],
+    ] as const) {
+      await store.tasks.begin(intentOf(owner, { id, model, hold_nano: 0n }));
+    }
+    const ids = async (page: Partial<TaskPage>) => {
+      const found = await store.tasks.page({ account_id, order: 'desc', limit: 9, ...page });
+      return found.map(({ id }) => id);
+    };
+    expect(await ids({})).to.deep.equal(['t4', 't2', 't1']);
+    expect(await ids({ order: 'asc', limit: 2 })).to.deep.equal(['t1', 't2']);
+    expect(await ids({ after: 't4' })).to.deep.equal(['t2', 't1']);
+    expect(await ids({ order: 'asc', after: 't3' })).to.deep.equal(['t4']);
+    expect(await ids({ models: ['veo'] })).to.deep.equal(['t4', 't1']);
+    expect(await ids({ models: [] })).to.deep.equal([]);
+  });
+
+  it('are removed once they have ended and hold nothing', async () => {
+    const { store, account_id } = await accepted(ground);
+    expect(await store.tasks.remove('t1'), 'running').to.equal(false);
+    await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
+    expect(await store.tasks.remove('t1'), 'not paid for').to.equal(false);
+    await store.tasks.settle('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+    expect(await store.tasks.remove('t1')).to.equal(true);
+    expect(await store.tasks.remove('t1'), 'gone').to.equal(false);
+    expect(await store.tasks.place('t1', 0)).to.equal(undefined);
+    expect(await figures(store, account_id)).to.deep.equal([dollars(10) - 5n, 0n, 0, [-5n], []]);
   });
 
   const lies = [

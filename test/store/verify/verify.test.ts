@@ -34,6 +34,27 @@ const damages: [string, { sqlite: string; postgres?: string }, string[]][] = [
     ['Entry N of account ID is a charge of 2.00 dollars.'],
   ],
   [
+    'a refund of what was never charged',
+    {
+      sqlite: `insert into ledger
+          (account_id, kind, reference, refund_of, amount_nano, estimated, created_ms)
+          values ('ID', 'refund', 'x', 'r9', 1000000000, false, 0);
+        update accounts set balance_nano = 9000000000`,
+    },
+    ['Account ID was refunded 1.00 dollars of the request r9, without a charge.'],
+  ],
+  [
+    'refunds of more than a charge',
+    {
+      sqlite: `insert into ledger
+          (account_id, kind, reference, refund_of, amount_nano, estimated, created_ms)
+          values ('ID', 'refund', 'x', 'r1', 1500000000, false, 0),
+            ('ID', 'refund', 'y', 'r1', 1000000000, false, 0);
+        update accounts set balance_nano = 10500000000`,
+    },
+    ['Account ID was refunded 2.50 dollars of a charge of 2.00, the request r1.'],
+  ],
+  [
     'a credit of nothing',
     {
       sqlite: `insert into ledger (account_id, kind, reference, amount_nano, estimated, created_ms)

@@ -1,0 +1,22 @@
+/** What a management token may do. Each route of the API names the scope that it needs. */
+export const SCOPES = {
+  'accounts:read': 'list and read accounts',
+  'accounts:write': 'make, suspend and resume accounts',
+  'credit:write': 'credit accounts',
+  'refunds:write': 'refund charges',
+  'keys:read': 'list the API keys of accounts',
+  'keys:write': 'make and revoke the API keys of accounts',
+  'ledger:read': 'read the ledgers of accounts',
+  'usage:read': 'read the usage of accounts',
+  'sign-in-links:write': 'make links that sign in to an account, never as an operator',
+  'audit:read': 'read the audit log',
+  'gateway:read': 'read the configuration, the tasks and the health of providers',
+} as const;
+
+export type Scope = keyof typeof SCOPES;
+
+export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[];
+
+export function isScope(word: string): word is Scope {
+  return Object.hasOwn(SCOPES, word);
+}

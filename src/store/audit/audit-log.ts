@@ -1,0 +1,130 @@
+import type { Knex } from 'knex';
+import { GATEWAY, type Actor } from '../../core/actor.js';
+import type { Database } from '../database.js';
+
+/** What can be done to a subject, as the audit log calls it. */
+export type Action =
+  | 'account.create'
+  | 'account.credit'
+  | 'account.refund'
+  | 'account.resume'
+  | 'account.suspend'
+  | 'configuration.reload'
+  | 'key.create'
+  | 'key.revoke'
+  | 'sign_in_link.create'
+  | 'task.cancel'
+  | 'token.create'
+  | 'token.revoke';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Change {
+  action: Action;
+  /** The ID of what is changed: an account, a key, a token, a task, or the charged request. */
+  subject: string;
+  /** The account that the subject belongs to; null for a token. */
+  account_id: string | null;
+  /** The values that change; null for what was not there. Amounts are dollars in decimals. */
+  before: Values | null;
+  after: Values | null;
+}
+
+/** A row of the audit log. */
+export interface AuditEntry extends Change {
+  id: number;
+  time_ms: number;
+  actor: Actor;
+}
+
+export interface AuditFilter {
+  /** Only entries that are older than the one with this ID. */
+  before?: number;
+  /** Only entries from this time on. */
+  since_ms?: number;
+  account_id?: string;
+  limit: number;
+}
+
+export interface AuditStore {
+  /** Newest first. The log is kept for ever. */
+  list(filter: AuditFilter): Promise<AuditEntry[]>;
+  /**
+   * Notes that the gateway has taken up a changed configuration, in sentences. Processes that tell
+   * the same within a minute leave one row.
+   */
+  reloaded(changes: readonly string[]): Promise<void>;
+}
+
+interface AuditRow {
+  id: bigint;
+  time_ms: bigint;
+  actor: Actor['kind'];
+  actor_id: string | null;
+  actor_name: string | null;
+  action: Action;
+  subject: string;
+  account_id: string | null;
+  before: string | null;
+  after: string | null;
+  request_id: string | null;
+}
+
+/** Writes a change into the log, in the transaction that makes it. */
+export async function writeAudit(
+  trx: Knex.Transaction,
+  now_ms: number,
+  actor: Actor | undefined,
+  { action, subject, account_id, before, after }: Change,
+): Promise<void> {
+  const { kind, id, name, request_id } = actor ?? GATEWAY;
+  await trx('audit').insert({
+    time_ms: now_ms,
+    actor: kind,
+    actor_id: id,
+    actor_name: name,
+    action,
+    subject,
+    account_id,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+    request_id,
+  });
+}
+
+/** See `AuditStore.list`. */
+export async function auditEntries(
+  database: Database,
+  { before, since_ms, account_id, limit }: AuditFilter,
+): Promise<AuditEntry[]> {
+  const rows = await database.read<AuditRow[]>((knex) => {
+    const query = knex('audit').orderBy('id', 'desc').limit(limit);
+    if (before !== undefined) query.where('id', '<', before);
+    if (since_ms !== undefined) query.where('time_ms', '>=', since_ms);
+    if (account_id !== undefined) query.where({ account_id });
+    return query;
+  });
+  return rows.map(toAuditEntry);
+}
+
+function toAuditEntry(row: AuditRow): AuditEntry {
+  return {
+    id: Number(row.id),
+    time_ms: Number(row.time_ms),
+    actor: {
+      kind: row.actor,
+      id: row.actor_id,
+      name: row.actor_name,
+      request_id: row.request_id,
+    },
+    action: row.action,
+    subject: row.subject,
+    account_id: row.account_id,
+    before: valuesIn(row.before),
+    after: valuesIn(row.after),
+  };
+}
+
+function valuesIn(column: string | null): Values | null {
+  return column === null ? null : (JSON.parse(column) as Values);
+}

@@ -1,0 +1,34 @@
+import type { Database } from '../database.js';
+import { writeAudit } from './audit-log.js';
+
+/** Reloads that tell the same within this time are one, which several processes have seen. */
+const SAME_MS = 60_000;
+/** Any number will do, as long as every Tollgate asks PostgreSQL for the same lock. */
+const ADVISORY_LOCK = 7_012_019;
+
+/** See `AuditStore.reloaded`. */
+export async function auditReload(
+  database: Database,
+  now_ms: number,
+  changes: readonly string[],
+): Promise<void> {
+  const after = { changes };
+  await database.write(async (trx) => {
+    if (database.dialect === 'postgres') {
+      await trx.raw('select pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
+    }
+    const last: { after: string } | undefined = await trx('audit')
+      .where('time_ms', '>', now_ms - SAME_MS)
+      .where({ action: 'configuration.reload' })
+      .orderBy('id', 'desc')
+      .first('after');
+    if (last?.after === JSON.stringify(after)) return;
+    await writeAudit(trx, now_ms, undefined, {
+      action: 'configuration.reload',
+      subject: 'gateway.yaml',
+      account_id: null,
+      before: null,
+      after,
+    });
+  });
+}

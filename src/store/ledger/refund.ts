@@ -1,0 +1,214 @@
+import type { Knex } from 'knex';
+import type { Actor } from '../../core/actor.js';
+import { formatDollars } from '../../lib/money.js';
+import { writeAudit } from '../audit/audit-log.js';
+import { fitsColumn, isPossible, toBinding } from '../column-values.js';
+import type { Database } from '../database.js';
+import { NoCharge, noAccount, StoreError } from '../store-error.js';
+import { ledgerRow, toEntry, type LedgerEntry, type LedgerRow } from './ledger-columns.js';
+
+/** Asks for a charge, or a part of it, to be given back. */
+export interface RefundRequest {
+  /** The request, or the video task, that was charged. */
+  request_id: string;
+  /** Only a charge of this account; of any account where it is left out. */
+  account_id?: string;
+  /** What the refunds before have left of the charge, where it is left out. */
+  amount_nano?: bigint;
+  /** The same reference twice refunds once. By default it is made of request and amount. */
+  reference?: string;
+}
+
+/** A charge with what refunds have left of it. */
+export interface RefundableCharge {
+  charge: LedgerEntry;
+  left_nano: bigint;
+}
+
+/** See `Store.refund`. */
+export async function refund(
+  database: Database,
+  now_ms: number,
+  asked: RefundRequest,
+  by?: Actor,
+): Promise<LedgerEntry> {
+  const { amount_nano } = asked;
+  if (amount_nano !== undefined && amount_nano <= 0n) {
+    throw new StoreError('A refund must be above zero.');
+  }
+  return database.write(async (trx) => {
+    const charge = await chargeOf(trx, asked);
+    const balance_nano = await lock(trx, charge);
+    const reference = referenceOf(asked);
+    const first = await refundOf(trx, charge.account_id, reference);
+    if (first) return checkSame(first, asked);
+    const left_nano = await leftOf(trx, charge);
+    const refund_nano = amount_nano ?? left_nano;
+    checkAmount(charge, { refund_nano, left_nano, balance_nano });
+    await pay(trx, charge, refund_nano);
+    const entry = await enterRefund(trx, charge, { refund_nano, reference, now_ms });
+    await writeAudit(trx, now_ms, by, {
+      action: 'account.refund',
+      subject: charge.reference,
+      account_id: charge.account_id,
+      before: { charged: formatDollars(left_nano) },
+      after: { charged: formatDollars(left_nano - refund_nano), reference },
+    });
+    return entry;
+  });
+}
+
+/** See `Store.refundable`. */
+export async function refundable(
+  database: Database,
+  asked: Pick<RefundRequest, 'request_id' | 'account_id'>,
+): Promise<RefundableCharge> {
+  return database.snapshot(async (trx) => {
+    const charge = await chargeOf(trx, asked);
+    return { charge, left_nano: await leftOf(trx, charge) };
+  });
+}
+
+function referenceOf({ request_id, amount_nano, reference }: RefundRequest): string {
+  if (reference !== undefined) return reference;
+  return amount_nano === undefined ? request_id : `${request_id} ${formatDollars(amount_nano)}`;
+}
+
+/** Throws `NoCharge` where there is none. */
+async function chargeOf(
+  trx: Knex.Transaction,
+  { request_id, account_id }: RefundRequest,
+): Promise<LedgerEntry> {
+  const id = isPossible(request_id) && (await chargeId(trx, request_id, account_id));
+  const row: LedgerRow | undefined = id ? await trx('ledger').where({ id }).first() : undefined;
+  if (!row) throw new NoCharge(request_id);
+  return toEntry(row);
+}
+
+/** Looks into the ledger's unique index once for each account: it has no index by reference. */
+async function chargeId(
+  trx: Knex.Transaction,
+  request_id: string,
+  account_id: string | undefined,
+): Promise<string | undefined> {
+  const owners = account_id === undefined ? '' : 'where accounts.id = ?';
+  const found: unknown = await trx
+    .select('id')
+    .from(
+      trx.raw(
+        `(select (select ledger.id from ledger where ledger.account_id = accounts.id
+            and ledger.kind = 'charge' and ledger.reference = ?) as id
+          from accounts ${owners}) as charges`,
+        account_id === undefined ? [request_id] : [request_id, account_id],
+      ),
+    )
+    .whereNotNull('id')
+    .first();
+  return (found as { id: bigint } | undefined)?.id.toString();
+}
+
+/** Locks the key and then the account, as the hot path does. Answers the account's balance. */
+async function lock(trx: Knex.Transaction, { key_id, account_id }: LedgerEntry): Promise<bigint> {
+  if (key_id !== null) await trx('keys').where({ id: key_id }).forUpdate().first('id');
+  const account: { balance_nano: bigint } | undefined = await trx('accounts')
+    .where({ id: account_id })
+    .forUpdate()
+    .first('balance_nano');
+  if (!account) throw noAccount(account_id);
+  return account.balance_nano;
+}
+
+async function refundOf(
+  trx: Knex.Transaction,
+  account_id: string,
+  reference: string,
+): Promise<LedgerEntry | undefined> {
+  const row: LedgerRow | undefined = await trx('ledger')
+    .where({ account_id, kind: 'refund', reference })
+    .first();
+  return row && toEntry(row);
+}
+
+function checkSame(first: LedgerEntry, { request_id, amount_nano }: RefundRequest): LedgerEntry {
+  const isSame = amount_nano === undefined || amount_nano === first.amount_nano;
+  if (isSame && first.refund_of === request_id) return first;
+  throw new StoreError(
+    `The reference "${first.reference}" was used already, for a refund of ` +
+      `${formatDollars(first.amount_nano)} dollars of the request ${first.refund_of}.`,
+  );
+}
+
+async function leftOf(
+  trx: Knex.Transaction,
+  { account_id, reference, amount_nano }: LedgerEntry,
+): Promise<bigint> {
+  const row: { sum: bigint | null } | undefined = await trx('ledger')
+    .where({ account_id, refund_of: reference })
+    .first(trx.raw('cast(sum(amount_nano) as bigint) as sum'));
+  return -amount_nano - (row?.sum ?? 0n);
+}
+
+interface Amounts {
+  refund_nano: bigint;
+  left_nano: bigint;
+  balance_nano: bigint;
+}
+
+function checkAmount(
+  { reference, amount_nano }: LedgerEntry,
+  { refund_nano, left_nano, balance_nano }: Amounts,
+): void {
+  const charged = formatDollars(-amount_nano);
+  if (left_nano <= 0n) {
+    throw new StoreError(
+      `The charge of the request ${reference} was ${charged} dollars: nothing is left to refund.`,
+    );
+  }
+  if (refund_nano > left_nano) {
+    throw new StoreError(
+      `The charge of the request ${reference} was ${charged} dollars, of which ` +
+        `${formatDollars(left_nano)} can be refunded.`,
+    );
+  }
+  if (!fitsColumn(balance_nano + refund_nano)) {
+    throw new StoreError('The refund is more than the balance can hold.');
+  }
+}
+
+/** The key gets back its part of the limit, as if it had spent less. */
+async function pay(
+  trx: Knex.Transaction,
+  { account_id, key_id }: LedgerEntry,
+  refund_nano: bigint,
+): Promise<void> {
+  const amount = toBinding(refund_nano);
+  if (key_id !== null) {
+    await trx('keys')
+      .where({ id: key_id })
+      .whereNotNull('limit_nano')
+      .update({ spent_nano: trx.raw('spent_nano - ?', [amount]) });
+  }
+  await trx('accounts')
+    .where({ id: account_id })
+    .update({ balance_nano: trx.raw('balance_nano + ?', [amount]) });
+}
+
+async function enterRefund(
+  trx: Knex.Transaction,
+  { account_id, key_id, model, provider, reference: refund_of }: LedgerEntry,
+  made: { refund_nano: bigint; reference: string; now_ms: number },
+): Promise<LedgerEntry> {
+  const { reference, refund_nano, now_ms } = made;
+  const head = {
+    account_id,
+    kind: 'refund',
+    reference,
+    amount_nano: toBinding(refund_nano),
+    created_ms: now_ms,
+  } as const;
+  const row = { ...ledgerRow(head), key_id, model, provider, refund_of };
+  const rows: LedgerRow[] = await trx('ledger').insert(row).returning('*');
+  const entry = rows[0];
+  if (!entry) throw new StoreError('The refund was not written.');
+  return toEntry(entry);
+}

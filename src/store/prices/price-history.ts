@@ -1,0 +1,125 @@
+import type { Knex } from 'knex';
+import { TOKEN_UNITS, type Price } from '../../core/model.js';
+import { isPossible } from '../column-values.js';
+import type { Database } from '../database.js';
+
+/** An upstream of a model, by the names that records of requests have. */
+export interface PricedUpstream {
+  model: string;
+  provider: string;
+  upstream_model: string;
+}
+
+/** The prices of tokens that an upstream had from a time on. */
+export interface PriceEntry extends PricedUpstream {
+  price: Price;
+}
+
+/** The prices of tokens over time, so that an old charge can be worked out again. */
+export interface PriceHistory {
+  /** Adds what has changed since the last time. Prices of other work than tokens are left out. */
+  note(entries: readonly PriceEntry[]): Promise<void>;
+  /** The prices about that time, the likeliest first: a price is noted a little late. */
+  about(upstream: PricedUpstream, time_ms: number): Promise<Price[]>;
+}
+
+interface PriceRow extends PricedUpstream {
+  since_ms: bigint;
+  price: string;
+}
+
+/** Before the time, beside the one in force: requests in flight keep the price they began with. */
+const BEFORE = 2;
+const KEY = ['model', 'provider', 'upstream_model'] as const;
+const FIELDS = Object.values(TOKEN_UNITS);
+
+export async function createPriceHistory(trx: Knex): Promise<void> {
+  await trx.schema.createTable('request_prices', (table) => {
+    for (const name of KEY) table.text(name).notNullable();
+    table.bigInteger('since_ms').notNullable();
+    table.text('price').notNullable();
+    table.primary([...KEY, 'since_ms']);
+  });
+}
+
+export function openPriceHistory(database: Database, now: () => number): PriceHistory {
+  return {
+    note: (entries) => note(database, entries, now()),
+    about: (upstream, time_ms) => about(database, upstream, time_ms),
+  };
+}
+
+async function note(
+  database: Database,
+  entries: readonly PriceEntry[],
+  since_ms: number,
+): Promise<void> {
+  const rows = await database.read<PriceRow[]>((knex) =>
+    knex('request_prices').orderBy('since_ms').select(),
+  );
+  const last = new Map(rows.map((row) => [nameOf(row), row.price]));
+  const changed = new Map(
+    entries
+      .map(({ price, ...upstream }) => ({ ...keyOf(upstream), price: textOf(price) }))
+      .filter((entry) => last.get(nameOf(entry)) !== entry.price)
+      .map((entry) => [nameOf(entry), { ...entry, since_ms }]),
+  );
+  if (changed.size === 0) return;
+  await database.write(async (trx) => {
+    for (const entry of changed.values()) {
+      await trx('request_prices')
+        .insert(entry)
+        .onConflict([...KEY, 'since_ms'])
+        .ignore();
+    }
+  });
+}
+
+async function about(
+  database: Database,
+  upstream: PricedUpstream,
+  time_ms: number,
+): Promise<Price[]> {
+  const key = keyOf(upstream);
+  if (!KEY.every((name) => isPossible(key[name]))) return [];
+  const [before, after] = await Promise.all([
+    database.read<PriceRow[]>((knex) =>
+      knex('request_prices')
+        .where(key)
+        .where('since_ms', '<=', time_ms)
+        .orderBy('since_ms', 'desc')
+        .limit(BEFORE),
+    ),
+    database.read<PriceRow[]>((knex) =>
+      knex('request_prices')
+        .where(key)
+        .where('since_ms', '>', time_ms)
+        .orderBy('since_ms')
+        .limit(1),
+    ),
+  ]);
+  return [...before, ...after].map(({ price }) => priceOf(price));
+}
+
+function keyOf({ model, provider, upstream_model }: PricedUpstream): PricedUpstream {
+  return { model, provider, upstream_model };
+}
+
+function nameOf(upstream: PricedUpstream): string {
+  return JSON.stringify(KEY.map((name) => upstream[name]));
+}
+
+/** The prices of tokens as JSON, in nano-dollars a million. */
+function textOf(price: Price): string {
+  const fields = FIELDS.flatMap((name) => {
+    const nano = price[name];
+    return nano === undefined ? [] : [[name, String(nano)]];
+  });
+  return JSON.stringify(Object.fromEntries(fields));
+}
+
+function priceOf(text: string): Price {
+  const fields = Object.entries(JSON.parse(text) as Record<string, string>);
+  const price = Object.fromEntries(fields.map(([name, nano]) => [name, BigInt(nano)]));
+  return { free: false, input_nano_per_million: 0n, output_nano_per_million: 0n, ...price };
+}
