@@ -1,3 +1,5 @@
+import { fact, type State } from '../../pipeline/stage.js';
+import type { Actor } from '../../core/actor.js';
 import { GatewayError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Upstream } from '../../core/model.js';
@@ -21,9 +23,22 @@ const CANCELLED = 'The task was cancelled.';
  * videos all the same would be paid for what nobody can be charged. Throws `GatewayError` (502)
  * where the upstream could not be told.
  */
-export async function cancel({ task: routed }: RoutedTask, services: Services): Promise<Answer> {
+export async function cancel(
+  { task: routed }: RoutedTask,
+  services: Services,
+  by: Actor,
+): Promise<Answer> {
   const { task } = await poll(routed, services);
-  if (task.status !== 'IN_QUEUE') return tooLate(task);
+  if (!(await dropAll(task, services, by))) return tooLate(task);
+  return { status: 202, body: () => ({ status: 'CANCELLATION_REQUESTED' }) };
+}
+
+/**
+ * Ends a task FAILED that waits at its upstream; false where that has begun it or cannot drop all
+ * of it. Throws `GatewayError` (502) where the upstream could not be told.
+ */
+export async function dropAll(task: Task, services: Services, by: Actor): Promise<boolean> {
+  if (task.status !== 'IN_QUEUE') return false;
   const upstream = upstreamOf(task, services);
   if (!upstream) throw unreachable(gone());
   const { store, now, configuration } = services;
@@ -32,15 +47,13 @@ export async function cancel({ task: routed }: RoutedTask, services: Services): 
   const isDropped = dropped.map((one) => one.status === 'fulfilled' && one.value);
   if (isDropped.every(Boolean)) {
     // Another request may have ended it since.
-    const due_ms = now() + configuration.limits.task_ms;
-    if (!(await store.tasks.fail(task.id, CANCELLED, due_ms))) return tooLate(task);
-    return { status: 202, body: () => ({ status: 'CANCELLATION_REQUESTED' }) };
+    return store.tasks.cancel(task.id, CANCELLED, now() + configuration.limits.task_ms, by);
   }
   const lost = new Set(jobs.filter((_job, i) => isDropped[i]));
   if (lost.size > 0) await goOnWithout(lost, task, services);
   const fault = dropped.find((one) => one.status === 'rejected');
   if (fault) throw unreachable(fault.reason);
-  return tooLate(task);
+  return false;
 }
 
 /** The upstream makes a part of the videos all the same, and is not asked about the others. */
@@ -94,4 +107,10 @@ function tooLate({ status }: Task): Answer {
       : 'The task has begun, or its upstream cannot drop it any more.';
   const { error } = new GatewayError('too_late_to_cancel', message).toJSON();
   return { status: 400, body: () => ({ status: 'ALREADY_COMPLETED', error }) };
+}
+
+/** The client that asks, as the audit log names it. */
+export function keyActor(state: State): Actor {
+  const { key_id: id } = fact(state, 'caller');
+  return { kind: 'key', id, name: null, request_id: state.request_id };
 }

@@ -18,33 +18,51 @@ export async function content(
   client: ClientConnection,
   services: Services,
 ): Promise<Answer> {
-  client.on_disconnect = 'abort';
   const video = await begin(routed, request_id, client, services);
-  const head = {
-    status: video.content_range === undefined ? 200 : 206,
-    headers: headersOf(video, routed.index),
-    length: video.length,
-  };
-  const { client_ms } = services.configuration.limits;
-  if (client.req.method === 'HEAD') {
-    client.stop(new ClientDisconnected());
-    client.sendHead(head, client_ms);
-  } else await client.sendBytes(head, video.chunks, client_ms);
+  await send(video, client, services);
   return { body: () => undefined };
 }
 
-interface Begun extends OpenVideo {
-  /** All of the bytes, the first of which have come. */
+/** A video, the first bytes of which have come. */
+export interface BegunVideo extends OpenVideo {
+  index: number;
+  /** All of the bytes. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Opens the video and waits for its first bytes. */
-async function begin(
+/** Sends the bytes of a video, or only its head where no more was asked for. */
+export async function send(
+  video: BegunVideo,
+  client: ClientConnection,
+  { configuration }: Services,
+): Promise<void> {
+  const head = {
+    status: video.content_range === undefined ? 200 : 206,
+    headers: headersOf(video),
+    length: video.length,
+  };
+  const { client_ms } = configuration.limits;
+  if (isHead(client)) {
+    client.stop(new ClientDisconnected());
+    client.sendHead(head, client_ms);
+  } else await client.sendBytes(head, video.chunks, client_ms);
+}
+
+export function isHead({ req }: ClientConnection): boolean {
+  return req.method === 'HEAD';
+}
+
+/**
+ * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 where none come, 416 for
+ * a range past its end.
+ */
+export async function begin(
   { task, index }: RoutedTask,
   request_id: string,
   client: ClientConnection,
   services: Services,
-): Promise<Begun> {
+): Promise<BegunVideo> {
+  client.on_disconnect = 'abort';
   const place = await services.store.tasks.place(task.id, index);
   const upstream = upstreamOf(task, services);
   if (!place || !upstream) throw failed();
@@ -54,7 +72,7 @@ async function begin(
     const rest = video.body[Symbol.asyncIterator]();
     const { done, value } = await rest.next();
     if (done) throw new UpstreamError('broken', 'The upstream gave an empty video.');
-    return { ...video, chunks: withFirst(value, rest) };
+    return { ...video, index, chunks: withFirst(value, rest) };
   } catch (error) {
     if (client.disconnected || !(error instanceof UpstreamError)) throw error;
     services.log.warn({ request_id, provider: task.provider, err: error }, 'a video did not come');
@@ -70,7 +88,7 @@ async function* withFirst(
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function headersOf({ length, content_range }: OpenVideo, index: number): Record<string, string> {
+function headersOf({ length, content_range, index }: BegunVideo): Record<string, string> {
   return {
     'content-type': 'video/mp4',
     'content-disposition': `inline; filename="video-${index}.mp4"`,

@@ -3,6 +3,7 @@ import { type PathParams, fact, type State } from '../../pipeline/stage.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
+import { taskId } from './formats/openai-video-object.js';
 import { logExpired } from './log-expired.js';
 
 /** What the ID in a path is: the request's own, or that of its content. */
@@ -27,6 +28,26 @@ export async function findTask(
   return { task, index: kind === 'task' ? 0 : readIndex(index, task) };
 }
 
+/**
+ * The task that the ID of a video names, of whichever model. Throws `GatewayError`: 404 for an ID
+ * that is not the account's, 400 where the key may not use the model.
+ */
+export async function findVideo(
+  { videoID: id = '' }: PathParams,
+  state: State,
+  services: Services,
+): Promise<RoutedTask> {
+  const { account_id, models } = fact(state, 'caller');
+  const named = taskId(id);
+  const task = named === undefined ? undefined : await ownTask('task', named, account_id, services);
+  if (!task) {
+    const message = `There is no video ${JSON.stringify(id.slice(0, 64))}.`;
+    throw new GatewayError('invalid_request_id', message, { status: 404, param: 'videoID' });
+  }
+  if (models && !models.includes(task.model)) throw modelNotAllowed(task.model);
+  return { task, index: 0 };
+}
+
 async function ownTask(
   kind: Kind,
   id: string,
@@ -38,9 +59,14 @@ async function ownTask(
   const task = await find();
   if (task?.account_id !== account_id) return undefined;
   if (task.due_ms > services.now()) return task;
-  const { log, configuration } = services;
-  for (const swept of await tasks.sweep(configuration.limits.task_ms)) logExpired(swept, log);
+  await endExpired(services);
   return find();
+}
+
+/** Fails the tasks that were not finished in time, and removes those that were kept long enough. */
+export async function endExpired({ store, log, configuration }: Services): Promise<void> {
+  const swept = await store.tasks.sweep(configuration.limits.task_ms);
+  for (const one of swept) logExpired(one, log);
 }
 
 /** A task stays with its model, also where a reload has taken that one away. */

@@ -1,17 +1,19 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
 import { spending } from '../../pipeline/fallback.js';
 import { fact } from '../../pipeline/stage.js';
-import { cancel } from './cancel.js';
+import { cancel, keyActor } from './cancel.js';
 import { content } from './content.js';
-import { findTask } from './find-task.js';
-import { videoSubmission, type VideoFormat } from './formats/video-submission.js';
+import { findTask, findVideo } from './find-task.js';
+import { openAiVideo, openAiVideoEndpoints } from './formats/openai-video.js';
+import { videoDefaults, videoSubmission, type VideoFormat } from './formats/video-submission.js';
 import { readVideo } from './manifest.js';
+import { OPENAI_VIDEO_OPERATIONS } from './openai-videos.js';
 import { readVideoPrices } from './price-block.js';
 import { result, status } from './result.js';
 import { sampleBill } from './sample-bill.js';
 import { PlannedVideo } from './submit.js';
 
-const FORMATS: readonly VideoFormat[] = [videoSubmission];
+const FORMATS: readonly VideoFormat[] = [videoSubmission, openAiVideo];
 
 const OPERATIONS: readonly Operation[] = [
   spending({
@@ -70,8 +72,11 @@ const OPERATIONS: readonly Operation[] = [
       content: { 'application/json': 'video-cancellation' },
     },
     shape: { needs: ['caller', 'task:task'], gives: ['answer:status'] },
-    run: (state, _client, services) => cancel(fact(state, 'task'), services),
+    run: (state, _client, services) => {
+      return cancel(fact(state, 'task'), services, keyActor(state));
+    },
   },
+  ...OPENAI_VIDEO_OPERATIONS,
 ];
 
 /** They follow a task to its end. */
@@ -96,6 +101,7 @@ const ENDPOINTS: readonly DefaultEndpoint[] = [
     at: 'PUT /v1/queue/{model}/requests/{requestID}/cancel',
     stages: ['auth', { route: 'task' }, { transform: 'video.cancel' }],
   },
+  ...openAiVideoEndpoints,
 ];
 
 /** Videos, which are made by tasks: submitted, polled, and charged when their result is fetched. */
@@ -108,6 +114,7 @@ export const video: Modality = {
   tasks: {
     task: (params, state, services) => findTask('task', params, state, services),
     content: (params, state, services) => findTask('content', params, state, services),
+    video: findVideo,
   },
   units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
   manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
@@ -115,10 +122,10 @@ export const video: Modality = {
   plan: ({ format: name, body }, model) => {
     const format = FORMATS.find((one) => one.name === name);
     if (!format) throw new Error(`No video format is called ${name}.`);
-    const { call, ignored } = format.read(body, model);
-    return new PlannedVideo(call, ignored, model);
+    return new PlannedVideo(format, format.read(body, model), model);
   },
   example: sampleBill,
+  defaults: videoDefaults,
   sampleCall: (model) => ({
     path: `/v1/queue/${model}`,
     body: { prompt: 'A lighthouse at dawn', parameters: { duration_seconds: 4 } },

@@ -84,9 +84,12 @@ async function ask(
 
 function progressOf(task: Task, answers: readonly JobAnswer[], services: Services): TaskProgress {
   const { now, configuration } = services;
-  const jobs = answers.map(({ job }) => job);
+  const now_ms = now();
+  const jobs = answers.map(({ job }) =>
+    hasEnded(job) ? { ...job, ended_ms: job.ended_ms ?? now_ms } : job,
+  );
   const status = statusOf(task, jobs);
-  const kept_ms = now() + configuration.limits.task_ms;
+  const kept_ms = now_ms + configuration.limits.task_ms;
   const errors = new Set(jobs.flatMap(({ error }) => error ?? []));
   return {
     status,

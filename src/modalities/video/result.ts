@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
+import type { UpstreamError } from '../../core/upstream-error.js';
+import type { Bill } from '../../billing/bill.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
@@ -9,7 +11,10 @@ import { videoCost } from './price.js';
 
 const CONTENT_ID_BYTES = 24;
 
-const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
+/** What a request has paid for a task. */
+export function taskBill(cost_nano: bigint): Bill {
+  return { usage: { prompt_tokens: 0, completion_tokens: 0 }, cost_nano, estimated: false };
+}
 
 /** How far a task is (specification 2.9). What cannot be learned now stays as it was known. */
 export async function status({ task: routed }: RoutedTask, services: Services): Promise<Answer> {
@@ -37,10 +42,7 @@ export async function result(
   const isUnpaid = task.status === 'COMPLETED' && task.content_id === null;
   // Nobody pays for videos that cannot be fetched any more.
   const trouble = isUnpaid && !upstreamOf(task, services) ? gone() : fault;
-  if (trouble) {
-    const headers = trouble.retry_after === undefined ? {} : { 'retry-after': trouble.retry_after };
-    throw new GatewayError('upstream_error', trouble.message, { headers, cause: trouble });
-  }
+  if (trouble) throw unknown(trouble);
   let settled = task;
   return {
     provider: task.provider,
@@ -48,14 +50,20 @@ export async function result(
     deliver: async () => {
       const paid = await settleTask(task, services);
       settled = paid.task;
-      return { usage: NO_TOKENS, cost_nano: paid.cost_nano, estimated: false };
+      return taskBill(paid.cost_nano);
     },
     body: () => resultBody(settled, base, services),
   };
 }
 
-/** Charges a completed task unless it was charged before. */
-async function settleTask(
+/** The refusal of a request for a task about which its upstream could not be asked. */
+export function unknown(fault: UpstreamError): GatewayError {
+  const headers = fault.retry_after === undefined ? {} : { 'retry-after': fault.retry_after };
+  return new GatewayError('upstream_error', fault.message, { headers, cause: fault });
+}
+
+/** Charges a completed task unless it was charged before, and answers what that has cost. */
+export async function settleTask(
   task: Task,
   { store }: Services,
 ): Promise<{ task: Task; cost_nano: bigint }> {

@@ -3,8 +3,12 @@ import { GatewayError } from '../../core/errors.js';
 import type { Answer, Sending, Work } from '../../pipeline/work.js';
 import type { TaskCall, TaskIntent, TaskJob, TaskTarget } from '../../store/tasks/task-types.js';
 import type { VideoCall } from './codec.js';
-import { fitting } from './formats/video-submission.js';
-import { linkTo } from './links.js';
+import {
+  fitting,
+  type Acceptance,
+  type VideoFormat,
+  type VideoWork,
+} from './formats/video-submission.js';
 import { videoMaxCost, videoRate } from './price.js';
 import { submitJobs, UNSURE } from './submit-jobs.js';
 
@@ -13,19 +17,24 @@ const GRACE_MS = 60_000;
 
 /**
  * A video task on its way in: its intent and its hold are written down, then an upstream is asked,
- * then the jobs that it took are written down, and only then the client learns the task's ID (202).
+ * then the jobs that it took are written down, and only then the client learns the task's ID.
  */
 export class PlannedVideo implements Work {
   upstreams: readonly Upstream[];
   readonly repeatable = true;
+  readonly ignored: readonly string[];
+  private readonly call: VideoCall;
   /** The intent is in the store. */
   #begun = false;
+  #acceptance: Acceptance | undefined;
 
   constructor(
-    private readonly call: VideoCall,
-    readonly ignored: readonly string[],
+    private readonly format: VideoFormat,
+    { call, ignored }: VideoWork,
     private readonly model: Model,
   ) {
+    this.call = call;
+    this.ignored = ignored;
     this.upstreams = fitting(call, model.upstreams);
   }
 
@@ -34,7 +43,7 @@ export class PlannedVideo implements Work {
   }
 
   async send(upstream: Upstream, sending: Sending): Promise<Answer> {
-    const { call } = this;
+    const { call, format, model } = this;
     const { request_id, client, services } = sending;
     const { store, network, configuration } = services;
     // An upstream is heard out: it may take the task though the client has left.
@@ -43,10 +52,11 @@ export class PlannedVideo implements Work {
     if (this.#begun) await store.tasks.retarget(request_id, target);
     else await this.#begin(target, sending);
     this.#begun = true;
+    this.#acceptance ??= await format.accepted(sending, model);
+    const { status, body } = this.#acceptance;
     const jobs = await submitJobs(call, upstream, network, configuration.limits, client.signal);
-    const body = submitted(this.model, sending);
-    await accept(jobs, target, body, sending);
-    return { status: 202, body: () => body };
+    await accept(jobs, target, this.#acceptance, sending);
+    return { status, body: () => body };
   }
 
   async abandon(error: unknown, sending: Sending): Promise<void> {
@@ -87,14 +97,14 @@ function rememberedOf(call: VideoCall): TaskCall {
 async function accept(
   jobs: readonly TaskJob[],
   { provider }: TaskTarget,
-  body: object,
+  { status, body }: Acceptance,
   { request_id, hold, services }: Sending,
 ): Promise<void> {
   const { store, now, log, configuration } = services;
   const { repeatable } = hold;
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    const answered = repeatable?.answered({ status: 202, text: JSON.stringify(body) });
+    const answered = repeatable?.answered({ status, text: JSON.stringify(body) });
     if (await store.tasks.accept(request_id, jobs, due_ms, answered)) {
       repeatable?.end();
       return;
@@ -118,16 +128,4 @@ async function giveUp(error: unknown, { request_id, hold, services }: Sending): 
     // The sweep will do it, and then release the hold.
     log.error({ request_id, err }, 'a failed task could not be ended');
   }
-}
-
-function submitted({ id: model }: Model, sending: Sending): object {
-  const { request_id, endpoint, client, services } = sending;
-  const base = { endpoint, path: client.path, model };
-  const names = { requestID: request_id };
-  return {
-    request_id,
-    status: 'IN_QUEUE',
-    status_url: linkTo('video.status', names, base, services),
-    response_url: linkTo('video.result', names, base, services),
-  };
 }

@@ -16,6 +16,7 @@ const SUBMIT = [
   'balance',
   'transform: video.submit',
 ];
+const DOWNLOAD = ['auth', 'route: video', 'transform: video.download', 'meter: once'];
 const RESULT = ['auth', 'route: task', 'transform: video.result', 'meter: once'];
 
 const without = (stages: readonly string[], at: number) => stages.toSpliced(at, 1);
@@ -25,6 +26,9 @@ const replaced = (stages: readonly string[], at: number, by: string) => stages.w
 const CASES: [string, string[], string[], ...string[]][] = [
   ['a submission as it should be', SUBMIT, []],
   ['a result as it should be', RESULT, []],
+  ['a download as it should be', DOWNLOAD, []],
+  ['a download that is not charged', without(DOWNLOAD, 3), ['no_meter'], '"meter: once"'],
+  ['a download by the ID of the queue', replaced(DOWNLOAD, 1, 'route: task'), ['wrong_fact']],
   ['a submission without a hold', without(SUBMIT, 3), ['no_hold'], 'transform', '"balance"'],
   ['a submission with a gate alone', replaced(SUBMIT, 3, 'balance: gate'), ['no_hold']],
   ['a submission without a body', without(SUBMIT, 1), ['missing_fact'], '"request"'],

@@ -1,4 +1,5 @@
-import type { RequestFormat } from '../../../pipeline/modality.js';
+import type { DefaultEndpoint, RequestFormat } from '../../../pipeline/modality.js';
+import type { Sending } from '../../../pipeline/work.js';
 import { videoOperation } from '../codec.js';
 import { videoRate } from '../price.js';
 import { headerSafe } from '../../../http/request-body.js';
@@ -9,6 +10,7 @@ import type {
 } from '../../../schema-types/video-submission.js';
 import type { VideoCall, VideoRefusal } from '../codec.js';
 import { readImage } from '../input-image.js';
+import { linkTo } from '../links.js';
 import type { Model, Upstream } from '../../../core/model.js';
 
 /** A video request as the chosen model takes it. */
@@ -22,6 +24,24 @@ export interface VideoWork {
 export interface VideoFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): VideoWork;
+  /** What a client is answered whose task is taken. The task is in the store already. */
+  accepted(sending: Sending, model: Model): Promise<Acceptance>;
+}
+
+export interface Acceptance {
+  status: 200 | 202;
+  body: object;
+}
+
+/** The stages of an endpoint that submits tasks in a format. */
+export function submissionStages(format: string): DefaultEndpoint['stages'] {
+  return [
+    'auth',
+    { validate: format },
+    { route: { capability: 'video' } },
+    'balance',
+    { transform: 'video.submit' },
+  ];
 }
 
 /** The submission of the service specification (2.8): its path names the model. */
@@ -30,13 +50,7 @@ export const videoSubmission: VideoFormat = {
   endpoint: {
     name: 'submit',
     at: 'POST /v1/queue/{model}',
-    stages: [
-      'auth',
-      { validate: 'video-submission' },
-      { route: { capability: 'video' } },
-      'balance',
-      { transform: 'video.submit' },
-    ],
+    stages: submissionStages('video-submission'),
   },
   description: {
     summary: 'Submit a video task',
@@ -44,9 +58,22 @@ export const videoSubmission: VideoFormat = {
     status: 202,
     content: { 'application/json': 'video-submission-response' },
   },
+  texts: { parameters: { image: 'kept', aspect_ratio: 'kept', resolution: 'kept' } },
   modelOf: (_body, params) => params['model'] ?? '',
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => videoWork(body as VideoSubmissionBody, model),
+  accepted: async (sending, { id: model }) => {
+    const { request_id, endpoint, client, services } = sending;
+    const base = { endpoint, path: client.path, model };
+    const names = { requestID: request_id };
+    const body = {
+      request_id,
+      status: 'IN_QUEUE',
+      status_url: linkTo('video.status', names, base, services),
+      response_url: linkTo('video.result', names, base, services),
+    };
+    return { status: 202, body };
+  },
 };
 
 const PARAMETERS = new Set([
@@ -65,13 +92,14 @@ const PARAMETERS = new Set([
  */
 export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
   const { prompt, parameters = {}, ...rest } = body;
+  const standard = videoDefaults(model);
   const call: VideoCall = {
     prompt,
-    aspect_ratio: parameters.aspect_ratio ?? '16:9',
-    resolution: parameters.resolution ?? '720p',
-    duration_seconds: parameters.duration_seconds ?? longest(model),
-    generate_audio: parameters.generate_audio ?? true,
-    sample_count: parameters.sample_count ?? 1,
+    aspect_ratio: parameters.aspect_ratio ?? standard.aspect_ratio,
+    resolution: parameters.resolution ?? standard.resolution,
+    duration_seconds: parameters.duration_seconds ?? standard.duration_seconds,
+    generate_audio: parameters.generate_audio ?? standard.generate_audio,
+    sample_count: parameters.sample_count ?? standard.sample_count,
     negative_prompt: parameters.negative_prompt,
     image: parameters.image === undefined ? undefined : readImage(parameters.image),
   };
@@ -79,9 +107,15 @@ export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
   return { call, ignored: ignoredOf(rest, parameters) };
 }
 
-/** What is not asked for is 8 seconds, or as many as the model makes. */
-function longest({ limits }: Model): number {
-  return limits.video?.duration_seconds ?? 8;
+/** The defaults of specification 2.8; a video is as long as the model makes it. */
+export function videoDefaults({ limits }: Model) {
+  return {
+    aspect_ratio: '16:9',
+    resolution: '720p',
+    duration_seconds: limits.video?.duration_seconds ?? 8,
+    generate_audio: true,
+    sample_count: 1,
+  } as const;
 }
 
 function ignoredOf(rest: Record<string, unknown>, parameters: VideoParameters): string[] {

@@ -1,0 +1,55 @@
+import { GatewayError } from '../../core/errors.js';
+import { ClientDisconnected, type ClientConnection } from '../../http/client-connection.js';
+import type { Services } from '../../pipeline/services.js';
+import type { Answer, RoutedTask } from '../../pipeline/work.js';
+import type { Task } from '../../store/tasks/task-types.js';
+import { begin, isHead, send } from './content.js';
+import { videoId } from './formats/openai-video-object.js';
+import { linkTo } from './links.js';
+import { poll } from './poll.js';
+import { settleTask, taskBill, unknown } from './result.js';
+
+/**
+ * Carries the video of a task to a client that never asks for its result: here the bytes are the
+ * result. So the task is charged, unless it was before, once the first bytes have come from the
+ * upstream and before any goes out. A request for the head alone has nothing, and pays nothing.
+ * Throws `GatewayError`: 404 as long as there is no video, 502 where its bytes do not come.
+ */
+export async function download(
+  { task: routed }: RoutedTask,
+  request_id: string,
+  client: ClientConnection,
+  services: Services,
+): Promise<Answer> {
+  const { task, fault } = await poll(routed, services);
+  if (fault) throw unknown(fault);
+  if (task.status !== 'COMPLETED') throw notThere(task);
+  if (task.videos > 1) throw several(task, services);
+  const video = await begin({ task, index: 0 }, request_id, client, services);
+  return {
+    provider: task.provider,
+    streams: false,
+    deliver: async () => {
+      if (client.disconnected) throw new ClientDisconnected();
+      const cost_nano = isHead(client) ? 0n : (await settleTask(task, services)).cost_nano;
+      await send(video, client, services);
+      return taskBill(cost_nano);
+    },
+    body: () => undefined,
+  };
+}
+
+function notThere(task: Task): GatewayError {
+  const isFailed = task.status === 'FAILED';
+  const why = isFailed ? 'it has failed' : 'it is not ready yet';
+  const message = `There is nothing to download of the video "${videoId(task)}": ${why}.`;
+  return new GatewayError('not_found', message, { param: 'videoID' });
+}
+
+/** One charge is for all videos of a task, and this API can name only one. */
+function several(task: Task, services: Services): GatewayError {
+  const base = { endpoint: undefined, path: '', model: task.model };
+  const path = linkTo('video.result', { requestID: task.id }, base, services);
+  const message = `The task has made ${task.videos} videos: GET ${path} has the address of each.`;
+  return new GatewayError('invalid_request', message, { param: 'videoID' });
+}
