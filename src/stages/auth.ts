@@ -1,7 +1,7 @@
 import { enforceRate } from '../http/rate-limit.js';
 import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
-import { unauthorized } from '../core/errors.js';
+import { accountSuspended, unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
 import { formatOf, speakerAt, type Modalities, type RequestFormat } from '../pipeline/modality.js';
 
@@ -29,6 +29,7 @@ export const auth = (modalities: Modalities): Stage => ({
         throw unauthorized('The API key is not valid.');
       }
       ctx.state.caller = caller;
+      if (caller.suspended) throw accountSuspended();
       await next();
     };
   },

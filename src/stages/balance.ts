@@ -6,6 +6,7 @@ import { refuseEmpty } from '../pipeline/admission.js';
 import type { HoldRefusal } from '../store/store-types.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import { OptionError, GatewayError } from '../core/errors.js';
+import { FLAGS } from '../core/request-record.js';
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { IdempotentRequest } from '../billing/idempotent-request.js';
@@ -77,7 +78,7 @@ async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<voi
     const result = await hold.take(key_id);
     if (result.admitted) return;
     const needed_nano = hold.amount_nano ?? 0n;
-    if (result.because === 'ended') throw paymentRequired(result, needed_nano);
+    if (isFinal(result)) throw paymentRequired(result, needed_nano);
     const { all_nano, free_nano } = await moneyFor(result, account_id, store);
     const fit = work.fitting?.(free_nano);
     const mayWait = all_nano >= needed_nano && tries < MAX_TRIES;
@@ -87,9 +88,16 @@ async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<voi
   }
 }
 
+/** The refusals that no smaller hold avoids. */
+type FinalRefusal = Extract<HoldRefusal, { because: 'ended' | 'suspended' }>;
+
+function isFinal(refusal: HoldRefusal): refusal is FinalRefusal {
+  return refusal.because === 'ended' || refusal.because === 'suspended';
+}
+
 /** What the account, and its key, have for a request: in all, and while others are in flight. */
 async function moneyFor(
-  refusal: Exclude<HoldRefusal, { because: 'ended' }>,
+  refusal: Exclude<HoldRefusal, FinalRefusal>,
   account_id: string,
   store: Services['store'],
 ): Promise<{ all_nano: bigint; free_nano: bigint }> {
@@ -112,6 +120,7 @@ function least(one: bigint, other: bigint): bigint {
 /** Sends the stored response of the request that had the same `Idempotency-Key`. */
 function replay(ctx: Context, { status, text }: StoredResponse): void {
   ctx.set('idempotent-replayed', 'true');
+  if (ctx.state.notes) ctx.state.notes.flags |= FLAGS.replayed;
   ctx.state.answer = { status, body: () => text };
 }
 

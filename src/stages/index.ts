@@ -2,6 +2,8 @@ import type { Modalities } from '../pipeline/modality.js';
 import type { Stage } from '../pipeline/stage.js';
 import { auth } from './auth.js';
 import { balance } from './balance.js';
+import { deny } from './deny.js';
+import { mask } from './mask.js';
 import { meter } from './meter.js';
 import { model } from './model.js';
 import { models } from './models.js';
@@ -15,6 +17,8 @@ export function builtInStages(modalities: Modalities): ReadonlyMap<string, Stage
   const stages = [
     auth(modalities),
     validate(modalities),
+    mask,
+    deny,
     route(modalities),
     balance,
     transform(modalities),

@@ -4,6 +4,7 @@ import { TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Stage, type State } from '../pipeline/stage.js';
+import { recordWithCharge } from '../pipeline/request-record.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
@@ -71,7 +72,9 @@ async function settle(
     if (tokens !== undefined) charge[name] = tokens;
   }
   if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
-  const settled = await hold.settle(charge, kept);
+  const record = recordWithCharge(state, bill);
+  const settled = await hold.settle(charge, kept, record);
+  if (settled && record) record.is_kept = true;
   const uncollected_nano = settled?.uncollected_nano ?? 0n;
   return uncollected_nano === 0n ? bill : partlyPaid(state, bill, uncollected_nano, services);
 }

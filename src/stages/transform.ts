@@ -1,4 +1,5 @@
 import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
+import type { Configuration } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { headerSafe, ignoredHeader } from '../http/request-body.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
@@ -17,6 +18,7 @@ export function transform(modalities: Modalities): Stage {
     create: (option, services) => {
       const operation = operationOf(operations, option);
       const { limits } = services.configuration;
+      const tell = tellerOf(services.configuration);
       return async (ctx, next) => {
         const { state } = ctx;
         const client = new ClientConnection(ctx.req, ctx.res, limits);
@@ -25,15 +27,18 @@ export function transform(modalities: Modalities): Stage {
         client.room = roomOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
         client.may_retry = state.hold?.repeatable !== undefined;
+        if (state.notes) state.notes.client = client;
         services.inflight.add(client);
         try {
           const answer = await operation.run(state, client, services);
           state.answer = answer;
           if ('ignored' in answer && answer.ignored?.length) nameIgnored(ctx, answer.ignored);
+          tell?.(ctx);
           await next();
         } catch (error) {
           // The answer is not read any further, so its upstream call is aborted.
           client.stop(new ClientDisconnected());
+          tell?.(ctx);
           throw error;
         } finally {
           services.inflight.delete(client);
@@ -41,6 +46,19 @@ export function transform(modalities: Modalities): Stage {
         }
       };
     },
+  };
+}
+
+/** Tells clients of the upstreams that were asked; undefined where they are not to know. */
+function tellerOf({ headers }: Configuration): ((ctx: Context) => void) | undefined {
+  const { upstream, attempts } = headers;
+  if (!upstream && !attempts) return undefined;
+  return (ctx) => {
+    const asked = ctx.state.notes?.attempts ?? [];
+    const last = asked.at(-1);
+    if (!last) return;
+    if (upstream && last.fault === null) ctx.set('tollgate-upstream', headerSafe(last.provider));
+    if (attempts) ctx.set('tollgate-attempts', String(asked.length));
   };
 }
 

@@ -35,7 +35,7 @@ export function validate(modalities: Modalities): Stage {
     name: 'validate',
     shape: (option, endpoint) => {
       const format = nameOf(option, endpoint);
-      if (isPath(option)) compileOwnSchema(option, endpoint.place.file);
+      if (isPath(option)) compileOwnSchema(option, endpoint.main);
       return { needs: [], gives: [`request:${format}`] };
     },
     create: (option, services, endpoint) => {
@@ -46,7 +46,7 @@ export function validate(modalities: Modalities): Stage {
       const form = found?.form;
       const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
-      if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.place.file));
+      if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.main));
       const { limits } = services.configuration;
       const { body_values: values, body_stall_ms: stall_ms } = limits;
       const limit_bytes = maxBytes(limits);
@@ -83,7 +83,7 @@ function headersOf(
 }
 
 /** Throws `GatewayError` for a body that breaks a schema, even after mending where possible. */
-function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
+export function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
   try {
     for (const check of checks) check(body);
   } catch (error) {

@@ -6,7 +6,14 @@ import { OptionError } from '../../src/core/errors.js';
 const place = { file: 'gateway.yaml', line: 1, column: 1 };
 
 function shapeAt(path: string, option?: unknown): unknown {
-  const endpoint: EndpointEntry = { name: 'hosted-images', method: 'GET', path, stages: [], place };
+  const endpoint: EndpointEntry = {
+    name: 'hosted-images',
+    method: 'GET',
+    path,
+    stages: [],
+    place,
+    main: 'gateway.yaml',
+  };
   return typeof hostedImage.shape === 'function'
     ? hostedImage.shape(option, endpoint)
     : hostedImage.shape;

@@ -2,6 +2,7 @@ import type { Bill } from '../../billing/bill.js';
 import { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Services } from '../../pipeline/services.js';
+import type { RequestNotes } from '../../pipeline/request-notes.js';
 import type { Sending, Settle } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
 import { billFromUsage, estimatedBill, type Terms } from './price.js';
@@ -26,7 +27,7 @@ export async function deliverStream(
   writer: ChatStreamWriter,
   terms: Terms,
   settle: Settle,
-  { request_id, client, services }: Sending,
+  { request_id, client, notes, services }: Sending,
 ): Promise<Bill> {
   const { keep_alive_ms, limits } = services.configuration;
   const { content_type = EVENTS, keep_alive } = writer.wire ?? {};
@@ -34,8 +35,8 @@ export async function deliverStream(
   const headers = Object.assign(own, STREAM_HEADERS);
   const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms, keep_alive);
   try {
-    const ending = await pipeStream(stream, writer, sink, limits);
-    count(ending, stream.upstream.provider.name, services);
+    const ending = await pipeStream(stream, writer, sink, limits, notes);
+    count(ending, stream.upstream.provider.name, notes, services);
     const bill = await settle(await streamBill(ending, writer, terms));
     if (ending.how === 'cut') fail(sink, writer, publicError(ending.error, services));
     else sink.end(ending.how === 'complete' ? writer.end(bill) : '');
@@ -53,9 +54,14 @@ function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): v
 }
 
 /** The upstream did its part where its client left. */
-function count(ending: Ending, provider: string, { health }: Services): void {
-  if (ending.how === 'cut') health.failed(provider, ending.error);
-  else health.answered(provider);
+function count(ending: Ending, provider: string, notes: RequestNotes, { health }: Services): void {
+  if (ending.how === 'cut') {
+    health.failed(provider, ending.error);
+    notes.cut(ending.error);
+  } else {
+    health.answered(provider);
+    notes.ended();
+  }
 }
 
 /** Who pays for a stream: all of it if it is whole, else what was delivered, if anything was. */
@@ -94,6 +100,7 @@ export async function pipeStream(
   writer: ChatStreamWriter,
   sink: SseWriter,
   unheard: Unheard,
+  notes?: RequestNotes,
 ): Promise<Ending> {
   const { client, rest, first } = stream;
   let bytes = 0;
@@ -103,6 +110,7 @@ export async function pipeStream(
   const take = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
     if (!client.disconnected) {
       const text = writer.frame(pieces);
+      if (notes?.first_token_ms === null && writer.hasSpoken) notes.spoke();
       if (writer.hasSpoken && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
     }

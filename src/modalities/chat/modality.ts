@@ -15,6 +15,7 @@ import {
   READ_FIELDS,
   SAMPLING_FIELDS,
   TOOL_FIELDS,
+  chatDefaults,
 } from './formats/openai-request.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { openAiResponses, responses } from './formats/responses.js';
@@ -207,6 +208,7 @@ export const chat: Modality = {
     return new PlannedChat(format, format.read(body, model, headers), model);
   },
   example: sampleBill,
+  defaults: chatDefaults,
   sampleCall: (model) => ({
     path: '/v1/chat/completions',
     body: { model, messages: [{ role: 'user', content: 'Hello!' }] },

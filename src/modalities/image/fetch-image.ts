@@ -1,5 +1,5 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
-import { isListed, isOwn } from '../../upstream/network.js';
+import { isListed, isOwn } from '../../upstream/provider-url.js';
 import { readBytes, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
 import type { Network } from '../../upstream/network-types.js';

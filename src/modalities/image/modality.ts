@@ -4,7 +4,12 @@ import { spending } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';
-import { imageGeneration, priced, type ImageFormat } from './formats/image-generation.js';
+import {
+  imageDefaults,
+  imageGeneration,
+  priced,
+  type ImageFormat,
+} from './formats/image-generation.js';
 import { openAiImage, openAiImageEdit } from './formats/openai-image.js';
 import { readImage } from './manifest.js';
 import { isByTokens } from '../../billing/price-shape.js';
@@ -100,6 +105,7 @@ export const image: Modality = {
     return new PlannedImages(format, call, ignored, model);
   },
   example: sampleBill,
+  defaults: imageDefaults,
   sampleCall: (model) => ({
     path: '/v1/images/generations',
     body: { model, prompt: 'A lighthouse at dawn' },

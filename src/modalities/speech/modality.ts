@@ -3,7 +3,7 @@ import { spending } from '../../pipeline/fallback.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { SpeechCall } from './codec.js';
-import { speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
+import { DEFAULT_FORMAT, speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
 import { readSpeech } from './manifest.js';
 import { readCharacterPrice, sampleBill, speechBill, speechMaxCost } from './price.js';
 import { deliverSpeech, speak } from './send.js';
@@ -71,6 +71,7 @@ export const speech: Modality = {
     return new PlannedSpeech(call, ignored, model);
   },
   example: sampleBill,
+  defaults: () => ({ response_format: DEFAULT_FORMAT }),
   sampleCall: (model) => ({
     path: '/v1/audio/speech',
     body: { model, voice: 'alloy', input: 'The toll is paid.' },

@@ -68,11 +68,14 @@ export async function deliverSpeech(
   { format }: SpeechCall,
   { provider }: Upstream,
   charge: { bill: Bill; settle: Settle },
-  { client, request_id, services }: Sending,
+  { client, request_id, notes, services }: Sending,
 ): Promise<Bill> {
   const { limits } = services.configuration;
   let paid: Promise<Bill> | undefined;
-  const pay = (): Promise<Bill> => (paid ??= charge.settle(charge.bill));
+  const pay = (): Promise<Bill> => {
+    notes.ended();
+    return (paid ??= charge.settle(charge.bill));
+  };
   // Nothing is learned from sound that nobody hears.
   client.on_disconnect = 'abort';
   const headers = { 'x-request-id': request_id, 'content-type': TYPES[format] };
@@ -82,6 +85,7 @@ export async function deliverSpeech(
   } catch (error) {
     if (!client.disconnected) {
       services.health.failed(provider.name, error);
+      notes.cut(error);
       throw error;
     }
   }

@@ -3,6 +3,7 @@ import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
+import { CHAT_TEXTS } from './openai-texts.js';
 import { tidy } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
@@ -23,6 +24,7 @@ export const chatCompletion: ChatFormat = {
     },
   },
   mend: tidy,
+  texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),

@@ -9,6 +9,7 @@ import type { ChatDelta } from '../codec.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
+import { COMMON_TEXTS } from './openai-texts.js';
 import { tidy } from './openai-tidy.js';
 
 /** OpenAI's older contract: one prompt, which a chat model reads as the message of a user. */
@@ -28,6 +29,7 @@ export const completions: ChatFormat = {
     },
   },
   mend: tidy,
+  texts: COMMON_TEXTS,
   modelOf: (body) => (body as CompletionsBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => completionWork(body as CompletionsBody, model),

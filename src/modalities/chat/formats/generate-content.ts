@@ -7,6 +7,7 @@ import type { ChatFormat } from './format.js';
 import { answerOf, errorOf } from './generate-content-answer.js';
 import { contentWork } from './generate-content-request.js';
 import { spell } from './generate-content-spelling.js';
+import { CONTENT_TEXTS } from './generate-content-texts.js';
 import { geminiModels } from './model-lists.js';
 import { ContentWriter } from './generate-content-stream.js';
 
@@ -78,6 +79,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
       },
     },
     spell,
+    texts: CONTENT_TEXTS,
     modelOf: (_, { model = '' }) => model,
     // The schema vouches for the body: its type is made from it.
     read: (body, model) => contentWork(body as GenerateContentBody, model, streams),

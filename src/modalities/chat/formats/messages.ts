@@ -10,6 +10,7 @@ import { contextWords } from './messages-context.js';
 import { anthropicModels } from './model-lists.js';
 import { carried, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
+import { MESSAGES_TEXTS } from './messages-texts.js';
 import { chatWork } from './openai-request.js';
 
 /** Anthropic's Messages API, as its SDKs and Claude Code speak it, for every chat model. */
@@ -31,6 +32,7 @@ export const messages: ChatFormat = {
       'text/event-stream': 'messages#/$defs/event',
     },
   },
+  texts: MESSAGES_TEXTS,
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers) => {
     // The schema vouches for the body: its type is made from it.

@@ -5,6 +5,7 @@ import { contractModels } from '../../../pipeline/model-words.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
+import { CHAT_TEXTS } from './openai-texts.js';
 import { tidy } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
@@ -32,6 +33,7 @@ export const openAiChat: ChatFormat = {
   },
   mend: tidy,
   models: contractModels,
+  texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The schema vouches for the body: it refines the one that its type is made from.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),

@@ -92,6 +92,12 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   };
 }
 
+/** What a body gets that names none; without `max_tokens` where a free model bounds nothing. */
+export function chatDefaults(model: Model): Record<string, number | boolean> {
+  const max_tokens = limitOf(undefined, model);
+  return { n: 1, stream: false, ...(max_tokens !== undefined && { max_tokens }) };
+}
+
 /**
  * Checks messages against what a model can take, drops what the contract does not name, and
  * measures the prompt, in one pass. Throws `GatewayError` naming the message or part at fault.

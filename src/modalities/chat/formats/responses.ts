@@ -14,6 +14,7 @@ import {
   response,
   type Item,
 } from './responses-items.js';
+import { RESPONSES_TEXTS } from './responses-texts.js';
 import { responsesWork } from './responses-request.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
 
@@ -36,6 +37,7 @@ export const responses: ChatFormat = {
       'text/event-stream': 'responses#/$defs/event',
     },
   },
+  texts: RESPONSES_TEXTS,
   modelOf: (body) => (body as ResponsesBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => responsesWork(body as ResponsesBody, model),

@@ -36,6 +36,7 @@ export const embedding: EmbeddingFormat = {
     status: 200,
     content: { 'application/json': 'embedding-response' },
   },
+  texts: { model: 'kept', encoding_format: 'kept' },
   modelOf: (body) => (body as EmbeddingBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => embeddingWork(body as EmbeddingBody, model),

@@ -3,7 +3,7 @@ import { base64Of, isDataUrl } from '../../../lib/data-url.js';
 import { sniffImageType } from '../../../lib/image-type.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageEditBody } from '../../../schema-types/image-edit.js';
-import { imageGeneration, imageWork, type ImageFormat } from './image-generation.js';
+import { IMAGE_TEXTS, imageGeneration, imageWork, type ImageFormat } from './image-generation.js';
 
 /** OpenAI's contract of image edits; the answer is that of image generation. */
 export const imageEdit: ImageFormat = {
@@ -20,6 +20,7 @@ export const imageEdit: ImageFormat = {
     status: 200,
     content: { 'application/json': 'image-generation-response' },
   },
+  texts: { ...IMAGE_TEXTS, image: 'kept', mask: 'kept' },
   modelOf: (body) => (body as ImageEditBody).model,
   read: (whole, model) => {
     // The schema vouches for the body: its type is made from it.

@@ -1,5 +1,6 @@
 import { usageBody, type Bill } from '../../../billing/bill.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
+import type { TextFields } from '../../../pipeline/text-walk.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageAnswer } from '../send.js';
 import { imagePrice, kindIn } from '../price.js';
@@ -25,6 +26,18 @@ export interface ImageFormat extends RequestFormat {
   write(answer: ImageAnswer, bill: Bill): object;
 }
 
+/** Words of the contract and of its upstreams; the rest are texts. */
+export const IMAGE_TEXTS: TextFields = {
+  model: 'kept',
+  size: 'kept',
+  quality: 'kept',
+  response_format: 'kept',
+  style: 'kept',
+  background: 'kept',
+  moderation: 'kept',
+  output_format: 'kept',
+};
+
 /** The image format of the service specification (2.6 and 2.7); unknown usage is zeros. */
 export const imageGeneration: ImageFormat = {
   name: 'image-generation',
@@ -38,6 +51,7 @@ export const imageGeneration: ImageFormat = {
     content: { 'application/json': 'image-generation-response' },
   },
   mend: dropNulls,
+  texts: IMAGE_TEXTS,
   modelOf: (body) => (body as ImageGenerationBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => imageWork(body as ImageGenerationBody, model),
@@ -90,6 +104,13 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
     fields,
   };
   return { call, ignored };
+}
+
+/** The kind of image that a body gets which names none. */
+export function imageDefaults({ price }: Model): Record<string, string | number> {
+  const size = pricedSize(price);
+  const quality = pricedQuality(price);
+  return { n: 1, ...(size && { size }), ...(quality && { quality }), response_format: 'url' };
 }
 
 /** Those of the upstreams that can do what is asked for. Throws `GatewayError` where none can. */

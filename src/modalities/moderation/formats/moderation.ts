@@ -37,6 +37,7 @@ export const moderation: ModerationFormat = {
     status: 200,
     content: { 'application/json': 'moderation#/$defs/answer' },
   },
+  texts: { model: 'kept', input: { image_url: 'kept' } },
   modelOf: (body) => (body as ModerationBody).model ?? DEFAULT_MODEL,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => moderationWork(body as ModerationBody, model),

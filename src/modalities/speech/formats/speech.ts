@@ -33,6 +33,7 @@ export const speech: SpeechFormat = {
     status: 200,
     content: { 'audio/*': 'bytes' },
   },
+  texts: { model: 'kept', voice: 'kept', response_format: 'kept', stream_format: 'kept' },
   modelOf: (body) => (body as SpeechBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => speechWork(body as SpeechBody, model),
@@ -49,8 +50,10 @@ const OWN = new Set([
   'stream_format',
 ]);
 
+export const DEFAULT_FORMAT = 'mp3';
+
 function speechWork(body: SpeechBody, model: Model): SpeechWork {
-  const { input, voice, instructions, response_format: format = 'mp3', speed } = body;
+  const { input, voice, instructions, response_format: format = DEFAULT_FORMAT, speed } = body;
   if (body.stream_format === 'sse') {
     const message = 'stream_format must be audio: sound comes as it is made, without events.';
     throw new GatewayError('invalid_request', message, { param: 'stream_format' });

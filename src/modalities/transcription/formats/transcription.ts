@@ -43,6 +43,13 @@ export const transcription: TranscriptionFormat = {
     status: 200,
     content: CONTENT,
   },
+  texts: {
+    model: 'kept',
+    file: 'kept',
+    language: 'kept',
+    response_format: 'kept',
+    timestamp_granularities: 'kept',
+  },
   modelOf: (body) => (body as TranscriptionBody).model,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => transcriptionWork(body as TranscriptionBody, model, 'transcribe'),

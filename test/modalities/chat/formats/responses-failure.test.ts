@@ -78,8 +78,9 @@ models:
   const eventsOf = ({ text }: Answer): Failed[] =>
     [...text.matchAll(/^data: (.*)$/gmu)].map(([, data = '']) => JSON.parse(data) as Failed);
   const loggedStatus = (): unknown =>
-    lines.map((line) => JSON.parse(line) as { status?: number }).find(({ status }) => status)
-      ?.status;
+    lines
+      .map((line) => JSON.parse(line) as { msg: string; status?: number })
+      .find(({ msg }) => msg.startsWith('POST'))?.status;
 
   for (const [what, model, code, status, calls] of [
     ['too long a prompt', 'long', 'context_length_exceeded', 400, 2],

@@ -1,0 +1,37 @@
+import type { ShapeOf, TextFields } from '../../../pipeline/text-walk.js';
+
+const source: ShapeOf = ({ type }) => {
+  if (type === 'text') return { media_type: 'kept' };
+  return type === 'content' ? { content: block } : 'kept';
+};
+
+/** Claude refuses thinking that it has signed and that has changed since. */
+const block: ShapeOf = ({ type, signature }) => (type === 'thinking' && signature ? SIGNED : BLOCK);
+const SIGNED: TextFields = { thinking: 'sealed', signature: 'kept' };
+
+const BLOCK: TextFields = {
+  id: 'kept',
+  name: 'kept',
+  input: 'data',
+  tool_use_id: 'kept',
+  tool_name: 'kept',
+  signature: 'kept',
+  data: 'kept',
+  encrypted_content: 'kept',
+  cache_control: 'kept',
+  source,
+  content: block,
+};
+
+/** The texts of a body of the Messages API. */
+export const MESSAGES_TEXTS: TextFields = {
+  model: 'kept',
+  system: block,
+  messages: { content: block },
+  // Descriptions and schemas of tools are read by the model, so they are texts.
+  tools: { name: 'kept', input_examples: 'data', cache_control: 'kept' },
+  tool_choice: 'kept',
+  thinking: 'kept',
+  output_config: { effort: 'kept' },
+  service_tier: 'kept',
+};

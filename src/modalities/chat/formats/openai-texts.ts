@@ -1,0 +1,51 @@
+import type { ShapeOf, TextFields } from '../../../pipeline/text-walk.js';
+
+/** Words of OpenAI's contracts and of upstreams that speak like them. */
+export const COMMON_TEXTS: TextFields = {
+  model: 'kept',
+  modalities: 'kept',
+  reasoning: 'kept',
+  reasoning_effort: 'kept',
+  service_tier: 'kept',
+  stream_options: 'kept',
+  thinking: 'kept',
+  verbosity: 'kept',
+};
+
+const PART: TextFields = {
+  image_url: 'kept',
+  input_audio: 'kept',
+  file: { file_data: 'kept', file_id: 'kept' },
+  cache_control: 'kept',
+};
+
+/** Its upstream refuses reasoning that it has signed and that has changed since. */
+const detail: ShapeOf = ({ signature, data }) => (signature || data ? SIGNED : DETAIL);
+const DETAIL: TextFields = { id: 'kept', format: 'kept', signature: 'kept', data: 'kept' };
+const SIGNED: TextFields = { ...DETAIL, text: 'sealed', summary: 'sealed' };
+
+const MESSAGE: TextFields = {
+  content: PART,
+  tool_call_id: 'kept',
+  reasoning_details: detail,
+  cache_control: 'kept',
+  tool_calls: { id: 'kept', function: { name: 'kept', arguments: 'json' } },
+};
+
+/** Descriptions and schemas of tools are read by the model, so they are texts. */
+const TOOL: TextFields = {
+  function: { name: 'kept' },
+  custom: { name: 'kept', format: { grammar: { syntax: 'kept' } } },
+  cache_control: 'kept',
+};
+
+/** The texts of a body of chat completions. */
+export const CHAT_TEXTS: TextFields = {
+  ...COMMON_TEXTS,
+  messages: MESSAGE,
+  tools: TOOL,
+  tool_choice: 'kept',
+  functions: { name: 'kept' },
+  function_call: 'kept',
+  response_format: { json_schema: { name: 'kept' } },
+};

@@ -1,0 +1,208 @@
+import { GatewayError } from '../core/errors.js';
+import { isRecord } from '../lib/is-record.js';
+
+/**
+ * Reads a text of a request, and answers what stands in its place; undefined leaves it as it is.
+ * `field` is its place as clients write it: `messages[2].content[0].text`.
+ */
+export type Visit = (text: string, field: string) => string | undefined;
+
+/**
+ * Where the texts of a body are. A field that `TextFields` does not name is `open`, so that a new
+ * field is a text until somebody says that it is none. A list has the shape of its entries, and a
+ * string in place of fields is a text.
+ *
+ * - `open`: all strings below are texts, but for words such as `type` and the addresses of files.
+ * - `data`: a value of the client's own, such as the arguments of a call: its names and long whole
+ *   numbers are texts too.
+ * - `json`: the same, written as a string of JSON.
+ * - `sealed`: texts that are shown and stay as they are, such as signed reasoning.
+ * - `kept`: no text: an ID, a name that a program knows, a word of the contract, bytes, an address.
+ */
+export type TextShape = 'open' | 'data' | 'json' | 'sealed' | 'kept' | TextFields | ShapeOf;
+
+export interface TextFields {
+  readonly [field: string]: TextShape;
+}
+
+/** The shape of an object that goes by what it holds, such as a block by its type. */
+export type ShapeOf = (value: Readonly<Record<string, unknown>>) => TextShape;
+
+/** Shows every text of a request to `visit`, in place. Throws `GatewayError` for deep nesting. */
+export type EachText = (
+  request: { readonly format: string; readonly body: object },
+  visit: Visit,
+) => void;
+
+/** Levels of objects and lists. */
+const NESTING = 200;
+/** Words of contracts and of JSON Schema, wherever they stand. */
+const WORDS = new Set([
+  'type',
+  'role',
+  'format',
+  'pattern',
+  'required',
+  '$ref',
+  '$schema',
+  '$id',
+  '$anchor',
+]);
+/** Fields that may hold the address of a file. */
+const ADDRESS_FIELD = /(?:url|uri|image|images|mask|audio|video|file)$/iu;
+const ADDRESS = /^(?:https?|gs|s3|data):\S*$/iu;
+const BYTES = /^data:[^,]{0,200};base64,[\w+/=-]*$/u;
+/** The fewest digits of a number that can be a card or a telephone. */
+const LONG_NUMBER = 100_000_000_000;
+const LONG_NUMBER_TEXT = /(?<![\d.eE+-])\d{12,19}(?![\d.eE])/gu;
+
+/** Shows the texts of a body of this shape to `visit`, and puts in place what that answers. */
+export function walkTexts(body: object, shape: TextShape, visit: Visit): void {
+  new TextWalk(visit).read(body, shape, '', 0);
+}
+
+class TextWalk {
+  constructor(private readonly visit: Visit) {}
+
+  /** What stands in the place of a value; objects and lists are changed in place. */
+  read(value: unknown, shape: TextShape, field: string, level: number): unknown {
+    if (shape === 'kept') return value;
+    if (typeof value === 'string') {
+      if (shape === 'json') return this.#json(value, field);
+      const said = this.#text(value, field);
+      return shape === 'sealed' ? value : said;
+    }
+    if (typeof value === 'number') return shape === 'data' ? this.#number(value, field) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (level >= NESTING) throw tooDeep(field);
+    if (Array.isArray(value)) this.#list(value, shape, field, level + 1);
+    else if (isRecord(value)) this.#record(value, shape, field, level + 1);
+    return value;
+  }
+
+  #list(list: unknown[], shape: TextShape, field: string, level: number): void {
+    list.forEach((item, at) => {
+      // The tokens of an embedding are many, and none is a text.
+      if (typeof item === 'number' && shape !== 'data') return;
+      const read = this.read(item, shape, `${field}[${at}]`, level);
+      if (read !== item) list[at] = read;
+    });
+  }
+
+  #record(record: Record<string, unknown>, shape: TextShape, field: string, level: number): void {
+    const own = typeof shape === 'function' ? shape(record) : shape;
+    if (own === 'kept') return;
+    if (own === 'data' || own === 'json') {
+      this.#data(record, field, level);
+      return;
+    }
+    for (const [name, value] of Object.entries(record)) {
+      const named = typeof own === 'object' && Object.hasOwn(own, name) ? own[name] : undefined;
+      const inner = named ?? (own === 'sealed' ? own : openShape(name, value));
+      if (inner === 'kept') continue;
+      const read = this.read(value, inner, field === '' ? name : `${field}.${name}`, level);
+      if (read !== value) record[name] = read;
+    }
+  }
+
+  #data(record: Record<string, unknown>, field: string, level: number): void {
+    const entries = Object.entries(record).map(([name, value]) => {
+      const read = this.read(value, 'data', `${field}.${name}`, level);
+      return [name, this.#text(name, field), read, read !== value] as const;
+    });
+    const isRenamed = entries.some(([name, said]) => said !== name);
+    for (const [name, , read, hasChanged] of entries) {
+      if (isRenamed) delete record[name];
+      else if (hasChanged) record[name] = read;
+    }
+    if (!isRenamed) return;
+    for (const [, said, value] of entries) {
+      // A name such as __proto__ would not become a field by assignment.
+      const field = { value, writable: true, enumerable: true, configurable: true };
+      Object.defineProperty(record, unused(said, record), field);
+    }
+  }
+
+  #text(text: string, field: string): string {
+    if (text === '' || (text.startsWith('data:') && BYTES.test(text))) return text;
+    return this.visit(text, field) ?? text;
+  }
+
+  #number(value: number, field: string): unknown {
+    if (value < LONG_NUMBER || !Number.isInteger(value)) return value;
+    const text = String(value);
+    const said = this.#text(text, field);
+    return said === text ? value : said;
+  }
+
+  /** Only what has changed is written anew, so that numbers keep all their digits. */
+  #json(json: string, field: string): string {
+    if (!isJson(json)) return this.#text(json, field);
+    let written = '';
+    let from = 0;
+    for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', from)) {
+      const end = endOfString(json, at);
+      const literal = json.slice(at, end);
+      const text = JSON.parse(literal) as string;
+      const said = this.#text(text, field);
+      written += this.#numbers(json.slice(from, at), field);
+      written += said === text ? literal : JSON.stringify(said);
+      from = end;
+    }
+    return written + this.#numbers(json.slice(from), field);
+  }
+
+  #numbers(json: string, field: string): string {
+    return json.replaceAll(LONG_NUMBER_TEXT, (text) => {
+      const said = this.#text(text, field);
+      return said === text ? text : JSON.stringify(said);
+    });
+  }
+}
+
+/** The shape of a field that nobody has named. */
+function openShape(name: string, value: unknown): TextShape {
+  if (WORDS.has(name) && isWords(value)) return 'kept';
+  const isAddress = ADDRESS_FIELD.test(name) && [value].flat().every(isFileAddress);
+  return isAddress ? 'kept' : 'open';
+}
+
+function isWords(value: unknown): boolean {
+  return [value].flat().every((one) => typeof one === 'string');
+}
+
+function isFileAddress(value: unknown): boolean {
+  return typeof value === 'string' && ADDRESS.test(value);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Behind the quote that ends the string which begins here, in text that is JSON. */
+function endOfString(json: string, start: number): number {
+  for (let quote = json.indexOf('"', start + 1); ; quote = json.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (json[quote - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+}
+
+/** Two names may have become one: the later one gets a number, so that no value is lost. */
+function unused(name: string, record: object): string {
+  let free = name;
+  for (let n = 2; Object.hasOwn(record, free); n += 1) free = `${name} ${n}`;
+  return free;
+}
+
+function tooDeep(field: string): GatewayError {
+  // The whole place would be as long as the body is deep.
+  const param = field.split(/[.[]/u, 1)[0] ?? '';
+  const message = `${param} must not be nested more than ${NESTING} levels deep.`;
+  return new GatewayError('invalid_request', message, { param });
+}

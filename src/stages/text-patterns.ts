@@ -1,0 +1,31 @@
+import { OptionError } from '../core/errors.js';
+import { ownPattern } from '../lib/own-pattern.js';
+import { PERSONAL_DATA, type TextPattern } from '../lib/personal-data.js';
+
+/** What stands in place of a match of an operator's own pattern. */
+const OWN_KIND = 'hidden';
+
+/** Options that name what is searched for; an entry that broke the schema is missing. */
+export interface SearchOptions {
+  patterns?: readonly (string | undefined)[] | undefined;
+  also?: readonly (string | undefined)[] | undefined;
+}
+
+/**
+ * The patterns that options name: known ones by their kind, and own ones. Throws `OptionError` for
+ * one that cannot be used.
+ */
+export function patternsOf({ patterns = [], also = [] }: SearchOptions): TextPattern[] {
+  const known = [...PERSONAL_DATA.values()].filter(({ kind }) => patterns.includes(kind));
+  const own = also.flatMap((source, at) => (source === undefined ? [] : compiled(source, at)));
+  return [...known, ...own];
+}
+
+function compiled(source: string, at: number): TextPattern {
+  try {
+    return ownPattern(OWN_KIND, source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OptionError(`also[${at}] cannot be used: ${reason}`);
+  }
+}
