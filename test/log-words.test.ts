@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { GatewayError } from '../src/core/errors.js';
-import { plainError } from '../src/telemetry/log.js';
+import { plainError } from '../src/telemetry/plain-error.js';
 import { ProviderHealth } from '../src/telemetry/provider-health.js';
 import { ask } from './helpers/ask.js';
 import { startGateway } from './helpers/gateway.js';

@@ -1,7 +1,10 @@
 import type { Upstream } from '../core/model.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { ClientDisconnected } from '../http/client-connection.js';
+import { upstreamFault } from '../telemetry/plain-error.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
+import { RequestNotes } from './request-notes.js';
+import type { UpstreamAttempt } from '../core/request-record.js';
 import type { Answer, Sending, Work } from './work.js';
 import type { DefaultEndpoint, Operation } from './modality.js';
 import { fact, type Money, type Need } from './stage.js';
@@ -12,31 +15,36 @@ import { fact, type Money, type Need } from './stage.js';
  * format. Throws `GatewayError` where none answers, `ClientDisconnected` where nobody waits.
  */
 async function withFallback(work: Work, sending: Sending): Promise<Answer> {
-  const { request_id, client, services } = sending;
+  const { request_id, client, notes, services } = sending;
   const { log, health } = services;
   let failed: UpstreamError | undefined;
+  let told: UpstreamAttempt | undefined;
   for (const upstream of work.upstreams) {
     client.on_disconnect = client.may_retry ? 'drain' : upstream.provider.on_abort;
     const { name } = upstream.provider;
+    notes.asked(upstream);
     try {
       const answer = await work.send(upstream, sending);
+      notes.ended();
       // A stream has only begun: its delivery counts how it ends.
       if (!('streams' in answer && answer.streams)) health.answered(name);
       return answer;
     } catch (error) {
+      notes.failed(error);
       if (client.disconnected) throw new ClientDisconnected();
       if (!(error instanceof UpstreamError)) throw error;
       // Where others fail, the client has nothing to mend: the next time they may serve it.
-      if (!failed || error.fault !== 'unsupported') failed = error;
+      if (!failed || error.fault !== 'unsupported') {
+        failed = error;
+        told = notes.attempts.at(-1);
+      }
       health.failed(name, error);
-      log.warn(
-        { request_id, provider: name, fault: error.fault, err: error },
-        'an upstream failed',
-      );
+      log.warn({ request_id, provider: name, ...upstreamFault(error) }, 'an upstream failed');
       if (!isRetryable(error)) break;
     }
   }
   if (!failed) throw new Error('The model has no upstream.');
+  notes.told(failed, told);
   throw toClientError(failed);
 }
 
@@ -77,7 +85,8 @@ export function spending({ name, modality, format, gives, money }: Spending): Op
       const { request_id, endpoint } = state;
       const caller = fact(state, 'caller');
       const hold = fact(state, 'hold');
-      const sending = { request_id, endpoint, caller, hold, client, services };
+      const notes = state.notes ?? new RequestNotes();
+      const sending = { request_id, endpoint, caller, hold, client, notes, services };
       const work = fact(state, 'work');
       return work.abandon ? orAbandon(work, sending) : withFallback(work, sending);
     },

@@ -14,6 +14,7 @@ import type { Network } from '../upstream/network-types.js';
 import type { Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Services } from './services.js';
+import { walkTexts, type EachText, type TextShape } from './text-walk.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 
 /** An endpoint that stands where the file has no `endpoints`. */
@@ -33,6 +34,8 @@ export interface Description {
   /** What the answer is, by media type: the name of a schema, or `bytes`. */
   readonly content: Readonly<Record<string, string>>;
   readonly refusals?: readonly number[];
+  /** The schema of the query that it reads. */
+  readonly query?: string;
 }
 
 /** How clients speak to a modality: a request body, named by `validate: NAME`. */
@@ -56,6 +59,8 @@ export interface RequestFormat {
    * optional field; false where there is nothing to change.
    */
   readonly mend?: (body: unknown) => boolean;
+  /** Where in a body are the texts that people, models and tools have written. */
+  readonly texts: TextShape;
   /** How its clients see models: those of `models: NAME`, or of who sends its headers. */
   readonly models?: ModelWords;
   /** The public ID of the model, from the body or from the path. */
@@ -165,6 +170,8 @@ export interface Modality {
   /** Fits a checked request to a model. Throws `GatewayError` for what the model cannot take. */
   plan(request: Request, model: Model): Work;
   example: (model: Model) => Promise<SampleBill>;
+  /** What the price of a call goes by, where its client leaves it out. */
+  readonly defaults?: (model: Model) => Readonly<Record<string, string | number | boolean>>;
   sampleCall(model_id: string): SampleCall;
   /**
    * Asks an upstream for the least there is, the way a request does, and answers what it cost; left
@@ -195,6 +202,17 @@ export function formatOf(
   const word = optionOf('transform');
   const operation = all.flatMap(({ operations }) => operations).find(({ name }) => name === word);
   return formats.find(({ name }) => name === operation?.format);
+}
+
+/** Finds the texts of a request by its format. Throws an error for a format that nobody knows. */
+export function textReader(modalities: Modalities): EachText {
+  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const shapes = new Map(formats.map(({ name, texts }) => [name, texts]));
+  return ({ format, body }, visit) => {
+    const shape = shapes.get(format);
+    if (shape === undefined) throw new Error(`No format is called ${format}.`);
+    walkTexts(body, shape, visit);
+  };
 }
 
 /**

@@ -7,18 +7,25 @@ import type { ConfigFault } from '../core/config-fault.js';
 
 /**
  * The stages that endpoints name: those built in, and the operator's own, which are written as a
- * path (`./plugins/mask-pii.js`, from gateway.yaml) or as the name of an installed package, and
+ * path (`./plugins/mask-pii.js`, from `main`) or as the name of an installed package, and
  * export a `Stage` as default. A bare word that is no package is left for the type check to refuse.
  */
 export async function stagesFor(
+  main: string,
   endpoints: readonly EndpointEntry[],
   builtIn: ReadonlyMap<string, Stage>,
 ): Promise<{ stages: ReadonlyMap<string, Stage>; faults: ConfigFault[] }> {
   const stages = new Map(builtIn);
   const faults: ConfigFault[] = [];
+  // One line of the file may stand in several endpoints.
+  const entries = new Map<string, StageEntry>();
   for (const entry of endpoints.flatMap((endpoint) => endpoint.stages)) {
+    const { file, line, column } = entry.place;
+    entries.set([entry.name, file, line, column].join('\n'), entry);
+  }
+  for (const entry of entries.values()) {
     if (stages.has(entry.name)) continue;
-    const path = resolvePlugin(entry);
+    const path = resolvePlugin(main, entry.name);
     if (path === undefined) continue;
     try {
       stages.set(entry.name, await importStage(path));
@@ -29,8 +36,8 @@ export async function stagesFor(
   return { stages, faults };
 }
 
-function resolvePlugin({ name, place }: StageEntry): string | undefined {
-  const require = createRequire(pathToFileURL(place.file));
+function resolvePlugin(main: string, name: string): string | undefined {
+  const require = createRequire(pathToFileURL(main));
   try {
     return require.resolve(name);
   } catch {

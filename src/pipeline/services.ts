@@ -7,10 +7,12 @@ import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { Memory } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
-import type { AccessLog } from '../telemetry/log.js';
+import type { AccessLog } from '../telemetry/access-log.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
+import type { RecordSink } from '../telemetry/request-recorder.js';
 import type { Network } from '../upstream/network-types.js';
 import type { PollClient } from '../upstream/poll-client.js';
+import type { EachText } from './text-walk.js';
 
 /** A task as it is known now, and the fault of its upstream where that one could not be asked. */
 export interface Polled {
@@ -25,8 +27,12 @@ export interface Services {
   settler: Settler;
   network: Network;
   poll_client: PollClient;
+  /** Shows each text of a request, whatever its format, and puts in place what it is answered. */
+  eachText: EachText;
   log: Logger;
   access_log: AccessLog;
+  /** Takes the record of each request for work, and gives it to the log, the store and others. */
+  recorder: RecordSink;
   /** Milliseconds since 1970. */
   now: () => number;
   /** From 0 to 1, for sharing load. */

@@ -5,6 +5,7 @@ import type { EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
 import type { Room } from '../http/memory-budget.js';
+import { RequestNotes } from './request-notes.js';
 import type { Services } from './services.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 import { OptionError } from '../core/errors.js';
@@ -42,6 +43,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   request?: Request | undefined;
   request_id: string;
   endpoint?: string;
+  /** For the record of a request for work; other requests have none. */
+  notes?: RequestNotes;
   /** Whose session it is, at the dashboard. */
   account_id?: string;
   /** The memory it uses; see `roomOf`. */
@@ -72,6 +75,8 @@ export type Money = 'holds' | 'spends' | 'settles' | 'hands-over' | 'completes' 
 export interface Shape {
   needs: readonly Need[];
   gives: readonly Need[];
+  /** Facts that no earlier stage may have given: one that changes the request precedes `work`. */
+  precedes?: readonly Fact[];
   money?: Money;
 }
 
@@ -122,6 +127,9 @@ export function paramsOf(ctx: object): PathParams {
 /** Runs all stages of an endpoint. No middleware follows them. */
 export type Handle = (ctx: Context) => Promise<void>;
 
+/** An endpoint with one of these takes requests for work, of which each leaves a record. */
+const WORK_STAGES: ReadonlySet<string> = new Set(['validate', 'meter']);
+
 /** An endpoint's stages in order, composed once for each configuration. */
 export function compose(
   endpoint: EndpointEntry,
@@ -133,8 +141,10 @@ export function compose(
     if (!stage) throw new Error(`No stage is called ${name}.`);
     return stage.create(option, services, endpoint);
   });
+  const isWork = endpoint.stages.some(({ name }) => WORK_STAGES.has(name));
   return (ctx) => {
     ctx.state.endpoint = endpoint.name;
+    if (isWork) ctx.state.notes = new RequestNotes();
     return runFrom(middlewares, 0, ctx);
   };
 }

@@ -13,7 +13,23 @@ export function checkPipelines(
   endpoints: readonly EndpointEntry[],
   stages: ReadonlyMap<string, Stage>,
 ): ConfigFault[] {
-  return endpoints.flatMap((endpoint) => inspectEndpoint(endpoint, stages));
+  const found = new Map<string, { fault: ConfigFault; more: number }>();
+  for (const endpoint of endpoints) {
+    for (const fault of inspectEndpoint(endpoint, stages)) {
+      // A stage that stands in several endpoints by one line of the file is told once.
+      const { file, line, column } = fault;
+      const words = fault.message.replace(`"${endpoint.name}"`, '');
+      const key = [file, line, column, words].join('\n');
+      const known = found.get(key);
+      if (known) known.more += 1;
+      else found.set(key, { fault, more: 0 });
+    }
+  }
+  return [...found.values()].map(({ fault, more }) => {
+    if (more === 0) return fault;
+    const others = more === 1 ? 'one more endpoint' : `${more} more endpoints`;
+    return { ...fault, message: `${fault.message} (as in ${others})` };
+  });
 }
 
 function inspectEndpoint(
@@ -28,6 +44,7 @@ function inspectEndpoint(
     // After a stage that cannot be read, what follows would only be blamed for what it lacks.
     if (!step) return faults;
     faults.push(...missing(step, given, endpoint), ...repeated(step, given, endpoint));
+    faults.push(...late(step, given, endpoint));
     for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
     steps.push(step);
   }
@@ -73,7 +90,8 @@ function readStep(
 /** An operator's own stage can promise anything, or throw. */
 function isShape(shape: unknown): shape is Shape {
   if (!isRecord(shape)) return false;
-  return [shape['needs'], shape['gives']].every(
+  const { needs, gives, precedes = [] } = shape;
+  return [needs, gives, precedes].every(
     (facts) => Array.isArray(facts) && facts.every((fact) => typeof fact === 'string'),
   );
 }
@@ -107,6 +125,17 @@ function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry
       `stage "${step.entry.name}" of endpoint "${endpoint.name}" gives the fact ` +
       `"${factOf(need)}", which stage "${before.by.name}" has given already`;
     return [fault(step.entry, 'repeated_fact', message, 'remove one of the two')];
+  });
+}
+
+function late({ entry, shape }: Step, given: Map<string, Given>, endpoint: EndpointEntry) {
+  return (shape.precedes ?? []).flatMap((name) => {
+    const found = given.get(name);
+    if (!found) return [];
+    const message =
+      `stage "${entry.name}" of endpoint "${endpoint.name}" must precede the fact "${name}", ` +
+      `which stage "${found.by.name}" has given already`;
+    return [fault(entry, 'late_stage', message, `put it before "${found.by.name}"`)];
   });
 }
 

@@ -1,42 +1,34 @@
 import { pino, type Logger } from 'pino';
-import { GatewayError } from '../core/errors.js';
-import { UpstreamError } from '../core/upstream-error.js';
 import { write, writeSync } from 'node:fs';
+import { inColour, plain } from '../lib/colour.js';
+import type { LogLines } from './access-log.js';
+import { plainError } from './plain-error.js';
+import { textOf } from './request-line.js';
+import { entryText } from './text-log.js';
 
 const STANDARD_ERROR = 2;
 
 /** A logger, and the destination to which it writes its lines. */
 export interface Log {
   log: Logger;
-  lines: LogDestination;
+  lines: LogLines;
 }
 
-/** JSON lines on standard error, written in the background. They hold neither keys nor prompts. */
-export function createLog(level: string): Log {
+/** JSON for machines, or text for a person at a terminal, which may be coloured. */
+export type LogStyle = 'json' | 'text' | 'coloured';
+
+/** Lines on standard error, written in the background. They hold neither keys nor prompts. */
+export function createLog(level: string, style: LogStyle = 'json'): Log {
   const lines = new LogDestination(STANDARD_ERROR);
-  return { log: pino({ level, base: null, serializers: { err: plainError } }, lines), lines };
-}
-
-/** Writes these parts of an error only, since others may hold a call's headers and keys. */
-export function plainError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name, cause } = error;
-  const words = quotes(error) ? withoutWords(error) : error;
-  const { message, stack } = words;
-  return { name, message, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
-}
-
-/** Whether an upstream wrote the message, which may then repeat a prompt. */
-function quotes(error: Error): boolean {
-  const cause = error instanceof GatewayError ? error.cause : error;
-  return cause instanceof UpstreamError && cause.isQuoted;
-}
-
-/** The stack begins with the message, so only its frames are kept. */
-function withoutWords({ message, stack = '' }: Error): { message: string; stack: string } {
-  const at = stack.indexOf(`${message}\n    at `);
-  const frames = at === -1 ? '' : stack.slice(at + message.length + 1);
-  return { message: 'The upstream refused the request.', stack: frames };
+  const options = { level, base: null, serializers: { err: plainError } };
+  if (style === 'json') return { log: pino(options, lines), lines };
+  const paint = style === 'coloured' ? inColour : plain;
+  const write = (json: string): void => lines.write(entryText(json, paint));
+  const log = pino(options, { write, flush: () => lines.flush() } as pino.DestinationStream);
+  return {
+    log,
+    lines: { write: (text) => lines.write(text), format: (line) => textOf(line, paint) },
+  };
 }
 
 const FLUSH_MS = 1_000;
@@ -148,76 +140,4 @@ function pause(ms: number): void {
 function missing(lines: number): string {
   const msg = 'log lines are missing here, as nobody took them';
   return `${JSON.stringify({ level: WARN, time: Date.now(), lines, msg })}\n`;
-}
-
-/** The facts that the access log gives of a request. An undefined one is left out. */
-export interface RequestLine {
-  request_id: string;
-  endpoint: string | undefined;
-  status: number;
-  took_ms: number;
-  account: string | undefined;
-  model: string | undefined;
-  cost_nano: bigint | undefined;
-  uncollected_nano?: bigint | undefined;
-}
-
-/** The destination of a log: takes one line of JSON, with its line end. */
-export interface LogLines {
-  write(line: string): void;
-}
-
-/** Text that needs no escape in JSON. */
-const PLAIN = /^[\w ./:@+-]*$/u;
-const LEVEL = pino.levels.values['info'];
-
-/**
- * Writes one line for each request. Where `lines` is given, the destination of a logger without
- * bindings, the line goes there directly. It equals the line of `log.info`, which takes five times
- * as long because it checks the type of each field. Without `lines` it goes through the logger.
- */
-export class AccessLog {
-  constructor(
-    private readonly log: Logger,
-    private readonly lines?: LogLines,
-  ) {}
-
-  write(line: RequestLine): void {
-    if (!this.log.isLevelEnabled('info')) return;
-    if (this.lines) this.lines.write(textOf(line));
-    else this.log.info(fieldsOf(line));
-  }
-}
-
-function textOf(line: RequestLine): string {
-  const { request_id, endpoint, status, took_ms, account, model, cost_nano, uncollected_nano } =
-    line;
-  const text =
-    `{"level":${LEVEL},"time":${Date.now()}` +
-    field('request_id', request_id) +
-    field('endpoint', endpoint) +
-    `,"status":${status},"took_ms":${tenths(took_ms)}` +
-    field('account', account) +
-    field('model', model) +
-    field('cost_nano', cost_nano?.toString()) +
-    field('uncollected_nano', uncollected_nano?.toString());
-  return `${text}}\n`;
-}
-
-function field(name: string, value: string | undefined): string {
-  if (value === undefined) return '';
-  return PLAIN.test(value) ? `,"${name}":"${value}"` : `,"${name}":${JSON.stringify(value)}`;
-}
-
-function fieldsOf(line: RequestLine): object {
-  return {
-    ...line,
-    took_ms: tenths(line.took_ms),
-    cost_nano: line.cost_nano?.toString(),
-    uncollected_nano: line.uncollected_nano?.toString(),
-  };
-}
-
-function tenths(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

@@ -1,6 +1,11 @@
 import type { Provider } from '../core/provider.js';
 import { ERROR_BYTES, readErrorBody, readErrorText, reread } from './error-body.js';
-import { UpstreamError, type Fault, type ErrorWords } from '../core/upstream-error.js';
+import {
+  UpstreamError,
+  type ErrorWords,
+  type Fault,
+  type UpstreamErrorOptions,
+} from '../core/upstream-error.js';
 
 type Headers = Readonly<Record<string, string>>;
 /** The credentials of the call, which an upstream may repeat in its error. */
@@ -11,7 +16,8 @@ const MESSAGE_CHARACTERS = 1_000;
 const MATCHED_CHARACTERS = 4_096;
 /** A shorter part of a secret is of no use, and would mask common words. */
 const SECRET_CHARACTERS = 8;
-const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
+/** Headers of a provider that hold no secret. */
+export const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
 
 const CONTEXT = anyOf(
   'context_length_exceeded',
@@ -222,9 +228,10 @@ function withoutBeginning(text: string, secret: string): string {
  * The upstream's reason for the operator's log: the status and the codes. The rest of an error may
  * hold a customer's text.
  */
-function reasonOf({ codes }: ErrorWords, status: number | undefined): ErrorOptions {
+function reasonOf({ codes }: ErrorWords, status: number | undefined): UpstreamErrorOptions {
   const said = codes.length === 0 ? 'no code' : `the code ${codes.join(', ')}`;
-  return { cause: new Error(`The upstream said ${said}, with status ${status ?? 'unknown'}.`) };
+  const cause = new Error(`The upstream said ${said}, with status ${status ?? 'unknown'}.`);
+  return { cause, codes, ...(status !== undefined && { status }) };
 }
 
 /** Whole seconds or an HTTP date, as it may go out in our own header. */

@@ -1,5 +1,5 @@
 import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js';
-import { isOwn, urlOf } from './network.js';
+import { isOwn, urlOf } from './provider-url.js';
 import type { PollClient } from './poll-client.js';
 import { readText } from './upstream-request.js';
 import { fetchToken, type Token } from './google-token.js';

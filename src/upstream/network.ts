@@ -4,6 +4,7 @@ import { UpstreamCall } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
+import { isAbsolute, isForeign, isOwn } from './provider-url.js';
 
 export interface NetworkOptions {
   /** The maximum of sockets to one origin. Further calls wait for one within `connect_ms`. */
@@ -85,21 +86,27 @@ function dispatch(
   request: WireRequest,
   call: UpstreamCall,
 ): void {
+  agent.dispatch(outgoing(provider, base, request), call);
+}
+
+function outgoing(provider: Provider, base: Base, request: WireRequest) {
   const { origin, path } = addressOf(base, request.path);
   // Credentials go to the provider's own hosts only.
   const isOutside = origin !== base.origin && !isOwn(provider, new URL(origin));
   const open = request.credentials === false || isOutside;
-  agent.dispatch(
-    {
-      origin,
-      path,
-      method: request.method,
-      // The operator's headers stand last, so that no codec can replace a credential.
-      headers: Object.assign({}, request.headers, open ? IDENTITY : base.headers),
-      body: request.body ?? null,
-    },
-    call,
+  // The operator's headers stand last, so that no codec can replace a credential.
+  const headers: Record<string, string> = Object.assign(
+    {},
+    request.headers,
+    open ? IDENTITY : base.headers,
   );
+  return { origin, path, method: request.method, headers, body: request.body ?? null };
+}
+
+/** A request to a provider elsewhere as it leaves: its URL, and all headers but `host`. */
+export function outgoingRequest(provider: Provider, request: WireRequest) {
+  const { origin, path, ...rest } = outgoing(provider, baseOf(provider), request);
+  return { url: origin + path, ...rest };
 }
 
 /** The origin and path of a request, whose path may be a whole URL. */
@@ -122,53 +129,4 @@ function baseOf({ base_url, headers }: Provider): Base {
     query: url.search.slice(1),
     headers: { ...IDENTITY, ...Object.fromEntries(lowered) },
   };
-}
-
-export function isAbsolute(path: string): boolean {
-  return /^https?:\/\//iu.test(path);
-}
-
-/** The whole URL of a provider's path. An absolute path stays as it is. */
-export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): URL {
-  if (isAbsolute(path)) return new URL(path);
-  const base = new URL(base_url);
-  const url = new URL(base.origin + base.pathname.replace(/\/+$/u, '') + path);
-  for (const [name, value] of base.searchParams) url.searchParams.append(name, value);
-  return url;
-}
-
-/**
- * Whether a path is an address that the operator did not choose. The operator chose the provider's
- * own origin, and the hosts that its manifest lists as `wire.image_hosts`. An upstream or a
- * client may have named any other, so that one must be public.
- */
-export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
-  if (!isAbsolute(path)) return false;
-  const url = new URL(path);
-  return !isOwn(provider, url) && !isListed(provider, url);
-}
-
-export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
-  const hosts = wire['image_hosts'];
-  return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
-}
-
-/**
- * Whether an address is the provider's own, so that its key may go there: same scheme, host and
- * port, or a host that its manifest lists as `wire.key_hosts`. There `api.*.example.com` stands for
- * any one word in the place of the star, and for https alone.
- */
-export function isOwn({ base_url, wire }: Pick<Provider, 'base_url' | 'wire'>, url: URL): boolean {
-  if (base_url !== '' && new URL(base_url).origin === url.origin) return true;
-  const hosts = wire['key_hosts'];
-  return Array.isArray(hosts) && hosts.some((host: unknown) => isHost(host, url));
-}
-
-function isHost(host: unknown, { protocol, host: given }: URL): boolean {
-  if (typeof host !== 'string') return false;
-  const [head = '', tail, ...more] = host.split('*');
-  if (tail === undefined) return given === host;
-  const isBetween = given.startsWith(head) && given.endsWith(tail) && more.length === 0;
-  const word = given.slice(head.length, given.length - tail.length);
-  return protocol === 'https:' && isBetween && /^[a-z0-9-]+$/u.test(word);
 }

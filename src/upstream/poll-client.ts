@@ -12,7 +12,7 @@ import {
 } from 'got';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../core/provider.js';
 import { LightAbortController } from '../lib/in-flight.js';
-import { isForeign, isOwn, urlOf } from './network.js';
+import { isForeign, isOwn, urlOf } from './provider-url.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import { connectionError, joinHeaders, PhaseTimer, type Phase } from './upstream-call.js';
 import { isOk, readBytes, readError } from './upstream-request.js';

@@ -1,7 +1,7 @@
 import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/in-flight.js';
-import { isOwn, urlOf } from './network.js';
+import { isOwn, urlOf } from './provider-url.js';
 import type { Network } from './network-types.js';
 import { readText } from './upstream-request.js';
 

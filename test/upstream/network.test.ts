@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/core/provider.js';
-import { createNetwork, idleOf, isForeign, isOwn } from '../../src/upstream/network.js';
+import { createNetwork, idleOf } from '../../src/upstream/network.js';
+import { isForeign, isOwn } from '../../src/upstream/provider-url.js';
 import { readJson, readText } from '../../src/upstream/upstream-request.js';
 import type { Network } from '../../src/upstream/network-types.js';
 import {

@@ -1,0 +1,117 @@
+import type { Bill } from '../billing/bill.js';
+import {
+  CLIENT_LEFT_STATUS,
+  FLAGS,
+  timeOf,
+  type RequestRecord,
+  type UpstreamAttempt,
+} from '../core/request-record.js';
+import type { RequestNotes } from './request-notes.js';
+import type { State } from './stage.js';
+
+/** How a request has ended for its client. */
+export interface Ending {
+  status: number;
+  /** The code of the error; null for an answer. */
+  code: string | null;
+}
+
+const ANSWERED: Ending = { status: 200, code: null };
+
+/** The record that goes into the store with the charge; undefined where none is kept. */
+export function recordWithCharge(state: State, bill: Bill): RequestRecord | undefined {
+  const { notes, answer } = state;
+  if (!notes) return undefined;
+  const hasBegun = answer !== undefined && 'streams' in answer && answer.streams;
+  const hasLeft = notes.client?.disconnected === true && !hasBegun;
+  notes.record = compose(state, notes, bill, hasLeft ? clientLeft : ANSWERED);
+  return notes.record;
+}
+
+/** The ending of a request whose client left before its answer began. */
+export const clientLeft: Ending = { status: CLIENT_LEFT_STATUS, code: 'client_left' };
+
+/**
+ * The record of a request that is over; undefined where it asked for no work, or was refused before
+ * its caller was known.
+ */
+export function finalRecord(state: State, ending: Ending): RequestRecord | undefined {
+  const { notes, receipt } = state;
+  if (!notes || !state.caller) return undefined;
+  const { record } = notes;
+  if (!record) return compose(state, notes, receipt, ending);
+  setTimes(record, notes);
+  record.cost_nano = receipt?.cost_nano ?? 0n;
+  record.uncollected_nano = receipt?.uncollected_nano ?? 0n;
+  if (ending.code !== null) Object.assign(record, ending);
+  return record;
+}
+
+function compose(
+  state: State,
+  notes: RequestNotes,
+  bill: Bill | undefined,
+  { status, code }: Ending,
+): RequestRecord {
+  const { request_id, endpoint = '', caller, model, answer, task } = state;
+  const { attempts } = notes;
+  const last = attempts.at(-1);
+  const usage = bill?.usage;
+  const record: RequestRecord = {
+    id: request_id,
+    time_ms: timeOf(request_id),
+    account_id: caller?.account_id ?? '',
+    key_id: caller?.key_id ?? '',
+    endpoint,
+    model: model?.id ?? task?.task.model ?? null,
+    provider: last?.provider ?? task?.task.provider ?? null,
+    upstream_model: last?.model ?? task?.task.upstream_model ?? null,
+    attempts,
+    status,
+    code: code ?? notes.code,
+    streamed: answer !== undefined && 'streams' in answer && answer.streams,
+    prompt_tokens: usage?.prompt_tokens ?? null,
+    completion_tokens: usage?.completion_tokens ?? null,
+    cached_tokens: usage?.cached_tokens ?? null,
+    cache_write_tokens: usage?.cache_write_tokens ?? null,
+    audio_input_tokens: usage?.audio_input_tokens ?? null,
+    audio_output_tokens: usage?.audio_output_tokens ?? null,
+    reasoning_tokens: usage?.reasoning_tokens ?? null,
+    units: bill?.counts ?? null,
+    first_token_ms: rounded(notes.first_token_ms),
+    took_ms: 0,
+    own_ms: 0,
+    cost_nano: bill?.cost_nano ?? 0n,
+    uncollected_nano: bill?.uncollected_nano ?? 0n,
+    flags: flags(notes, bill, last),
+    is_kept: false,
+  };
+  setTimes(record, notes);
+  return record;
+}
+
+function flags(
+  { flags: noted, attempts, client }: RequestNotes,
+  bill: Bill | undefined,
+  last: UpstreamAttempt | undefined,
+): number {
+  let bits = noted;
+  if (bill?.estimated && bill.cost_nano > 0n) bits |= FLAGS.estimated;
+  if (client?.disconnected) bits |= FLAGS.client_left;
+  if (attempts.length > 1 && last?.fault === null) bits |= FLAGS.fallback;
+  return bits;
+}
+
+function setTimes(record: RequestRecord, { began, attempts }: RequestNotes): void {
+  const took_ms = performance.now() - began;
+  let upstreams_ms = 0;
+  for (const attempt of attempts) upstreams_ms += attempt.took_ms;
+  record.took_ms = rounded(took_ms);
+  record.own_ms = rounded(Math.max(took_ms - upstreams_ms, 0));
+}
+
+function rounded(ms: number): number;
+function rounded(ms: number | null): number | null;
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1_000) / 1_000;
+}

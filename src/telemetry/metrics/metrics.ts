@@ -1,0 +1,60 @@
+import type { Counter, Registry } from 'prom-client';
+import type { Configuration } from '../../core/configuration.js';
+import type { RequestRecord } from '../../core/request-record.js';
+import type { GatewayFacts, View } from '../view.js';
+import { loadPrometheus, type MetricValues, type Prometheus } from './prometheus.js';
+import { RequestMetrics } from './request-metrics.js';
+import { addStateMetrics } from './state-metrics.js';
+
+/** What one process counts for Prometheus. */
+export class Metrics implements View {
+  readonly #registry: Registry;
+  readonly #requests: RequestMetrics;
+  readonly #reloads: Counter;
+
+  constructor(
+    private readonly prometheus: Prometheus,
+    configuration: Configuration,
+  ) {
+    this.#registry = new prometheus.Registry();
+    const registers = [this.#registry];
+    this.#requests = new RequestMetrics(prometheus, this.#registry, configuration);
+    const name = 'tollgate_reloads_total';
+    const help = 'Edited gateway.yaml files, taken up (ok) or refused.';
+    this.#reloads = new prometheus.Counter({ name, help, labelNames: ['outcome'], registers });
+    // An alert on a rise needs the zero before it.
+    for (const outcome of ['ok', 'refused']) this.#reloads.inc({ outcome }, 0);
+    prometheus.collectDefaultMetrics({ register: this.#registry });
+  }
+
+  watch(facts: GatewayFacts): void {
+    addStateMetrics(this.prometheus, this.#registry, facts);
+  }
+
+  take(record: RequestRecord): void {
+    this.#requests.take(record);
+  }
+
+  reloaded(configuration: Configuration): void {
+    this.#requests.know(configuration);
+    this.#reloads.inc({ outcome: 'ok' }, 1);
+  }
+
+  refused(): void {
+    this.#reloads.inc({ outcome: 'refused' }, 1);
+  }
+
+  /** The answer to a scrape, in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** The same, for a process that adds several up. */
+  values(): Promise<MetricValues> {
+    return this.#registry.getMetricsAsJSON() as Promise<MetricValues>;
+  }
+}
+
+export async function openMetrics(configuration: Configuration): Promise<Metrics> {
+  return new Metrics(await loadPrometheus(), configuration);
+}

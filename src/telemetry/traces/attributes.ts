@@ -1,0 +1,82 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { Configuration } from '../../core/configuration.js';
+import { flagsOf, type RequestRecord, type UpstreamAttempt } from '../../core/request-record.js';
+import type { EndedRequest } from '../request-recorder.js';
+
+const NANO = 1e9;
+
+/** What the GenAI conventions call an operation, where that is not the capability's own name. */
+const OPERATIONS: Readonly<Record<string, string>> = { embedding: 'embeddings' };
+
+/** The operation of each endpoint by its name: `chat`, `embeddings`, `image`. */
+export function operationsOf({ endpoints }: Configuration): Map<string, string> {
+  return new Map(
+    endpoints.map(({ name, stages }) => {
+      const route = stages.find((stage) => stage.name === 'route')?.option;
+      const capability =
+        typeof route === 'object' && route !== null && 'capability' in route
+          ? String(route.capability)
+          : name;
+      return [name, OPERATIONS[capability] ?? capability];
+    }),
+  );
+}
+
+/** The attributes of the span of a whole request. None holds what a client or a model said. */
+export function requestAttributes(
+  record: RequestRecord,
+  operation: string,
+  provider: string | undefined,
+  { state }: EndedRequest,
+): Attributes {
+  const hold_nano = state.hold?.amount_nano;
+  return {
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': record.model ?? undefined,
+    'gen_ai.response.model': (record.code === null && record.upstream_model) || undefined,
+    ...usage(record),
+    'http.response.status_code': record.status,
+    'error.type': record.code ?? undefined,
+    'tollgate.request_id': record.id,
+    'tollgate.endpoint': record.endpoint,
+    'tollgate.account': record.account_id,
+    'tollgate.key': record.key_id,
+    'tollgate.streamed': record.streamed,
+    'tollgate.flags': flagsOf(record),
+    'tollgate.time_to_first_token_ms': record.first_token_ms ?? undefined,
+    'tollgate.overhead_ms': record.own_ms,
+    'tollgate.cost_dollars': Number(record.cost_nano) / NANO,
+    'tollgate.uncollected_dollars': Number(record.uncollected_nano) / NANO,
+    'tollgate.hold_dollars': hold_nano == null ? undefined : Number(hold_nano) / NANO,
+  };
+}
+
+function usage(record: RequestRecord): Attributes {
+  return {
+    'gen_ai.usage.input_tokens': record.prompt_tokens ?? undefined,
+    'gen_ai.usage.output_tokens': record.completion_tokens ?? undefined,
+    'gen_ai.usage.cache_read.input_tokens': record.cached_tokens ?? undefined,
+    'gen_ai.usage.cache_creation.input_tokens': record.cache_write_tokens ?? undefined,
+  };
+}
+
+/** The attributes of the span of one call to an upstream; the one that answered has the usage. */
+export function attemptAttributes(
+  attempt: UpstreamAttempt,
+  record: RequestRecord,
+  operation: string,
+  provider: string | undefined,
+): Attributes {
+  const { fault, status, codes } = attempt;
+  return {
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': attempt.model,
+    ...(fault === null ? usage(record) : undefined),
+    'http.response.status_code': status ?? undefined,
+    'error.type': fault ?? undefined,
+    'tollgate.provider': attempt.provider,
+    'tollgate.upstream_codes': codes ?? undefined,
+  };
+}

@@ -1,0 +1,50 @@
+import type { Provider } from '../core/provider.js';
+
+export function isAbsolute(path: string): boolean {
+  return /^https?:\/\//iu.test(path);
+}
+
+/** The whole URL of a provider's path. An absolute path stays as it is. */
+export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): URL {
+  if (isAbsolute(path)) return new URL(path);
+  const base = new URL(base_url);
+  const url = new URL(base.origin + base.pathname.replace(/\/+$/u, '') + path);
+  for (const [name, value] of base.searchParams) url.searchParams.append(name, value);
+  return url;
+}
+
+/**
+ * Whether a path is an address that the operator did not choose. The operator chose the provider's
+ * own origin, and the hosts that its manifest lists as `wire.image_hosts`. An upstream or a
+ * client may have named any other, so that one must be public.
+ */
+export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
+  if (!isAbsolute(path)) return false;
+  const url = new URL(path);
+  return !isOwn(provider, url) && !isListed(provider, url);
+}
+
+export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
+  const hosts = wire['image_hosts'];
+  return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
+}
+
+/**
+ * Whether an address is the provider's own, so that its key may go there: same scheme, host and
+ * port, or a host that its manifest lists as `wire.key_hosts`. There `api.*.example.com` stands for
+ * any one word in the place of the star, and for https alone.
+ */
+export function isOwn({ base_url, wire }: Pick<Provider, 'base_url' | 'wire'>, url: URL): boolean {
+  if (base_url !== '' && new URL(base_url).origin === url.origin) return true;
+  const hosts = wire['key_hosts'];
+  return Array.isArray(hosts) && hosts.some((host: unknown) => isHost(host, url));
+}
+
+function isHost(host: unknown, { protocol, host: given }: URL): boolean {
+  if (typeof host !== 'string') return false;
+  const [head = '', tail, ...more] = host.split('*');
+  if (tail === undefined) return given === host;
+  const isBetween = given.startsWith(head) && given.endsWith(tail) && more.length === 0;
+  const word = given.slice(head.length, given.length - tail.length);
+  return protocol === 'https:' && isBetween && /^[a-z0-9-]+$/u.test(word);
+}

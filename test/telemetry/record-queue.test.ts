@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import type { RequestRecord } from '../../src/core/request-record.js';
+import { RecordQueue } from '../../src/telemetry/record-queue.js';
+import { onEachStore } from '../store/helpers/ground.js';
+import { recordAt } from '../store/requests/helpers.js';
+
+const log = pino({ level: 'silent' });
+
+onEachStore('the queue of records', (ground) => {
+  const some = (count: number, rest: Partial<RequestRecord> = {}): RequestRecord[] =>
+    Array.from({ length: count }, (_, at) =>
+      recordAt(ground.now_ms + at, { is_kept: false, ...rest }),
+    );
+
+  it('writes what waits, and leaves out what the store has already', async () => {
+    const store = await ground.open();
+    const queue = new RecordQueue({ store: store.requests, log, most: 1_000 });
+    for (const record of some(700)) queue.take(record);
+    for (const record of some(5, { is_kept: true })) queue.take(record);
+    await queue.close();
+    expect(await store.requests.page({ limit: 1_000 })).to.have.length(700);
+    expect([queue.waiting, queue.dropped]).to.deep.equal([0, 0]);
+  });
+
+  it('drops and counts those beyond its limit, and tells so once', async () => {
+    const lines: { msg: string; dropped?: number }[] = [];
+    const write = (line: string): void => void lines.push(JSON.parse(line) as (typeof lines)[0]);
+    const store = await ground.open();
+    const queue = new RecordQueue({ store: store.requests, log: pino({}, { write }), most: 100 });
+    for (const record of some(130)) queue.take(record);
+    expect([queue.waiting, queue.dropped]).to.deep.equal([100, 30]);
+    await queue.close();
+    expect(await store.requests.page({ limit: 1_000 })).to.have.length(100);
+    expect(lines.map(({ msg, dropped }) => [msg, dropped])).to.deep.equal([
+      ['records of requests were dropped', 30],
+    ]);
+  });
+
+  it('keeps records that a failing store has not taken, and writes them later', async () => {
+    const store = await ground.open();
+    let fails = true;
+    const { requests } = store;
+    const queue = new RecordQueue({
+      store: {
+        lost: 0,
+        rollUp: () => requests.rollUp(),
+        add: (records) => (fails ? Promise.reject(new Error('away')) : requests.add(records)),
+      },
+      log,
+      most: 1_000,
+    });
+    for (const record of some(600)) queue.take(record);
+    await queue.flush();
+    expect([queue.waiting, queue.dropped]).to.deep.equal([600, 0]);
+    fails = false;
+    await queue.close();
+    expect(await requests.page({ limit: 1_000 })).to.have.length(600);
+    expect(queue.dropped).to.equal(0);
+  });
+});
