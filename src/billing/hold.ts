@@ -1,6 +1,7 @@
 import type { HoldResult, Settled, Store } from '../store/store-types.js';
 import type { StoredResponse, EndedCall } from '../store/idempotency/idempotency-types.js';
 import type { IdempotentRequest } from './idempotent-request.js';
+import type { RequestRecord } from '../core/request-record.js';
 import type { Charge } from '../store/ledger/ledger-columns.js';
 import type { Logger } from 'pino';
 import { isRefused } from '../store/store-error.js';
@@ -51,11 +52,7 @@ export class Hold {
   async take(key_id: string): Promise<HoldResult> {
     const { request_id, account_id, amount_nano } = this;
     const { store } = this.books;
-    if (amount_nano === null) {
-      return (await store.hasEnded(key_id))
-        ? { admitted: false, because: 'ended' }
-        : { admitted: true };
-    }
+    if (amount_nano === null) return store.admit(key_id);
     // A store that fails may have taken the hold all the same.
     this.#open = true;
     const result = await store.hold(request_id, account_id, amount_nano, key_id);
@@ -67,11 +64,13 @@ export class Hold {
    * Charges and ends the hold in one transaction, committed when this resolves, or else written to
    * the journal to be done once the store is back. It keeps the answer as well: without one, the
    * call is known to be charged when it is repeated, and nothing else. Answers what became of the
-   * charge; undefined where none was made, or where the store does not know yet.
+   * charge; undefined where none was made, or where the store does not know yet. The record goes
+   * with the charge into the store, and not into the journal.
    */
   async settle(
     charge: Omit<Charge, keyof Held>,
     answer?: StoredResponse,
+    record?: RequestRecord,
   ): Promise<Settled | undefined> {
     if (!this.#open) {
       await this.answer(answer);
@@ -80,7 +79,7 @@ export class Hold {
     const { request_id, account_id, amount_nano } = this;
     const whole = Object.assign({ request_id, account_id, hold_nano: amount_nano ?? 0n }, charge);
     const kept = this.repeatable?.answered(answer);
-    const settled = await this.books.settler.settle(whole, kept);
+    const settled = await this.books.settler.settle(whole, kept, record);
     this.#open = false;
     this.repeatable?.end();
     return settled;
@@ -159,6 +158,11 @@ export class Settler {
     return this.#isFailing ? 'the store does not take writes' : undefined;
   }
 
+  /** How many charges wait in the journal. */
+  get waiting(): number {
+    return this.#backlog.size;
+  }
+
   /** Takes note of how a write to the store has ended. */
   wrote(error?: unknown): void {
     this.#isFailing = error !== undefined;
@@ -188,7 +192,11 @@ export class Settler {
    * Resolves when the charge is in the ledger, with what became of it, or on disk, with undefined.
    * Rejects where it is kept nowhere.
    */
-  settle(charge: Charge, answered?: EndedCall): Promise<Settled | undefined> {
+  settle(
+    charge: Charge,
+    answered?: EndedCall,
+    record?: RequestRecord,
+  ): Promise<Settled | undefined> {
     return new Promise((resolve, reject) => {
       const attempt: Attempt = {
         charge,
@@ -199,7 +207,7 @@ export class Settler {
         index: -1,
       };
       this.#attempts.add(attempt);
-      this.options.store.settle(charge, answered).then(
+      this.options.store.settle(charge, answered, record).then(
         (settled) => this.#entered(attempt, settled || undefined),
         (error: unknown) => this.#failed(attempt, error),
       );

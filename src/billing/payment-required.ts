@@ -1,4 +1,4 @@
-import { GatewayError, unauthorized } from '../core/errors.js';
+import { accountSuspended, GatewayError, unauthorized } from '../core/errors.js';
 import type { HoldRefusal } from '../store/store-types.js';
 import { formatDollars } from '../lib/money.js';
 
@@ -26,6 +26,8 @@ export function paymentRequired(
       return new GatewayError('key_limit_reached', overLimit(reason, needed_nano) + said);
     case 'ended':
       return unauthorized('The API key is not valid.');
+    case 'suspended':
+      return accountSuspended();
   }
 }
 

@@ -1,3 +1,4 @@
+import { ConfigError } from '../config/config-error.js';
 import { load } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
 import { checkPipelines } from '../pipeline/type-check.js';
@@ -21,12 +22,18 @@ export interface Checked {
  */
 export async function check(file: string, env: NodeJS.ProcessEnv | undefined): Promise<Checked> {
   const { faults, configuration, endpoints } = await load(file, env, MODALITIES);
-  const { stages, faults: pluginFaults } = await stagesFor(endpoints, builtInStages(MODALITIES));
+  const { stages, faults: pluginFaults } = await stagesFor(
+    file,
+    endpoints,
+    builtInStages(MODALITIES),
+  );
   // A stage that could not be loaded is unknown too, which need not be said again.
   const inspected = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),
   );
-  const all = [...faults, ...pluginFaults, ...inspected].sort(byPlace);
+  const all = [...faults, ...pluginFaults, ...inspected].sort(
+    (a, b) => Number(b.file === file) - Number(a.file === file) || byPlace(a, b),
+  );
   const sound = all.every(({ severity }) => severity === 'warning');
   return { faults: all, configuration: sound ? configuration : undefined, stages };
 }
@@ -34,3 +41,13 @@ export async function check(file: string, env: NodeJS.ProcessEnv | undefined): P
 function byPlace(a: ConfigFault, b: ConfigFault): number {
   return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 }
+
+/** Checks the file and throws `ConfigError` unless it is valid. */
+export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
+  const checked = await check(file, env);
+  const { configuration } = checked;
+  if (!configuration) throw new ConfigError(checked.faults);
+  return { ...checked, configuration };
+}
+
+export type Sound = Checked & { configuration: Configuration };

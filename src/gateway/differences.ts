@@ -1,6 +1,7 @@
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Model, Upstream } from '../core/model.js';
+import { amountsOf } from './margins.js';
 import { formatDollars } from '../lib/money.js';
 import { MODALITIES } from '../modalities/index.js';
 
@@ -11,10 +12,14 @@ export interface Difference {
   text: string;
 }
 
-/** What changes for clients and for bills from one configuration to the next, models first. */
+/**
+ * What changes for clients and for bills from one configuration to the next, models first. The
+ * address of a provider may hold what came from the environment: it can be left unsaid.
+ */
 export async function differences(
   before: Configuration,
   after: Configuration,
+  { hasAddresses }: { hasAddresses: boolean } = { hasAddresses: true },
 ): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const [id, model] of before.models) {
@@ -25,7 +30,11 @@ export async function differences(
   for (const id of after.models.keys()) {
     if (!before.models.has(id)) found.push(told(`model ${id} is new`));
   }
-  return [...found, ...providerDifferences(before, after), ...endpointDifferences(before, after)];
+  return [
+    ...found,
+    ...providerDifferences(before, after, hasAddresses),
+    ...endpointDifferences(before, after),
+  ];
 }
 
 /** The models of a key that a configuration no longer has. */
@@ -91,16 +100,6 @@ function priceDifferences(id: string, before: PriceShape, after: PriceShape): Di
   });
 }
 
-/** Dollars by unit; a price by size or quality has a unit for each. */
-function amountsOf(shape: Exclude<PriceShape, 'free'>): Map<string, string> {
-  const amounts = new Map<string, string>();
-  for (const [unit, value] of Object.entries(shape)) {
-    if (typeof value === 'string') amounts.set(unit, value);
-    else for (const [kind, amount] of Object.entries(value)) amounts.set(`${unit} ${kind}`, amount);
-  }
-  return amounts;
-}
-
 /** `up by 20 %`, `down by 5 %`. */
 function change(before: number, after: number): string {
   if (before === 0) return 'is no longer free';
@@ -158,11 +157,16 @@ async function holdDifferences(before: Model, after: Model): Promise<Difference[
   return found;
 }
 
-function providerDifferences(before: Configuration, after: Configuration): Difference[] {
+function providerDifferences(
+  before: Configuration,
+  after: Configuration,
+  hasAddresses: boolean,
+): Difference[] {
   return [...before.providers].flatMap(([name, { base_url }]) => {
     const next = after.providers.get(name);
     if (!next || next.base_url === base_url || base_url === '' || next.base_url === '') return [];
-    return [told(`provider ${name}: its address is ${next.base_url}, ${base_url} before`)];
+    const address = hasAddresses ? `${next.base_url}, ${base_url} before` : 'another one';
+    return [told(`provider ${name}: its address is ${address}`)];
   });
 }
 

@@ -4,15 +4,19 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { createApp, type Handler } from './router.js';
 import { Settler } from '../billing/hold.js';
-import { check, type Checked } from './check.js';
-import { ConfigError } from '../config/config-error.js';
+import { sound, type Sound } from './check.js';
 import type { Configuration } from '../core/configuration.js';
 import { drain } from './drain.js';
+import { factsOf } from './facts.js';
+import { PriceNotes } from './price-notes.js';
 import type { Health } from './probes.js';
-import { AccessLog, type LogLines } from '../telemetry/log.js';
+import { AccessLog, type LogLines } from '../telemetry/access-log.js';
+import { RecordQueue } from '../telemetry/record-queue.js';
+import { RequestRecorder } from '../telemetry/request-recorder.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { Memory } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
+import { textReader } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { createRateLimiters } from '../lib/rate-limiter.js';
 import { Journal } from '../store/journal/journal.js';
@@ -28,7 +32,9 @@ import {
 } from '../upstream/credentials.js';
 import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
+import { Views } from './views.js';
 import { InFlightSet } from '../lib/in-flight.js';
+import { MODALITIES } from '../modalities/index.js';
 import { logExpired } from '../modalities/video/log-expired.js';
 
 /** How often a process says that it lives and looks for the holds of those that do not. */
@@ -56,15 +62,7 @@ export interface GatewayOptions {
   store_wait_ms?: number;
 }
 
-/** Checks the file and throws `ConfigError` unless it is valid. */
-export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
-  const checked = await check(file, env);
-  const { configuration } = checked;
-  if (!configuration) throw new ConfigError(checked.faults);
-  return { ...checked, configuration };
-}
-
-export type Sound = Checked & { configuration: Configuration };
+export { sound, type Sound };
 
 /** The composition root: a store, a network and a server around one configuration at a time. */
 export class Gateway {
@@ -75,11 +73,14 @@ export class Gateway {
   readonly #rate_limiters: Services['rate_limiters'];
   readonly #memory = new Memory();
   readonly #access_log: AccessLog;
+  readonly #records: RecordQueue;
+  readonly #recorder: RequestRecorder;
   readonly #poll_client: PollClient;
   readonly #health: ProviderHealth;
   #configuration: Configuration;
   #handler: Handler;
   readonly #settler: Settler;
+  readonly #price_notes: PriceNotes;
   #timer: NodeJS.Timeout | undefined;
   #isSweeping = false;
   /** The error of the last heartbeat, logged once and not at every beat. */
@@ -90,11 +91,17 @@ export class Gateway {
     readonly store: Store,
     private network: Network,
     private readonly options: GatewayOptions,
+    /** Metrics and the like, as gateway.yaml turns them on. */
+    readonly views: Views,
   ) {
     this.#configuration = checked.configuration;
     this.#health = new ProviderHealth(options.now);
-    this.#access_log = new AccessLog(options.log, options.lines);
+    this.#access_log = new AccessLog(options.log, options.lines, options.now);
+    const most = checked.configuration.requests.queue;
+    this.#records = new RecordQueue({ store: store.requests, log: options.log, most });
+    this.#recorder = new RequestRecorder([this.#access_log, this.#records, ...views.sinks]);
     this.#rate_limiters = createRateLimiters(options.now);
+    this.#price_notes = new PriceNotes(store.prices);
     const { now } = options;
     const google = createTokenSource(now);
     this.network = withSignatures(withTokens(network, google), now);
@@ -105,6 +112,9 @@ export class Gateway {
     const { log, random, store_wait_ms: wait_ms } = options;
     this.#settler = new Settler({ store, journal, log, random, ...(wait_ms && { wait_ms }) });
     this.#handler = this.#compose(checked);
+    const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
+    const outer = { settler: this.#settler, records: this.#records, store, state: this.#state };
+    views.watch(factsOf({ ...inner, ...outer }));
     const handle: RequestListener = (req, res) => void this.#handler(req, res);
     this.#server = createServer(SERVER_OPTIONS, handle)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
@@ -124,7 +134,8 @@ export class Gateway {
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;
     const network = createNetwork({ connections, idle_ms });
     try {
-      const gateway = new Gateway(checked, store, network, options);
+      const views = await Views.open(configuration, { ...options, store });
+      const gateway = new Gateway(checked, store, network, options, views);
       await gateway.#settler.open();
       if (await gateway.#beat()) await gateway.#sweep();
       return gateway;
@@ -168,14 +179,17 @@ export class Gateway {
    */
   reload(checked: Sound): void {
     this.#configuration = checked.configuration;
+    this.#records.most = checked.configuration.requests.queue;
     this.#health.keep(checked.configuration.providers);
     this.#handler = this.#compose(checked);
     this.#state.configuration_fault = undefined;
+    this.views.reloaded(checked.configuration);
   }
 
   /** Says in `/readyz` that the file has been edited and cannot be taken up. */
   refuseReload(reason: string): void {
     this.#state.configuration_fault = reason;
+    this.views.refused(reason);
   }
 
   /** Takes no new work, lets running answers finish within `drain`, then closes everything. */
@@ -186,6 +200,8 @@ export class Gateway {
     this.#poll_client.close();
     await this.network.close();
     await this.#settler.close();
+    await this.#records.close();
+    await this.views.close();
     clearTimeout(this.#timer);
     try {
       await this.store.close();
@@ -195,6 +211,7 @@ export class Gateway {
   }
 
   #compose({ configuration, stages }: Sound): Handler {
+    this.#access_log.serve(configuration.endpoints);
     const { store, network, options } = this;
     const { log, now, random } = options;
     const outlasting = {
@@ -206,8 +223,10 @@ export class Gateway {
       settler: this.#settler,
       memory: this.#memory,
       access_log: this.#access_log,
+      recorder: this.#recorder,
     };
-    const services = { configuration, store, network, log, now, random, ...outlasting };
+    const eachText = textReader(MODALITIES);
+    const services = { configuration, store, network, log, now, random, eachText, ...outlasting };
     return createApp(stages, services, this.#state);
   }
 
@@ -247,6 +266,13 @@ export class Gateway {
     }
   }
 
+  async #sweepRequests(): Promise<void> {
+    const { keep_ms, keep_totals_ms } = this.#configuration.requests;
+    const now_ms = this.options.now();
+    const before = { records_ms: now_ms - keep_ms, totals_ms: now_ms - keep_totals_ms };
+    await this.store.requests.sweep(before);
+  }
+
   async #sweep(): Promise<void> {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
@@ -261,6 +287,8 @@ export class Gateway {
       await this.store.images.sweep();
       await this.store.idempotency.sweep(limits.idempotency_total_bytes);
       await this.store.sign_in.sweep(this.#configuration.sign_in.session);
+      await this.#sweepRequests();
+      await this.#price_notes.note(this.#configuration);
     } catch (error) {
       log.error({ err: error }, 'the store does not answer');
     } finally {

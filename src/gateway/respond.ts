@@ -4,32 +4,37 @@ import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
+import { clientLeft, finalRecord, type Ending } from '../pipeline/request-record.js';
+import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
-import type { AccessLog } from '../telemetry/log.js';
+import type { AccessLog } from '../telemetry/access-log.js';
 import { publicError } from '../http/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
  * Around all stages of a request: writes what they have made of it, errors in the one shape or in
- * that of the endpoint's format, and logs one line. No error leaves it.
+ * that of the endpoint's format, and records it, or logs one line. No error leaves it.
  */
 export function respond(
-  { log, access_log, configuration, now }: Services,
+  { log, access_log, recorder, configuration, now }: Services,
   state: Health,
 ): StageMiddleware {
   const { client_ms } = configuration.limits;
+  const { cost } = configuration.headers;
   return async (ctx, next) => {
     const started = performance.now();
-    let refused: number | undefined;
+    let refused: Ending | undefined;
     try {
       if (state.draining) throw drainingError();
       await next();
-      writeAnswer(ctx, client_ms);
+      writeAnswer(ctx, { client_ms, cost });
     } catch (error) {
       refused = writeError(ctx, error, { log, client_ms, now });
     }
-    logAccess(ctx, access_log, performance.now() - started, refused);
+    const record = finalRecord(ctx.state, refused ?? answered(ctx));
+    if (record) recorder.take(record, ctx);
+    else logAccess(ctx, access_log, performance.now() - started, refused);
     if (ctx.state.room) release(ctx.state.room, ctx);
   };
 }
@@ -58,8 +63,11 @@ function drainingError(): GatewayError {
   });
 }
 
-/** Writes the body of an answer, unless its delivery has written it. */
-function writeAnswer(ctx: Context, client_ms: number): void {
+/** Writes the body of an answer, with its cost if wanted, unless its delivery has written it. */
+function writeAnswer(
+  ctx: Context,
+  { client_ms, cost }: { client_ms: number; cost: boolean },
+): void {
   const { res, state } = ctx;
   const text = textOf(state);
   if (res.headersSent) ctx.respond = false;
@@ -67,7 +75,10 @@ function writeAnswer(ctx: Context, client_ms: number): void {
   if (text !== undefined) {
     const { answer } = state;
     const status = answer && 'status' in answer ? answer.status : undefined;
-    send(ctx, { status: status ?? 200, text, client_ms });
+    const { receipt } = state;
+    if (!cost || !receipt) return send(ctx, { status: status ?? 200, text, client_ms });
+    const headers = { 'tollgate-cost': formatDollars(receipt.cost_nano) };
+    send(ctx, { status: status ?? 200, text, client_ms, headers });
   } else if (!state.answer && ctx.respond !== false && ctx.status === 404 && ctx.body == null) {
     throw new GatewayError('not_found', `No stage of ${ctx.method} ${ctx.path} answers.`);
   }
@@ -111,31 +122,35 @@ function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
   if (res.writableLength > 0) res.setTimeout(client_ms);
 }
 
+function answered({ res, status }: Context): Ending {
+  return { status: res.headersSent ? res.statusCode : status, code: null };
+}
+
 /** Writes an error, and answers its status, also where a stream tells it under another one. */
 function writeError(
   ctx: Context,
   error: unknown,
   { log, client_ms, now }: Pick<Services, 'log' | 'now'> & { client_ms: number },
-): number | undefined {
+): Ending | undefined {
   const { request_id } = ctx.state;
   if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
     if (!(error instanceof ClientDisconnected))
       log.error({ request_id, err: error }, 'a request broke');
     if (!ctx.res.writableEnded) ctx.res.destroy();
-    return undefined;
+    return ctx.res.headersSent ? undefined : clientLeft;
   }
   const { shown, status } = publicError(request_id, error, log);
   const stream = errorStream(ctx, shown, now());
   if (stream !== undefined) {
     const headers = { ...shown.headers, ...EVENTS };
     send(ctx, { status: 200, text: stream, headers, client_ms });
-    return status;
+    return { status, code: shown.code };
   }
   const { headers } = shown;
   const body = ctx.state.error_body?.(shown, request_id) ?? shown;
   send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
-  return status;
+  return { status, code: shown.code };
 }
 
 /** The head of a stream that only tells an error. */
@@ -149,21 +164,24 @@ function errorStream(ctx: Context, error: GatewayError, now_ms: number): string 
   return error_stream?.(error, { request_id, now_ms, model: model?.id ?? '' });
 }
 
+/** A request without a record: one that asks for no work, or whose caller is not known. */
 function logAccess(
   ctx: Context,
   access_log: AccessLog,
   took_ms: number,
-  refused: number | undefined,
+  refused: Ending | undefined,
 ): void {
-  const { request_id, endpoint, caller, account_id, model, task, receipt } = ctx.state;
+  const { request_id, caller, account_id, model, task, receipt } = ctx.state;
+  const { status, code } = refused ?? answered(ctx);
   access_log.write({
     request_id,
-    endpoint,
-    status: refused ?? (ctx.res.headersSent ? ctx.res.statusCode : ctx.status),
+    status,
+    call: `${ctx.method} ${ctx.path}`,
     took_ms,
     account: caller?.account_id ?? account_id,
     model: model?.id ?? task?.task.model,
     cost_nano: receipt?.cost_nano,
     uncollected_nano: receipt?.uncollected_nano,
+    code,
   });
 }

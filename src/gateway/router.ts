@@ -45,7 +45,7 @@ export function createApp(
   app.use(identifying(services.now));
   app.use(health(state, services));
   app.use(answer);
-  if (dashboard) app.use(createDashboard(services));
+  if (dashboard) app.use(createDashboard({ ...services, state }));
   if (cors.length > 0) app.use(preflight(cors, router));
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));

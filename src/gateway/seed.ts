@@ -1,23 +1,33 @@
 import type { Configuration } from '../core/configuration.js';
 import type { Store } from '../store/store-types.js';
+import { GATEWAY } from '../core/actor.js';
+import { makeSignInLink, type SignInLink } from '../dashboard/sign-in/sign-in-link.js';
 
 export interface FirstStart {
   account: string;
   credit_nano: bigint;
   secret: string;
+  /** Signs in as an operator; undefined where there is no dashboard. */
+  sign_in: SignInLink | undefined;
 }
 
 /**
  * Where the file asks for it and the store holds no account yet: makes one with credit and a key,
- * so that a newcomer's first call works. The secret is in the answer and nowhere else.
+ * so that a newcomer's first call works, and a link into the dashboard. The secrets are in the
+ * answer and nowhere else.
  */
 export async function firstStart(
-  { first_start }: Configuration,
+  configuration: Configuration,
   store: Store,
 ): Promise<FirstStart | undefined> {
+  const { first_start, dashboard } = configuration;
   if (!first_start || (await store.accounts({ limit: 1 })).length > 0) return undefined;
   const { account: name, credit_nano } = first_start;
   const account = await store.createAccount(name, credit_nano);
   const { secret } = await store.createKey(account.id, 'first key');
-  return { account: account.name, credit_nano, secret };
+  const terms = { operator: true, by: GATEWAY };
+  const sign_in = dashboard
+    ? await makeSignInLink({ store, configuration }, account.id, terms)
+    : undefined;
+  return { account: account.name, credit_nano, secret, sign_in };
 }

@@ -1,4 +1,4 @@
-import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { audioNamed } from '../lib/audio-length.js';
@@ -43,7 +43,12 @@ export async function readMultipartBody(
   terms: BodyTerms,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(req, terms, MULTIPART);
-  const parts = await partsOf(bytes, req.headers['content-type'] ?? '');
+  const form = await open(req.headers['content-type'] ?? '');
+  if (!form) {
+    const complaint = 'The Content-Type must name the boundary of the form.';
+    throw new GatewayError('invalid_request', complaint);
+  }
+  const parts = await partsOf(form, bytes);
   const body = new Map<string, string | string[]>();
   for (const [key, value] of parts) {
     const name = key.replace(/\[\]$/u, '');
@@ -54,12 +59,10 @@ export async function readMultipartBody(
   return Object.fromEntries(body);
 }
 
-function partsOf(bytes: Buffer, type: string): Promise<[string, string][]> {
+function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, string][]> {
   return new Promise((resolve, reject) => {
     const refuse = (complaint: string, cause?: unknown): void =>
       reject(new GatewayError('invalid_request', complaint, { cause }));
-    const form = open(type);
-    if (!form) return refuse('The Content-Type must name the boundary of the form.');
     const parts: [string, string][] = [];
     form
       .on('field', (name, value, isNameCut, isCut) => {
@@ -84,7 +87,9 @@ function most(isName: boolean): string {
 }
 
 /** A reader of forms; undefined where the content type names no boundary. */
-function open(type: string): BusboyInstance | undefined {
+async function open(type: string): Promise<BusboyInstance | undefined> {
+  // Loaded with the first form: most gateways see none, and no command does.
+  const { Busboy } = await import('@fastify/busboy');
   try {
     return new Busboy({ headers: { 'content-type': type }, limits: LIMITS });
   } catch {

@@ -7,8 +7,8 @@ import { gather } from './large-body.js';
 import type { Room } from './memory-budget.js';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Ajv2020, type AnySchema, type ValidateFunction, type ErrorObject } from 'ajv/dist/2020.js';
-import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
+import type { Ajv2020, AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
+import { compilerOf, compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
 
 /** The limits of a body, and the checks of a large one. */
 export interface BodyTerms {
@@ -144,7 +144,7 @@ function tooComplex(over: 'values' | 'depth', values: number): GatewayError {
 export type Check = (body: unknown) => void;
 
 /** Stops at the first error, so that a hostile body cannot cause a long list. */
-const ajv = compilerOfShipped({ discriminator: true, allowUnionTypes: true });
+let ajv: Ajv2020 | undefined;
 const shipped = new Map<string, Check>();
 
 /** The check of a format's schema, `schemas/NAME.schema.json`, which may refine another one. */
@@ -154,6 +154,7 @@ export function compileShippedSchema(name: string): Check {
     const schema = readShippedSchema(name);
     const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
     for (const { $ref } of refined) compileShippedSchema($ref);
+    ajv ??= compilerOfShipped({ discriminator: true, allowUnionTypes: true });
     check = checking(ajv.compile(schema));
     shipped.set(name, check);
   }
@@ -167,7 +168,7 @@ export function compileOwnSchema(path: string, configFile: string): Check {
     if (!statSync(file).isFile()) throw new OptionError('it is no regular file');
     const text = readFileSync(file, 'utf8');
     // Every reload compiles the schema anew, and an older one may have the same `$id`.
-    const own = new Ajv2020({ discriminator: true, strict: false });
+    const own = compilerOf({ discriminator: true, strict: false });
     return checking(own.compile(JSON.parse(text) as AnySchema));
   } catch (error) {
     throw new OptionError(`the schema "${path}" cannot be used: ${reason(error)}`);

@@ -16,6 +16,7 @@ export type Secrets = Record<'rich' | 'other' | 'poor', string>;
 const CHAT = '/v1/chat/completions';
 const IMAGES = '/v1/images/generations';
 const QUEUE = '/v1/queue/sim-video';
+const VIDEOS = '/v1/videos';
 
 const model = fc.constantFrom('sim-chat', 'sim-chat', 'sim-free', 'sim-image', 'sim-video', 'none');
 const content = fc.oneof(
@@ -76,6 +77,16 @@ const video = fc.record(
   },
   { requiredKeys: ['prompt'] },
 );
+const openAiVideo = fc.record(
+  {
+    model: fc.constantFrom('sim-video', 'sim-video', 'none'),
+    prompt: fc.string({ maxLength: 20 }),
+    seconds: fc.constantFrom('1', '8', '9', 4, null, {}),
+    size: fc.constantFrom('1280x720', '720x1280', '1x1'),
+    input_reference: fc.jsonValue({ maxDepth: 2 }),
+  },
+  { requiredKeys: ['model', 'prompt'] },
+);
 
 const json = (value: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
   value.map((one) => JSON.stringify(one));
@@ -104,11 +115,15 @@ const broken = fc
 const asked = fc.oneof(
   { weight: 20, arbitrary: fc.tuple(fc.constant(CHAT), json(plain)) },
   { weight: 20, arbitrary: fc.tuple(fc.constant(CHAT), json(chat)) },
-  { weight: 8, arbitrary: fc.tuple(fc.constantFrom(CHAT, IMAGES, QUEUE), broken) },
-  { weight: 6, arbitrary: fc.tuple(fc.constantFrom(CHAT, IMAGES, QUEUE), json(fc.jsonValue())) },
-  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(CHAT, IMAGES, QUEUE), long) },
+  { weight: 8, arbitrary: fc.tuple(fc.constantFrom(CHAT, IMAGES, QUEUE, VIDEOS), broken) },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(fc.constantFrom(CHAT, IMAGES, QUEUE, VIDEOS), json(fc.jsonValue())),
+  },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(CHAT, IMAGES, QUEUE, VIDEOS), long) },
   { weight: 2, arbitrary: fc.tuple(fc.constant(IMAGES), json(image)) },
   { weight: 4, arbitrary: fc.tuple(fc.constant(QUEUE), json(video)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant(VIDEOS), json(openAiVideo)) },
 );
 
 const place = fc.oneof(
@@ -122,6 +137,8 @@ const place = fc.oneof(
   ),
   fc.webPath().map((path) => `/api${path}`),
   fc.webPath().map((path) => `${QUEUE}/requests${path}`),
+  fc.webPath().map((path) => `${VIDEOS}${path}`),
+  fc.webQueryParameters().map((query) => `${VIDEOS}?limit=1&${query}`),
   fc.webPath().map((path) => `/v1/images/kept${path}`),
   fc.webPath(),
 );

@@ -13,7 +13,7 @@ import {
 } from './helpers/scripted-gateway.js';
 import { repeat } from './helpers/idempotent-request.js';
 
-const STORE = ['caller', 'hold', 'settle', 'release', 'hasEnded'] as const;
+const STORE = ['caller', 'hold', 'settle', 'release', 'admit'] as const;
 const KEYS = ['begin', 'answer', 'forget'] as const;
 
 /** A failure that leaves the act undone, and one that hides that it was done. */
@@ -64,7 +64,7 @@ class Saboteur {
 const USUAL = (isPaid: boolean): string[] =>
   isPaid
     ? [...BEGUN, 'hold', 'upstream', 'release', 'forget', ...BEGUN, 'hold', 'upstream', 'settle']
-    : [...BEGUN, 'hasEnded', 'upstream', 'forget', ...BEGUN, 'hasEnded', 'upstream', 'answer'];
+    : [...BEGUN, 'admit', 'upstream', 'forget', ...BEGUN, 'admit', 'upstream', 'answer'];
 const BEGUN = ['caller', 'begin'];
 
 const idOf = ({ text }: Answer): string | undefined => /"id":"chatcmpl-([^"]+)"/u.exec(text)?.[1];

@@ -12,7 +12,7 @@ import { HELLO } from './helpers/scripted-gateway.js';
 import { repeat } from './helpers/idempotent-request.js';
 import { run, seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
 
-const KILLS = 8;
+const KILLS = 5;
 const CLIENTS = 12;
 /** The latest moment of a kill, in things that have happened since the first call. */
 const LATEST = 150;

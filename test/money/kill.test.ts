@@ -9,7 +9,7 @@ import { chatJson, chatSse, play, startUpstream, type FakeUpstream } from '../he
 import { dataOf } from './helpers/scripted-gateway.js';
 import { run, seeded, serve } from './helpers/gateway-process.js';
 
-const KILLS = 20;
+const KILLS = 12;
 const CLIENTS = 12;
 /** The latest moment of a kill, in things that have happened since the first call. */
 const LATEST = 400;
@@ -65,6 +65,11 @@ describe('a killed gateway process', function () {
     expect(new Set(whole).size, 'no answer twice').to.equal(whole.length);
     expect(whole.length).to.be.greaterThan(KILLS);
     expect(refusals).to.deep.equal([]);
+    for (const reference of references) {
+      expect(await store.requests.one(reference), `the record of ${reference}`).not.to.equal(
+        undefined,
+      );
+    }
     const last = await serve(config);
     try {
       const { code, output } = await run(['verify', '--json', '--config', config]);

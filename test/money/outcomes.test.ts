@@ -66,6 +66,7 @@ describe('the billing of a chat answer', () => {
       estimated: false,
       ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, null])),
       uncollected_nano: 0n,
+      refund_of: null,
     });
     expect(response.headers.get('x-request-id')).to.equal(charge.reference);
   });

@@ -62,9 +62,9 @@ models:
         msg: 'an answer cost more than could be collected',
       },
     ]);
-    expect(told.find(({ endpoint }) => endpoint === 'chat')).to.include({
-      cost_nano: '2000000',
-      uncollected_nano: '6522000',
+    expect(told.find(({ msg }) => msg === 'POST /v1/chat/completions')).to.include({
+      cost: '0.002',
+      uncollected: '0.006522',
     });
     const { data } = JSON.parse(await look('/api/ledger')) as { data: Record<string, unknown>[] };
     expect(data[0]).to.include({
@@ -75,7 +75,7 @@ models:
     });
     for (const [path, operator] of [
       ['/', false],
-      [`/operator/accounts/${dashboard.account.id}`, true],
+      [`/operator/accounts/${dashboard.account.id}?tab=ledger`, true],
     ] as const) {
       const page = await look(path, operator);
       expect(page, path).to.include('$0.006522').and.include('uncollected');

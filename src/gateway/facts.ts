@@ -1,0 +1,40 @@
+import type { Health } from './probes.js';
+import type { Services } from '../pipeline/services.js';
+import type { RecordQueue } from '../telemetry/record-queue.js';
+import type { GatewayFacts } from '../telemetry/view.js';
+
+type Parts = Pick<Services, 'inflight' | 'memory' | 'settler' | 'store' | 'health'> & {
+  records: RecordQueue;
+  state: Health;
+};
+
+/** What views may read of the parts of a gateway. */
+export function factsOf(parts: Parts): GatewayFacts {
+  const { inflight, memory, settler, store, health, records, state } = parts;
+  return {
+    get in_flight() {
+      return inflight.size;
+    },
+    get in_flight_bytes() {
+      return memory.bytes;
+    },
+    get journal_charges() {
+      return settler.waiting;
+    },
+    get is_store_up() {
+      return settler.fault === undefined;
+    },
+    get records_waiting() {
+      return records.waiting;
+    },
+    get records_dropped() {
+      return records.dropped;
+    },
+    get has_configuration_fault() {
+      return state.configuration_fault !== undefined;
+    },
+    providers: () => health.report(),
+    ping: () => store.ping(),
+    holds: () => store.openHolds(),
+  };
+}

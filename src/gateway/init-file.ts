@@ -1,0 +1,163 @@
+import { isRecord } from '../lib/is-record.js';
+import type { PlannedModel, PlannedProvider } from './init-plan.js';
+
+export interface InitFile {
+  /** Where the schema of gateway.yaml is, seen from the file; left out where it is elsewhere. */
+  schema: string | undefined;
+  /** `2026-11-23`. */
+  date: string;
+  port: number;
+  /** With models: they are served. Without: they are shown as a comment. */
+  providers: readonly PlannedProvider[];
+}
+
+/** An upstream of a planned model. */
+interface Entry {
+  provider: PlannedProvider;
+  model: PlannedModel;
+  upstreams: { provider: string; model?: string }[];
+}
+
+/** The text of a first gateway.yaml. It holds no secret, only names of variables. */
+export function initFile({ schema, date, port, providers }: InitFile): string {
+  const served = providers.filter(({ models }) => models.length > 0);
+  const idle = providers.filter(({ models }) => models.length === 0);
+  const entries = entriesOf(served);
+  const owners = new Set([...entries.values()].map(({ provider }) => provider));
+  return [
+    ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`, '#']),
+    ...head(date, port),
+    "owners: # whose models these are: `owned_by` in the list of models, a client's menu",
+    ...[...owners].map(({ name, title }) => `  ${word(name)}: { name: ${word(title)} }`),
+    '',
+    'providers: # accounts at upstreams; ${NAME} comes from the environment, or from .env',
+    ...served.map(providerLine),
+    ...idle.map((provider) => `  #${providerLine(provider).slice(1)}`),
+    '',
+    'models: # what clients may ask for, by the names that they use',
+    ...[...entries].flatMap(([id, entry]) => modelLines(id, entry)),
+    ...omittedLines(served),
+    ...idleLines(idle),
+    '',
+    '# All endpoints that ship are served. `npx tollgate explain MODEL` shows those of a model,',
+    '# the stages that a request walks through, and a worked bill.',
+    '',
+  ].join('\n');
+}
+
+function head(date: string, port: number): string[] {
+  return [
+    `# Written by \`tollgate init\` on ${date}, and yours from now on. \`tollgate check\` finds`,
+    '# every fault before it is served. A running gateway takes up a changed file by itself, and',
+    '# keeps the older one if the new one is not valid.',
+    '',
+    `listen: 127.0.0.1:${port} # this machine alone; for others put a proxy with TLS in front`,
+    `public_url: http://127.0.0.1:${port} # how the world sees it; sign-in links begin with it`,
+    'store: sqlite:data/tollgate.db # or postgres://user:password@host/database',
+    '',
+    '# The first start makes this account if there is none, and prints a key and a sign-in link.',
+    'first_start: { account: demo, credit: 10.00 } # dollars to spend here, paid by nobody',
+    '',
+    'limits:',
+    '  default_max_tokens: 8192 # for clients that name no limit; the hold before a call counts it',
+    '',
+  ];
+}
+
+function providerLine({ name, uses, title, entry, base_url, models }: PlannedProvider): string {
+  const keys = [...(name === uses ? [] : [['uses', uses] as const]), ...entry];
+  const place = base_url === null ? title : `${title} at ${base_url}`;
+  const remark = models.length > 0 ? place : `${title}: no price is known here`;
+  return `  ${word(name)}: ${flow(Object.fromEntries(keys))} # ${remark}`;
+}
+
+/**
+ * Models by the ID that clients use. Two servers of one's own with the same model stand in for each
+ * other; at other providers a second model of that name has its provider's name before it.
+ */
+function entriesOf(providers: readonly PlannedProvider[]): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const provider of providers) {
+    for (const model of provider.models) {
+      const first = entries.get(model.id);
+      const own = { provider: provider.name };
+      if (!first) entries.set(model.id, { provider, model, upstreams: [own] });
+      else if (first.model.price === 'free' && model.price === 'free') first.upstreams.push(own);
+      else {
+        const upstreams = [{ ...own, model: model.id }];
+        entries.set(`${provider.name}/${model.id}`, { provider, model, upstreams });
+      }
+    }
+  }
+  return entries;
+}
+
+function modelLines(id: string, { provider, model, upstreams }: Entry): string[] {
+  const { capabilities, limits, limits_note, price, price_note } = model;
+  const isLocal = provider.base_url !== null;
+  const note = isLocal && capabilities.includes('chat') ? ' # add vision if it sees images' : '';
+  return [
+    `  ${word(id)}:`,
+    `    owner: ${word(provider.name)}`,
+    `    capabilities: ${flow(capabilities)}${note}`,
+    `    upstreams: ${flow(upstreams)}`,
+    ...(Object.keys(limits).length === 0 ? [] : pairLines('limits', limits, limits_note)),
+    ...pairLines('price', price, price_note),
+  ];
+}
+
+const LINE_CHARACTERS = 100;
+
+/** One line, or a block where that would be too long. */
+function pairLines(key: string, value: unknown, note: string): string[] {
+  const remark = note === '' ? '' : ` # ${note}`;
+  const line = `    ${key}: ${flow(value, key === 'price')}${remark}`;
+  if (line.length <= LINE_CHARACTERS || !isRecord(value)) return [line];
+  const lines = Object.entries(value).map(([name, one]) => {
+    return `      ${word(name)}: ${flow(one, key === 'price')}`;
+  });
+  return [`    ${key}:${remark}`, ...lines];
+}
+
+function omittedLines(providers: readonly PlannedProvider[]): string[] {
+  return providers
+    .filter(({ omitted }) => omitted > 0)
+    .map(({ name, omitted }) => `  # and ${omitted} more of ${name}, which are written likewise`);
+}
+
+function idleLines([first]: readonly PlannedProvider[]): string[] {
+  if (!first) return [];
+  return [
+    `  # ${first.title}: its prices are not known here. Take the # from its line under providers,`,
+    '  # and write its models with the prices that you pay.',
+    '  # MODEL-ID:',
+    '  #   owner: NAME # one of owners',
+    '  #   capabilities: [chat, tools]',
+    `  #   upstreams: ${flow([{ provider: first.name }])}`,
+    '  #   limits: { max_tokens: 8192, context: 128000 }',
+    '  #   price: { input_per_million: 1.00, output_per_million: 2.00 } # dollars',
+  ];
+}
+
+const PLAIN = /^[A-Za-z][\w./@-]*(?::[\w./@-]+)*$/;
+const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+const AMOUNT = /^\d{1,15}(?:\.\d{1,9})?$/;
+
+/** Text as one word of YAML, in quotes where it needs them. A plain `${` stays one. */
+function word(text: string): string {
+  if (PLAIN.test(text) && !RESERVED.test(text)) return text;
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** A value on one line. Amounts of dollars are text that needs no quotes. */
+function flow(value: unknown, has_amounts = false): string {
+  if (typeof value === 'string') {
+    return has_amounts && AMOUNT.test(value) ? value : word(value);
+  }
+  if (Array.isArray(value)) return `[${value.map((one) => flow(one)).join(', ')}]`;
+  if (!isRecord(value)) return String(value);
+  const pairs = Object.entries(value).map(([key, one]) => {
+    return `${word(key)}: ${flow(one, has_amounts)}`;
+  });
+  return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`;
+}

@@ -1,0 +1,177 @@
+import { priceShape, type PriceShape } from '../billing/price-shape.js';
+import { shippedPrices, type ListPrices } from '../config/list-prices.js';
+import type { Starter } from '../config/starters.js';
+import { MODALITIES } from '../modalities/index.js';
+import { askLocalServers, type LocalAddress, type LocalOutcome } from './local-servers.js';
+
+/** A model as `tollgate init` writes it. */
+export interface PlannedModel {
+  /** The provider's own ID. */
+  id: string;
+  capabilities: readonly string[];
+  limits: Readonly<Record<string, unknown>>;
+  price: PriceShape | Readonly<Record<string, unknown>>;
+  /** A remark on the limits, and one on the price; empty where there is none. */
+  limits_note: string;
+  price_note: string;
+}
+
+/** A provider that was found. */
+export interface PlannedProvider {
+  /** The name of its entry. */
+  name: string;
+  uses: string;
+  title: string;
+  /** The keys of its entry. A secret stands as the name of its variable, never as itself. */
+  entry: readonly (readonly [key: string, value: string])[];
+  /** Where it was found: variables of the environment, an address, or in this process. */
+  variables: readonly string[];
+  base_url: string | null;
+  /** Empty where no price is known. */
+  models: readonly PlannedModel[];
+  /** Models that are left out, as there are too many. */
+  omitted: number;
+}
+
+/** What was looked for and cannot be used. */
+export interface Missed {
+  name: string;
+  title: string;
+  reason: string;
+  /** Something answers at this address, so the gateway cannot listen there. */
+  busy_url: string | null;
+}
+
+export interface Findings {
+  providers: PlannedProvider[];
+  missed: Missed[];
+}
+
+export interface Search {
+  starters: readonly Starter[];
+  /** The names of the providers that are looked for; left out for all. */
+  picks: readonly string[] | undefined;
+  env: NodeJS.ProcessEnv;
+  addresses: readonly LocalAddress[];
+  timeout_ms: number;
+}
+
+/** Models of one local server that are written: hundreds are no use in a first file. */
+const LOCAL_MODELS = 40;
+const EMBEDDING = /embed|minilm|(?:^|[/_-])(?:bge|e5|gte)[-_]/i;
+
+/** Looks for keys in the environment, and for servers on this machine. */
+export async function findProviders({
+  starters,
+  picks,
+  env,
+  addresses,
+  timeout_ms,
+}: Search): Promise<Findings> {
+  const isWanted = (name: string): boolean => picks?.includes(name) ?? true;
+  const priced = starters.filter(({ models }) => models.length > 0);
+  const prices = await shippedPrices(priced.map(({ manifest }) => manifest));
+  const findings: Findings = { providers: [], missed: [] };
+  for (const starter of starters) {
+    if (starter.variables.length === 0 || !isWanted(starter.manifest)) continue;
+    const values = starter.variables.map(([key, names]) => {
+      return [key, names.find((name) => (env[name] ?? '') !== '')] as const;
+    });
+    const unset = starter.variables.filter((_, at) => values[at]?.[1] === undefined);
+    if (unset.length === 0) findings.providers.push(withKeys(starter, values, prices));
+    else findings.missed.push(missing(starter, unset));
+  }
+  const asked = addresses.filter(({ name }) => isWanted(name));
+  const outcomes = await askLocalServers(asked, timeout_ms);
+  asked.forEach((address, at) => add(findings, address, starters, outcomes[at]));
+  return findings;
+}
+
+/** What serves where nothing else is found, from inside the process. */
+export async function lastResort(starters: readonly Starter[]): Promise<PlannedProvider[]> {
+  const within = starters.filter(({ in_process, models }) => in_process && models.length > 0);
+  const prices = await shippedPrices(within.map(({ manifest }) => manifest));
+  return within.map((starter) => withKeys(starter, [], prices));
+}
+
+function withKeys(
+  starter: Starter,
+  values: readonly (readonly [key: string, variable: string | undefined])[],
+  prices: ListPrices,
+): PlannedProvider {
+  const variables = values.flatMap(([, name]) => name ?? []);
+  return {
+    name: starter.manifest,
+    uses: starter.manifest,
+    title: starter.title,
+    entry: values.map(([key, name = '']) => [key, `\${${name}}`]),
+    variables,
+    base_url: null,
+    models: plannedModels(starter, prices),
+    omitted: 0,
+  };
+}
+
+function plannedModels({ manifest, models }: Starter, prices: ListPrices): PlannedModel[] {
+  return models.flatMap(([id, { capabilities, limits = {}, price, note = '' }]): PlannedModel[] => {
+    const said = { id, capabilities, limits, limits_note: note };
+    if (price) return [{ ...said, price, price_note: '' }];
+    const listed = prices.find({ provider: { manifest }, model: id }, MODALITIES);
+    if (!listed) return [];
+    const price_note = `the list price of ${listed.date}`;
+    return [{ ...said, price: priceShape(listed.price), price_note }];
+  });
+}
+
+function missing({ manifest, title }: Starter, unset: Starter['variables']): Missed {
+  const names = unset.map(([, variables]) => variables.join(' or '));
+  const reason = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not set`;
+  return { name: manifest, title, reason, busy_url: null };
+}
+
+function add(
+  { providers, missed }: Findings,
+  { name, uses, base_url }: LocalAddress,
+  starters: readonly Starter[],
+  outcome: LocalOutcome = { kind: 'silent' },
+): void {
+  const starter = starters.find(({ manifest }) => manifest === uses);
+  const title = name === uses ? (starter?.title ?? name) : name;
+  if (outcome.kind === 'models') {
+    providers.push({
+      name,
+      uses,
+      title,
+      entry: base_url === starter?.base_url ? [] : [['base_url', base_url]],
+      variables: [],
+      base_url,
+      models: outcome.models.slice(0, LOCAL_MODELS).map(({ id, context }) => ({
+        id,
+        capabilities: EMBEDDING.test(id) ? ['embedding'] : ['chat', 'tools'],
+        limits: context === undefined ? {} : { context },
+        limits_note: '',
+        price: 'free',
+        price_note: '',
+      })),
+      omitted: Math.max(0, outcome.models.length - LOCAL_MODELS),
+    });
+    return;
+  }
+  const isSilent = outcome.kind === 'silent';
+  const reason = isSilent
+    ? `nothing answers at ${base_url}`
+    : `${base_url} answers, but ${outcome.reason}`;
+  missed.push({ name, title, reason, busy_url: isSilent ? null : base_url });
+}
+
+const FIRST_PORT = 8080;
+
+/** The first port from 8080 on at which none of the asked servers is. */
+export function freePort({ providers, missed }: Findings): number {
+  const busy = [...providers.map(({ base_url }) => base_url), ...missed.map((one) => one.busy_url)]
+    .flatMap((url) => url ?? [])
+    .map((url) => Number(new URL(url).port));
+  let port = FIRST_PORT;
+  while (busy.includes(port)) port += 1;
+  return port;
+}

@@ -1,0 +1,51 @@
+import { priceShape, type PriceShape } from '../billing/price-shape.js';
+import { shippedPrices } from '../config/list-prices.js';
+import type { Upstream } from '../core/model.js';
+import { MODALITIES } from '../modalities/index.js';
+
+/** What is left of a price where the upstream charges its list price. */
+export interface Margin {
+  /** `input_per_million`, or `per_image hd`. */
+  unit: string;
+  /** Dollars. */
+  price: string;
+  list: string;
+  /** Of the price; below zero where each call is a loss, null where the price is zero. */
+  percent: number | null;
+  /** The day on which the list was read. */
+  date: string;
+}
+
+/** The margins of each upstream, for the units that both its price and the list have. */
+export async function margins(upstreams: readonly Upstream[]): Promise<Margin[][]> {
+  const manifests = [...new Set(upstreams.map(({ provider }) => provider.manifest))];
+  const prices = await shippedPrices(manifests);
+  return upstreams.map((upstream) => {
+    const listed = prices.find(upstream, MODALITIES);
+    if (!listed) return [];
+    const own = amountsOf(priceShape(upstream.price));
+    return [...amountsOf(priceShape(listed.price))].flatMap(([unit, list]) => {
+      // A free model has a price of zero for each unit.
+      const price = own.get(unit) ?? (upstream.price.free ? '0.00' : undefined);
+      if (price === undefined) return [];
+      return [
+        { unit, price, list, percent: marginOf(Number(price), Number(list)), date: listed.date },
+      ];
+    });
+  });
+}
+
+function marginOf(price: number, list: number): number | null {
+  return price === 0 ? null : Number((((price - list) / price) * 100).toFixed(1));
+}
+
+/** Dollars by unit; a price by size or quality has a unit for each. */
+export function amountsOf(shape: PriceShape): Map<string, string> {
+  const amounts = new Map<string, string>();
+  if (shape === 'free') return amounts;
+  for (const [unit, value] of Object.entries(shape)) {
+    if (typeof value === 'string') amounts.set(unit, value);
+    else for (const [kind, amount] of Object.entries(value)) amounts.set(`${unit} ${kind}`, amount);
+  }
+  return amounts;
+}

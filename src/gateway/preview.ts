@@ -1,0 +1,219 @@
+import { RequestNotes } from '../pipeline/request-notes.js';
+import type { Configuration, EndpointEntry } from '../core/configuration.js';
+import { GatewayError } from '../core/errors.js';
+import { isRecord } from '../lib/is-record.js';
+import { readShippedSchema } from '../lib/schemas.js';
+import type { Model, Upstream } from '../core/model.js';
+import type { Provider, WireRequest } from '../core/provider.js';
+import { UpstreamError } from '../core/upstream-error.js';
+import { ownConnection } from '../http/own-connection.js';
+import { compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
+import { MODALITIES } from '../modalities/index.js';
+import { formatOf, type Modality } from '../pipeline/modality.js';
+import type { Services } from '../pipeline/services.js';
+import type { Sending, Work } from '../pipeline/work.js';
+import { holdTo } from '../stages/validate.js';
+import { ProviderHealth } from '../telemetry/provider-health.js';
+import { masked, PLAIN_HEADERS } from '../upstream/classify-error.js';
+import { withSignatures, withTokens } from '../upstream/credentials.js';
+import type { Network } from '../upstream/network-types.js';
+import { outgoingRequest } from '../upstream/network.js';
+
+/** A request as it would leave, its secrets as dots. */
+export interface PreviewedRequest {
+  method: string;
+  /** Null where the provider answers in this process, so that nothing leaves. */
+  url: string | null;
+  headers: Readonly<Record<string, string>>;
+  /** Parsed where it is JSON; else its text, or how many bytes it has. */
+  body: unknown;
+}
+
+/** What one upstream would be sent for a body. */
+export interface PreviewedUpstream {
+  provider: string;
+  model: string;
+  requests: PreviewedRequest[];
+  /** Why it would be sent nothing; null where it would be asked. */
+  refusal: string | null;
+}
+
+export interface Preview {
+  /** The method and path of the endpoint that takes the body. */
+  at: string;
+  ignored: readonly string[];
+  adjusted: readonly string[];
+  upstreams: PreviewedUpstream[];
+}
+
+/**
+ * Works out what each upstream of a model would be sent for a client's body, and contacts none of
+ * them. The endpoint is the first that takes such a body, with `model` as its model; stages of the
+ * operator's own are not run. Throws `GatewayError` where every endpoint refuses it.
+ */
+export async function previewRequests(
+  body: Readonly<Record<string, unknown>>,
+  model: Model,
+  configuration: Configuration,
+): Promise<Preview> {
+  const { endpoint, work } = planned(body, model, configuration.endpoints);
+  const upstreams: PreviewedUpstream[] = [];
+  for (const upstream of model.upstreams) {
+    const { provider } = upstream;
+    const isAble = work.upstreams.includes(upstream);
+    const asked = isAble
+      ? await preview(upstream, work, configuration)
+      : { requests: [], refusal: 'it cannot do what the request asks for, or has no price for it' };
+    upstreams.push({ provider: provider.name, model: upstream.model, ...asked });
+  }
+  const at = `${endpoint.method} ${endpoint.path}`;
+  return { at, ignored: work.ignored, adjusted: work.adjusted ?? [], upstreams };
+}
+
+function planned(
+  body: Readonly<Record<string, unknown>>,
+  model: Model,
+  endpoints: readonly EndpointEntry[],
+): { endpoint: EndpointEntry; work: Work } {
+  let refusal: unknown;
+  for (const endpoint of endpoints) {
+    const modality = modalityOf(endpoint);
+    const format = formatOf(MODALITIES, endpoint);
+    if (!modality || !format || !model.capabilities.has(modality.name)) continue;
+    const shipped = readShippedSchema(format.name);
+    const namesModel = isRecord(shipped['properties']) && 'model' in shipped['properties'];
+    const own = { ...structuredClone(body), ...(namesModel && { model: model.id }) };
+    try {
+      format.spell?.(own);
+      const ownSchemas = endpoint.stages.flatMap(({ name, option }) =>
+        name === 'validate' && typeof option === 'string' && option.startsWith('.')
+          ? [compileOwnSchema(option, endpoint.main)]
+          : [],
+      );
+      holdTo([compileShippedSchema(format.name), ...ownSchemas], own, format.mend?.bind(format));
+      return { endpoint, work: modality.plan({ format: format.name, body: own }, model) };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal ?? new GatewayError('invalid_request', 'No endpoint takes a body for this model.');
+}
+
+/** The modality whose work an endpoint does, where it asks upstreams at all. */
+function modalityOf({ stages }: EndpointEntry): Modality | undefined {
+  const spends = stages.some(({ name }) => name === 'balance');
+  const route = stages.find(({ name }) => name === 'route')?.option as
+    { capability?: unknown } | null | undefined;
+  return spends ? MODALITIES.get(String(route?.capability)) : undefined;
+}
+
+async function preview(
+  upstream: Upstream,
+  work: Work,
+  configuration: Configuration,
+): Promise<Pick<PreviewedUpstream, 'requests' | 'refusal'>> {
+  const requests: PreviewedRequest[] = [];
+  const client = ownConnection();
+  const recorder: Network = {
+    send: (provider, request) => {
+      requests.push(shown(provider, request));
+      return Promise.reject(new UpstreamError('unreachable', 'Nothing is sent.'));
+    },
+    close: () => Promise.resolve(),
+  };
+  // A token would have to be asked for: dots stand in its place.
+  const tokens = { token: () => Promise.resolve(DOTS), drop: () => undefined };
+  const network = withSignatures(withTokens(recorder, tokens), Date.now);
+  try {
+    await work.send(upstream, sendingOf(network, configuration, client));
+  } catch (error) {
+    if (!(error instanceof UpstreamError || error instanceof GatewayError)) throw error;
+    if (requests.length === 0) return { requests, refusal: error.message };
+  } finally {
+    client.close();
+  }
+  return { requests, refusal: null };
+}
+
+/** What a call takes until its first request has left: no account, no hold, no store. */
+function sendingOf(
+  network: Network,
+  configuration: Configuration,
+  client: Sending['client'],
+): Sending {
+  const done = (): Promise<void> => Promise.resolve();
+  const services = {
+    configuration,
+    network,
+    now: Date.now,
+    health: new ProviderHealth(Date.now),
+    store: { tasks: { begin: done, retarget: done } },
+  };
+  return {
+    request_id: 'preview',
+    endpoint: undefined,
+    caller: { key_id: '', account_id: '', models: undefined },
+    hold: { amount_nano: null, handOver: done } as unknown as Sending['hold'],
+    client,
+    notes: new RequestNotes(),
+    services: services as unknown as Services,
+  };
+}
+
+const DOTS = '········';
+const SECRET_NAME = /auth|key|token|secret|cookie|signature|password|credential/iu;
+
+function shown(provider: Provider, request: WireRequest): PreviewedRequest {
+  const { method } = request;
+  if (provider.local) {
+    const { headers, body } = request;
+    return { method, url: null, headers, body: bodyOf(body, provider) };
+  }
+  const { url, headers, body } = outgoingRequest(provider, request);
+  return {
+    method,
+    url: urlOf(url, provider),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, headerOf(name, value, provider)]),
+    ),
+    body: bodyOf(body, provider),
+  };
+}
+
+/** The operator's own headers hold secrets as likely as not. Of credentials the scheme is shown. */
+function headerOf(name: string, value: string, provider: Provider): string {
+  const low = name.toLowerCase();
+  const own = Object.keys(provider.headers).some((one) => one.toLowerCase() === low);
+  if (PLAIN_HEADERS.has(low) || DAY.test(value)) return value;
+  if (!own && !SECRET_NAME.test(name)) return withoutSecrets(value, provider);
+  const space = value.indexOf(' ');
+  return space === -1 ? DOTS : `${value.slice(0, space)} ${DOTS}`;
+}
+
+/** A version of an API, as a header names it. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/u;
+
+function urlOf(url: string, provider: Provider): string {
+  const [address = '', query] = url.split('?', 2);
+  const parts = query?.split('&').map((part) => {
+    const [name = ''] = part.split('=', 1);
+    return SECRET_NAME.test(name) ? `${name}=${DOTS}` : part;
+  });
+  return withoutSecrets([address, ...(parts ? [parts.join('&')] : [])].join('?'), provider);
+}
+
+function withoutSecrets(text: string, provider: Provider): string {
+  return masked(text, provider).replaceAll('***', DOTS);
+}
+
+function bodyOf(body: WireRequest['body'] | null, provider: Provider): unknown {
+  if (body === undefined || body === null) return null;
+  if (typeof body !== 'string') return `${body.byteLength} bytes`;
+  const text = withoutSecrets(body, provider);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Configuration } from '../core/configuration.js';
+import type { PriceEntry, PriceHistory } from '../store/prices/price-history.js';
+
+/**
+ * Keeps the prices of each configuration in the store, so that a page can work out what an older
+ * request has cost. Call it now and then: it writes once for each configuration.
+ */
+export class PriceNotes {
+  #noted: Configuration | undefined;
+
+  constructor(private readonly prices: PriceHistory) {}
+
+  async note(configuration: Configuration): Promise<void> {
+    if (this.#noted === configuration) return;
+    await this.prices.note(entriesOf(configuration));
+    this.#noted = configuration;
+  }
+}
+
+function entriesOf({ models }: Configuration): PriceEntry[] {
+  return [...models.values()].flatMap(({ id, upstreams }) =>
+    upstreams.map(({ provider, model, price }) => ({
+      model: id,
+      provider: provider.name,
+      upstream_model: model,
+      price,
+    })),
+  );
+}
