@@ -8,6 +8,7 @@ import { refuseCrossSite } from './origin.js';
 import { pageRoutes } from './pages/routes.js';
 import { seeOther } from './redirect.js';
 import { returnTo } from './return-to.js';
+import { refuseBeyondScope, tokenReader, type TokenReader } from './management-token.js';
 import { securityHeaders } from './security.js';
 import { signInRoutes } from './sign-in/routes.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from './types.js';
@@ -29,18 +30,31 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   const isHttps = services.configuration.public_url.startsWith('https:');
   const strict = securityHeaders(isHttps, false);
   const lenient = securityHeaders(isHttps, true);
+  const tokenOf = tokenReader(services);
   for (const route of routes) {
     const setHeaders = route.inline_styles ? lenient : strict;
     const handle = async (ctx: DashboardContext): Promise<void> => {
       await setHeaders(ctx);
-      await showingErrors(ctx, services, () => answer(ctx, route, services));
+      await showingErrors(ctx, services, () => answer(ctx, route, services, tokenOf));
     };
     router.register(route.path, [route.method], [handle]);
   }
   const dispatch = router.routes();
+  /** A path that nobody serves is told to a browser by a page, and to a program as JSON. */
+  const nextOrPage = async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
+    try {
+      await next();
+    } catch (error) {
+      if (ctx.state.endpoint !== undefined) throw error;
+      await strict(ctx);
+      await showingErrors(ctx, services, () => {
+        throw error;
+      });
+    }
+  };
   return async (ctx, next) => {
     const { path: layers, route } = router.match(ctx.path, ctx.method);
-    if (layers.length === 0) return next();
+    if (layers.length === 0) return wantsPage(ctx) ? nextOrPage(ctx, next) : next();
     if (route) return dispatch(Object.assign(ctx, { params: {}, router }), next);
     await strict(ctx);
     return showingErrors(ctx, services, () => {
@@ -53,9 +67,15 @@ async function answer(
   ctx: DashboardContext,
   route: Route,
   services: DashboardServices,
+  tokenOf: TokenReader,
 ): Promise<void> {
   const { public_url } = services.configuration;
   ctx.state.endpoint = route.path;
+  const token = route.path.startsWith('/api/') ? await tokenOf(ctx) : undefined;
+  if (token) {
+    refuseBeyondScope(token, route.scope);
+    return route.answer(ctx, undefined, token);
+  }
   const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
   if (visitor) ctx.state.account_id = visitor.session.account_id;
   if (!visitor && isClosed(route)) return askToSignIn(ctx, public_url);
@@ -98,6 +118,11 @@ function isClosed({ who }: Route): boolean {
 
 function isRead({ method }: Context): boolean {
   return method === 'GET' || method === 'HEAD';
+}
+
+/** Whether it is a browser that opens an address: a program asks for JSON, or for anything. */
+function wantsPage(ctx: Context): boolean {
+  return isRead(ctx) && ctx.accepts('json', 'html') === 'html';
 }
 
 function query(words: Record<string, string>): string {

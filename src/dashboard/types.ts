@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../core/configuration.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { State } from '../pipeline/stage.js';
+import type { Scope } from '../core/scopes.js';
+import type { ManagementToken } from '../store/tokens/management-tokens.js';
 import type { Session } from '../store/sign-in/sign-in-types.js';
 import type { Store } from '../store/store-types.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
@@ -15,6 +17,8 @@ export interface DashboardServices {
   log: Logger;
   /** How the calls of this process to each provider end. */
   health: ProviderHealth;
+  /** Why an edited configuration was not taken up, if it was not. */
+  state: { readonly configuration_fault: string | undefined };
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -41,11 +45,17 @@ export interface Route {
    * redirects to the sign-in page.
    */
   who: 'all' | 'anyone' | 'visitor' | 'operator';
+  /** The scope that lets a management token in; a route without it takes no token. */
+  scope?: Scope;
   /** Allows inline styles, which some ready-made pages need. */
   inline_styles?: boolean;
   /**
    * Writes the answer to the context. `visitor` is undefined for `all`, and for `anyone` without a
-   * session.
+   * session, and for a request with a management token.
    */
-  answer(ctx: DashboardContext, visitor: Visitor | undefined): Promise<void> | void;
+  answer(
+    ctx: DashboardContext,
+    visitor: Visitor | undefined,
+    token?: ManagementToken,
+  ): Promise<void> | void;
 }

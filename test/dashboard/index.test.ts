@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { AccessLog } from '../../src/telemetry/log.js';
+import { AccessLog } from '../../src/telemetry/access-log.js';
 import { respond } from '../../src/gateway/respond.js';
 import { mount } from '../../src/dashboard/index.js';
 import type { Route } from '../../src/dashboard/types.js';
@@ -54,7 +54,9 @@ async function serve(
   const rate_limiters = createRateLimiters(Date.now);
   const site = { ...configuration, public_url };
   const health = new ProviderHealth(Date.now);
-  const services = { configuration: site, store, rate_limiters, health, log, now: Date.now };
+  const state = { draining: false, configuration_fault: undefined };
+  const told = { store, rate_limiters, health, log, now: Date.now, state };
+  const services = { configuration: site, ...told };
   const app = new Koa<State>();
   app.silent = true;
   app.use((ctx, next) => {
@@ -63,7 +65,7 @@ async function serve(
   });
   const access_log = new AccessLog(log);
   const responding = { ...services, access_log } as unknown as Services;
-  app.use(respond(responding, { draining: false, configuration_fault: undefined }));
+  app.use(respond(responding, state));
   app.use(mount(services, ROUTES));
   app.use((ctx) => {
     ctx.body = 'elsewhere';

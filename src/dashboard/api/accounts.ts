@@ -1,26 +1,32 @@
+import type { Actor } from '../../core/actor.js';
+import { parseDollars } from '../../lib/money.js';
 import type { AccountCreation } from '../../schema-types/account-creation.js';
-import type { AccountCredit } from '../../schema-types/account-credit.js';
 import type { AccountQuery } from '../../schema-types/account-query.js';
-import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
-import { creditAccount, makeAccount } from '../views/accounts.js';
+import type { ManagementToken } from '../../store/tokens/management-tokens.js';
+import { refuseBeyondScope } from '../management-token.js';
+import type { DashboardContext, DashboardServices } from '../types.js';
+import { makeAccount } from '../views/accounts.js';
 import { isName, pageOf, readCursor } from '../views/cursor.js';
-import { accountShape, entryShape } from '../views/shapes.js';
+import { accountShape } from '../views/shapes.js';
+import { accountAt } from './account-at.js';
+import { answerLedger, answerUsage } from './account-records.js';
 import { bodyReader, queryReader } from './input.js';
-import { apiRoute, type ApiRoute } from './route.js';
+import { operatorRoute, type ApiRoute } from './route.js';
 
 const DEFAULT_LIMIT = 50;
+const PATH = '/api/accounts/:accountID';
+const UNKNOWN = 'There is no such account.';
 
 const readQuery = queryReader<AccountQuery>('account-query');
 const readCreation = bodyReader<AccountCreation>('account-creation');
-const readCredit = bodyReader<AccountCredit>('account-credit');
 
-/** The routes about all accounts, for operators. */
+/** The routes that list, make and read accounts, for operators and their programs. */
 export function accountRoutes(services: DashboardServices): ApiRoute[] {
   return [
-    apiRoute({
+    operatorRoute({
       method: 'GET',
       path: '/api/accounts',
-      who: 'operator',
+      scope: 'accounts:read',
       about: {
         id: 'listAccounts',
         summary: 'All accounts by name, page by page',
@@ -30,32 +36,68 @@ export function accountRoutes(services: DashboardServices): ApiRoute[] {
       },
       answer: (ctx) => list(ctx, services),
     }),
-    apiRoute({
+    operatorRoute({
       method: 'POST',
       path: '/api/accounts',
-      who: 'operator',
+      scope: 'accounts:write',
       about: {
         id: 'createAccount',
-        summary: 'Make an account, with credit to begin with',
+        summary: 'Make an account; credit to begin with needs the scope credit:write too',
         body: 'account-creation',
         status: 201,
         answer: 'Account',
       },
-      answer: (ctx, visitor) => create(ctx, visitor, services),
+      answer: (ctx, by, token) => create(ctx, by, services, token),
     }),
-    apiRoute({
-      method: 'POST',
-      path: '/api/accounts/:accountID/credit',
-      who: 'operator',
+    ...readRoutes(services),
+  ];
+}
+
+function readRoutes(services: DashboardServices): ApiRoute[] {
+  return [
+    operatorRoute({
+      method: 'GET',
+      path: PATH,
+      scope: 'accounts:read',
       about: {
-        id: 'creditAccount',
-        summary: 'Credit an account; the same reference twice credits once',
-        body: 'account-credit',
+        id: 'readAccount',
+        summary: 'An account: its balance, what is held of it, whether it is suspended',
         status: 200,
-        answer: 'Credited',
-        unknown: 'There is no such account.',
+        answer: 'Account',
+        unknown: UNKNOWN,
       },
-      answer: (ctx, visitor) => credit(ctx, visitor, services),
+      async answer(ctx) {
+        ctx.body = accountShape(await accountAt(ctx, services));
+      },
+    }),
+    operatorRoute({
+      method: 'GET',
+      path: `${PATH}/ledger`,
+      scope: 'ledger:read',
+      about: {
+        id: 'getAccountLedger',
+        summary: 'Credits, charges and refunds of an account, newest first, page by page',
+        query: 'ledger-query',
+        status: 200,
+        answer: 'Ledger',
+        unknown: UNKNOWN,
+      },
+      answer: async (ctx) => answerLedger(ctx, (await accountAt(ctx, services)).id, services),
+    }),
+    operatorRoute({
+      method: 'GET',
+      path: `${PATH}/usage`,
+      scope: 'usage:read',
+      about: {
+        id: 'getAccountUsage',
+        summary: 'What an account used and was charged, by day, model or key',
+        query: 'usage-query',
+        status: 200,
+        answer: 'Usage',
+        csv: true,
+        unknown: UNKNOWN,
+      },
+      answer: async (ctx) => answerUsage(ctx, (await accountAt(ctx, services)).id, services),
     }),
   ];
 }
@@ -70,26 +112,17 @@ async function list(ctx: DashboardContext, { store }: DashboardServices): Promis
 
 async function create(
   ctx: DashboardContext,
-  { session }: Visitor,
+  by: Actor,
   services: DashboardServices,
+  token: ManagementToken | undefined,
 ): Promise<void> {
-  const account = await makeAccount(services, await readCreation(ctx));
+  const asked = await readCreation(ctx);
+  // Without this, a token could credit by making accounts.
+  if (token && parseDollars(asked.credit ?? '0') !== 0n) refuseBeyondScope(token, 'credit:write');
+  const account = await makeAccount(services, asked, by);
   const { request_id } = ctx.state;
-  const told = { request_id, account: account.id, by: session.account_id };
+  const told = { request_id, account: account.id, by: by.id };
   services.log.info(told, 'an operator made an account');
   ctx.status = 201;
   ctx.body = accountShape(account);
-}
-
-async function credit(
-  ctx: DashboardContext,
-  { session }: Visitor,
-  services: DashboardServices,
-): Promise<void> {
-  const asked = await readCredit(ctx);
-  const { entry, account } = await creditAccount(services, ctx.params['accountID'] ?? '', asked);
-  const { request_id } = ctx.state;
-  const told = { request_id, account: account.id, entry: entry.id, by: session.account_id };
-  services.log.info(told, 'an operator credited an account');
-  ctx.body = { entry: entryShape(entry), account: accountShape(account) };
 }

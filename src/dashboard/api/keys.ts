@@ -1,14 +1,16 @@
 import { GatewayError } from '../../core/errors.js';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
+import { actorOf } from '../actor.js';
 import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
 import { makeKey, shownKeys } from '../views/keys.js';
 import { keyShape } from '../views/shapes.js';
 import { bodyReader } from './input.js';
-import { apiRoute, type ApiRoute } from './route.js';
+import { ownRoute, type ApiRoute } from './route.js';
 
 const UNKNOWN = 'There is no such active key.';
 
-const readCreation = bodyReader<KeyCreation>('key-creation');
+/** Reads the body that asks for a key. */
+export const readKeyCreation = bodyReader<KeyCreation>('key-creation');
 
 /**
  * The routes about the visitor's own keys. A key of another account answers 404, as a missing one
@@ -16,10 +18,9 @@ const readCreation = bodyReader<KeyCreation>('key-creation');
  */
 export function keyRoutes(services: DashboardServices): ApiRoute[] {
   return [
-    apiRoute({
+    ownRoute({
       method: 'GET',
       path: '/api/keys',
-      who: 'visitor',
       about: {
         id: 'listKeys',
         summary: 'The own keys, newest first',
@@ -31,10 +32,9 @@ export function keyRoutes(services: DashboardServices): ApiRoute[] {
         ctx.body = { data: shownKeys(keys).map(keyShape) };
       },
     }),
-    apiRoute({
+    ownRoute({
       method: 'POST',
       path: '/api/keys',
-      who: 'visitor',
       about: {
         id: 'createKey',
         summary: 'Make a key; its secret is in this answer and nowhere else',
@@ -44,10 +44,9 @@ export function keyRoutes(services: DashboardServices): ApiRoute[] {
       },
       answer: (ctx, visitor) => create(ctx, visitor, services),
     }),
-    apiRoute({
+    ownRoute({
       method: 'DELETE',
       path: '/api/keys/:keyID',
-      who: 'visitor',
       about: {
         id: 'revokeKey',
         summary: 'Revoke a key, which is refused everywhere before this answers',
@@ -61,10 +60,12 @@ export function keyRoutes(services: DashboardServices): ApiRoute[] {
 
 async function create(
   ctx: DashboardContext,
-  { session: { account_id } }: Visitor,
+  visitor: Visitor,
   services: DashboardServices,
 ): Promise<void> {
-  const { key, secret } = await makeKey(services, account_id, await readCreation(ctx));
+  const { account_id } = visitor.session;
+  const by = actorOf(ctx, visitor);
+  const { key, secret } = await makeKey(services, account_id, await readKeyCreation(ctx), by);
   const { request_id } = ctx.state;
   services.log.info({ request_id, account: account_id, key: key.id }, 'a key was made');
   ctx.status = 201;
@@ -73,11 +74,13 @@ async function create(
 
 async function revoke(
   ctx: DashboardContext,
-  { session: { account_id } }: Visitor,
+  visitor: Visitor,
   { store, log }: DashboardServices,
 ): Promise<void> {
+  const { account_id } = visitor.session;
+  const by = actorOf(ctx, visitor);
   const key = ctx.params['keyID'] ?? '';
-  if (!/^[\w-]{1,100}$/u.test(key) || !(await store.revokeKey(key, account_id))) {
+  if (!/^[\w-]{1,100}$/u.test(key) || !(await store.revokeKey(key, account_id, by))) {
     throw new GatewayError('not_found', UNKNOWN);
   }
   log.info({ request_id: ctx.state.request_id, account: account_id, key }, 'a key was revoked');

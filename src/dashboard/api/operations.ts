@@ -5,7 +5,7 @@ import { isMoment, pageOf, readCursor } from '../views/cursor.js';
 import { providersHealth } from '../views/providers.js';
 import { taskShape } from '../views/shapes.js';
 import { queryReader } from './input.js';
-import { apiRoute, type ApiRoute } from './route.js';
+import { operatorRoute, type ApiRoute } from './route.js';
 
 const DEFAULT_LIMIT = 50;
 
@@ -15,10 +15,10 @@ const readTaskQuery = queryReader<TaskQuery>('task-query');
 export function operationRoutes(services: DashboardServices): ApiRoute[] {
   const configuration = configurationShape(services.configuration);
   return [
-    apiRoute({
+    operatorRoute({
       method: 'GET',
       path: '/api/tasks',
-      who: 'operator',
+      scope: 'gateway:read',
       about: {
         id: 'listTasks',
         summary: 'The video tasks of all accounts, newest first, page by page',
@@ -28,10 +28,10 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
       },
       answer: (ctx) => listTasks(ctx, services),
     }),
-    apiRoute({
+    operatorRoute({
       method: 'GET',
       path: '/api/providers',
-      who: 'operator',
+      scope: 'gateway:read',
       about: {
         id: 'listProviders',
         summary: 'How the calls to each provider went of late, over all processes',
@@ -42,10 +42,10 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
         ctx.body = await providersHealth(services);
       },
     }),
-    apiRoute({
+    operatorRoute({
       method: 'GET',
       path: '/api/configuration',
-      who: 'operator',
+      scope: 'gateway:read',
       about: {
         id: 'getConfiguration',
         summary: 'The configuration in force, without its secrets',

@@ -1,25 +1,14 @@
-import type { LedgerQuery } from '../../schema-types/ledger-query.js';
-import type { UsageQuery } from '../../schema-types/usage-query.js';
-import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
-import { isNumber, pageOf, readCursor } from '../views/cursor.js';
-import { entryShape, ownAccountShape } from '../views/shapes.js';
-import { groupUsage, usageRange } from '../views/usage.js';
-import { usageCsv, usageShape } from '../views/usage-shapes.js';
-import { queryReader } from './input.js';
-import { apiRoute, type ApiRoute } from './route.js';
-
-const DEFAULT_LIMIT = 50;
-
-const readUsageQuery = queryReader<UsageQuery>('usage-query');
-const readLedgerQuery = queryReader<LedgerQuery>('ledger-query');
+import type { DashboardServices } from '../types.js';
+import { ownAccountShape } from '../views/shapes.js';
+import { answerLedger, answerUsage } from './account-records.js';
+import { ownRoute, type ApiRoute } from './route.js';
 
 /** The routes about a visitor's own account. */
 export function ownRoutes(services: DashboardServices): ApiRoute[] {
   return [
-    apiRoute({
+    ownRoute({
       method: 'GET',
       path: '/api/account',
-      who: 'visitor',
       about: {
         id: 'getAccount',
         summary: 'The own account: its balance, what is held of it, what is left',
@@ -32,10 +21,9 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
         ctx.body = ownAccountShape(account, visitor);
       },
     }),
-    apiRoute({
+    ownRoute({
       method: 'GET',
       path: '/api/usage',
-      who: 'visitor',
       about: {
         id: 'getUsage',
         summary: 'What was used and charged, by day, model or key',
@@ -44,55 +32,19 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
         answer: 'Usage',
         csv: true,
       },
-      answer: (ctx, visitor) => answerUsage(ctx, visitor, services),
+      answer: (ctx, { session }) => answerUsage(ctx, session.account_id, services),
     }),
-    apiRoute({
+    ownRoute({
       method: 'GET',
       path: '/api/ledger',
-      who: 'visitor',
       about: {
         id: 'getLedger',
-        summary: 'Credits and charges, newest first, page by page',
+        summary: 'Credits, charges and refunds, newest first, page by page',
         query: 'ledger-query',
         status: 200,
         answer: 'Ledger',
       },
-      answer: (ctx, visitor) => answerLedger(ctx, visitor, services),
+      answer: (ctx, { session }) => answerLedger(ctx, session.account_id, services),
     }),
   ];
-}
-
-async function answerUsage(
-  ctx: DashboardContext,
-  { session: { account_id } }: Visitor,
-  { store, now }: DashboardServices,
-): Promise<void> {
-  const { from, to, by = 'day', model, key: key_id, format = 'json' } = readUsageQuery(ctx);
-  const range = usageRange({ from, to }, now());
-  const rows = await store.usage(account_id, range);
-  const usage = groupUsage(rows, by, { model, key_id });
-  const keys = by === 'key' ? await store.keys(account_id) : [];
-  if (format === 'json') {
-    ctx.body = usageShape(usage, range, by, keys);
-    return;
-  }
-  ctx.set('content-type', 'text/csv; charset=utf-8; header=present');
-  ctx.set(
-    'content-disposition',
-    `attachment; filename="usage-${range.from}-${range.to}-${by}.csv"`,
-  );
-  ctx.body = usageCsv(usage, by, keys);
-}
-
-async function answerLedger(
-  ctx: DashboardContext,
-  { session: { account_id } }: Visitor,
-  { store }: DashboardServices,
-): Promise<void> {
-  const { cursor, limit = DEFAULT_LIMIT, reference } = readLedgerQuery(ctx);
-  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : readCursor(cursor, isNumber);
-  const only = reference === undefined ? {} : { reference };
-  const entries = await store.ledger(account_id, { before, limit: limit + 1, ...only });
-  const { rows, next_cursor } = pageOf(entries, limit, ({ id }) => id);
-  ctx.body = { data: rows.map(entryShape), next_cursor };
 }

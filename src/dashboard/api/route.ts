@@ -1,3 +1,7 @@
+import type { Actor } from '../../core/actor.js';
+import type { Scope } from '../../core/scopes.js';
+import type { ManagementToken } from '../../store/tokens/management-tokens.js';
+import { actorOf } from '../actor.js';
 import type { DashboardContext, Route, Visitor } from '../types.js';
 
 /**
@@ -20,17 +24,32 @@ export interface About {
 
 export type ApiRoute = Route & { about: About };
 
-/** A route of the management API. Its visitor is signed in. */
-export function apiRoute(
-  route: Omit<ApiRoute, 'answer'> & {
+/** A route about the visitor's own account. Its visitor is signed in. */
+export function ownRoute(
+  route: Omit<ApiRoute, 'answer' | 'who' | 'scope'> & {
     answer(ctx: DashboardContext, visitor: Visitor): Promise<void> | void;
   },
 ): ApiRoute {
   return {
     ...route,
+    who: 'visitor',
     answer: (ctx, visitor) => {
       if (!visitor) throw new Error(`Nobody is signed in at ${route.path}.`);
       return route.answer(ctx, visitor);
     },
+  };
+}
+
+/** A route for operators, and for programs whose management token has the scope. */
+export function operatorRoute(
+  route: Omit<ApiRoute, 'answer' | 'who'> & {
+    scope: Scope;
+    answer(ctx: DashboardContext, by: Actor, token?: ManagementToken): Promise<void> | void;
+  },
+): ApiRoute {
+  return {
+    ...route,
+    who: 'operator',
+    answer: (ctx, visitor, token) => route.answer(ctx, actorOf(ctx, visitor, token), token),
   };
 }

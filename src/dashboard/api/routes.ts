@@ -1,7 +1,10 @@
 import { openApi } from '../openapi/document.js';
 import { documentRoutes } from '../openapi/routes.js';
 import type { DashboardServices, Route } from '../types.js';
+import { accountChangeRoutes } from './account-changes.js';
+import { accountKeyRoutes } from './account-keys.js';
 import { accountRoutes } from './accounts.js';
+import { auditRoute } from './audit.js';
 import { keyRoutes } from './keys.js';
 import { operationRoutes } from './operations.js';
 import { ownRoutes } from './own.js';
@@ -13,7 +16,11 @@ export function apiRoutes(services: DashboardServices): Route[] {
     ...ownRoutes(services),
     ...keyRoutes(services),
     ...accountRoutes(services),
+    ...accountChangeRoutes(services),
+    ...accountKeyRoutes(services),
+    auditRoute(services),
     ...operationRoutes(services),
   ];
-  return [...described, ...documentRoutes(openApi(services.configuration, described))];
+  const { configuration } = services;
+  return [...described, ...documentRoutes(openApi(configuration, described), configuration)];
 }

@@ -1,5 +1,6 @@
 import { explainCharts } from './charts.js';
 import { offerCopying } from './copy.js';
+import { keepLive } from './live.js';
 import { showOnce } from './once.js';
 import { localiseTimes } from './times.js';
 
@@ -7,6 +8,4 @@ showOnce(document);
 localiseTimes(document);
 offerCopying(document);
 explainCharts(document);
-document
-  .querySelector('.side [aria-current]')
-  ?.scrollIntoView({ inline: 'center', block: 'nearest' });
+keepLive(document);

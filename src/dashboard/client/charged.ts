@@ -5,10 +5,14 @@ const NANO_DIGITS = 9;
 
 let spent_nano = 0n;
 
-/** Shows the cost of a call, under its answer and in the sum of the page. */
-export async function charged(turn: Turn, reference: string, usage: string): Promise<void> {
+/** Shows the cost of a call after what else is told, under its answer and in the page’s sum. */
+export async function charged(
+  turn: Turn,
+  reference: string,
+  told: readonly string[],
+): Promise<void> {
   const cost = await costOf(reference).catch(() => undefined);
-  turn.bill([usage, cost === undefined ? 'not charged' : `$${cost}`].filter(Boolean).join(' · '));
+  turn.bill([...told, cost === undefined ? 'not charged' : `$${cost}`].join(' · '));
   if (cost === undefined) return;
   spent_nano += nanoOf(cost);
   const total = document.querySelector('#total');

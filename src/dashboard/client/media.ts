@@ -1,12 +1,15 @@
 import { charged } from './charged.js';
 import { call, callJson, posting } from './gateway.js';
-import { element, follow, type Turn } from './turns.js';
+import { element } from './elements.js';
+import type { Call } from './shown-code.js';
+import { Stopwatch } from './stopwatch.js';
+import { follow, type Turn } from './turns.js';
 
 const POLL_MS = 1000;
 const PNG = 'data:image/png;base64,';
 
 interface Images {
-  data: { b64_json?: string; revised_prompt: string }[];
+  data: { b64_json?: string; revised_prompt?: string }[];
 }
 
 interface Task {
@@ -23,37 +26,29 @@ interface Result {
 }
 
 /**
- * Requests an image. The answer holds its bytes, so that the page loads nothing from another site.
+ * Requests images. The answer holds their bytes, so that the page loads nothing from another site.
  */
-export async function image(
-  turn: Turn,
-  body: { model: string; prompt: string; quality: string },
-  signal: AbortSignal,
-): Promise<void> {
-  turn.words.textContent = 'Drawing…';
-  const asked = { ...posting({ ...body, response_format: 'b64_json' }), signal };
-  const answer = await call('/v1/images/generations', asked);
+export async function image(turn: Turn, { path, body }: Call, signal: AbortSignal): Promise<void> {
+  turn.note('Drawing…');
+  const watch = new Stopwatch();
+  const answer = await call(path, { ...posting({ ...body, response_format: 'b64_json' }), signal });
   const { data } = (await answer.json()) as Images;
-  turn.words.textContent = '';
-  for (const { b64_json = '', revised_prompt } of data) {
-    const image = document.createElement('img');
-    image.alt = revised_prompt;
+  const times = watch.said();
+  turn.note('');
+  for (const { b64_json = '', revised_prompt = '' } of data) {
+    const image = element('img');
+    image.alt = revised_prompt || 'The image';
     image.src = PNG + b64_json;
     turn.root.append(image);
   }
-  await charged(turn, answer.headers.get('x-request-id') ?? '', '');
+  await charged(turn, answer.headers.get('x-request-id') ?? '', times);
 }
 
 /** Requests a video, shows its progress, and plays it. */
-export async function video(
-  turn: Turn,
-  model: string,
-  body: object,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `/v1/queue/${model.split('/').map(encodeURIComponent).join('/')}`;
+export async function video(turn: Turn, { path, body }: Call, signal: AbortSignal): Promise<void> {
+  const watch = new Stopwatch();
   const task = await callJson<Task>(path, body, signal);
-  const progress = document.createElement('progress');
+  const progress = element('progress');
   progress.setAttribute('aria-label', 'Making the video');
   turn.root.append(progress);
   try {
@@ -62,10 +57,11 @@ export async function video(
     progress.remove();
   }
   const result = await callJson<Result>(task.response_url, undefined, signal);
-  turn.words.textContent = '';
+  const times = watch.said();
+  turn.note('');
   for (const { url } of result.data ?? []) await play(turn, url, signal);
-  const seconds = result.usage ? `${result.usage.video_seconds} s of video` : '';
-  await charged(turn, task.request_id, seconds);
+  const seconds = result.usage ? [`${result.usage.video_seconds} s of video`] : [];
+  await charged(turn, task.request_id, [...seconds, ...times.map((time) => `made in ${time}`)]);
 }
 
 async function finished(turn: Turn, task: Task, signal: AbortSignal): Promise<void> {
@@ -73,7 +69,7 @@ async function finished(turn: Turn, task: Task, signal: AbortSignal): Promise<vo
     const { status, error } = await callJson<Result>(task.status_url, undefined, signal);
     if (status === 'COMPLETED') return;
     if (status === 'FAILED') throw new Error(error ?? 'The video failed.');
-    turn.words.textContent = status === 'IN_QUEUE' ? 'Waiting in the queue…' : 'Making the video…';
+    turn.note(status === 'IN_QUEUE' ? 'Waiting in the queue…' : 'Making the video…');
     await pause(signal);
   }
 }
@@ -91,14 +87,12 @@ function pause(signal: AbortSignal): Promise<void> {
 /** The bytes need the key, which a video element cannot send, so they are fetched here. */
 async function play(turn: Turn, url: string, signal: AbortSignal): Promise<void> {
   const bytes = await (await call(url, { signal })).blob();
-  const player = document.createElement('video');
+  const player = element('video');
   player.controls = true;
   player.src = URL.createObjectURL(bytes);
   turn.root.append(player);
-  player.addEventListener('loadeddata', () => {
-    if (turn.root.parentElement) follow(turn.root.parentElement);
-  });
-  const link = element('a', 'Download') as HTMLAnchorElement;
+  player.addEventListener('loadeddata', () => follow(turn.root.closest('#output')));
+  const link = element('a', 'Download');
   link.href = player.src;
   link.download = 'video.mp4';
   turn.root.append(link);

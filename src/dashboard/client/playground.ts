@@ -1,17 +1,22 @@
+import { dropImages, images, takeImages } from './attachments.js';
 import { chat, type Message } from './chat.js';
+import { find } from './elements.js';
 import { endKeyWithPage } from './gateway.js';
 import { image, video } from './media.js';
-import { addTurn, type Turn } from './turns.js';
+import { chosen, kindOfModel, takesImages, watchModels } from './models.js';
+import { callFor, promptOf, type Wish } from './requests.js';
+import type { Call } from './shown-code.js';
+import { addPrompt, addRow, type Turn } from './turns.js';
 
 const form = find<HTMLFormElement>('#playground');
 const output = find<HTMLElement>('#output');
 const start = find<HTMLElement>('#start');
-const model = find<HTMLSelectElement>('#model');
 const prompt = find<HTMLTextAreaElement>('#prompt');
 const send = find<HTMLButtonElement>('#send');
 const stop = find<HTMLButtonElement>('#stop');
 
-let said: Message[] = [];
+/** The conversation with each model, the first one first. */
+let conversations: Message[][] = [];
 let running: AbortController | undefined;
 
 form.addEventListener('submit', (event) => {
@@ -24,10 +29,9 @@ prompt.addEventListener('keydown', (event) => {
   form.requestSubmit();
 });
 stop.addEventListener('click', () => running?.abort());
-model.addEventListener('change', showOptions);
 find('#clear').addEventListener('click', () => {
   running?.abort();
-  said = [];
+  conversations = [];
   output.replaceChildren(start);
 });
 for (const button of start.querySelectorAll<HTMLButtonElement>('[data-idea]')) {
@@ -38,7 +42,8 @@ for (const button of start.querySelectorAll<HTMLButtonElement>('[data-idea]')) {
 }
 // On a phone the options are folded, since most people leave them as they are.
 find<HTMLDetailsElement>('#options').open = matchMedia('(min-width: 901px)').matches;
-showOptions();
+watchModels(form);
+takeImages(form, takesImages);
 endKeyWithPage();
 
 async function run(text: string): Promise<void> {
@@ -46,70 +51,56 @@ async function run(text: string): Promise<void> {
   running = controller;
   send.disabled = true;
   stop.hidden = false;
+  const models = chosen();
+  const asked = {
+    kind: kindOfModel(),
+    prompt: text,
+    images: takesImages() ? images() : [],
+    fields: new FormData(form),
+  };
   prompt.value = '';
+  dropImages();
   start.remove();
-  addTurn(output, 'You', text, true);
-  const turn = addTurn(output, model.value, '', false);
-  turn.root.setAttribute('aria-busy', 'true');
-  try {
-    await answer(turn, text, controller.signal);
-  } catch (error) {
-    turn.fail(controller.signal.aborted ? 'Stopped.' : wordsOf(error));
-  }
-  turn.root.removeAttribute('aria-busy');
+  addPrompt(output, text, asked.images);
+  // A model that joins later knows what was said before to the first one.
+  const known = models.map((_id, at) => conversations[at] ?? conversations[0] ?? []);
+  const turns = addRow(output, models);
+  const conversation = turns.map((turn, at) => {
+    const said = known[at] ?? [];
+    const wish = { ...asked, model: models[at] ?? '', said };
+    return converse(turn, wish, controller.signal);
+  });
+  const heard = await Promise.all(conversation);
+  // Clearing the page, which stops the answers, clears what was said too.
+  if (turns.some(({ root }) => root.isConnected)) conversations = heard;
   running = undefined;
   send.disabled = false;
   stop.hidden = true;
   prompt.focus();
 }
 
-async function answer(turn: Turn, text: string, signal: AbortSignal): Promise<void> {
-  const fields = new FormData(form);
-  const word = (name: string): string => {
-    const value = fields.get(name);
-    return typeof value === 'string' ? value : '';
-  };
-  const kind = kindOfModel();
-  if (kind === 'image') {
-    await image(turn, { model: model.value, prompt: text, quality: word('quality') }, signal);
-  } else if (kind === 'video') {
-    const parameters = {
-      resolution: word('resolution'),
-      duration_seconds: Number(word('duration_seconds')),
-      generate_audio: fields.has('generate_audio'),
-    };
-    await video(turn, model.value, { prompt: text, parameters }, signal);
-  } else {
-    const system = word('system').trim();
-    const first: Message[] = system === '' ? [] : [{ role: 'system', content: system }];
-    const asked: Message[] = [...said, { role: 'user', content: text }];
-    const most = Number(word('max_tokens')) || undefined;
-    const content = await chat(turn, model.value, [...first, ...asked], most, signal);
-    said = [...asked, { role: 'assistant', content }];
+/** Shows one answer; resolves with the conversation after it, unchanged where it failed. */
+async function converse(turn: Turn, wish: Wish, signal: AbortSignal): Promise<Message[]> {
+  const said = [...wish.said];
+  const call = callFor(wish);
+  try {
+    await answer(turn, call, signal);
+    if (call.kind === 'chat')
+      said.push(promptOf(wish), { role: 'assistant', content: turn.text() });
+  } catch (error) {
+    turn.fail(signal.aborted ? 'Stopped.' : wordsOf(error));
   }
+  turn.end(call);
+  return said;
 }
 
-/** Shows the options of the chosen model, and its price. */
-function showOptions(): void {
-  const kind = kindOfModel();
-  for (const options of form.querySelectorAll<HTMLElement>('[data-for]')) {
-    options.hidden = options.dataset['for'] !== kind;
-    for (const input of options.querySelectorAll('input')) input.disabled = options.hidden;
-  }
-  find('#price').textContent = model.selectedOptions[0]?.dataset['price'] ?? '';
-}
-
-function kindOfModel(): string {
-  return model.selectedOptions[0]?.dataset['kind'] ?? 'chat';
+function answer(turn: Turn, call: Call, signal: AbortSignal): Promise<void> {
+  if (call.kind === 'image') return image(turn, call, signal);
+  if (call.kind === 'video') return video(turn, call, signal);
+  return chat(turn, call, signal);
 }
 
 function wordsOf(error: unknown): string {
   if (error instanceof TypeError) return 'The gateway cannot be reached.';
   return error instanceof Error ? error.message : 'That did not work.';
-}
-
-function find<E extends Element = HTMLElement>(selector: string): E {
-  const element = document.querySelector<E>(selector);
-  if (!element) throw new Error(`The page has no ${selector}.`);
-  return element;
 }

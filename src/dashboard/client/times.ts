@@ -1,9 +1,8 @@
 const SHOWN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Shows times in the person's time zone, with UTC as the tip. */
+/** Puts the person's own time zone before UTC in the tips of times. */
 export function localiseTimes(root: ParentNode): void {
   for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-local]')) {
-    time.title = time.textContent;
-    time.textContent = SHOWN.format(new Date(time.dateTime));
+    time.title = `${SHOWN.format(new Date(time.dateTime))} (${time.title})`;
   }
 }

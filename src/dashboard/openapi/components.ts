@@ -8,7 +8,8 @@ export type Json = Record<string, unknown>;
 const ANSWERS = 'management-answers';
 
 /** Files in `schemas/` beside those of the modalities. */
-const FILES = ['account-creation', 'account-credit', 'error', 'key-creation', 'model-list'];
+const BODIES = ['account-creation', 'account-credit', 'account-refund', 'key-creation'];
+const FILES = [...BODIES, 'error', 'model-list'];
 
 /** The file of each schema in the document. There, a schema is called by its title. */
 function schemaFiles(): string[] {
@@ -76,6 +77,18 @@ export function errorsOf(statuses: readonly number[]): Json {
 
 export function json(schema: Json): Json {
   return { 'application/json': { schema } };
+}
+
+/** The parameters of a query, by the name of its schema. */
+export function queryParameters(query: string | undefined): Json[] {
+  if (query === undefined) return [];
+  const properties = readShippedSchema(query)['properties'] as Record<string, Json>;
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema,
+  }));
 }
 
 /** A copy whose references point to the place of its definitions in the document. */

@@ -8,13 +8,19 @@ import { endpointOperation } from './endpoints.js';
 import { managementOperation, pathOf } from './management.js';
 
 const DESCRIPTION = [
-  'Models under `/v1`, for an API key; people and their money under `/api`, for a session.',
+  'Models under `/v1`, for an API key; people and their money under `/api`, for a session. ' +
+    'Programs manage accounts there with a management token.',
   'Amounts are dollars as decimal text, exact; times there are ISO 8601, days those of UTC.',
   'Each answer has an `x-request-id`, by which `/api/ledger?reference=` finds its charge.',
 ].join('\n\n');
 
+const TOKEN_USE =
+  'A management token, `tgm_…`, which `tollgate token create` makes. Each operation names the ' +
+  'scope that it needs. No `Origin` is needed.';
+
 const SECURITY = {
   key: { type: 'http', scheme: 'bearer', description: 'An API key: `tg-…`' },
+  token: { type: 'http', scheme: 'bearer', description: TOKEN_USE },
   session: {
     type: 'apiKey',
     in: 'cookie',

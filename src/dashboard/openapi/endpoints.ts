@@ -1,7 +1,7 @@
 import type { EndpointEntry } from '../../core/configuration.js';
 import { MODALITIES } from '../../modalities/index.js';
 import type { Description, RequestFormat } from '../../pipeline/modality.js';
-import { errorsOf, json, schemaOf, type Json } from './components.js';
+import { errorsOf, json, queryParameters, schemaOf, type Json } from './components.js';
 
 const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
 
@@ -33,7 +33,7 @@ const UNKNOWN: Work = {
 
 /** The statuses of refusals, by the stages of the endpoint. */
 const REFUSALS: Readonly<Record<string, readonly number[]>> = {
-  auth: [401, 429],
+  auth: [401, 403, 429],
   validate: [400, 408, 413],
   route: [400],
   balance: [402],
@@ -43,7 +43,8 @@ const REFUSALS: Readonly<Record<string, readonly number[]>> = {
 /** An endpoint of gateway.yaml, with any path and stages. */
 export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   const { stages } = endpoint;
-  const { summary, details, body, status, content, refusals = [] } = workOf(endpoint);
+  const { summary, details, body, status, content, query, refusals = [] } = workOf(endpoint);
+  const parameters = [...parametersOf(endpoint), ...queryParameters(query)];
   const known = stages.flatMap(({ name }) => REFUSALS[name] ?? []);
   if (isRepeatable(endpoint)) known.push(409);
   return {
@@ -52,7 +53,7 @@ export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
     summary,
     ...(details && { description: details }),
     security: stages.some(({ name }) => name === 'auth') ? [{ key: [] }] : [],
-    parameters: [...parametersOf(endpoint), ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
+    parameters: [...parameters, ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
     ...(body && { requestBody: { required: true, content: bodyContent(body) } }),
     responses: {
       [status]: { description: summary, ...contentOf(content) },

@@ -1,6 +1,5 @@
-import { readShippedSchema } from '../../lib/schemas.js';
 import type { ApiRoute } from '../api/route.js';
-import { answerOf, errorsOf, json, schemaOf, type Json } from './components.js';
+import { answerOf, errorsOf, json, queryParameters, schemaOf, type Json } from './components.js';
 
 /** The path of a route as the document writes it: `/api/keys/{keyID}`. */
 export function pathOf({ path }: ApiRoute): string {
@@ -15,7 +14,7 @@ export function managementOperation(route: ApiRoute): Json {
     operationId: about.id,
     tags: [who === 'operator' ? 'Operators' : 'Account'],
     summary: about.summary,
-    security: [{ session: [] }],
+    security: [{ session: [] }, ...(route.scope ? [{ token: [route.scope] }] : [])],
     parameters: [...pathParameters(route), ...queryParameters(about.query)],
     ...(body && { requestBody: { required: true, content: json(schemaOf(body)) } }),
     responses: { [about.status]: successOf(route), ...errorsOf(refusalsOf(route)) },
@@ -49,16 +48,5 @@ function pathParameters({ path }: ApiRoute): Json[] {
     in: 'path',
     required: true,
     schema: { type: 'string' },
-  }));
-}
-
-function queryParameters(query: string | undefined): Json[] {
-  if (query === undefined) return [];
-  const properties = readShippedSchema(query)['properties'] as Record<string, Json>;
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: 'query',
-    description,
-    schema,
   }));
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../core/errors.js';
-import { assetPath } from '../pages/assets.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
@@ -10,12 +9,18 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const PACKAGED: ReadonlyMap<string, string> = new Map([
   ['swagger-ui-bundle.js', SCRIPT],
   ['swagger-ui.css', 'text/css; charset=utf-8'],
-  ['favicon-32x32.png', 'image/png'],
 ]);
 
-/** Starts the page, and corrects markup that a screen reader cannot handle. */
-const START = `const dark = window.matchMedia('(prefers-color-scheme: dark)');
-const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+/**
+ * Starts the page with the models of the visitor, in the theme that was chosen, and corrects markup
+ * that a screen reader cannot handle.
+ */
+const START = `const root = document.documentElement;
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const colour = () => {
+  const theme = root.dataset.theme;
+  root.classList.toggle('dark-mode', theme ? theme === 'dark' : dark.matches);
+};
 dark.addEventListener('change', colour);
 colour();
 
@@ -29,13 +34,41 @@ new MutationObserver(() => {
   }
 }).observe(reference, { childList: true, subtree: true });
 
-window.SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#reference',
-  validatorUrl: null,
-  defaultModelsExpandDepth: 0,
-  syntaxHighlight: false,
-});
+const withModels = (schema, spec, models) => {
+  const name = schema?.$ref?.split('/').pop();
+  const whole = name ? spec.components.schemas[name] : schema;
+  if (!whole?.properties?.model) return schema;
+  const model = { ...whole.properties.model, enum: models, example: models[0] };
+  return { ...whole, properties: { ...whole.properties, model } };
+};
+
+const addModels = (spec) => {
+  const { models = {}, paths = {} } = JSON.parse(reference.dataset.models || '{}');
+  for (const [path, capability] of Object.entries(paths)) {
+    for (const operation of Object.values(spec.paths[path] ?? {})) {
+      for (const content of Object.values(operation.requestBody?.content ?? {})) {
+        content.schema = withModels(content.schema, spec, models[capability]);
+      }
+      for (const parameter of operation.parameters ?? []) {
+        if (parameter.in !== 'path' || parameter.name !== 'model') continue;
+        parameter.schema = { ...parameter.schema, enum: models[capability] };
+      }
+    }
+  }
+  return spec;
+};
+
+fetch('/openapi.json')
+  .then((answer) => answer.json())
+  .then((spec) =>
+    window.SwaggerUIBundle({
+      spec: addModels(spec),
+      dom_id: '#reference',
+      validatorUrl: null,
+      defaultModelsExpandDepth: 0,
+      syntaxHighlight: false,
+    }),
+  );
 `;
 
 const folder = import.meta.resolve('swagger-ui-dist/package.json');
@@ -46,30 +79,9 @@ const version = `${packageVersion()}-${hash('sha256', START).slice(0, 8)}`;
 
 const read = new Map<string, Promise<Buffer>>();
 
-/** A page that shows `/openapi.json`. It loads nothing from other sites. */
-export function referencePage(): string {
-  const at = `/docs/${version}`;
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Tollgate: API reference</title>
-    <link rel="icon" type="image/png" href="${at}/favicon-32x32.png" />
-    <link rel="stylesheet" href="${at}/swagger-ui.css" />
-    <link rel="stylesheet" href="${assetPath('reference.css')}" />
-  </head>
-  <body>
-    <div id="reference">
-      <noscript>
-        <p>This page needs JavaScript; <a href="/openapi.json">what it shows</a> does not.</p>
-      </noscript>
-    </div>
-    <script src="${at}/swagger-ui-bundle.js"></script>
-    <script src="${at}/start.js"></script>
-  </body>
-</html>
-`;
+/** The path of a file of the page. */
+export function referencePath(name: string): string {
+  return `/reference/${version}/${name}`;
 }
 
 /** A file of the page. Throws `GatewayError` (404) for one that it does not need. */

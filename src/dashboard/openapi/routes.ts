@@ -1,8 +1,10 @@
 import type { DashboardContext, Route } from '../types.js';
-import { referenceFile, referencePage } from './reference.js';
+import type { Configuration } from '../../core/configuration.js';
+import { referenceFile } from './reference.js';
+import { sendReference } from './reference-page.js';
 
-/** `/openapi.json`, and `/docs`, which shows it without loading anything from other sites. */
-export function documentRoutes(document: object): Route[] {
+/** `/openapi.json`, and `/reference`, which shows it without loading anything from other sites. */
+export function documentRoutes(document: object, configuration: Configuration): Route[] {
   const text = JSON.stringify(document);
   return [
     {
@@ -13,14 +15,14 @@ export function documentRoutes(document: object): Route[] {
     },
     {
       method: 'GET',
-      path: '/docs',
-      who: 'all',
+      path: '/reference',
+      who: 'anyone',
       inline_styles: true,
-      answer: (ctx) => give(ctx, 'text/html; charset=utf-8', referencePage()),
+      answer: (ctx, visitor) => sendReference(ctx, visitor, configuration),
     },
     {
       method: 'GET',
-      path: '/docs/:version/:file',
+      path: '/reference/:version/:file',
       who: 'all',
       async answer(ctx) {
         const { version = '', file = '' } = ctx.params;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../lib/package-root.js';
 import type { DashboardContext, Route } from '../types.js';
 import { GatewayError } from '../../core/errors.js';
@@ -12,6 +13,11 @@ const TYPES: Record<string, string> = {
 };
 /** Assets written by hand, and the browser scripts that `npm run build` compiles. */
 const FOLDERS = ['src/dashboard/assets', 'dist/src/dashboard/client'];
+/** Modules that browsers and the gateway share: they load nothing else. */
+const SHARED: Readonly<Record<string, string>> = {
+  'call-code.js': join(packageRoot, 'dist/src/dashboard/pages/call-code.js'),
+  'marked.js': fileURLToPath(import.meta.resolve('marked')),
+};
 
 interface Asset {
   bytes: Buffer;
@@ -53,15 +59,23 @@ function answer(ctx: DashboardContext): void {
 function load(): Assets {
   const hash = createHash('sha256');
   const byName = new Map<string, Asset>();
-  // Pages work without scripts, and also in a checkout that is not built.
-  for (const folder of FOLDERS.filter((path) => existsSync(join(packageRoot, path)))) {
-    for (const name of readdirSync(join(packageRoot, folder)).sort()) {
-      const type = TYPES[extname(name)];
-      if (type === undefined) continue;
-      const bytes = readFileSync(join(packageRoot, folder, name));
-      hash.update(`${name} ${bytes.length} `).update(bytes);
-      byName.set(name, { bytes, type });
-    }
+  for (const [name, path] of files()) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const bytes = readFileSync(path);
+    hash.update(`${name} ${bytes.length} `).update(bytes);
+    byName.set(name, { bytes, type });
   }
   return { hash: hash.digest('hex').slice(0, 16), byName };
+}
+
+/** The name and path of each file that there is. A checkout that is not built has no scripts. */
+function files(): [name: string, path: string][] {
+  const folders = FOLDERS.map((folder) => join(packageRoot, folder)).filter(existsSync);
+  const own = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .sort()
+      .map((name): [string, string] => [name, join(folder, name)]),
+  );
+  return [...own, ...Object.entries(SHARED).filter(([, path]) => existsSync(path))];
 }

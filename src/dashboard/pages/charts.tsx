@@ -1,107 +1,113 @@
 import type { JSX } from 'preact';
-import { ceiling, type DaySpend, type ModelSpend } from './spend.js';
-import { dayShown, dollarsShown } from './words.js';
-import { Money } from './parts.js';
+import {
+  ceiling,
+  shownAs,
+  startInFull,
+  startShown,
+  type Bar,
+  type Part,
+  type Series,
+} from './series.js';
 
 const HEIGHT = 232;
 const TOP = 12;
 const FOOT = 24;
 const PLOT = HEIGHT - TOP - FOOT;
-/** The part of a day's width that its bar takes. */
-const BAR = 0.68;
-/** About how many days have a label. */
+/** About how many bars have a label. */
 const NAMES = 6;
 
 /**
- * Spend by day, each day's models on top of each other. An SVG in percent and pixels, so that it
- * fits any width without a script; a script only makes the tips prettier.
+ * Bars by hour or day, each with its parts on top of each other. An SVG in percent and pixels, so
+ * that it fits any width without a script; a script only makes the tips prettier.
  */
-export function DayChart({ days }: { days: readonly DaySpend[] }): JSX.Element {
-  const most = days.reduce((max, { nano }) => (nano > max ? nano : max), 0n);
-  const top = ceiling(most);
-  const total = days.reduce((sum, { nano }) => sum + nano, 0n);
-  const label =
-    `Spend by day: ${dollarsShown(total)} in ${days.length} days, ` +
-    `${dollarsShown(most)} on the dearest day.`;
+export function BarChart({ series, title }: { series: Series; title: string }): JSX.Element {
+  const { bars, measure } = series;
+  const most = bars.reduce((max, { value }) => Math.max(max, value), 0);
+  const { top, ticks } = ceiling(most);
+  const label = `${title}: at most ${shownAs(measure, most)} in ${bars.length} bars.`;
   return (
     <div class="chart plot" data-chart>
       <svg width="56" height={HEIGHT} aria-hidden="true">
-        {top.ticks.map((tick) => (
-          <text x="48" y={height(tick, top.nano) + 4} text-anchor="end">
-            {dollarsShown(tick)}
+        {ticks.map((tick) => (
+          <text x="48" y={height(tick, top) + 4} text-anchor="end">
+            {shownAs(measure, tick)}
           </text>
         ))}
       </svg>
       <svg height={HEIGHT} role="img" aria-label={label}>
-        {top.ticks.map((tick) => {
-          const y = height(tick, top.nano);
+        {ticks.map((tick) => {
+          const y = height(tick, top);
           return <line x1="0" x2="100%" y1={y} y2={y} />;
         })}
-        {days.map((day, at) => (
-          <Day day={day} at={at} count={days.length} top={top.nano} />
+        {bars.map((bar, at) => (
+          <Column bar={bar} at={at} series={series} top={top} />
         ))}
       </svg>
     </div>
   );
 }
 
-function Day(props: { day: DaySpend; at: number; count: number; top: bigint }): JSX.Element {
-  const { day, at, count, top } = props;
-  const step = 100 / count;
-  let below = 0n;
+function Column(props: { bar: Bar; at: number; series: Series; top: number }): JSX.Element {
+  const { bar, at, series, top } = props;
+  const { period, bars } = series;
+  const step = 100 / bars.length;
   return (
     <g>
-      <title>{tip(day)}</title>
+      <title>{tip(bar, series)}</title>
       <rect class="day" x={percent(at * step)} width={percent(step)} y={TOP} height={PLOT} />
-      {day.parts.map(({ series, nano }) => {
-        const foot = height(below, top);
-        below += nano;
-        const y = height(below, top);
-        return (
-          <rect
-            class={`s${series}`}
-            x={percent((at + (1 - BAR) / 2) * step)}
-            width={percent(BAR * step)}
-            y={y}
-            height={Math.max(foot - y, 0)}
-          />
-        );
-      })}
-      {isNamed(at, count) && (
+      <svg x={percent(at * step)} width={percent(step)} height={HEIGHT}>
+        <Pieces parts={bar.parts} top={top} is_sum={series.measure !== 'latency'} />
+      </svg>
+      {isNamed(at, bars.length) && (
         <text x={percent((at + 0.5) * step)} y={HEIGHT - 6} text-anchor="middle">
-          {dayShown(day.day)}
+          {startShown(bar.start_ms, period)}
         </text>
       )}
     </g>
   );
 }
 
-/** Labels are counted from the last day, which matters most. */
+/** Parts that add up are stacked; others all stand on the ground, the larger ones behind. */
+function Pieces(props: { parts: readonly Part[]; top: number; is_sum: boolean }): JSX.Element {
+  let below = 0;
+  const pieces = props.parts.map(({ series, value }) => {
+    const foot = height(below, props.top);
+    const y = height(props.is_sum ? below + value : value, props.top);
+    if (props.is_sum) below += value;
+    return <rect class={`piece s${series}`} y={y} height={Math.max(foot - y, 0)} />;
+  });
+  return <>{props.is_sum ? pieces : pieces.reverse()}</>;
+}
+
+/** Labels are counted from the last bar, which matters most. */
 function isNamed(at: number, count: number): boolean {
   const every = Math.max(1, Math.ceil(count / NAMES));
   const left = count - 1 - at;
   return left % every === Math.floor(every / 2) || every === 1;
 }
 
-function tip({ day, nano, parts }: DaySpend): string {
-  const lines = [...parts].reverse().map((part) => `${part.name}: ${dollarsShown(part.nano)}`);
-  return [`${dayShown(day)}: ${dollarsShown(nano)}`, ...lines].join('\n');
+function tip({ start_ms, value, parts }: Bar, { measure, period }: Series): string {
+  const lines = [...parts].reverse().map((part) => `${part.name}: ${shownAs(measure, part.value)}`);
+  const start = startInFull(start_ms, period);
+  // Percentiles have no sum.
+  const head = measure === 'latency' && parts.length > 0 ? start : undefined;
+  return [head ?? `${start}: ${shownAs(measure, value)}`, ...lines].join('\n');
 }
 
-function height(nano: bigint, top: bigint): number {
-  return Math.round((TOP + PLOT - (Number(nano) / Number(top)) * PLOT) * 10) / 10;
+function height(value: number, top: number): number {
+  return Math.round((TOP + PLOT - (value / top) * PLOT) * 10) / 10;
 }
 
 function percent(share: number): string {
   return `${Math.round(share * 1000) / 1000}%`;
 }
 
-/** Spend by model, by falling cost, in the colours of the chart by day. */
-export function ModelBars({ models }: { models: readonly ModelSpend[] }): JSX.Element {
-  const most = models.reduce((max, { nano }) => (nano > max ? nano : max), 1n);
+/** The parts of a chart by falling value, in its colours. */
+export function Legend({ series: { measure, parts } }: { series: Series }): JSX.Element {
+  const most = parts.reduce((max, { value }) => Math.max(max, value), 1);
   return (
     <ul class="legend chart">
-      {models.map(({ name, series, nano }) => (
+      {parts.map(({ name, series, value }) => (
         <li>
           <div class="line">
             <svg width="9" height="9" aria-hidden="true">
@@ -110,19 +116,47 @@ export function ModelBars({ models }: { models: readonly ModelSpend[] }): JSX.El
             <span class="name" title={name}>
               {name}
             </span>
-            <Money nano={nano} />
+            <span>{shownAs(measure, value)}</span>
           </div>
           <svg class="share" aria-hidden="true">
             <rect class="rest" width="100%" height="5" rx="2.5" />
-            <rect
-              class={`s${series}`}
-              width={percent((Number(nano) / Number(most)) * 100)}
-              height="5"
-              rx="2.5"
-            />
+            <rect class={`s${series}`} width={percent((value / most) * 100)} height="5" rx="2.5" />
           </svg>
         </li>
       ))}
     </ul>
+  );
+}
+
+const SPARK_HEIGHT = 28;
+
+/** Small bars without axes: errors of each hour, red, before the calls, on a scale of their own. */
+export function Sparkline(props: {
+  bars: readonly { name: string; calls: number; failed: number }[];
+  label: string;
+}): JSX.Element {
+  const { bars, label } = props;
+  const most = bars.reduce((max, { failed }) => Math.max(max, failed), 0);
+  const step = 100 / Math.max(bars.length, 1);
+  return (
+    <svg class="chart spark" height={SPARK_HEIGHT} role="img" aria-label={label}>
+      <line x1="0" x2="100%" y1={SPARK_HEIGHT - 0.5} y2={SPARK_HEIGHT - 0.5} />
+      {bars.map(({ name, calls, failed }, at) => {
+        const size = failed === 0 ? 0 : Math.max((failed / most) * (SPARK_HEIGHT - 2), 3);
+        const quiet = calls > 0 ? 2 : 0;
+        const shown = failed > 0 ? size : quiet;
+        return (
+          <rect
+            class={failed > 0 ? 'failed' : 'rest'}
+            x={percent((at + 0.12) * step)}
+            width={percent(step * 0.76)}
+            y={SPARK_HEIGHT - 1 - shown}
+            height={shown}
+          >
+            <title>{`${name}: ${failed} of ${calls} failed`}</title>
+          </rect>
+        );
+      })}
+    </svg>
   );
 }

@@ -4,6 +4,8 @@ import type { JSX } from 'preact';
 const STROKES = {
   overview: 'M2.5 2.5h4.5v5h-4.5zM9 2.5h4.5v3h-4.5zM9 8.5h4.5v5h-4.5zM2.5 10.5h4.5v3h-4.5z',
   usage: 'M2.5 13.5v-5M6.2 13.5v-11M9.8 13.5v-8M13.5 13.5v-4',
+  requests: 'M2.5 3.5h11M2.5 8h11M2.5 12.5h7',
+  live: 'M8 8l3-3M2.2 12a6.5 6.5 0 1 1 11.6 0',
   models: 'M8 1.8l5.6 3.1v6.2L8 14.2l-5.6-3.1V4.9zM2.6 5L8 8l5.4-3M8 8v6',
   playground:
     'M2.8 3.5h10.4a.8.8 0 0 1 .8.8v6.4a.8.8 0 0 1-.8.8H7l-3.2 2.6v-2.6h-1a.8.8 0 0 1' +
@@ -22,9 +24,14 @@ const STROKES = {
   reference:
     'M3 2.5h4.2A1.8 1.8 0 0 1 8 4v9.5a1.6 1.6 0 0 0-1.4-1H3zM13 2.5H8.8A1.8 1.8 0 0 0 8 4v9.5' +
     'a1.6 1.6 0 0 1 1.4-1H13z',
+  document: 'M3.5 2.5h9v11h-9zM5.8 5.6h4.4M5.8 8h4.4M5.8 10.4h2.6',
+  enter: 'M10 2.5h3.2v11H10M2.8 8h7M7 5l3 3-3 3',
+  audit: 'M3.5 2h9v12h-9zM6 5.2h4M6 8h4M6 10.8h2.4',
   copy: 'M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1',
   plus: 'M8 3v10M3 8h10',
   out: 'M6 2.5H2.8v11H6M10.3 5l3 3-3 3M13 8H6',
+  menu: 'M2 4h12M2 8h12M2 12h12',
+  image: 'M2 3h12v10H2zM2 11l3.4-3.4 3 3 2-2L14 12M10.2 6.4h.1',
   download: 'M8 2v8M4.8 7.2L8 10.4l3.2-3.2M2.5 13.5h11',
 } as const;
 

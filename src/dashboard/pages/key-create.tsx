@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
+import { actorOf } from '../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { makeKey } from '../views/keys.js';
 import { AgentCards, agentModels } from './agents.js';
@@ -42,7 +43,9 @@ async function create(
   await answerForm(ctx, {
     act: async (form) => {
       const asked = readFields(fieldsOf(form));
-      const { key, secret } = await makeKey(services, visitor.session.account_id, asked);
+      const by = actorOf(ctx, visitor);
+      const { account_id } = visitor.session;
+      const { key, secret } = await makeKey(services, account_id, asked, by);
       showSecret(ctx, visitor, services, key, secret);
     },
     showAgain: (state) => showForm(ctx, visitor, services, state, 400),

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.js';
+import { actorOf } from '../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { signedIn } from './guard.js';
 import { sendPage } from './page.js';
@@ -16,7 +17,8 @@ export function revokeRoutes(services: DashboardServices): Route[] {
       method: 'GET',
       path: PATH,
       who: 'visitor',
-      answer: async (ctx, visitor) => ask(ctx, visitor, await keyOf(ctx, visitor, store), now()),
+      answer: async (ctx, visitor) =>
+        askToRevoke(ctx, visitor, await keyOf(ctx, visitor, store), OWN, now()),
     },
     {
       method: 'POST',
@@ -24,7 +26,8 @@ export function revokeRoutes(services: DashboardServices): Route[] {
       who: 'visitor',
       answer: async (ctx, visitor) => {
         const { id, account_id } = await keyOf(ctx, visitor, store);
-        if (!(await store.revokeKey(id, account_id))) throw noKey();
+        const by = actorOf(ctx, visitor);
+        if (!(await store.revokeKey(id, account_id, by))) throw noKey();
         seeOther(ctx, '/settings/keys?done=revoked');
       },
     },
@@ -48,16 +51,36 @@ function noKey(): GatewayError {
   return new GatewayError('not_found', 'You have no such key, or it is revoked already.');
 }
 
-function ask(
+/** Whose keys a page revokes. */
+export interface Keyring {
+  /** The page that lists the keys. */
+  above: { path: string; name: string };
+  /** Below this path, and the ID of a key, is the page that revokes it. */
+  path: string;
+  /** The entry of the menu. */
+  at: string;
+}
+
+const OWN: Keyring = {
+  above: { path: '/settings/keys', name: 'API Keys' },
+  path: '/settings/keys',
+  at: '/settings/keys',
+};
+
+/** The page that asks whether a key is to be revoked. */
+export function askToRevoke(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
-  { id, name, prefix, last_used_ms }: Key,
+  key: Key,
+  keyring: Keyring,
   now_ms: number,
 ): void {
+  const { id, name, prefix, last_used_ms } = key;
+  const { above, path, at } = keyring;
   sendPage(ctx, visitor, {
     title: `Revoke “${name}”?`,
-    above: { path: '/settings/keys', name: 'API Keys' },
-    at: '/settings/keys',
+    above,
+    at,
     narrow: true,
     body: (
       <Card>
@@ -75,13 +98,9 @@ function ask(
               </>
             )}
           </p>
-          <form
-            class="row"
-            method="post"
-            action={`/settings/keys/${encodeURIComponent(id)}/revoke`}
-          >
+          <form class="row" method="post" action={`${path}/${encodeURIComponent(id)}/revoke`}>
             <button class="danger solid">Revoke key</button>
-            <a class="button" href="/settings/keys">
+            <a class="button" href={above.path}>
               Keep it
             </a>
           </form>

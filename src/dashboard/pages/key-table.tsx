@@ -19,10 +19,10 @@ export function KeyTable(props: {
   keys: readonly Key[];
   spent: ReadonlyMap<string, bigint>;
   now_ms: number;
-  /** Leaves out the links to revoke them. */
-  isForeign?: boolean;
+  /** Below this path, and the ID of a key, is the page that revokes it. */
+  path: string;
 }): JSX.Element {
-  const { keys, spent, now_ms, isForeign = false } = props;
+  const { keys, spent, now_ms, path } = props;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="API Keys">
       <table class="fold">
@@ -66,7 +66,7 @@ export function KeyTable(props: {
                 <Limit keyShown={key} />
               </td>
               <td class="number end">
-                {!isForeign && isActive(key, now_ms) && <RevokeLink keyShown={key} />}
+                {isActive(key, now_ms) && <RevokeLink keyShown={key} path={path} />}
               </td>
             </tr>
           ))}
@@ -105,11 +105,11 @@ function Limit({ keyShown }: { keyShown: Key }): JSX.Element {
   );
 }
 
-function RevokeLink({ keyShown }: { keyShown: Key }): JSX.Element {
+function RevokeLink({ keyShown, path }: { keyShown: Key; path: string }): JSX.Element {
   return (
     <a
       class="button plain danger"
-      href={`/settings/keys/${encodeURIComponent(keyShown.id)}/revoke`}
+      href={`${path}/${encodeURIComponent(keyShown.id)}/revoke`}
       aria-label={`Revoke ${keyShown.name}`}
     >
       Revoke

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import type { DashboardContext, DashboardServices, Route } from '../types.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { isActive, shownKeys } from '../views/keys.js';
 import { usageRange } from '../views/usage.js';
+import { CreditHint } from './credit-hint.js';
 import { signedIn } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
@@ -16,13 +17,12 @@ export function keysRoute(services: DashboardServices): Route {
     path: '/settings/keys',
     who: 'visitor',
     answer: async (ctx, visitor) => {
-      const { session } = signedIn(visitor);
       sendPage(ctx, visitor, {
         title: 'API Keys',
         about: 'Programs call the gateway with a key. Its secret is shown once, when it is made.',
         above: { path: '/settings', name: 'Settings' },
         actions: <CreateLink />,
-        body: await keysBody(ctx, session.account_id, services),
+        body: await keysBody(ctx, signedIn(visitor), services),
       });
     },
   };
@@ -39,11 +39,13 @@ function CreateLink(): JSX.Element {
 
 async function keysBody(
   ctx: DashboardContext,
-  account_id: string,
+  visitor: Visitor,
   { store, now }: DashboardServices,
 ): Promise<JSX.Element> {
   const now_ms = now();
-  const [all, usage] = await Promise.all([
+  const { account_id } = visitor.session;
+  const [account, all, usage] = await Promise.all([
+    store.account(account_id),
     store.keys(account_id),
     store.usage(account_id, usageRange({}, now_ms)),
   ]);
@@ -56,9 +58,10 @@ async function keysBody(
       {ctx.query['done'] === 'revoked' && (
         <Notice mood="good">The key is revoked. Calls with it are refused from now on.</Notice>
       )}
+      <CreditHint account={account} visitor={visitor} />
       <Card flush>
         {active.length > 0 ? (
-          <KeyTable keys={active} spent={spent} now_ms={now_ms} />
+          <KeyTable path="/settings/keys" keys={active} spent={spent} now_ms={now_ms} />
         ) : (
           <Empty title="No active key">
             <p>Make one for each program, so that you can limit and revoke them one by one.</p>
@@ -69,7 +72,7 @@ async function keysBody(
       {ended.length > 0 && (
         <details class="card ended">
           <summary>{counted(ended.length, 'key')} revoked or expired</summary>
-          <KeyTable keys={ended} spent={spent} now_ms={now_ms} />
+          <KeyTable path="/settings/keys" keys={ended} spent={spent} now_ms={now_ms} />
         </details>
       )}
     </>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
-import { Badge, Money, Time } from './parts.js';
+import { Ago, Badge, Money } from './parts.js';
 import { counted, grouped } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
 import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
@@ -9,6 +9,11 @@ import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js'
 export function LedgerTable(props: {
   entries: readonly LedgerEntry[];
   keys: readonly Key[];
+  /** A link or a button for an entry. */
+  action?: (entry: LedgerEntry) => JSX.Element | null;
+  /** The list of requests that a charge leads to. */
+  requests: '/requests' | '/operator/requests';
+  now_ms: number;
 }): JSX.Element {
   const names = new Map(props.keys.map(({ id, name }) => [id, name]));
   return (
@@ -27,10 +32,10 @@ export function LedgerTable(props: {
           {props.entries.map((entry) => (
             <tr>
               <td class="soft">
-                <Time at_ms={entry.created_ms} />
+                <Ago at_ms={entry.created_ms} now_ms={props.now_ms} />
               </td>
               <td class="lead">
-                <What {...entry} />
+                <What entry={entry} requests={props.requests} />
               </td>
               <td class="soft">{entry.key_id !== null && (names.get(entry.key_id) ?? '')}</td>
               <td class="soft nowrap">
@@ -40,6 +45,7 @@ export function LedgerTable(props: {
               <td class="number end">
                 <Amount nano={entry.amount_nano} />
                 {entry.uncollected_nano > 0n && <Uncollected nano={entry.uncollected_nano} />}
+                {props.action?.(entry)}
               </td>
             </tr>
           ))}
@@ -72,8 +78,15 @@ function Uncollected({ nano }: { nano: bigint }): JSX.Element {
   );
 }
 
-function What({ kind, model, reference }: LedgerEntry): JSX.Element {
-  if (kind === 'charge') return <strong>{model}</strong>;
+function What(props: { entry: LedgerEntry; requests: string }): JSX.Element {
+  const { kind, model, reference } = props.entry;
+  if (kind === 'charge') {
+    return (
+      <a href={`${props.requests}?id=${encodeURIComponent(reference)}`}>
+        <strong>{model}</strong>
+      </a>
+    );
+  }
   return (
     <>
       <Badge mood="good">{kind === 'credit' ? 'Credit' : 'Refund'}</Badge>{' '}
@@ -91,7 +104,8 @@ function used(entry: LedgerEntry): string {
   return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)} tokens`;
 }
 
-const CLASS_WORDS: Record<TokenClass, string> = {
+/** The classes of tokens, after a count. */
+export const CLASS_WORDS: Record<TokenClass, string> = {
   cached_tokens: 'cached',
   cache_write_tokens: 'written to the cache',
   audio_input_tokens: 'audio in',

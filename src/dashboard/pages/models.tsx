@@ -1,22 +1,33 @@
 import type { JSX } from 'preact';
-import type { Configuration } from '../../core/configuration.js';
+import { CAPABILITIES } from '../../core/model.js';
 import type { DashboardServices, Route } from '../types.js';
+import { Choice, Field } from './fields.js';
 import { sendPage } from './page.js';
-import { Badge, Card, Code, CopyButton, Empty } from './parts.js';
-import { limitsOf, pricesOf, priceInShort } from './prices.js';
-import { LANGUAGES, snippet, type Language } from './snippet.js';
-import type { Model } from '../../core/model.js';
+import { Badge, Card, Empty } from './parts.js';
+import { priceInShort } from './prices.js';
+import {
+  listedModels,
+  matching,
+  modelPath,
+  modelsPath,
+  readModelsQuery,
+  type ListedModel,
+  type ModelsQuery,
+} from './models-query.js';
+import { counted, grouped } from './words.js';
 
-const NAMES: Record<Language, string> = { curl: 'curl', python: 'Python', node: 'Node' };
+const PAGE = 50;
+const ANY = { value: '', name: 'All' };
 
-/** The page of models with their prices and sample calls. */
+/** The page that lists the models with their prices, to search and to filter. */
 export function modelsRoute({ configuration }: DashboardServices): Route {
-  const models = [...configuration.models.values()];
+  const all = listedModels(configuration);
   return {
     method: 'GET',
     path: '/models',
     who: 'visitor',
     answer: (ctx, visitor) => {
+      const query = readModelsQuery(ctx.query);
       sendPage(ctx, visitor, {
         title: 'Models',
         about: (
@@ -24,112 +35,143 @@ export function modelsRoute({ configuration }: DashboardServices): Route {
             One address for all of them: <code>{configuration.public_url}/v1</code>
           </>
         ),
-        body:
-          models.length > 0 ? (
-            <div class="stack models">
-              {models.map((model, at) => (
-                <ModelEntry model={model} at={at} configuration={configuration} />
-              ))}
-            </div>
-          ) : (
-            <Card>
-              <Empty title="No model yet">
-                <p>
-                  Declare one under <code>models:</code> in gateway.yaml; it appears here as soon as
-                  the file is saved.
-                </p>
-              </Empty>
-            </Card>
-          ),
+        body: all.length > 0 ? <Models all={all} query={query} /> : <NoModel />,
       });
     },
   };
 }
 
-function ModelEntry(props: {
-  model: Model;
-  at: number;
-  configuration: Configuration;
-}): JSX.Element {
-  const { model, at, configuration } = props;
-  const owner = configuration.owners.get(model.owner)?.name ?? model.owner;
+function NoModel(): JSX.Element {
   return (
-    <details class="card model" open={at === 0}>
-      <summary>
-        <span class="title">
-          <strong>{model.id}</strong>
-          <span class="faint small">{owner}</span>
-        </span>
-        <span class="row tags">
-          {[...model.capabilities].map((name) => (
-            <Badge>{name}</Badge>
+    <Card>
+      <Empty title="No model yet">
+        <p>
+          Declare one under <code>models:</code> in gateway.yaml; it appears here as soon as the
+          file is saved.
+        </p>
+      </Empty>
+    </Card>
+  );
+}
+
+interface Listing {
+  all: readonly ListedModel[];
+  query: ModelsQuery;
+}
+
+function Models({ all, query }: Listing): JSX.Element {
+  const found = matching(all, query);
+  const shown = found.slice(query.from, query.from + PAGE);
+  const next = query.from + PAGE;
+  const before = Math.max(0, query.from - PAGE);
+  return (
+    <>
+      <Filter all={all} query={query} />
+      <Card
+        title={counted(found.length, 'model')}
+        about={
+          found.length > PAGE &&
+          shown.length > 0 &&
+          `${grouped(query.from + 1)} to ${grouped(query.from + shown.length)}`
+        }
+        flush
+      >
+        {shown.length > 0 ? <ModelTable models={shown} /> : <NoneFound />}
+      </Card>
+      {found.length > PAGE && (
+        <div class="row">
+          {query.from > 0 && (
+            <a class="button" href={modelsPath({ ...query, from: before })}>
+              Previous page
+            </a>
+          )}
+          {next < found.length && (
+            <a class="button" href={modelsPath({ ...query, from: next })}>
+              Next page
+            </a>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function NoneFound(): JSX.Element {
+  return (
+    <Empty title="No such model">
+      <p>No model fits the search and the filters.</p>
+      <a class="button" href="/models">
+        See all models
+      </a>
+    </Empty>
+  );
+}
+
+function Filter({ all, query }: Listing): JSX.Element {
+  const owners = new Map(all.map(({ model, owner }) => [model.owner, owner]));
+  const known = CAPABILITIES.filter((name) =>
+    all.some(({ model }) => model.capabilities.has(name)),
+  );
+  return (
+    <form class="filters" method="get" action="/models" role="search">
+      <Field
+        label="Search"
+        name="q"
+        input={{ type: 'search', value: query.q, maxLength: 100, placeholder: 'ID or owner' }}
+      />
+      <Choice
+        label="Capability"
+        name="can"
+        value={query.can}
+        options={[ANY, ...known.map((name) => ({ value: name, name }))]}
+      />
+      <Choice
+        label="Owner"
+        name="owner"
+        value={query.owner}
+        options={[ANY, ...[...owners].map(([value, name]) => ({ value, name }))]}
+      />
+      <button>Apply</button>
+    </form>
+  );
+}
+
+function ModelTable({ models }: { models: readonly ListedModel[] }): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Models">
+      <table class="fold">
+        <thead>
+          <tr>
+            <th>Model</th>
+            <th>Capabilities</th>
+            <th class="number">Context</th>
+            <th class="number">Price</th>
+          </tr>
+        </thead>
+        <tbody>
+          {models.map(({ model, owner }) => (
+            <tr>
+              <td class="lead">
+                <a class="model-id" href={modelPath(model.id)}>
+                  <strong>{model.id}</strong>
+                </a>
+                <div class="hint">{owner}</div>
+              </td>
+              <td>
+                <span class="row tags">
+                  {[...model.capabilities].map((name) => (
+                    <Badge>{name}</Badge>
+                  ))}
+                </span>
+              </td>
+              <td class="number soft" data-label="Context">
+                {model.limits.context !== undefined && grouped(model.limits.context)}
+              </td>
+              <td class="number soft price">{priceInShort(model)}</td>
+            </tr>
           ))}
-        </span>
-        <span class="price soft">{priceInShort(model)}</span>
-      </summary>
-      <div class="inside">
-        <div class="stack">
-          <Id id={model.id} />
-          <Facts title="Price" facts={pricesOf(model)} />
-          <Facts title="Limits" facts={limitsOf(model)} />
-        </div>
-        <Snippets model={model} at={at} public_url={configuration.public_url} />
-      </div>
-    </details>
-  );
-}
-
-function Id({ id }: { id: string }): JSX.Element {
-  return (
-    <div>
-      <h3>Model ID</h3>
-      <div class="row">
-        <code>{id}</code>
-        <CopyButton text={id} label={`Copy ${id}`} />
-      </div>
+        </tbody>
+      </table>
     </div>
-  );
-}
-
-function Facts(props: { title: string; facts: readonly [string, string][] }): JSX.Element | null {
-  if (props.facts.length === 0) return null;
-  return (
-    <div>
-      <h3>{props.title}</h3>
-      <dl class="facts">
-        {props.facts.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd class="figure">{value}</dd>
-          </>
-        ))}
-      </dl>
-    </div>
-  );
-}
-
-/** Tabs made of radio buttons, which need no script. */
-function Snippets(props: { model: Model; at: number; public_url: string }): JSX.Element {
-  const { model, at, public_url } = props;
-  return (
-    <fieldset class="tabs">
-      <legend class="unseen">Example of a call to {model.id}</legend>
-      <div class="segments">
-        {LANGUAGES.map((language, first) => (
-          <label>
-            <input type="radio" name={`tab-${at}`} value={language} checked={first === 0} />
-            {NAMES[language]}
-          </label>
-        ))}
-      </div>
-      {LANGUAGES.map((language) => (
-        <div class={`tab ${language}`}>
-          <Code
-            label={`${NAMES[language]} for ${model.id}`}
-            text={snippet(language, model, public_url)}
-          />
-        </div>
-      ))}
-    </fieldset>
   );
 }

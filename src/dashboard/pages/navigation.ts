@@ -6,14 +6,24 @@ export interface NavigationGroup {
   items: readonly { path: string; name: string; icon: IconName }[];
 }
 
+const OPEN: NavigationGroup['items'] = [
+  { path: '/docs', name: 'Documentation', icon: 'document' },
+  { path: '/reference', name: 'API Reference', icon: 'reference' },
+];
+
+const STRANGER: NavigationGroup = {
+  items: [...OPEN, { path: '/sign-in', name: 'Sign in', icon: 'enter' }],
+};
+
 const MAIN: NavigationGroup = {
   items: [
     { path: '/', name: 'Overview', icon: 'overview' },
     { path: '/usage', name: 'Usage', icon: 'usage' },
+    { path: '/requests', name: 'Requests', icon: 'requests' },
     { path: '/models', name: 'Models', icon: 'models' },
     { path: '/agents', name: 'Agents', icon: 'agents' },
     { path: '/playground', name: 'Playground', icon: 'playground' },
-    { path: '/docs', name: 'API Reference', icon: 'reference' },
+    ...OPEN,
   ],
 };
 
@@ -28,14 +38,18 @@ const ACCOUNT: NavigationGroup = {
 const OPERATOR: NavigationGroup = {
   heading: 'Operator',
   items: [
+    { path: '/operator', name: 'Live', icon: 'live' },
+    { path: '/operator/requests', name: 'All requests', icon: 'requests' },
     { path: '/operator/accounts', name: 'Accounts', icon: 'accounts' },
     { path: '/operator/tasks', name: 'Tasks', icon: 'tasks' },
     { path: '/operator/providers', name: 'Providers', icon: 'providers' },
+    { path: '/operator/audit', name: 'Audit log', icon: 'audit' },
     { path: '/operator/configuration', name: 'Configuration', icon: 'configuration' },
   ],
 };
 
 /** The entries of the menu that a visitor may open. */
 export function navigation(visitor: Visitor | undefined): readonly NavigationGroup[] {
-  return visitor?.operator ? [MAIN, ACCOUNT, OPERATOR] : [MAIN, ACCOUNT];
+  if (!visitor) return [STRANGER];
+  return visitor.operator ? [MAIN, ACCOUNT, OPERATOR] : [MAIN, ACCOUNT];
 }

@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
-import { usageRange } from '../views/usage.js';
-import { DayChart, ModelBars } from './charts.js';
+import { usageReport, type UsageReport } from '../views/usage-report.js';
+import { BarChart, Legend } from './charts.js';
 import { signedIn } from './guard.js';
 import { Icon } from './icons.js';
 import { LedgerTable } from './ledger-table.js';
 import { sendPage } from './page.js';
 import { Card, Code, Empty, Figures, Money } from './parts.js';
 import { snippet } from './snippet.js';
-import { spendOf, type Spend } from './spend.js';
-import { counted } from './words.js';
+import { seriesOf } from './series.js';
+import { counted, grouped, shareShown } from './words.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { Key } from '../../store/keys/keys.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
@@ -44,28 +44,26 @@ async function overview(
   ctx: DashboardContext,
 ): Promise<JSX.Element> {
   const { store, now } = services;
-  const range = usageRange({}, now());
-  const [account, rows, keys, entries] = await Promise.all([
+  const [account, report, keys, entries] = await Promise.all([
     store.account(account_id),
-    store.usage(account_id, range),
+    usageReport({ account_id, is_detailed: false }, services),
     store.keys(account_id),
     store.ledger(account_id, { before: Number.MAX_SAFE_INTEGER, limit: RECENT }),
   ]);
   ctx.assert(account, 404);
-  const spend = spendOf(rows, range);
-  const hasCalled = spend.calls > 0 || entries.some(({ kind }) => kind === 'charge');
+  const hasCalled = report.totals.calls > 0 || entries.some(({ kind }) => kind === 'charge');
   return (
     <>
-      <Balance account={account} spend={spend} />
-      {hasCalled ? <Charts spend={spend} /> : <FirstCall services={services} keys={keys} />}
-      {entries.length > 0 && <Recent entries={entries} keys={keys} />}
+      <Balance account={account} report={report} />
+      {hasCalled ? <Charts report={report} /> : <FirstCall services={services} keys={keys} />}
+      {entries.length > 0 && <Recent entries={entries} keys={keys} now_ms={now()} />}
     </>
   );
 }
 
-function Balance({ account, spend }: { account: Account; spend: Spend }): JSX.Element {
-  const { balance_nano, held_nano } = account;
-  const perCall = spend.calls > 0 ? spend.nano / BigInt(spend.calls) : undefined;
+function Balance(props: { account: Account; report: UsageReport }): JSX.Element {
+  const { balance_nano, held_nano } = props.account;
+  const { calls, failed, cost_nano } = props.report.totals;
   return (
     <Figures
       figures={[
@@ -82,15 +80,21 @@ function Balance({ account, spend }: { account: Account; spend: Spend }): JSX.El
         { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
         {
           name: 'Spend, 30 days',
-          value: <Money nano={spend.nano} />,
-          note: perCall === undefined ? 'no calls yet' : counted(spend.calls, 'call'),
+          value: <Money nano={cost_nano} />,
+          note: calls === 0 ? 'no calls yet' : counted(calls, 'call'),
+        },
+        {
+          name: 'Failed, 30 days',
+          value: <a href="/requests?status=failed">{grouped(failed)}</a>,
+          note: calls === 0 ? 'no calls yet' : `${shareShown(failed / calls)} of all calls`,
         },
       ]}
     />
   );
 }
 
-function Charts({ spend }: { spend: Spend }): JSX.Element {
+function Charts({ report: { rows, range } }: { report: UsageReport }): JSX.Element {
+  const series = seriesOf('spend', rows, range, 'day');
   return (
     <div class="split">
       <Card
@@ -98,11 +102,11 @@ function Charts({ spend }: { spend: Spend }): JSX.Element {
         about="The last 30 days, in UTC"
         actions={<a href="/usage">All usage</a>}
       >
-        <DayChart days={spend.days} />
+        <BarChart series={series} title="Spend by day" />
       </Card>
       <Card title="By model" about="The same days">
-        {spend.models.length > 0 ? (
-          <ModelBars models={spend.models} />
+        {series.parts.length > 0 ? (
+          <Legend series={series} />
         ) : (
           <p class="soft">Nothing was spent in these days.</p>
         )}
@@ -111,10 +115,14 @@ function Charts({ spend }: { spend: Spend }): JSX.Element {
   );
 }
 
-function Recent(props: { entries: readonly LedgerEntry[]; keys: readonly Key[] }): JSX.Element {
+function Recent(props: {
+  entries: readonly LedgerEntry[];
+  keys: readonly Key[];
+  now_ms: number;
+}): JSX.Element {
   return (
-    <Card title="Recent activity" flush>
-      <LedgerTable entries={props.entries} keys={props.keys} />
+    <Card title="Recent activity" actions={<a href="/requests">All requests</a>} flush>
+      <LedgerTable {...props} requests="/requests" />
     </Card>
   );
 }

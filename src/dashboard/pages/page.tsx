@@ -4,6 +4,7 @@ import type { DashboardContext, Visitor } from '../types.js';
 import { assetPath } from './assets.js';
 import { Icon, Mark } from './icons.js';
 import { navigation } from './navigation.js';
+import { SuspendedNotice } from './suspended-notice.js';
 
 export type Theme = 'light' | 'dark' | undefined;
 
@@ -19,13 +20,24 @@ export interface Page {
   at?: string;
   /** Scripts beside the one that all pages have. */
   scripts?: readonly string[];
+  /** Further styles and scripts. */
+  head?: ComponentChildren;
   narrow?: boolean;
   body: ComponentChildren;
 }
 
-const STYLES = ['base.css', 'layout.css', 'parts.css', 'data.css', 'charts.css', 'playground.css'];
+const STYLES = [
+  'base.css',
+  'layout.css',
+  'parts.css',
+  'data.css',
+  'charts.css',
+  'playground.css',
+  'turns.css',
+  'document.css',
+];
 
-/** Answers with a whole page for a signed-in visitor. */
+/** Answers with a whole page. Without a visitor its menu has what everybody may open. */
 export function sendPage(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
@@ -34,7 +46,7 @@ export function sendPage(
 ): void {
   send(
     ctx,
-    <Document title={page.title} theme={themeOf(ctx)} scripts={page.scripts ?? []}>
+    <Document title={page.title} theme={themeOf(ctx)} scripts={page.scripts ?? []} head={page.head}>
       <a class="skip" href="#main">
         Skip to content
       </a>
@@ -42,6 +54,7 @@ export function sendPage(
         <Side at={page.at ?? ctx.path} visitor={visitor} />
         <main id="main" class={page.narrow ? 'page narrow' : 'page'} tabIndex={-1}>
           <Heading {...page} />
+          {visitor?.session.suspended && <SuspendedNotice />}
           {page.body}
         </main>
       </div>
@@ -95,6 +108,7 @@ function Document(props: {
   title: string;
   theme: Theme;
   scripts: readonly string[];
+  head?: ComponentChildren;
   children: ComponentChildren;
 }): JSX.Element {
   return (
@@ -111,6 +125,7 @@ function Document(props: {
         {['all.js', ...props.scripts].map((name) => (
           <script type="module" src={assetPath(name)} />
         ))}
+        {props.head}
       </head>
       <body>{props.children}</body>
     </html>
@@ -141,7 +156,11 @@ function Side({ at, visitor }: { at: string; visitor: Visitor | undefined }): JS
         <Mark />
         Tollgate
       </a>
-      <nav aria-label="Main">
+      <button type="button" class="plain menu" popovertarget="menu">
+        <Icon name="menu" />
+        Menu
+      </button>
+      <nav aria-label="Main" id="menu" popover="auto">
         {navigation(visitor).map(({ heading, items }) => (
           <>
             {heading !== undefined && <h2>{heading}</h2>}

@@ -13,19 +13,18 @@ export function Money({ nano }: { nano: bigint }): JSX.Element {
   );
 }
 
-/** A time in UTC, which a script shows in the person's time zone. */
-export function Time({ at_ms }: { at_ms: number }): JSX.Element {
-  return (
-    <time class="nowrap" dateTime={new Date(at_ms).toISOString()} data-local>
-      {timeShown(at_ms)}
-    </time>
-  );
-}
-
-/** A relative time, with the exact time as the tip. */
+/**
+ * A time as the pages show all times: how long ago it was, with the exact time in UTC as the tip. A
+ * script adds the person's own time zone.
+ */
 export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.Element {
   return (
-    <time class="nowrap" dateTime={new Date(at_ms).toISOString()} title={timeShown(at_ms)}>
+    <time
+      class="nowrap"
+      dateTime={new Date(at_ms).toISOString()}
+      title={timeShown(at_ms)}
+      data-local
+    >
       {apart(at_ms, now_ms)}
     </time>
   );

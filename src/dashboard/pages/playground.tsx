@@ -1,7 +1,10 @@
 import type { JSX } from 'preact';
 import type { DashboardServices, Route } from '../types.js';
+import { CreditHint } from './credit-hint.js';
+import { signedIn } from './guard.js';
 import { sendPage } from './page.js';
-import { Choice, Field } from './fields.js';
+import { Options } from './playground-options.js';
+import { Icon } from './icons.js';
 import { Card, Empty, Notice } from './parts.js';
 import { priceInShort } from './prices.js';
 import { modalityOf } from './snippet.js';
@@ -9,26 +12,40 @@ import { MODALITIES } from '../../modalities/index.js';
 import type { Model } from '../../core/model.js';
 
 /** The modalities that the playground can call, with their titles. */
-const PLAYABLE = [...MODALITIES.values()].flatMap(({ name, playground }) =>
-  playground ? [{ kind: name, ...playground }] : [],
+const PLAYABLE = [...MODALITIES.values()].flatMap((modality) => {
+  const { name, playground } = modality;
+  return playground ? [{ kind: name, ...playground, client: modality.sampleCall('').client }] : [];
+});
+/** The sizes that are offered for a model whose price names none. */
+const SIZES = ['1024x1024', '1536x1024', '1024x1536'];
+const MOST_IMAGES = 10;
+/** The call of each kind in the client libraries, for the code that the page shows. */
+const CLIENTS = Object.fromEntries(
+  PLAYABLE.map(({ kind, client }) => [kind, client] as const).filter(([, client]) => client),
 );
-const RESOLUTIONS = ['720p', '1080p', '4k'];
-const MAX_SECONDS = 8;
 
 /** The playground, where people try each model; the only page that needs scripts. */
-export function playgroundRoute({ configuration }: DashboardServices): Route {
+export function playgroundRoute({ configuration, store }: DashboardServices): Route {
+  const { public_url } = configuration;
   const models = [...configuration.models.values()].filter((model) => modalityOf(model).playground);
   return {
     method: 'GET',
     path: '/playground',
     who: 'visitor',
-    answer: (ctx, visitor) => {
+    answer: async (ctx, visitor) => {
+      const person = signedIn(visitor);
+      const account = await store.account(person.session.account_id);
       const wanted = models.find(({ id }) => id === ctx.query['model']) ?? models[0];
       sendPage(ctx, visitor, {
         title: 'Playground',
         about: 'Real calls, charged to your account like any other.',
         scripts: ['playground.js'],
-        body: wanted ? <Playground models={models} wanted={wanted} /> : <NoModel />,
+        body: (
+          <>
+            <CreditHint account={account} visitor={person} />
+            {wanted ? <Playground {...{ models, wanted, public_url }} /> : <NoModel />}
+          </>
+        ),
       });
     },
   };
@@ -46,8 +63,13 @@ function NoModel(): JSX.Element {
   );
 }
 
-function Playground(props: { models: readonly Model[]; wanted: Model }): JSX.Element {
-  const { models, wanted } = props;
+interface Choices {
+  models: readonly Model[];
+  wanted: Model;
+}
+
+function Playground(props: Choices & { public_url: string }): JSX.Element {
+  const { models, wanted, public_url } = props;
   return (
     <>
       <noscript>
@@ -56,16 +78,19 @@ function Playground(props: { models: readonly Model[]; wanted: Model }): JSX.Ele
           <a href="/models">Models</a> page has the same calls for your shell.
         </Notice>
       </noscript>
-      <form class="play" id="playground">
+      <form
+        class="play"
+        id="playground"
+        data-url={public_url}
+        data-clients={JSON.stringify(CLIENTS)}
+      >
         <Conversation />
         <aside class="card">
           <div class="body stack">
             <ModelChoice models={models} wanted={wanted} />
             <details class="quiet" id="options" open>
               <summary>Options</summary>
-              <ChatOptions />
-              <ImageOptions />
-              <VideoOptions />
+              <Options />
             </details>
             <p class="hint" id="total" role="status">
               Nothing spent on this page yet.
@@ -103,8 +128,17 @@ function Conversation(): JSX.Element {
           Prompt
         </label>
         <textarea id="prompt" name="prompt" required placeholder="Write a prompt…" rows={2} />
+        <ul class="attached" id="attached" aria-label="Images" hidden />
+        <p class="wrong" id="images-fault" role="alert" hidden />
         <div class="row">
-          <span class="hint">Enter sends, Shift and Enter starts a new line.</span>
+          <span class="row">
+            <label class="button plain" id="attach" hidden>
+              <input type="file" id="images" accept="image/*" multiple class="unseen" />
+              <Icon name="image" />
+              Add image
+            </label>
+            <span class="hint">Enter sends, Shift and Enter starts a new line.</span>
+          </span>
           <span class="row">
             <button type="button" id="stop" hidden>
               Stop
@@ -119,76 +153,62 @@ function Conversation(): JSX.Element {
   );
 }
 
-function ModelChoice(props: { models: readonly Model[]; wanted: Model }): JSX.Element {
+function ModelChoice(props: Choices): JSX.Element {
   const groups = PLAYABLE.map(({ kind, title }) => {
     const models = props.models.filter((model) => modalityOf(model).name === kind);
     return { kind, title, models };
   });
   return (
-    <div class="field">
-      <label for="model">Model</label>
-      <select id="model" name="model">
-        {groups
-          .filter(({ models }) => models.length > 0)
-          .map(({ kind, title, models }) => (
-            <optgroup label={title}>
-              {models.map((model) => (
-                <option
-                  value={model.id}
-                  data-kind={kind}
-                  data-price={priceInShort(model)}
-                  selected={model === props.wanted}
-                >
-                  {model.id}
-                </option>
-              ))}
-            </optgroup>
-          ))}
-      </select>
-      <span class="hint" id="price" />
-    </div>
-  );
-}
-
-function ChatOptions(): JSX.Element {
-  return (
-    <div class="stack" data-for="chat">
+    <>
       <div class="field">
-        <label for="system">Instructions</label>
-        <textarea id="system" name="system" rows={3} placeholder="You are a helpful assistant." />
+        <label for="model">Model</label>
+        <select id="model" name="model" aria-describedby="price">
+          {groups
+            .filter(({ models }) => models.length > 0)
+            .map(({ kind, title, models }) => (
+              <optgroup label={title}>
+                {models.map((model) => (
+                  <ModelOption model={model} kind={kind} selected={model === props.wanted} />
+                ))}
+              </optgroup>
+            ))}
+        </select>
+        <span class="hint" id="price" />
       </div>
-      <Field
-        label="Most tokens of an answer"
-        name="max_tokens"
-        input={{ type: 'number', min: 1, value: 512, inputMode: 'numeric' }}
-      />
-    </div>
+      <div class="field">
+        <label for="other">Compare with</label>
+        <select id="other" aria-describedby="other-price">
+          <option value="">no other model</option>
+        </select>
+        <span class="hint" id="other-price" />
+      </div>
+    </>
   );
 }
 
-function ImageOptions(): JSX.Element {
-  const options = ['standard', 'hd'].map((value) => ({ value, name: value }));
+/** A model, with what the scripts need to know of it. */
+function ModelOption(props: { model: Model; kind: string; selected: boolean }): JSX.Element {
+  const { model, kind, selected } = props;
+  const { capabilities, limits } = model;
+  const isImage = kind === 'image';
   return (
-    <div class="stack" data-for="image" hidden>
-      <Choice label="Quality" name="quality" value="standard" options={options} />
-    </div>
+    <option
+      value={model.id}
+      data-kind={kind}
+      data-price={priceInShort(model)}
+      data-images={capabilities.has('vision') || kind === 'video' ? '' : undefined}
+      data-sizes={isImage ? sizesOf(model).join(' ') : undefined}
+      data-count={isImage ? (limits.images ?? MOST_IMAGES) : undefined}
+      selected={selected}
+    >
+      {model.id}
+    </option>
   );
 }
 
-function VideoOptions(): JSX.Element {
-  const options = RESOLUTIONS.map((value) => ({ value, name: value }));
-  return (
-    <div class="stack" data-for="video" hidden>
-      <Choice label="Resolution" name="resolution" value="720p" options={options} />
-      <Field
-        label="Seconds"
-        name="duration_seconds"
-        input={{ type: 'number', min: 1, max: MAX_SECONDS, value: 4 }}
-      />
-      <label class="choice">
-        <input type="checkbox" name="generate_audio" checked />
-        With sound
-      </label>
-    </div>
-  );
+/** The sizes that the price of a model names: `1024x1024`, or `hd/1024x1024`. */
+function sizesOf({ price }: Model): readonly string[] {
+  const named = [...(price.per_image?.keys() ?? [])].map((key) => key.split('/').at(-1) ?? '');
+  const sizes = named.filter((name) => /^\d+x\d+$/u.test(name));
+  return sizes.length > 0 ? [...new Set(sizes)] : SIZES;
 }

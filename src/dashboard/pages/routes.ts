@@ -1,17 +1,25 @@
 import type { DashboardServices, Route } from '../types.js';
 import { agentsRoute } from './agents.js';
 import { assetRoute } from './assets.js';
+import { docsRoutes } from './docs.js';
 import { createKeyRoutes } from './key-create.js';
 import { revokeRoutes } from './key-revoke.js';
 import { keysRoute } from './keys.js';
+import { modelRoute } from './model.js';
 import { modelsRoute } from './models.js';
+import { accountActionRoutes } from './operator/account-actions.js';
 import { accountRoutes } from './operator/account.js';
 import { accountsRoutes } from './operator/accounts.js';
+import { auditPageRoute } from './operator/audit.js';
 import { configurationRoute } from './operator/configuration.js';
+import { liveRoute } from './operator/overview.js';
 import { providersRoute } from './operator/providers.js';
+import { refundRoutes } from './operator/refund.js';
 import { tasksRoute } from './operator/tasks.js';
 import { overviewRoute } from './overview.js';
 import { playgroundRoute } from './playground.js';
+import { requestsRoutes } from './requests/list.js';
+import { requestRoutes } from './requests/request.js';
 import { settingsRoutes } from './settings.js';
 import { signInRoute } from './sign-in.js';
 import { usageRoute } from './usage.js';
@@ -23,15 +31,23 @@ export function pageRoutes(services: DashboardServices): Route[] {
     signInRoute(services),
     overviewRoute(services),
     usageRoute(services),
+    ...requestsRoutes(services),
+    ...requestRoutes(services),
     modelsRoute(services),
+    modelRoute(services),
     agentsRoute(services),
     playgroundRoute(services),
+    ...docsRoutes,
     ...settingsRoutes(services),
     keysRoute(services),
     ...createKeyRoutes(services),
     ...revokeRoutes(services),
+    liveRoute(services),
     ...accountsRoutes(services),
     ...accountRoutes(services),
+    ...accountActionRoutes(services),
+    ...refundRoutes(services),
+    auditPageRoute(services),
     tasksRoute(services),
     providersRoute(services),
     configurationRoute(services),

@@ -4,7 +4,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../typ
 import { readForm, textOf } from './form.js';
 import { signedIn } from './guard.js';
 import { sendPage, themeOf, type Theme } from './page.js';
-import { Badge, Card, Notice, Time } from './parts.js';
+import { Ago, Badge, Card, Notice } from './parts.js';
 import { seeOther } from '../redirect.js';
 
 const YEAR_MS = 365 * 86_400_000;
@@ -51,7 +51,7 @@ async function chooseTheme(ctx: DashboardContext, isSecure: boolean): Promise<vo
 function showSettings(
   ctx: DashboardContext,
   visitor: Visitor,
-  { configuration }: DashboardServices,
+  { configuration, now }: DashboardServices,
 ): void {
   sendPage(ctx, visitor, {
     title: 'Settings',
@@ -80,7 +80,7 @@ function showSettings(
           <ThemeForm theme={themeOf(ctx)} />
         </Card>
         <Card title="Session">
-          <Session visitor={visitor} />
+          <Session visitor={visitor} now_ms={now()} />
         </Card>
       </>
     ),
@@ -125,15 +125,16 @@ function ThemeForm({ theme = 'system' }: { theme: Theme | 'system' }): JSX.Eleme
   );
 }
 
-function Session({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
+function Session({ visitor, now_ms }: { visitor: Visitor; now_ms: number }): JSX.Element {
+  const { session } = visitor;
   return (
     <div class="stack">
       <dl class="facts">
         <dt>Signed in by</dt>
-        <dd>{session.via === 'link' ? 'a link of the command line' : session.via}</dd>
+        <dd>{session.via === 'link' ? 'a sign-in link' : session.via}</dd>
         <dt>Since</dt>
         <dd>
-          <Time at_ms={session.created_ms} />
+          <Ago at_ms={session.created_ms} now_ms={now_ms} />
         </dd>
       </dl>
       <div class="row">

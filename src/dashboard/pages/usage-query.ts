@@ -1,4 +1,5 @@
 import { GROUPINGS, type Grouping } from '../views/usage.js';
+import { MEASURES, type Measure } from './series.js';
 
 export interface UsageQuery {
   from?: string;
@@ -6,6 +7,7 @@ export interface UsageQuery {
   model?: string;
   key?: string;
   by: Grouping;
+  show: Measure;
 }
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
@@ -16,7 +18,10 @@ export function readUsageQuery(query: Query): UsageQuery {
     const value = query[name];
     return typeof value === 'string' && value !== '' && value.length <= 256 ? value : undefined;
   };
-  const read: UsageQuery = { by: GROUPINGS.find((by) => by === word('by')) ?? 'day' };
+  const read: UsageQuery = {
+    by: GROUPINGS.find((by) => by === word('by')) ?? 'day',
+    show: MEASURES.find((show) => show === word('show')) ?? 'spend',
+  };
   for (const name of ['from', 'to', 'model', 'key'] as const) {
     const value = word(name);
     if (value !== undefined) read[name] = value;
@@ -31,4 +36,11 @@ export function usagePath(path: string, query: UsageQuery, change: Record<string
   );
   for (const [name, value] of Object.entries(change)) words.set(name, value);
   return `${path}?${words.toString()}`;
+}
+
+/** The path of the same usage as CSV, which knows nothing of charts. */
+export function csvPath(query: UsageQuery): string {
+  const words = new URLSearchParams(Object.entries({ ...query, format: 'csv' }));
+  words.delete('show');
+  return `/api/usage?${words.toString()}`;
 }

@@ -1,27 +1,34 @@
 import type { JSX } from 'preact';
-import type { Grouping, Usage, UsageFigures, UsageGroup } from '../views/usage.js';
+import type { RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
+import { grouped as groupedBy, sumOf } from '../views/traffic.js';
+import type { Grouping } from '../views/usage.js';
 import { Money } from './parts.js';
-import { dayShown, grouped } from './words.js';
+import { PERIOD_MS, startInFull, type Series } from './series.js';
+import { grouped } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
 
-const HEADS: Record<Grouping, string> = { day: 'Day', model: 'Model', key: 'Key' };
+interface Group {
+  name: string;
+  totals: RequestTotals;
+}
 
-/** A table of usage and its sum. Columns without usage are left out. */
+/** A table of totals and their sum. Columns without usage are left out. */
 export function UsageTable(props: {
-  usage: Usage;
+  rows: readonly TotalsRow[];
   by: Grouping;
+  period: Series['period'];
   keys: readonly Key[];
 }): JSX.Element {
-  const { usage, by, keys } = props;
-  const { groups, totals } = usage;
+  const { rows, by, period } = props;
+  const groups = groupsOf(props);
+  const totals = sumOf(rows);
   const columns = COLUMNS.filter(({ of }) => of(totals) > 0);
-  const rows = by === 'day' ? groups.toReversed() : groups;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Usage">
       <table>
         <thead>
           <tr>
-            <th>{HEADS[by]}</th>
+            <th>{by === 'day' && period === 'hour' ? 'Hour (UTC)' : HEADS[by]}</th>
             <th class="number">Cost</th>
             {columns.map(({ name }) => (
               <th class="number">{name}</th>
@@ -29,19 +36,17 @@ export function UsageTable(props: {
           </tr>
         </thead>
         <tbody>
-          {rows.map((group) => (
+          {groups.map((group) => (
             <tr>
-              <td>
-                <Name group={group} by={by} keys={keys} />
-              </td>
-              <Cells figures={group} columns={columns} />
+              <td class="nowrap">{by === 'day' ? group.name : <strong>{group.name}</strong>}</td>
+              <Cells totals={group.totals} columns={columns} />
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
             <td>Total</td>
-            <Cells figures={totals} columns={columns} />
+            <Cells totals={totals} columns={columns} />
           </tr>
         </tfoot>
       </table>
@@ -49,13 +54,42 @@ export function UsageTable(props: {
   );
 }
 
+const HEADS: Record<Grouping, string> = { day: 'Day', model: 'Model', key: 'Key' };
+
+function groupsOf(props: Parameters<typeof UsageTable>[0]): Group[] {
+  const { rows, by, period, keys } = props;
+  if (by === 'day') {
+    const length_ms = PERIOD_MS[period];
+    const days = groupedBy(rows, ({ start_ms = 0 }) => start_ms - (start_ms % length_ms));
+    return days
+      .sort((a, b) => b.name - a.name)
+      .map(({ name, totals }) => ({ name: dated(name, period), totals }));
+  }
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  const groups = groupedBy(rows, (row) =>
+    by === 'model' ? row.model || 'no model' : (names.get(row.key_id ?? '') ?? 'another key'),
+  );
+  return groups.sort(({ totals: a }, { totals: b }) => {
+    if (a.cost_nano !== b.cost_nano) return a.cost_nano < b.cost_nano ? 1 : -1;
+    return b.calls - a.calls;
+  });
+}
+
+function dated(start_ms: number, period: Series['period']): string {
+  const year = new Date(start_ms).getUTCFullYear();
+  return period === 'day'
+    ? `${startInFull(start_ms, period)} ${year}`
+    : startInFull(start_ms, period);
+}
+
 interface Column {
   name: string;
-  of: (figures: UsageFigures) => number;
+  of: (totals: RequestTotals) => number;
 }
 
 const COLUMNS: Column[] = [
   { name: 'Calls', of: ({ calls }) => calls },
+  { name: 'Errors', of: ({ failed }) => failed },
   { name: 'Input tokens', of: ({ prompt_tokens }) => prompt_tokens },
   { name: 'Cached', of: ({ cached_tokens }) => cached_tokens },
   { name: 'Cache writes', of: ({ cache_write_tokens }) => cache_write_tokens },
@@ -63,34 +97,18 @@ const COLUMNS: Column[] = [
   { name: 'Output tokens', of: ({ completion_tokens }) => completion_tokens },
   { name: 'Audio out', of: ({ audio_output_tokens }) => audio_output_tokens },
   { name: 'Reasoning', of: ({ reasoning_tokens }) => reasoning_tokens },
-  { name: 'Images', of: ({ images }) => images },
-  { name: 'Video seconds', of: ({ video_seconds }) => video_seconds },
 ];
 
-function Cells(props: { figures: UsageFigures; columns: readonly Column[] }): JSX.Element {
+function Cells(props: { totals: RequestTotals; columns: readonly Column[] }): JSX.Element {
   return (
     <>
       <td class="number">
-        <Money nano={props.figures.cost_nano} />
+        <Money nano={props.totals.cost_nano} />
       </td>
       {props.columns.map(({ of }) => {
-        const count = of(props.figures);
+        const count = of(props.totals);
         return <td class={count > 0 ? 'number' : 'number nothing'}>{grouped(count)}</td>;
       })}
     </>
   );
-}
-
-function Name(props: { group: UsageGroup; by: Grouping; keys: readonly Key[] }): JSX.Element {
-  const { group } = props.group;
-  if (props.by === 'day' && group !== null) {
-    return (
-      <time class="nowrap" dateTime={group}>
-        {dayShown(group)} {group.slice(0, 4)}
-      </time>
-    );
-  }
-  if (props.by === 'model' && group !== null) return <strong>{group}</strong>;
-  const key = props.keys.find(({ id }) => id === group);
-  return key ? <strong>{key.name}</strong> : <span class="faint">without a key</span>;
 }

@@ -1,21 +1,25 @@
 import type { JSX } from 'preact';
-import type { DashboardServices, Route } from '../types.js';
-import { groupUsage, usageRange, type Grouping, type UsageRange } from '../views/usage.js';
-import { DayChart } from './charts.js';
+import type { DashboardContext, DashboardServices, Route } from '../types.js';
+import type { LatencyRow, TotalsRow } from '../../store/requests/request-types.js';
+import type { Grouping } from '../views/usage.js';
+import { paceOf, usageReport, type UsageReport } from '../views/usage-report.js';
+import { BarChart, Legend } from './charts.js';
 import { signedIn } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
-import { Choice, Field } from './fields.js';
-import { Card, Empty } from './parts.js';
-import { spendOf } from './spend.js';
+import { Card, Empty, Notice } from './parts.js';
+import { latencySeries, MEASURES, seriesOf, type Series } from './series.js';
+import { MEASURE_NAMES, UsageFigures } from './usage-figures.js';
+import { UsageFilters } from './usage-filters.js';
 import { UsageTable } from './usage-table.js';
-import { readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
-import type { Key } from '../../store/keys/keys.js';
+import { csvPath, readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
 
-const DAY_MS = 86_400_000;
-const GROUPINGS: Record<Grouping, string> = { day: 'By day', model: 'By model', key: 'By key' };
+const CUT =
+  'Models, keys and latencies are told apart for 31 days at most, and for fewer days of an ' +
+  'account with very many calls: these are the last ones.';
+const GROUPINGS: Record<Grouping, string> = { day: 'By time', model: 'By model', key: 'By key' };
 
-/** The page of usage and cost by day, model or key. */
+/** The page of spend, calls, tokens, errors and latencies by time, model or key. */
 export function usageRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
@@ -28,12 +32,12 @@ export function usageRoute(services: DashboardServices): Route {
         title: 'Usage',
         about: 'What was used and what it cost. Days begin at midnight UTC.',
         actions: (
-          <a class="button" href={usagePath('/api/usage', query, { format: 'csv' })} download>
+          <a class="button" href={csvPath(query)} download>
             <Icon name="download" />
             Download CSV
           </a>
         ),
-        body: await usageBody(query, session.account_id, services),
+        body: await usageBody(query, session.account_id, services, ctx),
       });
     },
   };
@@ -42,86 +46,97 @@ export function usageRoute(services: DashboardServices): Route {
 async function usageBody(
   query: UsageQuery,
   account_id: string,
-  { store, now }: DashboardServices,
+  services: DashboardServices,
+  ctx: DashboardContext,
 ): Promise<JSX.Element> {
-  const range = usageRange(query, now());
-  const [all, keys] = await Promise.all([store.usage(account_id, range), store.keys(account_id)]);
-  const models = [...new Set(all.map(({ model }) => model))];
-  const rows = all.filter(
-    ({ model, key_id }) =>
-      (query.model === undefined || model === query.model) &&
-      (query.key === undefined || key_id === query.key),
-  );
+  const { store, now, configuration } = services;
+  const { from, to, model, key: key_id, by, show } = query;
+  const is_detailed = by !== 'day' || show === 'latency';
+  const ask = { account_id, from, to, model, key_id, is_detailed };
+  const [report, account, keys] = await Promise.all([
+    usageReport(ask, services),
+    store.account(account_id),
+    store.keys(account_id),
+  ]);
+  ctx.assert(account, 404);
+  const pace = await paceOf(account, services);
+  const { range, rows, totals, is_cut } = report;
+  const models = new Set([...configuration.models.keys(), ...rows.map((row) => row.model ?? '')]);
+  models.delete('');
   return (
     <>
-      <Filters query={query} range={range} models={models} keys={keys} now_ms={now()} />
-      <Card title="Spend by day">
-        <DayChart days={spendOf(rows, range).days} />
-      </Card>
-      <Card title={GROUPINGS[query.by]} actions={<Groupings query={query} />} flush>
-        {rows.length > 0 ? (
-          <UsageTable usage={groupUsage(rows, query.by)} by={query.by} keys={keys} />
+      <UsageFilters {...{ query, range, keys }} models={[...models]} now_ms={now()} />
+      {is_cut && <Notice>{CUT}</Notice>}
+      <UsageFigures query={query} report={report} account={account} pace={pace} />
+      <ChartCard query={query} series={await chartOf(query, account_id, report, services)} />
+      <Card title={GROUPINGS[by]} actions={<Groupings query={query} />} flush>
+        {totals.calls > 0 ? (
+          <UsageTable
+            rows={by === 'key' ? await byKey(account_id, query, report, services) : rows}
+            by={by}
+            period={report.period}
+            keys={keys}
+          />
         ) : (
-          <Nothing isFiltered={all.length > 0} />
+          <Nothing isFiltered={model !== undefined || key_id !== undefined} />
         )}
       </Card>
     </>
   );
 }
 
-function Filters(props: {
-  query: UsageQuery;
-  range: UsageRange;
-  models: readonly string[];
-  keys: readonly Key[];
-  now_ms: number;
-}): JSX.Element {
-  const { query, range, models, keys } = props;
-  const any = { value: '', name: 'All' };
+async function chartOf(
+  { show }: UsageQuery,
+  account_id: string,
+  { range, period, rows, latency }: UsageReport,
+  { store }: DashboardServices,
+): Promise<Series> {
+  if (show !== 'latency') return seriesOf(show, rows, range, period);
+  const query = { ...range, account_id, by: ['start_ms'], period } as const;
+  const bars: LatencyRow[] = await store.requests.latencies(query);
+  return latencySeries(bars, latency, range, period);
+}
+
+function byKey(
+  account_id: string,
+  { model, key: key_id }: UsageQuery,
+  { range }: UsageReport,
+  { store }: DashboardServices,
+): Promise<TotalsRow[]> {
+  const only = { account_id, ...(model !== undefined && { model }), ...(key_id && { key_id }) };
+  return store.requests.totals({ ...range, ...only, period: 'hour', by: ['key_id'] });
+}
+
+function ChartCard({ query, series }: { query: UsageQuery; series: Series }): JSX.Element {
+  const { show } = query;
+  const title = `${MEASURE_NAMES[show]} by ${series.period}`;
+  const isOfAll = show === 'latency' && (query.model !== undefined || query.key !== undefined);
   return (
-    <form class="filters" method="get" action="/usage">
-      <nav class="segments" aria-label="Range">
-        {[7, 30, 90].map((days) => (
-          <Preset days={days} {...props} />
-        ))}
-      </nav>
-      <Field label="From" name="from" input={{ type: 'date', value: range.from }} />
-      <Field label="To" name="to" input={{ type: 'date', value: range.to }} />
-      <Choice
-        label="Model"
-        name="model"
-        value={query.model}
-        options={[any, ...models.map((model) => ({ value: model, name: model }))]}
-      />
-      <Choice
-        label="Key"
-        name="key"
-        value={query.key}
-        options={[any, ...keys.map(({ id, name }) => ({ value: id, name }))]}
-      />
-      <input type="hidden" name="by" value={query.by} />
-      <button>Apply</button>
-    </form>
+    <Card
+      title={title}
+      about={isOfAll ? 'Of all models and keys: latencies are not told apart by them' : undefined}
+      actions={<Measures query={query} />}
+    >
+      <div class={series.parts.length > 0 ? 'split' : undefined}>
+        <BarChart series={series} title={title} />
+        {series.parts.length > 0 && <Legend series={series} />}
+      </div>
+    </Card>
   );
 }
 
-function Preset(props: {
-  days: number;
-  query: UsageQuery;
-  range: UsageRange;
-  now_ms: number;
-}): JSX.Element {
-  const { days, query, range, now_ms } = props;
-  const to = new Date(now_ms).toISOString().slice(0, 10);
-  const from = new Date(now_ms - (days - 1) * DAY_MS).toISOString().slice(0, 10);
-  const isCurrent = range.from === from && range.to === to;
+function Measures({ query }: { query: UsageQuery }): JSX.Element {
   return (
-    <a
-      href={usagePath('/usage', query, { from, to })}
-      aria-current={isCurrent ? 'true' : undefined}
-    >
-      {days} days
-    </a>
+    <nav class="segments" aria-label="Show">
+      {MEASURES.map((show) => (
+        <a
+          href={usagePath('/usage', query, { show })}
+          aria-current={show === query.show ? 'true' : undefined}
+        >
+          {MEASURE_NAMES[show]}
+        </a>
+      ))}
+    </nav>
   );
 }
 
@@ -145,8 +160,8 @@ function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
     <Empty title="No calls in this range">
       <p>
         {isFiltered
-          ? 'Other models or keys were used in these days.'
-          : 'Every call that is charged appears here, as soon as it is answered.'}
+          ? 'Other models or keys may have been used in these days.'
+          : 'Every call appears here, as soon as it is answered.'}
       </p>
       <a class="button" href={isFiltered ? '/usage' : '/playground'}>
         {isFiltered ? 'Clear the filter' : 'Try the Playground'}

@@ -55,3 +55,25 @@ export function apart(at_ms: number, now_ms: number): string {
   const text = counted(Math.floor(size / step.size_ms), step.unit);
   return at_ms > now_ms ? `in ${text}` : `${text} ago`;
 }
+
+/** `840 µs`, `12 ms`, `1.4 s`, `3 min 20 s`. */
+export function msShown(ms: number): string {
+  if (ms > 0 && ms < 1) return `${Math.round(ms * 1_000)} µs`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** `4.2 %` of a share from 0 to 1; a share above nothing never looks like nothing. */
+export function shareShown(share: number): string {
+  if (share > 0 && share < 0.001) return '< 0.1 %';
+  const percent = share * 100;
+  return `${percent < 10 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+/** `1,204`, `38`, `4.2` or `0.03` of a rate, with two digits below ten. */
+export function rateShown(rate: number): string {
+  if (rate >= 10 || rate === 0) return grouped(Math.round(rate));
+  return String(Number(rate.toPrecision(2)));
+}

@@ -1,9 +1,10 @@
+import type { Actor } from '../../core/actor.js';
 import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
 import type { AccountCreation } from '../../schema-types/account-creation.js';
 import type { AccountCredit } from '../../schema-types/account-credit.js';
 import type { DashboardServices } from '../types.js';
-import { StoreError } from '../../store/store-error.js';
+import { NoCharge, StoreError } from '../../store/store-error.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
@@ -16,13 +17,14 @@ const NAME_CHARACTERS = 100;
 export async function makeAccount(
   { store }: DashboardServices,
   asked: AccountCreation,
+  by: Actor,
 ): Promise<Account> {
   const name = asked.name.trim();
   if (Array.from(name).length > NAME_CHARACTERS) {
     throw invalid('name', `name must have at most ${NAME_CHARACTERS} characters.`);
   }
   const credit_nano = parseDollars(asked.credit ?? '0');
-  return refusing('name', () => store.createAccount(name, credit_nano));
+  return refusing('name', () => store.createAccount(name, credit_nano, by));
 }
 
 /**
@@ -33,12 +35,15 @@ export async function creditAccount(
   { store }: DashboardServices,
   account_id: string,
   asked: AccountCredit,
+  by: Actor,
 ): Promise<{ entry: LedgerEntry; account: Account }> {
   await accountOf(store, account_id);
   const amount_nano = parseDollars(asked.amount);
   const reference = asked.reference.trim();
   if (reference === '') throw invalid('reference', 'reference must not be empty.');
-  const entry = await refusing('amount', () => store.credit(account_id, amount_nano, reference));
+  const entry = await refusing('amount', () =>
+    store.credit(account_id, amount_nano, reference, by),
+  );
   return { entry, account: await accountOf(store, account_id) };
 }
 
@@ -49,12 +54,13 @@ export async function accountOf(store: DashboardServices['store'], id: string): 
   throw new GatewayError('not_found', 'There is no such account.');
 }
 
-/** Turns an error of the store, whose message is written for people, into a 400. */
-async function refusing<T>(param: string, work: () => Promise<T>): Promise<T> {
+/** Turns an error of the store, whose message is written for people, into a 400 of the field. */
+export async function refusing<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof StoreError ? invalid(param, error.message) : error;
+    if (!(error instanceof StoreError) || error instanceof NoCharge) throw error;
+    throw invalid(param, error.message);
   }
 }
 

@@ -15,6 +15,8 @@ const OPEN_STAGES: ReadonlySet<string> = new Set([
   'balance',
   'transform',
   'meter',
+  'models',
+  'model',
 ]);
 
 /**
@@ -32,6 +34,8 @@ export function configurationShape(configuration: Configuration): object {
     drain_ms: configuration.drain_ms,
     keep_alive_ms: configuration.keep_alive_ms,
     log_level: configuration.log_level,
+    log_format: configuration.log_format,
+    headers: configuration.headers,
     dashboard: configuration.dashboard,
     trusted_proxies: configuration.trusted_proxies,
     cors: configuration.cors,
@@ -86,7 +90,8 @@ function providerShape(provider: Provider): object {
   };
 }
 
-function originOf(url: string): string | null {
+/** The origin of an address whose path may be a secret; null where it is none. */
+export function originOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }
 
@@ -94,6 +99,12 @@ function endpointShape({ method, path, stages }: EndpointEntry): object {
   return { at: `${method} ${path}`, stages: stages.map(stageShape) };
 }
 
-function stageShape({ name, option }: StageEntry): string | object {
-  return option !== undefined && OPEN_STAGES.has(name) ? { [name]: option } : name;
+function stageShape(stage: StageEntry): string | object {
+  const { name, option } = stage;
+  return option !== undefined && isOpenStage(stage) ? { [name]: option } : name;
+}
+
+/** Whether the options of this stage are safe to show. */
+export function isOpenStage({ name }: StageEntry): boolean {
+  return OPEN_STAGES.has(name);
 }

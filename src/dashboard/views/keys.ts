@@ -1,22 +1,25 @@
+import type { Actor } from '../../core/actor.js';
 import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
 import type { DashboardServices } from '../types.js';
 import { startOf } from './days.js';
-import { TooManyKeys } from '../../store/store-error.js';
+import { AccountSuspended, TooManyKeys } from '../../store/store-error.js';
 import type { Key, KeyTerms } from '../../store/keys/keys.js';
 
 const NAME_CHARACTERS = 100;
 const SHOWN_REVOKED = 100;
 
 /**
- * Makes a key, for the API and for the form. Throws `GatewayError` (400, naming the field) for an
- * invalid name, time, model or amount, and if the account has too many keys.
+ * Makes a key, for the API and for the form. Throws `GatewayError`: 400, naming the field, for an
+ * invalid name, time, model or amount, and if the account has too many keys; 403 if the account is
+ * suspended.
  */
 export async function makeKey(
   { store, configuration, now }: DashboardServices,
   account_id: string,
   asked: KeyCreation,
+  by: Actor,
 ): Promise<{ key: Key; secret: string }> {
   const name = asked.name.trim();
   if (name === '') throw invalid('name', 'name must not be empty.');
@@ -26,8 +29,11 @@ export async function makeKey(
   const most_active = configuration.limits.keys;
   const terms: KeyTerms = Object.assign(termsOf(asked, configuration, now()), { most_active });
   try {
-    return await store.createKey(account_id, name, terms);
+    return await store.createKey(account_id, name, terms, by);
   } catch (error) {
+    if (error instanceof AccountSuspended) {
+      throw new GatewayError('account_suspended', error.message, { cause: error });
+    }
     if (!(error instanceof TooManyKeys)) throw error;
     const message = `An account has at most ${most_active} active keys: revoke one first.`;
     throw new GatewayError('invalid_request', message, { cause: error });

@@ -20,6 +20,8 @@ export interface AccountShape {
   held: string;
   available: string;
   created: string;
+  /** Since when it is suspended; null for an account that is not. */
+  suspended: string | null;
 }
 
 export function accountShape({
@@ -28,6 +30,7 @@ export function accountShape({
   balance_nano,
   held_nano,
   created_ms,
+  suspended_ms,
 }: Account): AccountShape {
   return {
     id,
@@ -36,6 +39,7 @@ export function accountShape({
     held: formatDollars(held_nano),
     available: formatDollars(balance_nano - held_nano),
     created: isoTime(created_ms),
+    suspended: isoTime(suspended_ms),
   };
 }
 
@@ -85,6 +89,8 @@ export interface EntryShape {
   /** Signed: credits above zero, charges below. */
   amount: string;
   reference: string;
+  /** The request whose charge a refund reverses. */
+  refund_of: string | null;
   model: string | null;
   key: string | null;
   usage: object | null;
@@ -101,6 +107,7 @@ export function entryShape(entry: LedgerEntry): EntryShape {
     kind: entry.kind,
     amount: formatDollars(entry.amount_nano),
     reference: entry.reference,
+    refund_of: entry.refund_of,
     model: entry.model,
     key: entry.key_id,
     usage: usageOf(entry),

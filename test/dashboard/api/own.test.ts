@@ -45,6 +45,7 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
       held: '3.00',
       available: '7.00',
       created: '2026-11-20T10:00:00.000Z',
+      suspended: null,
       email: null,
       operator: false,
     });
@@ -177,6 +178,7 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
         kind: 'charge',
         amount: '-0.000000005',
         reference: id,
+        refund_of: null,
         model: 'gpt-4o-mini',
         key: 'key_1',
         usage: {

@@ -2,12 +2,14 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { ERRORS } from '../../../src/core/errors.js';
+import { SCOPE_NAMES } from '../../../src/core/scopes.js';
 import { ask, chat } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 
 interface Operation {
   operationId: string;
   security: object[];
+  tags: string[];
   requestBody?: object;
   responses: Record<string, { content?: Record<string, object> }>;
 }
@@ -157,12 +159,21 @@ describe('the OpenAPI document', () => {
       'post /v1/audio/transcriptions',
       'post /v1/audio/translations',
       'post /v1/queue/{model}',
+      'post /v1/videos',
+      'post /openai/v1/videos',
     ]);
   });
 
-  it('says what each asks for: a key, a session, or nothing', () => {
-    for (const [, path, { security }] of operations()) {
+  it('says what each asks for: a key, a session, a token with a scope, or nothing', () => {
+    for (const [, path, { security, tags }] of operations()) {
       const wanted = path.startsWith('/api/') ? [{ session: [] }] : [{ key: [] }];
+      if (tags.includes('Operators')) {
+        expect(security, path).to.have.length(2);
+        const { token = [] } = security[1] as { token?: string[] };
+        expect(SCOPE_NAMES, path).to.include(token[0]);
+        expect(security, path).to.deep.equal([{ session: [] }, { token: [token[0]] }]);
+        continue;
+      }
       expect(security, path).to.deep.equal(path.startsWith('/images/') ? [] : wanted);
     }
   });
@@ -204,8 +215,28 @@ describe('the OpenAPI document', () => {
       const { status, text } = await ask(gateway, url);
       expectPromised('get', path, status, JSON.parse(text));
     }
-    const { status, text } = await ask(gateway, '/v1/models');
-    expectPromised('get', '/v1/models', status, JSON.parse(text));
+    const video = await post('/v1/videos', { model: 'sim-video', prompt: 'A tree' });
+    expectPromised('post', '/v1/videos', video.status, JSON.parse(video.text));
+    const { id } = JSON.parse(video.text) as { id: string };
+    for (const [path, url] of [
+      ['/v1/videos', '/openai/v1/videos?limit=1'],
+      ['/v1/videos/{videoID}', `/v1/videos/${id}`],
+      ['/openai/v1/videos/{videoID}', '/openai/v1/videos/video_none'],
+      ['/v1/models', '/v1/models'],
+    ] as const) {
+      const { status, text } = await ask(gateway, url);
+      expectPromised('get', path, status, JSON.parse(text));
+    }
+  });
+
+  it('names the parameters of the query of who reads some', () => {
+    const list = document.paths['/v1/videos']?.['get'] as unknown as { parameters: object[] };
+    expect(list.parameters.map((one) => ({ ...one, description: '' }))).to.deep.include({
+      name: 'order',
+      in: 'query',
+      description: '',
+      schema: { enum: ['asc', 'desc'] },
+    });
   });
 
   it('keeps its promises for the management API', async () => {
@@ -223,7 +254,8 @@ describe('the OpenAPI document', () => {
     };
     for (const [method, path] of operations().filter(([, one]) => one.startsWith('/api/'))) {
       if (method !== 'get') continue;
-      const answer = await fetch(gateway.url + path, { headers });
+      const own = path.replace('{accountID}', gateway.account.id);
+      const answer = await fetch(gateway.url + own, { headers });
       expect(answer.status, path).to.equal(200);
       expectPromised(method, path, 200, await answer.json());
     }
@@ -237,14 +269,32 @@ describe('the OpenAPI document', () => {
       expect(answer.status, path).to.equal(status);
       expectPromised('post', path, status, await answer.json());
     }
-    const credit = { amount: '1', reference: 'r' };
-    const answer = await fetch(`${gateway.url}/api/accounts/${gateway.account.id}/credit`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(credit),
-    });
-    const path = '/api/accounts/{accountID}/credit';
-    expectPromised('post', path, answer.status, await answer.json());
+  });
+
+  it('keeps its promises for changes of an account', async () => {
+    const { store } = gateway.gateway;
+    const { id } = await store.createAccount('shopper', 0n);
+    const { secret } = await store.tokens.create({ name: 'shop', scopes: SCOPE_NAMES });
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    await store.credit(id, 100n, 'c');
+    const charge = { model: 'm', provider: 'p', key_id: 'k', estimated: false, usage: '{}' };
+    await store.settle({ ...charge, request_id: 'r1', account_id: id, cost_nano: 9n });
+    for (const [path, body, status] of [
+      ['credit', { amount: '1', reference: 'r' }, 200],
+      ['credit', { amount: '1' }, 400],
+      ['refunds', { request_id: 'r1' }, 200],
+      ['refunds', { request_id: 'r2' }, 404],
+      ['keys', { name: 'k' }, 201],
+      ['suspend', {}, 200],
+      ['keys', { name: 'k' }, 403],
+      ['resume', {}, 200],
+      ['sign-in-link', {}, 201],
+    ] as const) {
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      const answer = await fetch(`${gateway.url}/api/accounts/${id}/${path}`, init);
+      expect(answer.status, path).to.equal(status);
+      expectPromised('post', `/api/accounts/{accountID}/${path}`, status, await answer.json());
+    }
   });
 
   it('describes endpoints of the operator’s own, where they are and what they take', async () => {

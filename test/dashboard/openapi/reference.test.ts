@@ -5,6 +5,7 @@ import {
   expectNoSidewaysScroll,
   visit,
 } from '../../helpers/browser.js';
+import { startDashboard } from '../../helpers/dashboard.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
 
 describe('the reference page', () => {
@@ -15,14 +16,14 @@ describe('the reference page', () => {
   after(() => acme.close());
 
   const files = async (): Promise<string[]> => {
-    const html = await (await fetch(`${acme.url}/docs`)).text();
-    return [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/gu)].map(([, path = '']) => path);
+    const html = await (await fetch(`${acme.url}/reference`)).text();
+    return [...html.matchAll(/(?:src|href)="(\/reference\/[^"]+)"/gu)].map(([, path = '']) => path);
   };
 
   it('comes with all it needs, which may be kept for good', async () => {
-    const page = await fetch(`${acme.url}/docs`);
+    const page = await fetch(`${acme.url}/reference`);
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
-    expect(await files()).to.have.length(4);
+    expect(await files()).to.have.length(3);
     for (const path of await files()) {
       const file = await fetch(acme.url + path);
       expect(file.status, path).to.equal(200);
@@ -37,8 +38,8 @@ describe('the reference page', () => {
   it('styles itself inline, and alone does so', async () => {
     const policy = async (path: string): Promise<string | null> =>
       (await fetch(acme.url + path)).headers.get('content-security-policy');
-    expect(await policy('/docs')).to.include("style-src 'self' 'unsafe-inline'");
-    expect(await policy('/docs')).to.include("script-src 'self';");
+    expect(await policy('/reference')).to.include("style-src 'self' 'unsafe-inline'");
+    expect(await policy('/reference')).to.include("script-src 'self';");
     expect(await policy('/openapi.json')).not.to.include('unsafe-inline');
   });
 
@@ -49,8 +50,8 @@ describe('the reference page', () => {
       `${folder}/package.json`,
       `${folder}/..%2fpackage.json`,
       `${folder}/%2e%2e/package.json`,
-      '/docs/0.0.0/swagger-ui.css',
-      '/docs/constructor/toString',
+      '/reference/0.0.0/swagger-ui.css',
+      '/reference/constructor/toString',
     ]) {
       const { status } = await fetch(acme.url + path);
       expect(status, path).to.equal(404);
@@ -62,10 +63,25 @@ describe('the reference page', () => {
       { width: 1280, colorScheme: 'light' },
       { width: 390, colorScheme: 'dark' },
     ] as const;
+    it('offers the models of who is signed in, those that can do it, and none to a stranger', async () => {
+      const dashboard = await startDashboard();
+      const session = await dashboard.signIn(dashboard.account.id);
+      const { page, faults } = await visit(browser(), dashboard.url, { session });
+      await page.goto('/reference');
+      await page.click('#operations-Models-images .opblock-summary-control');
+      const example = page.locator('#operations-Models-images .body-param__example');
+      expect(await example.first().textContent()).to.include('"model": "gpt-image-1"');
+      expect(await page.locator('.side').isVisible()).to.equal(true);
+      const stranger = await (await fetch(`${dashboard.url}/reference`)).text();
+      expect(stranger).not.to.include('gpt-image-1');
+      expect(faults).to.deep.equal([]);
+      await dashboard.close();
+    });
+
     for (const look of looks) {
       it(`shows all, ${look.width} pixels wide and ${look.colorScheme}`, async () => {
         const { context, page, faults } = await visit(browser(), acme.url, look);
-        await page.goto('/docs');
+        await page.goto('/reference');
         await page.waitForSelector('.opblock');
         const { paths } = (await (await fetch(`${acme.url}/openapi.json`)).json()) as {
           paths: Record<string, object>;

@@ -52,11 +52,11 @@ describe('the set-up of a coding agent', () => {
     }
   });
 
-  it('stands in the README', async () => {
-    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  it('stands in docs/clients.md', async () => {
+    const page = await readFile(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
     const target = { public_url: 'http://127.0.0.1:8080', models: ['sim-chat'], model: 'sim-chat' };
     for (const { name, lines } of CODING_AGENTS) {
-      expect(readme).to.include(`# ${name}\n${lines(target).join('\n')}\n`);
+      expect(page).to.include(`# ${name}\n${lines(target).join('\n')}\n`);
     }
   });
 

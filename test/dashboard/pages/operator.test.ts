@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
-const PATHS = ['accounts', 'tasks', 'providers', 'configuration'].map((one) => `/operator/${one}`);
+const NAMES = ['requests', 'accounts', 'audit', 'tasks', 'providers', 'configuration'];
+const PATHS = ['/operator', ...NAMES.map((one) => `/operator/${one}`)];
 
 describeInBrowser('the pages of operators', (browser) => {
   let dashboard: TestDashboard;
@@ -65,6 +67,56 @@ describeInBrowser('the pages of operators', (browser) => {
     await page.getByRole('button', { name: 'Add credit' }).click();
     expect(await page.textContent('#amount-fault')).to.include('amount');
     expect(await page.inputValue('#amount')).to.equal('plenty');
+  });
+
+  it('make a link that signs in to an account, once, and not as an operator', async () => {
+    const { page } = await operator();
+    const { id } = await dashboard.gateway.store.createAccount('linked', 0n);
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByRole('button', { name: 'Make sign-in link' }).click();
+    const link = (await page.getByRole('region', { name: 'sign-in link' }).textContent()) ?? '';
+    const { page: other } = await visit(browser(), dashboard.url);
+    await other.goto(link);
+    expect(await other.textContent('.who')).to.include('linked');
+    expect(await other.locator('a[href^="/operator"]').count()).to.equal(0);
+    const { page: late } = await visit(browser(), dashboard.url);
+    expect((await late.goto(link))?.status()).to.equal(400);
+  });
+
+  it('revoke a key of an account, after a question', async () => {
+    const { page, faults } = await operator();
+    const { store } = dashboard.gateway;
+    const { id } = await store.createAccount('keyed', 0n);
+    const { key } = await store.createKey(id, 'Lost laptop');
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByRole('link', { name: 'API Keys' }).last().click();
+    await page.getByRole('link', { name: 'Revoke Lost laptop' }).click();
+    expect((await store.keys(id))[0]?.revoked_ms).to.equal(null);
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    expect(await page.textContent('[role=status]')).to.equal('The key is revoked.');
+    expect((await store.keys(id))[0]?.revoked_ms).to.be.a('number');
+    const again = await page.goto(`/operator/accounts/${id}/keys/${key.id}/revoke`);
+    expect(again?.status()).to.equal(404);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('say of a failed task that it was not charged', async () => {
+    const { page } = await operator();
+    const headers = { authorization: `Bearer ${dashboard.secret}` };
+    const body = JSON.stringify({ prompt: '[fail]', parameters: { duration_seconds: 1 } });
+    const post = {
+      method: 'POST',
+      body,
+      headers: { ...headers, 'content-type': 'application/json' },
+    };
+    const answer = await fetch(`${dashboard.url}/v1/queue/google/veo-3.1`, post);
+    const task = (await answer.json()) as { status_url: string };
+    await until(async () => {
+      const status = await fetch(dashboard.url + task.status_url, { headers });
+      return (await status.text()).includes('FAILED');
+    }, 'the task fails');
+    await page.goto('/operator/tasks?status=FAILED');
+    expect(await page.textContent('tbody tr')).to.include('not charged');
   });
 
   it('are for operators only', async () => {

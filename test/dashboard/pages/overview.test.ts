@@ -51,7 +51,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
   it('sum up the same, however they are grouped', async () => {
     const { page } = await open('/usage', { javaScriptEnabled: false });
     const totals = new Set<string | null>();
-    for (const name of ['By model', 'By key', 'By day']) {
+    for (const name of ['By model', 'By key', 'By time']) {
       await page.getByRole('link', { name, exact: true }).click();
       totals.add(await page.locator('tfoot').textContent());
     }
@@ -64,12 +64,11 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
       'Model',
       'Cost',
       'Calls',
+      'Errors',
       'Input tokens',
       'Cached',
       'Output tokens',
       'Reasoning',
-      'Images',
-      'Video seconds',
     ]);
     await page.goto('/');
     const activity = page.getByRole('region', { name: 'Activity' });
@@ -89,6 +88,31 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(rows[0]).to.include('gpt-image-1');
   });
 
+  it('show spend, calls, tokens, errors or latency, each by the hour for short ranges', async () => {
+    const { page } = await open('/usage', { javaScriptEnabled: false });
+    for (const name of ['Calls', 'Tokens', 'Errors', 'Latency', 'Spend']) {
+      await page.getByRole('link', { name, exact: true }).click();
+      expect(await page.getByRole('img', { name: `${name} by day` }).count(), name).to.equal(1);
+      expect(await page.locator('.plot g').count(), name).to.equal(30);
+      expect(await page.locator('.legend li').count(), name).to.be.at.least(2);
+    }
+    await page.getByRole('link', { name: 'Today' }).click();
+    expect(await page.getByRole('img', { name: 'Spend by hour' }).count()).to.equal(1);
+    expect(await page.locator('.plot g').count()).to.equal(24);
+    expect(await page.textContent('.figures')).to.match(/[▲▼] \d+ %/u);
+    expect(await page.textContent('.figures')).to.match(/at this pace \d+ days left/u);
+  });
+
+  it('draw no bar wider than 48 px, and the axes also where nothing was used', async () => {
+    const { page } = await open('/usage?from=2026-11-17&to=2026-11-20');
+    const widths = await page
+      .locator('.piece')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+    expect(Math.max(...widths)).to.be.within(47, 48.5);
+    await page.goto('/usage?model=none');
+    expect(await page.locator('.plot line').count()).to.equal(2);
+  });
+
   it('say so where a range makes no sense', async () => {
     const { page } = await open('/');
     const answer = await page.goto('/usage?from=2026-02-30');
@@ -105,7 +129,8 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(text).to.include('Make your first call').and.include(`${dashboard.url}/v1/chat`);
     expect(text).not.to.include('claude-sonnet-4-5');
     await page.goto('/usage');
-    expect(await page.textContent('main')).not.to.include('claude-sonnet-4-5');
+    expect(await page.textContent('main')).to.include('No calls in this range');
+    expect(await page.locator('.legend, table').count()).to.equal(0);
     await page.goto(`/usage?key=${dashboard.key_id}`);
     expect(await page.textContent('main')).to.include('No calls in this range');
   });

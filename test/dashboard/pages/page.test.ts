@@ -8,34 +8,51 @@ import {
 } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { seedMonth } from '../../helpers/seed-month.js';
+import { LOOKS } from '../../helpers/looks.js';
 
 const PATHS = [
   '/',
   '/usage',
   '/usage?by=model&from=2026-11-01&to=2026-11-20',
   '/usage?model=none',
+  '/usage?show=latency&by=key',
+  '/usage?show=errors&from=2026-11-19&to=2026-11-20',
+  '/usage?show=tokens&from=2026-01-01&to=2026-11-20',
+  '/requests',
+  '/requests?status=failed',
+  '/requests?model=none',
+  '/requests/ANSWERED',
+  '/requests/FAILED',
   '/models',
+  '/models?q=nothing-like-it',
+  '/models/gpt-4o-mini',
+  '/models/google/veo-3.1',
   '/agents',
   '/playground',
   '/settings',
   '/settings/keys',
   '/settings/keys/new',
   '/settings/keys/KEY/revoke',
+  '/operator',
+  '/operator?over=hour',
+  '/operator?over=month',
+  '/operator/requests',
+  '/operator/requests/FAILED',
   '/operator/accounts',
   '/operator/accounts/ACCOUNT',
+  '/operator/accounts/ACCOUNT/refund/CHARGE',
+  '/operator/audit',
+  '/operator/accounts/ACCOUNT?tab=keys',
+  '/operator/accounts/ACCOUNT?tab=ledger',
+  '/operator/accounts/ACCOUNT/keys/KEY/revoke',
   '/operator/tasks',
   '/operator/providers',
   '/operator/configuration',
   '/operator/accounts/nobody',
+  '/requests/nobody',
+  '/here-is-nobody',
 ];
-const STRANGERS_PATHS = ['/sign-in', '/sign-in?return_to=%2Fusage'];
-const LOOKS = [
-  { colorScheme: 'light', width: 1280 },
-  { colorScheme: 'dark', width: 1280 },
-  { colorScheme: 'light', width: 390 },
-  { colorScheme: 'dark', width: 390 },
-] as const;
-
+const STRANGERS_PATHS = ['/sign-in', '/sign-in?return_to=%2Fusage', '/here-is-nobody'];
 describeInBrowser('every page', (browser) => {
   // Looking at everything takes its time on a machine that has other things to do.
   const PATIENCE_MS = 240_000;
@@ -62,7 +79,16 @@ describeInBrowser('every page', (browser) => {
     it(`can be used by all, ${name}, for an operator with a month of calls`, async () => {
       const { account, key_id, signIn } = dashboard;
       const session = await signIn(account.id, true);
-      const paths = PATHS.map((path) => path.replace('KEY', key_id).replace('ACCOUNT', account.id));
+      const some = await someRequests();
+      const ids: Record<string, string> = {
+        KEY: key_id,
+        ACCOUNT: account.id,
+        CHARGE: await lastCharge(),
+        ...some,
+      };
+      const paths = PATHS.map((path) =>
+        path.replaceAll(/[A-Z]{3,}/gu, (name) => ids[name] ?? name),
+      );
       await tour(browser(), paths, { ...look, session });
     }).timeout(PATIENCE_MS);
 
@@ -70,9 +96,29 @@ describeInBrowser('every page', (browser) => {
       const { gateway, signIn } = dashboard;
       const newcomer = await gateway.store.createAccount(`new-${name}`, 0n);
       const session = await signIn(newcomer.id);
-      await tour(browser(), ['/', '/usage', '/settings/keys'], { ...look, session });
+      const paths = ['/', '/usage', '/usage?show=latency', '/requests', '/settings/keys'];
+      await tour(browser(), [...paths, '/playground', '/reference'], { ...look, session });
+      await gateway.store.suspend(newcomer.id);
+      await tour(browser(), ['/', '/settings/keys'], { ...look, session });
       await tour(browser(), STRANGERS_PATHS, look);
     }).timeout(PATIENCE_MS);
+  }
+
+  /** The request of the newest charge of the account. */
+  async function lastCharge(): Promise<string> {
+    const { gateway, account } = dashboard;
+    const newest = { before: Number.MAX_SAFE_INTEGER, limit: 50 };
+    const entries = await gateway.store.ledger(account.id, newest);
+    const charge = entries.find(({ kind, amount_nano }) => kind === 'charge' && amount_nano < 0n);
+    if (!charge) throw new Error('There is no charge.');
+    return charge.reference;
+  }
+
+  async function someRequests(): Promise<Record<string, string>> {
+    const { requests } = dashboard.gateway.store;
+    const [answered] = await requests.page({ limit: 1, model: 'claude-sonnet-4-5', status: 2 });
+    const [failed] = await requests.page({ limit: 1, failed: true });
+    return { ANSWERED: answered?.id ?? '', FAILED: failed?.id ?? '' };
   }
 
   async function tour(
@@ -84,7 +130,7 @@ describeInBrowser('every page', (browser) => {
     for (const path of paths) {
       const answer = await page.goto(path);
       expect(answer?.status(), path).to.equal(path.endsWith('nobody') ? 404 : 200);
-      expect(await page.locator('main h1').count(), path).to.equal(1);
+      expect(await page.locator('main h1:visible').count(), path).to.equal(1);
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
       expect(faults, path).to.deep.equal([]);
@@ -100,6 +146,23 @@ describeInBrowser('every page', (browser) => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).to.equal('main');
+  });
+
+  it('has a menu on a phone, which opens and closes without a script', async () => {
+    const session = await dashboard.signIn(dashboard.account.id, true);
+    const look = { session, width: 390, javaScriptEnabled: false };
+    const { page } = await visit(browser(), dashboard.url, look);
+    await page.goto('/models');
+    const link = page.getByRole('link', { name: 'Configuration' });
+    expect(await link.isVisible()).to.equal(false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await link.waitFor();
+    await expectNoSidewaysScroll(page);
+    await page.keyboard.press('Escape');
+    await link.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await link.click();
+    expect(await page.textContent('h1')).to.equal('Configuration');
   });
 
   it('leads a stranger to the sign-in page, and knows the way back', async () => {
@@ -129,12 +192,13 @@ describeInBrowser('every page', (browser) => {
     expect(await page.getAttribute('html', 'data-theme')).to.equal(null);
   });
 
-  it('shows times in the own zone of the person, and keeps UTC for who asks', async () => {
+  it('shows times as one can say them, and exactly in both zones to who points at one', async () => {
     const session = await dashboard.signIn(dashboard.account.id);
     const { page } = await visit(browser(), dashboard.url, { session });
     await page.goto('/settings');
     const time = page.locator('time[data-local]');
-    expect(await time.getAttribute('title')).to.equal('20 Nov 2026, 15:42 UTC');
-    expect(await time.textContent()).to.equal('20 Nov 2026, 16:42');
+    expect(await time.textContent()).to.equal('just now');
+    const exact = '20 Nov 2026, 16:42 (20 Nov 2026, 15:42 UTC)';
+    expect(await time.getAttribute('title')).to.equal(exact);
   });
 });

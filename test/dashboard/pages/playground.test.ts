@@ -1,9 +1,52 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { formatDollars } from '../../../src/lib/money.js';
-import { describeInBrowser, expectAccessible, visit } from '../../helpers/browser.js';
+import {
+  describeInBrowser,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  visit,
+} from '../../helpers/browser.js';
+import { ROOT } from '../../helpers/documents.js';
+import { startUpstream } from '../../helpers/upstream.js';
 import { until } from '../../helpers/until.js';
 import { DASHBOARD_YAML, startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+
+const BILL =
+  /^\d+ → \d+ tokens · [\d.]+ s to the first token · [\d.]+ s in all (?:· \d+ tokens\/s )?· \$0\.\d+$/u;
+
+const HOSTILE = `**bold** [good](https://example.com/) [bad](javascript:alert(1)) [data](data:text/html,x)
+
+![picture](https://evil.example/x.png) <img src=x onerror=alert(1)> <script>alert(1)</script>
+
+<iframe src="https://evil.example/"></iframe>
+
+\`\`\`js
+let a = "<b>";
+\`\`\``;
+
+function event(choice: object): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
+}
+
+function labYaml(url: string): string {
+  return `
+owners: { lab: { name: Lab } }
+providers:
+  lab: { uses: vllm, base_url: ${url}/v1 }
+models:
+  lab:
+    owner: lab
+    capabilities: [chat]
+    upstreams: [{ provider: lab }]
+    limits: { max_tokens: 1000, context: 8000 }
+    price: free
+`;
+}
+
+function addresses(links: unknown[]): [string, string][] {
+  return (links as { href: string; rel: string }[]).map(({ href, rel }) => [href, rel]);
+}
 
 function widthOf(image: unknown): number {
   return (image as { naturalWidth: number }).naturalWidth;
@@ -27,7 +70,7 @@ describeInBrowser('the playground', (browser) => {
   }
 
   async function say(page: Page, text: string): Promise<void> {
-    await page.getByLabel('Prompt').fill(text);
+    await page.getByLabel('Prompt', { exact: true }).fill(text);
     await page.getByRole('button', { name: 'Send' }).click();
   }
 
@@ -45,9 +88,9 @@ describeInBrowser('the playground', (browser) => {
     await bill.waitFor();
     const answer = page.locator('.turn:not(.mine) .words');
     expect((await answer.textContent())?.length).to.be.greaterThan(10);
-    expect(await bill.textContent()).to.match(/^\d+ → \d+ tokens · \$0\.\d+$/u);
+    expect(await bill.textContent()).to.match(BILL);
     expect(await bill.textContent()).to.include(await charge(id));
-    await page.getByLabel('Prompt').fill('And then?');
+    await page.getByLabel('Prompt', { exact: true }).fill('And then?');
     await page.keyboard.press('Enter');
     await bill.nth(1).waitFor();
     expect(await page.textContent('#total')).to.equal(`${await charge(id)} spent on this page.`);
@@ -57,20 +100,20 @@ describeInBrowser('the playground', (browser) => {
 
   it('shows an image, and tells what it cost', async () => {
     const { page, id, faults } = await open();
-    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByLabel('Model', { exact: true }).selectOption('gpt-image-1');
     await page.getByLabel('Quality').selectOption('hd');
     await say(page, 'A toll gate');
     await page.locator('.turn .bill').waitFor();
     const image = page.locator('.turn img');
     expect(await image.evaluate(widthOf)).to.be.greaterThan(0);
     expect(await charge(id)).to.equal('$0.08');
-    expect(await page.textContent('.turn .bill')).to.equal('$0.08');
+    expect(await page.textContent('.turn .bill')).to.match(/^[\d.]+ s · \$0\.08$/u);
     expect(faults).to.deep.equal([]);
   });
 
   it('makes a video, tells how far it is, plays it, and tells what it cost', async () => {
     const { page, id, faults } = await open();
-    await page.getByLabel('Model').selectOption('google/veo-3.1');
+    await page.getByLabel('Model', { exact: true }).selectOption('google/veo-3.1');
     await page.getByLabel('Seconds').fill('2');
     await page.getByLabel('With sound').uncheck();
     await say(page, 'Waves');
@@ -79,7 +122,9 @@ describeInBrowser('the playground', (browser) => {
     expect(await page.locator('.turn progress').count()).to.equal(0);
     const player = page.locator('.turn video');
     expect(await player.getAttribute('src')).to.match(/^blob:/u);
-    expect(await page.textContent('.turn .bill')).to.equal('2 s of video · $0.40');
+    expect(await page.textContent('.turn .bill')).to.match(
+      /^2 s of video · made in .* · \$0\.40$/u,
+    );
     expect(await charge(id)).to.equal('$0.40');
     expect(faults).to.deep.equal([]);
   });
@@ -98,6 +143,13 @@ describeInBrowser('the playground', (browser) => {
     expect(await page.evaluate('[localStorage.length, sessionStorage.length]')).to.deep.equal([
       0, 0,
     ]);
+  });
+
+  it('says how to get credit to who has none, and to nobody else', async () => {
+    const { page } = await open('0');
+    expect(await page.textContent('.notice.warn')).to.include('You have no credit.');
+    const { page: other } = await open('1');
+    expect(await other.locator('.notice.warn').count()).to.equal(0);
   });
 
   it('says why a call was refused', async () => {
@@ -119,5 +171,106 @@ describeInBrowser('the playground', (browser) => {
     expect(await page.locator('.turn [role=alert]').textContent()).to.equal('Stopped.');
     expect(faults).to.deep.equal([]);
     await other.close();
+  });
+
+  it('makes as many images of that size as are asked for', async () => {
+    const { page, id, faults } = await open();
+    await page.getByLabel('Model', { exact: true }).selectOption('gpt-image-1');
+    await page.getByLabel('Size').selectOption('1536x1024');
+    await page.locator('#n').fill('2');
+    await say(page, 'A toll gate');
+    await page.locator('.turn .bill').waitFor();
+    const images = await page.locator('.turn img').all();
+    const widths = await Promise.all(images.map((image) => image.evaluate(widthOf)));
+    expect(widths).to.deep.equal([1536, 1536]);
+    expect(await charge(id)).to.equal('$0.08');
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('asks two models at once, shows each answer, and adds up what both cost', async () => {
+    const { page, id, faults } = await open();
+    await page.getByLabel('Compare with').selectOption('claude-sonnet-4-5');
+    await say(page, 'Hello');
+    await page.locator('.pair .bill').nth(1).waitFor();
+    expect(await page.locator('.pair h3').allTextContents()).to.deep.equal([
+      'gpt-4o-mini',
+      'claude-sonnet-4-5',
+    ]);
+    expect(await page.textContent('#total')).to.equal(`${await charge(id)} spent on this page.`);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('offers only models of the same kind to compare with', async () => {
+    const { page } = await open();
+    await page.getByLabel('Model', { exact: true }).selectOption('gpt-image-1');
+    const others = await page.locator('#other option').allTextContents();
+    expect(others).to.deep.equal(['no other model', 'gpt-image-1']);
+  });
+
+  it('sends an image and the options of the form, and shows the call as a program', async () => {
+    const { page, faults } = await open();
+    await page.getByLabel('Temperature').fill('0.3');
+    await page.getByLabel('Max output tokens').fill('40');
+    await page.getByLabel('System prompt').fill("Don't shout.");
+    await page.locator('#images').setInputFiles(`${ROOT}docs/images/overview.png`);
+    await page.getByRole('button', { name: 'Remove image 1' }).waitFor();
+    const [sent] = await Promise.all([
+      page.waitForRequest('**/v1/chat/completions'),
+      say(page, 'What is this?'),
+    ]);
+    expect(sent.postDataJSON()).to.deep.include({ temperature: 0.3, max_tokens: 40 });
+    const { messages } = sent.postDataJSON() as { messages: { content: unknown }[] };
+    expect(JSON.stringify(messages[1]?.content)).to.include('data:image/png;base64,');
+    await page.locator('.turn .bill').waitFor();
+    expect(await page.locator('.turn.mine img').evaluate(widthOf)).to.be.greaterThan(0);
+    await page.getByText('Code for this call').click();
+    const code = page.getByRole('region', { name: 'Code for gpt-4o-mini' });
+    // As a shell takes an apostrophe within single quotes.
+    expect(await code.textContent()).to.include("Don'\\''t shout.");
+    await page.getByRole('button', { name: 'Python' }).click();
+    expect(await code.textContent()).to.include('temperature=0.3,');
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('offers no image to a model that sees none', async () => {
+    const { page } = await open();
+    expect(await page.getByText('Add image').isVisible()).to.equal(true);
+    await page.getByLabel('Model', { exact: true }).selectOption('llama-3.3-70b');
+    expect(await page.getByText('Add image').isVisible()).to.equal(false);
+  });
+
+  it('shows an answer as Markdown, HTML in it as text, and links to the web only', async () => {
+    const chunks = HOSTILE.match(/[^]{1,7}/gu)?.map((content) => event({ delta: { content } }));
+    const upstream = await startUpstream({
+      headers: { 'content-type': 'text/event-stream' },
+      chunks: [...(chunks ?? []), event({ delta: {}, finish_reason: 'stop' }), 'data: [DONE]\n\n'],
+    });
+    const other = await startDashboard({}, labYaml(upstream.url));
+    const session = await other.signIn(other.account.id);
+    const look = { session, clipboard: true };
+    const { page, faults } = await visit(browser(), other.url, look);
+    await page.goto('/playground');
+    await say(page, 'Hello');
+    await page.locator('.turn .bill').waitFor();
+    const words = page.locator('.turn:not(.mine) .words');
+    expect(await words.locator('strong').textContent()).to.equal('bold');
+    expect(await words.locator('pre').textContent()).to.equal('let a = "<b>";');
+    expect(await words.locator('img, script, b, iframe').count()).to.equal(0);
+    expect(await words.textContent()).to.include('<img src=x onerror=alert(1)>');
+    const links = await words.locator('a').evaluateAll(addresses);
+    expect(links).to.deep.equal([
+      ['https://example.com/', 'noopener noreferrer nofollow'],
+      ['https://evil.example/x.png', 'noopener noreferrer nofollow'],
+    ]);
+    await page.getByRole('button', { name: 'Copy the answer of lab' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(HOSTILE);
+    await expectAccessible(page);
+    expect(faults).to.deep.equal([]);
+    await other.close();
+    await upstream.close();
   });
 });

@@ -47,4 +47,32 @@ describe('the pages without a browser', () => {
     expect(await post('application/json', '{"theme":"dark"}')).to.equal(400);
     expect(await post(form, `theme=${'x'.repeat(70_000)}`)).to.equal(413);
   });
+
+  it('tell a browser by a page that there is nothing, and a program as JSON', async () => {
+    const asked = async (path: string, accept: string, method = 'GET') => {
+      const answer = await fetch(dashboard.url + path, { method, headers: { accept } });
+      return { answer, type: answer.headers.get('content-type'), text: await answer.text() };
+    };
+    const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const html = await asked('/nothing-<here>', browser);
+    expect(html.answer.status).to.equal(404);
+    expect(html.type).to.equal('text/html; charset=utf-8');
+    expect(html.answer.headers.get('content-security-policy')).to.include("default-src 'none'");
+    expect(html.text).to.include('<h1>Nothing here</h1>').and.not.to.include('<here>');
+    const wrong = await asked('/v1/chat/completions', browser);
+    expect(wrong.answer.status).to.equal(405);
+    expect(wrong.answer.headers.get('allow')).to.equal('POST');
+    expect(wrong.type).to.equal('text/html; charset=utf-8');
+    for (const [accept, method] of [
+      ['*/*', 'GET'],
+      ['application/json', 'GET'],
+      [browser, 'POST'],
+    ] as const) {
+      const { answer, text } = await asked('/nothing', accept, method);
+      expect(answer.status, accept).to.equal(404);
+      expect(JSON.parse(text), accept).to.have.nested.property('error.code', 'not_found');
+    }
+    // An endpoint speaks to programs only.
+    expect((await asked('/v1/models', browser)).text).to.match(/^\{"error"/u);
+  });
 });

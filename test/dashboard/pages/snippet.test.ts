@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { snippet, type Language } from '../../../src/dashboard/pages/snippet.js';
+import { codeOf, type Language } from '../../../src/dashboard/pages/call-code.js';
+import { snippet } from '../../../src/dashboard/pages/snippet.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 const run = promisify(execFile);
@@ -74,6 +75,15 @@ describe('a sample call on the pages', () => {
     expect(curl).to.match(/-F "model=gpt-4o-mini" \\\n {2}-F "file=@speech\.mp3"$/u);
     expect(snippet('python', model, at)).to.include('file=open("speech.mp3", "rb"),\n)');
     expect(snippet('node', model, at)).to.include("file: createReadStream('speech.mp3'),\n})");
+  });
+
+  it('writes apostrophes for the shell, and the words of Python', () => {
+    const body = { prompt: "It's", parameters: { generate_audio: true, seed: null } };
+    const call = { path: '/v1/queue/some', body };
+    const at = 'https://ai.example.org';
+    expect(codeOf('curl', call, at)).to.include(`"prompt": "It'\\''s"`);
+    const python = '{"prompt": "It\'s", "parameters": {"generate_audio": True, "seed": None}}';
+    expect(codeOf('python', call, at)).to.include(`json=${python},`);
   });
 
   it('in Python is Python', async function () {

@@ -72,6 +72,9 @@ describeInBrowser('two people, from sign-in to revoked key', (browser) => {
     expect(charges).to.have.length(1);
     const cost_nano = -(charges[0]?.amount_nano ?? 0n);
     expect(cost_nano > 0n).to.equal(true);
+    // The totals follow the requests every second.
+    const { requests } = ground.gateway.gateway.store;
+    while (await requests.rollUp()) continue;
     for (const by of ['model', 'key']) {
       await ada.goto(`/usage?by=${by}`);
       const rows = await ada.locator('tbody tr').allInnerTexts();

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
 import type { AccountCredit } from '../../../schema-types/account-credit.js';
-import { shellWord } from '../../../lib/shell-quote.js';
+import { actorOf } from '../../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { accountOf, creditAccount } from '../../views/accounts.js';
 import { shownKeys } from '../../views/keys.js';
 import { usageRange } from '../../views/usage.js';
 import { KeyTable, spentByKey } from '../key-table.js';
+import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
+import { refundLink } from './refund.js';
 import { LedgerTable } from '../ledger-table.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
@@ -19,7 +21,7 @@ import {
   textOf,
   type FormState,
 } from '../form.js';
-import { Card, Code, Empty, Figures, Money, Notice } from '../parts.js';
+import { Card, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
 import type { Account } from '../../../store/accounts/accounts.js';
@@ -57,8 +59,8 @@ async function credit(
     act: async (form) => {
       const reference = textOf(form, 'reference');
       const asked = readFields({ amount: amountOf(form, 'amount'), reference });
-      await creditAccount(services, id, asked);
-      seeOther(ctx, `/operator/accounts/${encodeURIComponent(id)}?done=credited`);
+      await creditAccount(services, id, asked, actorOf(ctx, visitor));
+      seeOther(ctx, `${accountPath(id)}?done=credited`);
     },
     showAgain: (state) => show(ctx, visitor, services, state),
   });
@@ -71,68 +73,127 @@ async function show(
   state: FormState,
 ): Promise<void> {
   const account = await accountOf(services.store, ctx.params['id'] ?? '');
+  const tab = TABS.find(({ id }) => id === ctx.query['tab'])?.id ?? 'overview';
   const page = {
     title: account.name,
     above: { path: '/operator/accounts', name: 'Accounts' },
     at: '/operator/accounts',
-    body: await body(account, ctx, services, state),
+    actions: <AccountActions id={account.id} />,
+    body: (
+      <>
+        <Tabs account_id={account.id} chosen={tab} />
+        <Done done={ctx.query['done']} balance_nano={account.balance_nano} />
+        <ActionNotice done={ctx.query['done']} account={account} />
+        {await BODIES[tab](account, services, state)}
+      </>
+    ),
   };
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
 }
 
-async function body(
-  account: Account,
-  ctx: DashboardContext,
-  { store, now }: DashboardServices,
-  state: FormState,
-): Promise<JSX.Element> {
-  const { id, name, balance_nano, held_nano } = account;
-  const range = usageRange({}, now());
-  const [keys, entries, usage] = await Promise.all([
-    store.keys(id),
-    store.ledger(id, { before: Number.MAX_SAFE_INTEGER, limit: ENTRIES }),
-    store.usage(id, range),
-  ]);
-  const spent = usage.reduce((sum, { cost_nano }) => sum + cost_nano, 0n);
+const TABS = [
+  { id: 'overview', name: 'Overview' },
+  { id: 'keys', name: 'API Keys' },
+  { id: 'ledger', name: 'Ledger' },
+] as const;
+
+type Tab = (typeof TABS)[number]['id'];
+
+/** The tabs as links, which need no script. */
+function Tabs({ account_id, chosen }: { account_id: string; chosen: Tab }): JSX.Element {
+  const path = accountPath(account_id);
   return (
-    <>
-      <Done done={ctx.query['done']} balance_nano={balance_nano} />
-      <Figures
-        figures={[
-          { name: 'Available', value: <Money nano={balance_nano - held_nano} /> },
-          { name: 'Balance', value: <Money nano={balance_nano} /> },
-          { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
-          { name: 'Spend, 30 days', value: <Money nano={spent} /> },
-        ]}
-      />
-      <CreditForm id={id} state={state} />
-      <Card title="Sign in" about="A link that works once, within ten minutes.">
-        <Code label="command" text={`npx tollgate sign-in-link ${shellWord(name)}`} />
-      </Card>
+    <nav class="tab-links" aria-label="Parts of the account">
+      {TABS.map(({ id, name }) => (
+        <a
+          href={id === 'overview' ? path : `${path}?tab=${id}`}
+          aria-current={id === chosen ? 'page' : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+type Body = (
+  account: Account,
+  services: DashboardServices,
+  state: FormState,
+) => Promise<JSX.Element>;
+
+const BODIES: Readonly<Record<Tab, Body>> = {
+  overview: async (account, { store, now }, state) => {
+    const { id, balance_nano, held_nano } = account;
+    const usage = await store.usage(id, usageRange({}, now()));
+    const spent = usage.reduce((sum, { cost_nano }) => sum + cost_nano, 0n);
+    return (
+      <>
+        <Figures
+          figures={[
+            { name: 'Available', value: <Money nano={balance_nano - held_nano} /> },
+            { name: 'Balance', value: <Money nano={balance_nano} /> },
+            { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
+            { name: 'Spend, 30 days', value: <Money nano={spent} /> },
+          ]}
+        />
+        <CreditForm id={id} state={state} />
+        <SuspensionCard account={account} now_ms={now()} />
+      </>
+    );
+  },
+
+  keys: async ({ id }, { store, now }) => {
+    const [keys, usage] = await Promise.all([
+      store.keys(id),
+      store.usage(id, usageRange({}, now())),
+    ]);
+    return (
       <Card title="API Keys" flush>
         {keys.length > 0 ? (
-          <KeyTable keys={shownKeys(keys)} spent={spentByKey(usage)} now_ms={now()} isForeign />
+          <KeyTable
+            keys={shownKeys(keys)}
+            spent={spentByKey(usage)}
+            now_ms={now()}
+            path={`${accountPath(id)}/keys`}
+          />
         ) : (
           <Empty title="No key">
             <p>The account makes its own, under Settings, API Keys.</p>
           </Empty>
         )}
       </Card>
+    );
+  },
+
+  ledger: async ({ id }, { store, now }) => {
+    const [keys, entries] = await Promise.all([
+      store.keys(id),
+      store.ledger(id, { before: Number.MAX_SAFE_INTEGER, limit: ENTRIES }),
+    ]);
+    return (
       <Card title="Ledger" about={`The last ${ENTRIES} entries`} flush>
         {entries.length > 0 ? (
-          <LedgerTable entries={entries} keys={keys} />
+          <LedgerTable
+            entries={entries}
+            keys={keys}
+            now_ms={now()}
+            action={refundLink}
+            requests="/operator/requests"
+          />
         ) : (
           <Empty title="No entry">
             <p>Credits and charges appear here.</p>
           </Empty>
         )}
       </Card>
-    </>
-  );
-}
+    );
+  },
+};
 
 function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | null {
   if (props.done === 'created') return <Notice mood="good">The account is created.</Notice>;
+  if (props.done === 'revoked') return <Notice mood="good">The key is revoked.</Notice>;
   if (props.done !== 'credited') return null;
   return (
     <Notice mood="good">
@@ -146,11 +207,7 @@ function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Elemen
   const { values } = state;
   return (
     <Card title="Add credit" about="An amount below zero takes some back.">
-      <form
-        class="filters"
-        method="post"
-        action={`/operator/accounts/${encodeURIComponent(id)}/credit`}
-      >
+      <form class="filters" method="post" action={`${accountPath(id)}/credit`}>
         <Field
           label="Amount, in dollars"
           name="amount"

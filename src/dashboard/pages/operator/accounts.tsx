@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { AccountCreation } from '../../../schema-types/account-creation.js';
+import { actorOf } from '../../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { makeAccount } from '../../views/accounts.js';
 import { isName, pageOf, readCursor } from '../../views/cursor.js';
@@ -14,7 +15,7 @@ import {
   textOf,
   type FormState,
 } from '../form.js';
-import { Ago, Card, Empty, Money } from '../parts.js';
+import { Ago, Badge, Card, Empty, Money } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 
@@ -50,7 +51,7 @@ async function create(
     act: async (form) => {
       const name = textOf(form, 'name');
       const asked = readFields({ name, credit: amountOf(form, 'credit') });
-      const { id } = await makeAccount(services, asked);
+      const { id } = await makeAccount(services, asked, actorOf(ctx, visitor));
       seeOther(ctx, `${PATH}/${encodeURIComponent(id)}?done=created`);
     },
     showAgain: (state) => show(ctx, visitor, services, state),
@@ -144,12 +145,13 @@ function AccountTable(props: { accounts: readonly Account[]; now_ms: number }): 
           </tr>
         </thead>
         <tbody>
-          {props.accounts.map(({ id, name, balance_nano, held_nano, created_ms }) => (
+          {props.accounts.map(({ id, name, balance_nano, held_nano, created_ms, suspended_ms }) => (
             <tr>
               <td class="lead">
                 <a href={`${PATH}/${encodeURIComponent(id)}`}>
                   <strong>{name}</strong>
-                </a>
+                </a>{' '}
+                {suspended_ms !== null && <Badge mood="bad">suspended</Badge>}
               </td>
               <td class="soft" data-label="Created">
                 <Ago at_ms={created_ms} now_ms={props.now_ms} />

@@ -1,23 +1,14 @@
 import type { JSX } from 'preact';
-import { Document, isCollection, isPair, visit } from 'yaml';
 import type { DashboardServices, Route } from '../../types.js';
-import { configurationShape } from '../../views/configuration.js';
+import { configurationSections, type Section } from '../../views/configuration-yaml.js';
 import { sendPage } from '../page.js';
 import { Code } from '../parts.js';
 import { counted } from '../words.js';
 
 /** Longer blocks are folded at first. */
-const MOST_OPEN_LINES = 20;
+const MOST_OPEN_LINES = 32;
 
-/** A block with more values than this takes a line for each. */
-const MAX_FLOWING = 6;
-
-interface Section {
-  title: string;
-  text: string;
-}
-
-/** The page of the configuration in use, without its secrets, as YAML. */
+/** The page of the configuration in use, without its secrets, in the words of gateway.yaml. */
 export function configurationRoute({ configuration }: DashboardServices): Route {
   // Made at the first view: for many models it would take most of the start.
   let known: Section[] | undefined;
@@ -26,37 +17,45 @@ export function configurationRoute({ configuration }: DashboardServices): Route 
     path: '/operator/configuration',
     who: 'operator',
     answer: (ctx, visitor) => {
-      known ??= sectionsOf(configuration);
+      known ??= configurationSections(configuration);
       sendPage(ctx, visitor, {
         title: 'Configuration',
         about: (
           <>
-            As it is in force, from <code>{configuration.file}</code>, without its secrets. A
-            changed file is taken up by itself.
+            As it is in force, from <code>{configuration.file}</code>, with all defaults. Each part
+            can be pasted into a file; comments say which secrets are left out. A changed file is
+            taken up by itself.
           </>
         ),
-        body: known.map((section) => <Folded section={section} />),
+        body: (
+          <>
+            <Index sections={known} />
+            {known.map((section) => (
+              <Folded section={section} />
+            ))}
+          </>
+        ),
       });
     },
   };
 }
 
-function sectionsOf(configuration: DashboardServices['configuration']): Section[] {
-  const shape = Object.entries(configurationShape(configuration));
-  const isPlain = ([, value]: [string, unknown]): boolean =>
-    typeof value !== 'object' || value === null || Array.isArray(value);
-  return [
-    { title: 'Process', text: written(shape.filter(isPlain)) },
-    ...shape
-      .filter((entry) => !isPlain(entry))
-      .map((entry) => ({ title: titled(entry[0]), text: written([entry]) })),
-  ];
+function Index({ sections }: { sections: readonly Section[] }): JSX.Element {
+  return (
+    <nav class="index" aria-label="On this page">
+      {sections.map(({ id, title, text }) => (
+        <a href={`#${id}`}>
+          {title} <span class="faint">{counted(linesOf(text), 'line')}</span>
+        </a>
+      ))}
+    </nav>
+  );
 }
 
-function Folded({ section: { title, text } }: { section: Section }): JSX.Element {
-  const lines = text.split('\n').length;
+function Folded({ section: { id, title, text } }: { section: Section }): JSX.Element {
+  const lines = linesOf(text);
   return (
-    <details class="card ended" open={lines <= MOST_OPEN_LINES}>
+    <details class="card ended" id={id} open={lines <= MOST_OPEN_LINES}>
       <summary>
         <h2>{title}</h2>
         <span class="faint small">{counted(lines, 'line')}</span>
@@ -68,20 +67,6 @@ function Folded({ section: { title, text } }: { section: Section }): JSX.Element
   );
 }
 
-/** YAML in which a block of few plain values takes one line. */
-function written(entries: readonly [string, unknown][]): string {
-  const document = new Document(Object.fromEntries(entries));
-  visit(document, {
-    Collection: (_key, node) => {
-      const values = node.items.map((item) => (isPair(item) ? item.value : item));
-      const isShort = values.length > 0 && values.length <= MAX_FLOWING;
-      if (isShort && !values.some(isCollection)) node.flow = node !== document.contents;
-    },
-  });
-  return document.toString({ lineWidth: 96, flowCollectionPadding: false }).trimEnd();
-}
-
-function titled(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+function linesOf(text: string): number {
+  return text.split('\n').length;
 }

@@ -1,10 +1,13 @@
 import type { JSX } from 'preact';
 import type { DashboardServices, Route } from '../../types.js';
 import { providersHealth, type ProviderShape } from '../../views/providers.js';
+import { upstreamHistories } from '../../views/upstreams.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty } from '../parts.js';
 import { counted, grouped } from '../words.js';
+import { UpstreamTable } from './upstream-table.js';
 
+const BY_UPSTREAM = 'The requests that ended at each upstream, the worst first.';
 const PATH = '/operator/providers';
 const MINUTE_S = 60;
 /** With this share of failures a provider still counts as healthy. */
@@ -17,29 +20,45 @@ export function providersRoute(services: DashboardServices): Route {
     path: PATH,
     who: 'operator',
     answer: async (ctx, visitor) => {
-      const { window_s, processes, data } = await providersHealth(services);
+      const [{ window_s, processes, data }, upstreams] = await Promise.all([
+        providersHealth(services),
+        upstreamHistories(services),
+      ]);
       const minutes = counted(window_s / MINUTE_S, 'minute');
       const seers = counted(processes, 'process', 'processes');
       sendPage(ctx, visitor, {
         title: 'Providers',
-        about: `Calls of the last ${minutes}, as ${seers} saw them.`,
+        about: 'How upstreams answer, now and over the last day.',
         actions: (
           <a class="button" href={PATH}>
             Refresh
           </a>
         ),
         body: (
-          <Card flush>
-            {data.length > 0 ? (
-              <ProviderTable providers={data} now_ms={services.now()} />
-            ) : (
-              <Empty title="No provider yet">
-                <p>
-                  Declare one under <code>providers:</code> in gateway.yaml.
-                </p>
-              </Empty>
-            )}
-          </Card>
+          <>
+            <Card title="Now" about={`The last ${minutes}, as ${seers} saw them.`} flush>
+              {data.length > 0 ? (
+                <ProviderTable providers={data} now_ms={services.now()} />
+              ) : (
+                <Empty title="No provider yet">
+                  <p>
+                    Declare one under <code>providers:</code> in gateway.yaml.
+                  </p>
+                </Empty>
+              )}
+            </Card>
+            <Card title="The last 24 hours" about={BY_UPSTREAM} flush>
+              {upstreams.data.length > 0 ? (
+                <UpstreamTable upstreams={upstreams.data} span={upstreams.span} />
+              ) : (
+                <Empty title="No upstream yet">
+                  <p>
+                    A model names its upstreams under <code>models:</code> in gateway.yaml.
+                  </p>
+                </Empty>
+              )}
+            </Card>
+          </>
         ),
       });
     },
@@ -114,8 +133,8 @@ function ProviderRow(props: { provider: ProviderShape; now_ms: number }): JSX.El
 
 function Health({ provider: { answered, failed } }: { provider: ProviderShape }): JSX.Element {
   if (answered + failed === 0) return <Badge>quiet</Badge>;
-  if (failed === 0) return <Badge mood="good">well</Badge>;
+  if (failed === 0) return <Badge mood="good">healthy</Badge>;
   if (answered === 0) return <Badge mood="bad">down</Badge>;
   const isTrouble = failed / (answered + failed) > TROUBLE_SHARE;
-  return isTrouble ? <Badge mood="warn">trouble</Badge> : <Badge mood="good">well</Badge>;
+  return isTrouble ? <Badge mood="warn">degraded</Badge> : <Badge mood="good">healthy</Badge>;
 }

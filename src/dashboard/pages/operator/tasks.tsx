@@ -166,12 +166,14 @@ function TaskRow(props: { task: Task; account: string | undefined; now_ms: numbe
         <Money nano={task.hold_nano} />
       </td>
       <td class="number" data-label="Charged">
-        {task.charge_nano === null ? (
-          <span class="faint">not yet</span>
-        ) : (
-          <Money nano={task.charge_nano} />
-        )}
+        <Charged task={task} />
       </td>
     </tr>
   );
+}
+
+/** A task is charged when its result is fetched; one that failed never is. */
+function Charged({ task: { charge_nano, status } }: { task: Task }): JSX.Element {
+  if (charge_nano !== null) return <Money nano={charge_nano} />;
+  return <span class="faint">{status === 'FAILED' ? 'not charged' : 'not yet'}</span>;
 }

@@ -1,0 +1,32 @@
+import { explainCharts } from './charts.js';
+
+/** Parts of a page that show what goes on: they are fetched again every few seconds. */
+export function keepLive(root: Document): void {
+  const every_ms = Number(root.querySelector<HTMLElement>('[data-live]')?.dataset['live']);
+  if (!(every_ms > 0)) return;
+  const again = (): void => {
+    setTimeout(() => void refresh(root).finally(again), every_ms);
+  };
+  again();
+}
+
+/** Nothing moves while nobody looks, or while somebody reads or uses the part. */
+async function refresh(root: Document): Promise<void> {
+  const live = root.querySelector('[data-live]');
+  if (!live || root.hidden || isInUse(live, root)) return;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (!answer.ok || answer.redirected) return;
+    const text = await answer.text();
+    const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector('[data-live]');
+    if (!fresh || isInUse(live, root)) return;
+    live.replaceChildren(...fresh.childNodes);
+    explainCharts(live);
+  } catch {
+    // The gateway is away for a moment: the next turn tries again.
+  }
+}
+
+function isInUse(live: Element, root: Document): boolean {
+  return live.contains(root.activeElement) || live.querySelector('[data-chart]:hover') !== null;
+}

@@ -1,0 +1,29 @@
+// The package `marked` is served beside these scripts, as `marked.js`. This is what they use of it.
+export interface Token {
+  type: string;
+  raw: string;
+}
+
+/** The fields of all tokens; each type has some of them. */
+export interface Tokens extends Token {
+  text: string;
+  lang?: string;
+  depth: number;
+  ordered: boolean;
+  start: number | '';
+  href: string;
+  checked?: boolean;
+  tokens?: Token[];
+  items: { tokens: Token[] }[];
+  header: Cell[];
+  rows: Cell[][];
+}
+
+export interface Cell {
+  tokens: Token[];
+}
+
+export class Marked {
+  constructor(options: { gfm: boolean; breaks: boolean });
+  lexer(markdown: string): Token[];
+}

@@ -1,0 +1,198 @@
+import type { JSX } from 'preact';
+import { GatewayError } from '../../../core/errors.js';
+import { isActive } from '../../views/keys.js';
+import { accountOf } from '../../views/accounts.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import type { Account } from '../../../store/accounts/accounts.js';
+import { seeOther } from '../../redirect.js';
+import { readForm } from '../form.js';
+import { actorOf } from '../../actor.js';
+import { makeSignInLink } from '../../sign-in/sign-in-link.js';
+import { askToRevoke } from '../key-revoke.js';
+import { sendPage } from '../page.js';
+import { Ago, Card, Code, Notice } from '../parts.js';
+import { dollarsShown } from '../words.js';
+import type { Key } from '../../../store/keys/keys.js';
+
+const PATH = '/operator/accounts/:id';
+const AT = '/operator/accounts';
+
+/** The path of the page of an account. */
+export function accountPath(id: string): string {
+  return `${AT}/${encodeURIComponent(id)}`;
+}
+
+/** The buttons beside the name of an account. */
+export function AccountActions({ id }: { id: string }): JSX.Element {
+  return (
+    <form method="post" action={`${accountPath(id)}/sign-in-link`}>
+      <button>Make sign-in link</button>
+    </form>
+  );
+}
+
+/** What operators do with an account beside crediting it: a sign-in link, and revoking its keys. */
+export function accountActionRoutes(services: DashboardServices): Route[] {
+  const { store, now } = services;
+  return [
+    suspensionRoute('suspend', 'suspended', services),
+    suspensionRoute('resume', 'resumed', services),
+    {
+      method: 'POST',
+      path: `${PATH}/sign-in-link`,
+      who: 'operator',
+      answer: (ctx, visitor) => makeLink(ctx, visitor, services),
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/keys/:keyID/revoke`,
+      who: 'operator',
+      answer: async (ctx, visitor) => {
+        const { account, key } = await keyOf(ctx, store, now());
+        const path = accountPath(account.id);
+        const above = { path: `${path}?tab=keys`, name: account.name };
+        askToRevoke(ctx, visitor, key, { above, path: `${path}/keys`, at: AT }, now());
+      },
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/keys/:keyID/revoke`,
+      who: 'operator',
+      answer: async (ctx, visitor) => {
+        const { account, key } = await keyOf(ctx, store, now());
+        const by = actorOf(ctx, visitor);
+        if (!(await store.revokeKey(key.id, account.id, by))) throw noKey();
+        seeOther(ctx, `${accountPath(account.id)}?tab=keys&done=revoked`);
+      },
+    },
+  ];
+}
+
+async function keyOf(
+  ctx: DashboardContext,
+  store: DashboardServices['store'],
+  now_ms: number,
+): Promise<{ account: Account; key: Key }> {
+  const account = await accountOf(store, ctx.params['id'] ?? '');
+  const keys = await store.keys(account.id);
+  const key = keys.find(({ id }) => id === ctx.params['keyID']);
+  if (!key || !isActive(key, now_ms)) throw noKey();
+  return { account, key };
+}
+
+function noKey(): GatewayError {
+  return new GatewayError('not_found', 'The account has no such key, or it has ended already.');
+}
+
+async function makeLink(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<void> {
+  await readForm(ctx);
+  const { id, name } = await accountOf(services.store, ctx.params['id'] ?? '');
+  const terms = { operator: false, by: actorOf(ctx, visitor) };
+  const { url } = await makeSignInLink(services, id, terms);
+  const path = accountPath(id);
+  const page = {
+    title: 'A sign-in link',
+    about: `It signs in to ${name}, without the rights of an operator.`,
+    above: { path, name },
+    at: AT,
+    narrow: true,
+    body: (
+      <>
+        <Notice mood="warn">
+          <strong>Copy it now, and send it to that person only.</strong> It works once, within ten
+          minutes, and cannot be shown again. Opening it here would sign you in as {name}.
+        </Notice>
+        <Card title="Link">
+          <div data-once={path}>
+            <Code label="sign-in link" text={url} wrap />
+          </div>
+        </Card>
+        <div class="row">
+          <a class="button solid" href={path}>
+            Done, I have copied it
+          </a>
+        </div>
+      </>
+    ),
+  };
+  sendPage(ctx, visitor, page, 201);
+}
+
+function suspensionRoute(
+  act: 'suspend' | 'resume',
+  done: string,
+  { store }: DashboardServices,
+): Route {
+  return {
+    method: 'POST',
+    path: `${PATH}/${act}`,
+    who: 'operator',
+    async answer(ctx, visitor) {
+      const { id } = await accountOf(store, ctx.params['id'] ?? '');
+      await store[act](id, actorOf(ctx, visitor));
+      seeOther(ctx, `${accountPath(id)}?done=${done}`);
+    },
+  };
+}
+
+/** Says what a button has done. */
+export function ActionNotice(props: { done: unknown; account: Account }): JSX.Element | null {
+  const { balance_nano } = props.account;
+  switch (props.done) {
+    case 'suspended':
+      return <Notice mood="good">The account is suspended. Its keys are refused.</Notice>;
+    case 'resumed':
+      return <Notice mood="good">The account is resumed. Its keys can call again.</Notice>;
+    case 'refunded':
+      return (
+        <Notice mood="good">
+          The refund is booked. The balance is {dollarsShown(balance_nano)} now.
+        </Notice>
+      );
+    default:
+      return null;
+  }
+}
+
+function Changes({ id }: { id: string }): JSX.Element {
+  const query = new URLSearchParams({ account: id }).toString();
+  return <a href={`/operator/audit?${query}`}>All changes of this account</a>;
+}
+
+export function SuspensionCard(props: { account: Account; now_ms: number }): JSX.Element {
+  const { account, now_ms } = props;
+  const { id, suspended_ms } = account;
+  if (suspended_ms === null) {
+    return (
+      <Card title="Suspend" about="Refuses the keys of the account until it is resumed.">
+        <form method="post" action={`${accountPath(id)}/suspend`}>
+          <button class="danger">Suspend account</button>
+        </form>
+        <p class="hint">
+          Answers that run already are finished and charged. <Changes id={id} />
+        </p>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Suspended"
+      about={
+        <>
+          Its keys are refused; that began <Ago at_ms={suspended_ms} now_ms={now_ms} />.
+        </>
+      }
+    >
+      <form method="post" action={`${accountPath(id)}/resume`}>
+        <button class="solid">Resume account</button>
+      </form>
+      <p class="hint">
+        <Changes id={id} />
+      </p>
+    </Card>
+  );
+}

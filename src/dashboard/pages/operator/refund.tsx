@@ -1,0 +1,150 @@
+import type { JSX } from 'preact';
+import { formatDollars } from '../../../lib/money.js';
+import type { AccountRefund } from '../../../schema-types/account-refund.js';
+import type { LedgerEntry } from '../../../store/ledger/ledger-columns.js';
+import { actorOf } from '../../actor.js';
+import { seeOther } from '../../redirect.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { accountOf } from '../../views/accounts.js';
+import { refundableOf, refundCharge } from '../../views/refunds.js';
+import { Field } from '../fields.js';
+import {
+  amountOf,
+  answerForm,
+  EMPTY_FORM,
+  fieldsReader,
+  saidOf,
+  textOf,
+  type FormState,
+} from '../form.js';
+import { sendPage } from '../page.js';
+import { Card, Money, Notice, Ago } from '../parts.js';
+import { accountPath } from './account-actions.js';
+
+const PATH = '/operator/accounts/:id/refund/:requestID';
+
+const readFields = fieldsReader<AccountRefund>('account-refund');
+
+function refundPath({ account_id, reference }: LedgerEntry): string {
+  return `${accountPath(account_id)}/refund/${encodeURIComponent(reference)}`;
+}
+
+/** The link to the refund of a charge; null for any other entry. */
+export function refundLink(entry: LedgerEntry): JSX.Element | null {
+  if (entry.kind !== 'charge' || entry.amount_nano === 0n) return null;
+  return (
+    <div class="small">
+      <a href={refundPath(entry)}>Refund</a>
+    </div>
+  );
+}
+
+/** The page that refunds a charge, or a part of it. */
+export function refundRoutes(services: DashboardServices): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      who: 'operator',
+      answer: (ctx, visitor) => show(ctx, visitor, services, EMPTY_FORM),
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      who: 'operator',
+      answer: (ctx, visitor) => refund(ctx, visitor, services),
+    },
+  ];
+}
+
+async function refund(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<void> {
+  const { id = '', requestID = '' } = ctx.params;
+  await answerForm(ctx, {
+    act: async (form) => {
+      const asked = readFields({
+        request_id: requestID,
+        amount: amountOf(form, 'amount'),
+        reference: textOf(form, 'reference'),
+      });
+      await refundCharge(services, id, asked, actorOf(ctx, visitor));
+      seeOther(ctx, `${accountPath(id)}?done=refunded`);
+    },
+    showAgain: (state) => show(ctx, visitor, services, state),
+  });
+}
+
+async function show(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+  state: FormState,
+): Promise<void> {
+  const { id: wanted = '', requestID = '' } = ctx.params;
+  const { id, name } = await accountOf(services.store, wanted);
+  const { charge, left_nano } = await refundableOf(services, id, requestID);
+  const now_ms = services.now();
+  const page = {
+    title: 'Refund a charge',
+    above: { path: accountPath(id), name },
+    at: '/operator/accounts',
+    narrow: true,
+    body: (
+      <Card>
+        <div class="stack">
+          <p>
+            <strong>{charge.model}</strong> cost <Money nano={-charge.amount_nano} />,{' '}
+            <Ago at_ms={charge.created_ms} now_ms={now_ms} />. <Money nano={left_nano} /> can be
+            refunded.
+          </p>
+          {state.fault && <Notice mood="bad">{state.fault.message}</Notice>}
+          {left_nano > 0n && <RefundForm charge={charge} left_nano={left_nano} state={state} />}
+        </div>
+      </Card>
+    ),
+  };
+  sendPage(ctx, visitor, page, state.fault ? 400 : 200);
+}
+
+/** The form carries its reference, so that sending it twice refunds once. */
+function RefundForm(props: {
+  charge: LedgerEntry;
+  left_nano: bigint;
+  state: FormState;
+}): JSX.Element {
+  const { charge, left_nano, state } = props;
+  const left = formatDollars(left_nano);
+  const reference = `refund of ${charge.reference}, ${left} left`;
+  return (
+    <form class="filters" method="post" action={refundPath(charge)}>
+      <Field
+        label="Amount, in dollars"
+        name="amount"
+        fault={saidOf(state, 'amount')}
+        input={{
+          type: 'text',
+          inputMode: 'decimal',
+          required: true,
+          value: state.values.get('amount') ?? left,
+          autoComplete: 'off',
+        }}
+      />
+      <Field
+        label="Reference"
+        name="reference"
+        fault={saidOf(state, 'reference')}
+        input={{
+          type: 'text',
+          required: true,
+          maxLength: 200,
+          value: state.values.get('reference') ?? reference,
+          autoComplete: 'off',
+        }}
+      />
+      <button class="solid">Refund</button>
+    </form>
+  );
+}

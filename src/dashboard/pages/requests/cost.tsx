@@ -1,0 +1,88 @@
+import type { JSX } from 'preact';
+import type { RequestRecord } from '../../../core/request-record.js';
+import type { CostLine, RequestCost } from '../../views/request-cost.js';
+import { Card, Money } from '../parts.js';
+import { grouped } from '../words.js';
+
+/** How the cost of a request came about: so much of each class, at the price as charged. */
+export function CostCard(props: { record: RequestRecord; cost: RequestCost }): JSX.Element {
+  const { record, cost } = props;
+  if (cost.lines.length === 0) {
+    return (
+      <Card title="Cost">
+        <p class="soft">{unexplained(record, cost)}</p>
+      </Card>
+    );
+  }
+  return (
+    <Card title="Cost" about="At the prices of that time, rounded up to $0.000000001" flush>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Cost">
+        <table class="fold">
+          <thead>
+            <tr>
+              <th>Class</th>
+              <th class="number">Count</th>
+              <th class="number">Price</th>
+              <th class="number">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {cost.lines.map((line) => (
+              <Line {...line} />
+            ))}
+          </tbody>
+          <tfoot>
+            <Total name="Total" nano={cost.total_nano} />
+            {record.uncollected_nano > 0n && (
+              <>
+                <Total name="Not collected" nano={-record.uncollected_nano} />
+                <Total name="Charged" nano={record.cost_nano} />
+              </>
+            )}
+          </tfoot>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+function unexplained({ model }: RequestRecord, { total_nano }: RequestCost): JSX.Element | string {
+  if (total_nano === 0n) return 'Nothing was charged.';
+  return (
+    <>
+      <Money nano={total_nano} /> for {model ?? 'this request'}. Its price has changed since, and
+      the one of that time was not kept.
+    </>
+  );
+}
+
+function Line({ name, count, price_nano, by_million, cost_nano }: CostLine): JSX.Element {
+  return (
+    <tr>
+      <td class="lead">{name}</td>
+      <td class="number" data-label="Count">
+        {grouped(count)}
+      </td>
+      <td class="number soft" data-label="Price">
+        × <Money nano={price_nano} />
+        {by_million && ' a million'}
+      </td>
+      <td class="number end">
+        <Money nano={cost_nano} />
+      </td>
+    </tr>
+  );
+}
+
+function Total({ name, nano }: { name: string; nano: bigint }): JSX.Element {
+  return (
+    <tr>
+      <td class="lead" colSpan={3}>
+        {name}
+      </td>
+      <td class="number end">
+        <Money nano={nano} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,145 @@
+import type { JSX } from 'preact';
+import type { Key } from '../../../store/keys/keys.js';
+import type { DashboardServices } from '../../types.js';
+import { dayBefore, momentName, readMoment } from '../../views/moments.js';
+import { requestsPath, type RequestQuery } from '../../views/request-query.js';
+import { Choice, Field, type Option } from '../fields.js';
+import type { Scope } from './scope.js';
+import type { RequestNames } from './table.js';
+
+const STATUSES: Record<string, string> = {
+  failed: 'Failed or refused',
+  '2': 'Answered',
+  '4': 'Refused (4xx)',
+  '429': 'Too many (429)',
+  '402': 'No credit (402)',
+  '5': 'Failed (5xx)',
+  '499': 'Client left',
+};
+const ANY: Option = { value: '', name: 'All' };
+
+/** The form of a list's filter, which is its address. */
+export function Filters(props: {
+  query: RequestQuery;
+  scope: Scope;
+  keys: readonly Key[];
+  names: RequestNames;
+  services: DashboardServices;
+}): JSX.Element {
+  const { query, scope, keys, services } = props;
+  const { models, providers } = services.configuration;
+  return (
+    <form class="filters" method="get" action={scope.path}>
+      <Moment label="From (UTC)" name="from" query={query} />
+      <Moment label="To (UTC)" name="to" query={query} />
+      <Choice
+        label="Status"
+        name="status"
+        value={query.status}
+        options={choices(STATUSES, query.status)}
+      />
+      <Choice
+        label="Model"
+        name="model"
+        value={query.model}
+        options={choices([...models.keys()], query.model)}
+      />
+      {scope.is_operator && <OperatorFilters {...props} providers={[...providers.keys()]} />}
+      {(keys.length > 0 || query.key !== undefined) && (
+        <Choice label="Key" name="key" value={query.key} options={keyChoices(keys, query.key)} />
+      )}
+      <button>Apply</button>
+    </form>
+  );
+}
+
+function OperatorFilters(props: {
+  query: RequestQuery;
+  names: RequestNames;
+  providers: readonly string[];
+}): JSX.Element {
+  const { query, names, providers } = props;
+  const account = query.account === undefined ? undefined : names.accounts.get(query.account);
+  const value = account ?? query.account;
+  return (
+    <>
+      <Choice
+        label="Provider"
+        name="provider"
+        value={query.provider}
+        options={choices(providers, query.provider)}
+      />
+      <Field
+        label="Account"
+        name="account"
+        input={{ value, placeholder: 'Name or ID', maxLength: 100 }}
+      />
+    </>
+  );
+}
+
+function Moment(props: { label: string; name: 'from' | 'to'; query: RequestQuery }): JSX.Element {
+  const { label, name, query } = props;
+  const text = query[name];
+  const value = text === undefined ? undefined : momentName(readMoment(name, text));
+  return <Field label={label} name={name} input={{ type: 'datetime-local', value }} />;
+}
+
+function choices(
+  known: readonly string[] | Record<string, string>,
+  chosen: string | undefined,
+): Option[] {
+  const options = Array.isArray(known)
+    ? known.map((value: string) => ({ value, name: value }))
+    : Object.entries(known).map(([value, name]) => ({ value, name: String(name) }));
+  const isMissing = chosen !== undefined && options.every(({ value }) => value !== chosen);
+  return [ANY, ...options, ...(isMissing ? [{ value: chosen, name: chosen }] : [])];
+}
+
+function keyChoices(keys: readonly Key[], chosen: string | undefined): Option[] {
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  const missing = chosen !== undefined && !names.has(chosen) ? [[chosen, chosen] as const] : [];
+  return [ANY, ...[...names, ...missing].map(([value, name]) => ({ value, name }))];
+}
+
+/** Links to the ranges that are asked for most. */
+export function Spans(props: { query: RequestQuery; scope: Scope; now_ms: number }): JSX.Element {
+  const { query, scope, now_ms } = props;
+  const today = dayBefore(now_ms, 0);
+  const yesterday = dayBefore(now_ms, 1);
+  const spans: { name: string; from?: string; to?: string }[] = [
+    { name: 'All' },
+    { name: 'Today', from: today },
+    { name: 'Yesterday', from: yesterday, to: yesterday },
+    { name: '7 days', from: dayBefore(now_ms, 6) },
+  ];
+  return (
+    <nav class="segments" aria-label="Range">
+      {spans.map(({ name, from = '', to = '' }) => (
+        <a
+          href={requestsPath(scope.path, query, { from, to })}
+          aria-current={(query.from ?? '') === from && (query.to ?? '') === to ? 'true' : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Finds a request by its ID, which every answer has in `x-request-id`. */
+export function Search({ scope, typed }: { scope: Scope; typed: string }): JSX.Element {
+  return (
+    <form class="search row" method="get" action={scope.path} role="search">
+      <input
+        name="id"
+        aria-label="Request ID"
+        placeholder="Request ID"
+        value={typed}
+        maxLength={200}
+        required
+      />
+      <button>Find</button>
+    </form>
+  );
+}

@@ -1,0 +1,166 @@
+import type { JSX } from 'preact';
+import { isName, pageOf, readCursor } from '../../views/cursor.js';
+import { filterOf, readRequestQuery, requestsPath } from '../../views/request-query.js';
+import type { RequestQuery } from '../../views/request-query.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import type { Key } from '../../../store/keys/keys.js';
+import type { RequestRecord } from '../../../core/request-record.js';
+import { seeOther } from '../../redirect.js';
+import { sendPage } from '../page.js';
+import { Card, Empty, Notice } from '../parts.js';
+import { Filters, Search, Spans } from './filters.js';
+import { isVisible, requestPath, SCOPES, within, type Scope } from './scope.js';
+import { RequestTable, type RequestNames } from './table.js';
+
+const PAGE = 50;
+/** A UUID within what was typed, such as the ID of an answer. */
+const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/u;
+const TYPED_CHARACTERS = 200;
+
+/** The lists of requests, newest first: of an account, and of all for operators. */
+export function requestsRoutes(services: DashboardServices): Route[] {
+  return SCOPES.map((scope) => ({
+    method: 'GET',
+    path: scope.path,
+    who: scope.who,
+    answer: async (ctx, visitor) => {
+      const asked = ctx.query['id'];
+      const typed = typeof asked === 'string' ? asked.trim().slice(0, TYPED_CHARACTERS) : '';
+      const found = await find(typed, scope, visitor, services);
+      if (found) return seeOther(ctx, requestPath(scope, found.id));
+      const page = {
+        title: scope.title,
+        about: ABOUT[scope.path],
+        actions: <Search scope={scope} typed={typed} />,
+        body: await listBody(ctx, { typed, scope, visitor, services }),
+      };
+      sendPage(ctx, visitor, page, typed === '' ? 200 : 404);
+    },
+  }));
+}
+
+const ABOUT: Record<Scope['path'], string> = {
+  '/requests': 'Every call with your API keys, and how it ended. What was said is never kept.',
+  '/operator/requests': 'The calls of all accounts. What was said is never kept.',
+};
+
+async function find(
+  typed: string,
+  scope: Scope,
+  visitor: Visitor | undefined,
+  { store }: DashboardServices,
+): Promise<RequestRecord | undefined> {
+  const id = ID.exec(typed.toLowerCase())?.[0];
+  const record = id === undefined ? undefined : await store.requests.one(id);
+  return record && isVisible(scope, visitor, record) ? record : undefined;
+}
+
+interface Asked {
+  typed: string;
+  scope: Scope;
+  visitor: Visitor | undefined;
+  services: DashboardServices;
+}
+
+async function listBody(ctx: DashboardContext, asked: Asked): Promise<JSX.Element> {
+  const { typed, scope, visitor, services } = asked;
+  const { store, now } = services;
+  const query = await namedQuery(readRequestQuery(ctx.query), scope, services);
+  const filter = within(scope, visitor, filterOf(query));
+  const { cursor } = ctx.query;
+  const before = typeof cursor === 'string' ? readCursor(cursor, isName) : undefined;
+  const [records, keys] = await Promise.all([
+    store.requests.page({ ...filter, limit: PAGE + 1, ...(before !== undefined && { before }) }),
+    filter.account_id === undefined ? [] : store.keys(filter.account_id),
+  ]);
+  const { rows, next_cursor } = pageOf(records, PAGE, ({ id }) => id);
+  const names = await namesOf(rows, keys, scope, services);
+  const is_filtered = Object.keys(query).length > 0;
+  return (
+    <>
+      {typed !== '' && <Notice mood="warn">There is no request {typed} here.</Notice>}
+      <div class="stack">
+        <Spans query={query} scope={scope} now_ms={now()} />
+        <Filters {...{ query, scope, keys, names, services }} />
+      </div>
+      <Card flush>
+        {rows.length > 0 ? (
+          <RequestTable records={rows} names={names} scope={scope} now_ms={now()} />
+        ) : (
+          <NoRequest is_filtered={is_filtered} path={scope.path} />
+        )}
+      </Card>
+      <Paging path={scope.path} query={query} is_later={before !== undefined} next={next_cursor} />
+    </>
+  );
+}
+
+/** The filter that the scope allows, with the ID of an account that was named by its name. */
+async function namedQuery(
+  query: RequestQuery,
+  scope: Scope,
+  { store }: DashboardServices,
+): Promise<RequestQuery> {
+  if (!scope.is_operator) {
+    const own = { ...query };
+    delete own.account;
+    delete own.provider;
+    return own;
+  }
+  if (query.account === undefined) return query;
+  const account = await store.account(query.account);
+  return account ? { ...query, account: account.id } : query;
+}
+
+async function namesOf(
+  records: readonly RequestRecord[],
+  keys: readonly Key[],
+  scope: Scope,
+  { store }: DashboardServices,
+): Promise<RequestNames> {
+  const ids = scope.is_operator ? [...new Set(records.map(({ account_id }) => account_id))] : [];
+  const accounts = await Promise.all(ids.map((id) => store.account(id)));
+  return {
+    keys: new Map(keys.map(({ id, name }) => [id, name])),
+    accounts: new Map(accounts.flatMap((one) => (one ? [[one.id, one.name] as const] : []))),
+  };
+}
+
+function Paging(props: {
+  path: string;
+  query: RequestQuery;
+  is_later: boolean;
+  next: string | null;
+}): JSX.Element | null {
+  const { path, query, is_later, next } = props;
+  if (!is_later && next === null) return null;
+  return (
+    <div class="row">
+      {is_later && (
+        <a class="button" href={requestsPath(path, query)}>
+          Newest requests
+        </a>
+      )}
+      {next !== null && (
+        <a class="button" href={requestsPath(path, query, { cursor: next })}>
+          Older requests
+        </a>
+      )}
+    </div>
+  );
+}
+
+function NoRequest({ is_filtered, path }: { is_filtered: boolean; path: string }): JSX.Element {
+  return (
+    <Empty title={is_filtered ? 'No such request' : 'No request yet'}>
+      <p>
+        {is_filtered
+          ? 'Other requests may be there: no request fits all of the filter.'
+          : 'Every call with an API key appears here, answered or refused.'}
+      </p>
+      <a class="button" href={is_filtered ? path : '/playground'}>
+        {is_filtered ? 'Clear the filter' : 'Try the Playground'}
+      </a>
+    </Empty>
+  );
+}

@@ -1,0 +1,59 @@
+import type { JSX } from 'preact';
+import {
+  CLIENT_LEFT_STATUS,
+  flagsOf,
+  hasFailed,
+  type RequestFlag,
+  type RequestRecord,
+} from '../../../core/request-record.js';
+import { Badge } from '../parts.js';
+
+/** The status of a request, and the code of its error. */
+export function Outcome({ record }: { record: RequestRecord }): JSX.Element {
+  const { status, code } = record;
+  if (status === CLIENT_LEFT_STATUS) return <Badge>left</Badge>;
+  if (!hasFailed(record)) return <Badge mood="good">{status}</Badge>;
+  return (
+    <Badge mood={status >= 500 || status < 400 ? 'bad' : 'warn'}>
+      {status} {code}
+    </Badge>
+  );
+}
+
+const FLAG_WORDS: Record<RequestFlag, { name: string; about: string }> = {
+  estimated: {
+    name: 'estimated',
+    about: 'The upstream told no usable count, so the gateway counted the tokens.',
+  },
+  client_left: { name: 'client left', about: 'The client left before the answer had ended.' },
+  fallback: { name: 'fallback', about: 'Another upstream than the first one answered.' },
+  replayed: {
+    name: 'replayed',
+    about: 'The stored answer of an idempotency key was sent again, and cost nothing.',
+  },
+  cut: { name: 'cut', about: 'The answer broke off after it had begun.' },
+  uncollected: {
+    name: 'uncollected',
+    about: 'A part of the cost could not be collected, or was never owed.',
+  },
+};
+
+/** The flags as badges, which explain themselves to a mouse. */
+export function Flags({ record }: { record: RequestRecord }): JSX.Element {
+  return (
+    <>
+      {flagsOf(record).map((flag) => (
+        <span title={FLAG_WORDS[flag].about}>
+          <Badge mood={flag === 'uncollected' || flag === 'cut' ? 'warn' : undefined}>
+            {FLAG_WORDS[flag].name}
+          </Badge>{' '}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** The flags, each with its meaning. */
+export function flagFacts(record: RequestRecord): { name: string; about: string }[] {
+  return flagsOf(record).map((flag) => FLAG_WORDS[flag]);
+}

@@ -1,0 +1,175 @@
+import type { JSX } from 'preact';
+import { GatewayError } from '../../../core/errors.js';
+import type { RequestRecord } from '../../../core/request-record.js';
+import { TOKEN_CLASSES } from '../../../core/usage.js';
+import { costOf } from '../../views/request-cost.js';
+import { requestsPath } from '../../views/request-query.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { CLASS_WORDS } from '../ledger-table.js';
+import { sendPage } from '../page.js';
+import { Ago, Badge, Card, CopyButton, Figures, Money } from '../parts.js';
+import { grouped, msShown } from '../words.js';
+import { CostCard } from './cost.js';
+import { flagFacts, Outcome } from './outcome.js';
+import { isVisible, SCOPES, type Scope } from './scope.js';
+import { Timeline } from './timeline.js';
+
+/** The page of one request: how it went, what it used and what it cost. */
+export function requestRoutes(services: DashboardServices): Route[] {
+  return SCOPES.map((scope) => ({
+    method: 'GET',
+    path: `${scope.path}/:id`,
+    who: scope.who,
+    answer: async (ctx, visitor) => {
+      const record = await recordOf(ctx, scope, visitor, services);
+      sendPage(ctx, visitor, {
+        title: record.model ?? 'A request without a model',
+        about: <Head record={record} />,
+        above: { path: scope.path, name: scope.title },
+        at: scope.path,
+        body: await requestBody(record, scope, services),
+      });
+    },
+  }));
+}
+
+/** Another account's request is not told from one that there is not. */
+async function recordOf(
+  { params }: DashboardContext,
+  scope: Scope,
+  visitor: Visitor | undefined,
+  { store }: DashboardServices,
+): Promise<RequestRecord> {
+  const record = await store.requests.one(params['id'] ?? '');
+  if (record && isVisible(scope, visitor, record)) return record;
+  throw new GatewayError('not_found', 'There is no such request, or its record was swept.');
+}
+
+function Head({ record }: { record: RequestRecord }): JSX.Element {
+  return (
+    <span class="row">
+      <Outcome record={record} />
+      <code>{record.id}</code>
+      <CopyButton text={record.id} label="Copy the ID" />
+    </span>
+  );
+}
+
+async function requestBody(
+  record: RequestRecord,
+  scope: Scope,
+  { store, now }: DashboardServices,
+): Promise<JSX.Element> {
+  const { account_id, key_id, model, provider, upstream_model } = record;
+  const isPriced = model !== null && provider !== null && upstream_model !== null;
+  const upstream = { model: model ?? '', provider: provider ?? '' };
+  const [account, keys, prices] = await Promise.all([
+    store.account(account_id),
+    store.keys(account_id),
+    isPriced
+      ? store.prices.about({ ...upstream, upstream_model }, record.time_ms)
+      : Promise.resolve([]),
+  ]);
+  const key = keys.find(({ id }) => id === key_id)?.name;
+  const names = { key: key ?? key_id, account: account?.name ?? account_id };
+  return (
+    <>
+      <Summary record={record} now_ms={now()} />
+      <div class="split">
+        <Card title="Timeline" about="How long each part took">
+          <Timeline record={record} names_upstreams={scope.is_operator} now_ms={now()} />
+        </Card>
+        <Card title="Facts">
+          <Facts record={record} names={names} scope={scope} />
+        </Card>
+      </div>
+      <CostCard record={record} cost={costOf(record, prices)} />
+    </>
+  );
+}
+
+function Summary({ record, now_ms }: { record: RequestRecord; now_ms: number }): JSX.Element {
+  const { first_token_ms, took_ms, own_ms } = record;
+  return (
+    <Figures
+      figures={[
+        { name: 'Came', value: <Ago at_ms={record.time_ms} now_ms={now_ms} /> },
+        {
+          name: 'Took',
+          value: msShown(took_ms),
+          note: `${msShown(own_ms)} of it in the gateway`,
+        },
+        {
+          name: 'First token',
+          value: first_token_ms === null ? '–' : msShown(first_token_ms),
+          note: record.streamed ? 'streamed' : 'answered as a whole',
+        },
+        { name: 'Cost', value: <Money nano={record.cost_nano} />, note: 'as charged' },
+      ]}
+    />
+  );
+}
+
+function Facts(props: {
+  record: RequestRecord;
+  names: { key: string; account: string };
+  scope: Scope;
+}): JSX.Element {
+  const { record, names, scope } = props;
+  const { path, is_operator } = scope;
+  const link = (query: Parameters<typeof requestsPath>[1], name: string): JSX.Element => (
+    <a href={requestsPath(path, query)}>{name}</a>
+  );
+  const facts: [string, JSX.Element | string | null][] = [
+    ['Model', record.model && link({ model: record.model }, record.model)],
+    ['Endpoint', record.endpoint],
+    ['Account', is_operator ? link({ account: record.account_id }, names.account) : null],
+    ['Key', link({ key: record.key_id }, names.key)],
+    ['Provider', is_operator ? record.provider && provider(record.provider) : null],
+    ['Upstream model', is_operator ? record.upstream_model : null],
+    ...tokenFacts(record),
+  ];
+  const flags = flagFacts(record);
+  return (
+    <dl class="facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ),
+      )}
+      {flags.map(({ name, about }) => (
+        <>
+          <dt>
+            <Badge>{name}</Badge>
+          </dt>
+          <dd>{about}</dd>
+        </>
+      ))}
+    </dl>
+  );
+
+  function provider(name: string): JSX.Element {
+    return link({ provider: name }, name);
+  }
+}
+
+function tokenFacts(record: RequestRecord): [string, string | null][] {
+  const { prompt_tokens, completion_tokens, units } = record;
+  const count = (value: number | null): string | null => (value === null ? null : grouped(value));
+  return [
+    ['Input tokens', count(prompt_tokens)],
+    ['Output tokens', count(completion_tokens)],
+    ...TOKEN_CLASSES.map((name): [string, string | null] => [
+      `of them ${CLASS_WORDS[name]}`,
+      record[name] ? grouped(record[name]) : null,
+    ]),
+    ...Object.entries(units ?? {}).map(([name, value]): [string, string] => [
+      name.replaceAll('_', ' '),
+      grouped(value),
+    ]),
+  ];
+}

@@ -1,0 +1,39 @@
+import type { RequestFilter } from '../../../store/requests/request-types.js';
+import type { RequestRecord } from '../../../core/request-record.js';
+import type { Visitor } from '../../types.js';
+import { signedIn } from '../guard.js';
+
+/** Whose requests a page shows: the visitor's own account's, or everybody's. */
+export interface Scope {
+  /** The path of the list; that of a request is below it. */
+  path: '/requests' | '/operator/requests';
+  title: string;
+  who: 'visitor' | 'operator';
+  /** Providers and upstreams are the operator's business. */
+  is_operator: boolean;
+}
+
+export const SCOPES: readonly Scope[] = [
+  { path: '/requests', title: 'Requests', who: 'visitor', is_operator: false },
+  { path: '/operator/requests', title: 'All requests', who: 'operator', is_operator: true },
+];
+
+/** The filter within the scope, whichever account was asked for. */
+export function within(scope: Scope, visitor: Visitor | undefined, filter: RequestFilter) {
+  if (scope.is_operator) return filter;
+  return { ...filter, account_id: signedIn(visitor).session.account_id };
+}
+
+/** Whether the visitor may see the request in this scope. */
+export function isVisible(
+  scope: Scope,
+  visitor: Visitor | undefined,
+  { account_id }: Pick<RequestRecord, 'account_id'>,
+): boolean {
+  return scope.is_operator || signedIn(visitor).session.account_id === account_id;
+}
+
+/** The path of a request's own page. */
+export function requestPath({ path }: Pick<Scope, 'path'>, id: string): string {
+  return `${path}/${encodeURIComponent(id)}`;
+}

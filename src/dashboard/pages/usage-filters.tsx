@@ -1,0 +1,62 @@
+import type { JSX } from 'preact';
+import type { Key } from '../../store/keys/keys.js';
+import { dayBefore } from '../views/moments.js';
+import type { UsageRange } from '../views/usage.js';
+import { Choice, Field } from './fields.js';
+import { usagePath, type UsageQuery } from './usage-query.js';
+
+const ANY = { value: '', name: 'All' };
+const PRESETS = [1, 7, 30, 90];
+
+interface FilterProps {
+  query: UsageQuery;
+  range: UsageRange;
+  models: readonly string[];
+  keys: readonly Key[];
+  now_ms: number;
+}
+
+/** The form of the filter, which is the page's address. */
+export function UsageFilters(props: FilterProps): JSX.Element {
+  const { query, range, models, keys } = props;
+  return (
+    <form class="filters" method="get" action="/usage">
+      <nav class="segments" aria-label="Range">
+        {PRESETS.map((days) => (
+          <Preset days={days} {...props} />
+        ))}
+      </nav>
+      <Field label="From" name="from" input={{ type: 'date', value: range.from }} />
+      <Field label="To" name="to" input={{ type: 'date', value: range.to }} />
+      <Choice
+        label="Model"
+        name="model"
+        value={query.model}
+        options={[ANY, ...models.map((model) => ({ value: model, name: model }))]}
+      />
+      <Choice
+        label="Key"
+        name="key"
+        value={query.key}
+        options={[ANY, ...keys.map(({ id, name }) => ({ value: id, name }))]}
+      />
+      <input type="hidden" name="by" value={query.by} />
+      <input type="hidden" name="show" value={query.show} />
+      <button>Apply</button>
+    </form>
+  );
+}
+
+function Preset({ days, query, range, now_ms }: FilterProps & { days: number }): JSX.Element {
+  const to = dayBefore(now_ms, 0);
+  const from = dayBefore(now_ms, days - 1);
+  const isCurrent = range.from === from && range.to === to;
+  return (
+    <a
+      href={usagePath('/usage', query, { from, to })}
+      aria-current={isCurrent ? 'true' : undefined}
+    >
+      {days === 1 ? 'Today' : `${days} days`}
+    </a>
+  );
+}

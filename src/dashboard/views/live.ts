@@ -1,0 +1,112 @@
+import type {
+  LatencyRow,
+  RequestTotals,
+  TotalsQuery,
+  TotalsRow,
+} from '../../store/requests/request-types.js';
+import type { OpenHolds } from '../../store/verify/open-holds.js';
+import type { DashboardServices } from '../types.js';
+import { DAY_MS } from './days.js';
+import type { Span } from './moments.js';
+import { sumOf } from './traffic.js';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** The ranges of the operator's overview. Totals begin with an hour, and for long ranges a day. */
+export const RANGES = {
+  hour: { name: 'Hour', length_ms: HOUR_MS, period: 'hour' },
+  day: { name: 'Day', length_ms: DAY_MS, period: 'hour' },
+  week: { name: 'Week', length_ms: 7 * DAY_MS, period: 'day' },
+  month: { name: 'Month', length_ms: 30 * DAY_MS, period: 'day' },
+} as const;
+
+export type Range = keyof typeof RANGES;
+
+/** What all accounts do, over a range up to now. */
+export interface Live {
+  range: Range;
+  span: Span;
+  period: 'hour' | 'day';
+  totals: RequestTotals;
+  calls_per_minute: number;
+  /** Of the last day at most. */
+  latency: LatencyRow | undefined;
+  /** By start and model. */
+  rows: TotalsRow[];
+  upstreams: Upstream[];
+  /** Of an hour, or of whole days. */
+  accounts: { id: string; name: string; totals: RequestTotals }[];
+  holds: OpenHolds;
+}
+
+/** The calls that ended at a model of a provider. */
+export interface Upstream {
+  provider: string;
+  model: string;
+  totals: RequestTotals;
+}
+
+const TOP = 5;
+
+export async function liveReport(range: Range, services: DashboardServices): Promise<Live> {
+  const { store, now } = services;
+  const { requests } = store;
+  const { period } = RANGES[range];
+  const span = spanOf(range, now());
+  const totals = (by: TotalsQuery['by']): Promise<TotalsRow[]> =>
+    requests.totals({ ...span, period, by });
+  const [rows, upstreams, accounts, latencies, holds] = await Promise.all([
+    totals(['start_ms', 'model']),
+    totals(['provider', 'model']),
+    // Of each account there are very many rows by the hour.
+    requests.totals({ ...span, period: range === 'hour' ? 'hour' : 'day', by: ['account_id'] }),
+    requests.latencies({ ...span, from_ms: Math.max(span.from_ms, now() - DAY_MS), by: [] }),
+    store.openHolds(),
+  ]);
+  const sum = sumOf(rows);
+  return {
+    range,
+    span,
+    period,
+    totals: sum,
+    calls_per_minute: (sum.calls * MINUTE_MS) / (span.to_ms - span.from_ms),
+    latency: latencies[0],
+    rows,
+    upstreams: worst(upstreams),
+    accounts: await topAccounts(accounts, services),
+    holds,
+  };
+}
+
+/** From the hour or the day that the range begins in, up to now. */
+export function spanOf(range: Range, now_ms: number): Span {
+  const { length_ms, period } = RANGES[range];
+  const unit_ms = period === 'hour' ? HOUR_MS : DAY_MS;
+  const from_ms = now_ms - length_ms;
+  return { from_ms: from_ms - (from_ms % unit_ms), to_ms: now_ms };
+}
+
+/** Those with the largest share of failures, of those that have any. */
+function worst(rows: readonly TotalsRow[]): Upstream[] {
+  return rows
+    .filter(({ failed, provider }) => failed > 0 && provider)
+    .sort((a, b) => b.failed / b.calls - a.failed / a.calls || b.failed - a.failed)
+    .slice(0, TOP)
+    .map((row) => ({ provider: row.provider ?? '', model: row.model ?? '', totals: row }));
+}
+
+async function topAccounts(
+  rows: readonly TotalsRow[],
+  { store }: DashboardServices,
+): Promise<Live['accounts']> {
+  const most = rows
+    .toSorted((a, b) => Number(b.cost_nano - a.cost_nano) || b.calls - a.calls)
+    .slice(0, TOP);
+  return Promise.all(
+    most.map(async (row) => {
+      const id = row.account_id ?? '';
+      return { id, name: (await store.account(id))?.name ?? id, totals: row };
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import { tokenCost } from '../../billing/bill.js';
+import type { Price } from '../../core/model.js';
+import type { RequestRecord } from '../../core/request-record.js';
+import type { TokenUsage } from '../../core/usage.js';
+
+/** A part of a cost: so many of a unit, at this price. */
+export interface CostLine {
+  name: string;
+  count: number;
+  /** For a million tokens, or for one of another unit. */
+  price_nano: bigint;
+  /** Whether the price is that of a million. */
+  by_million: boolean;
+  /** Rounded down; only the sum of all lines is rounded up. */
+  cost_nano: bigint;
+}
+
+/** How a charge came about. */
+export interface RequestCost {
+  /** Empty where it cannot be told. */
+  lines: CostLine[];
+  /** What it cost, whoever has paid it. */
+  total_nano: bigint;
+}
+
+const MILLION = 1_000_000n;
+
+/**
+ * Works out the cost of a request by the first of the prices that yields what was charged. What
+ * tokens do not explain is spread over the other units, such as images.
+ */
+export function costOf(record: RequestRecord, prices: readonly Price[]): RequestCost {
+  const total_nano = record.cost_nano + record.uncollected_nano;
+  if (total_nano === 0n) return { lines: [], total_nano };
+  const usage = usageOf(record);
+  const price = prices.find((one) => tokenCost(usage, one) === total_nano);
+  if (price) return { lines: tokenLines(usage, price), total_nano };
+  for (const one of prices) {
+    const rest = unitLine(record, total_nano - tokenCost(usage, one));
+    if (rest) return { lines: [...tokenLines(usage, one), rest], total_nano };
+  }
+  return { lines: [], total_nano };
+}
+
+function usageOf(record: RequestRecord): TokenUsage {
+  return {
+    prompt_tokens: record.prompt_tokens ?? 0,
+    completion_tokens: record.completion_tokens ?? 0,
+    cached_tokens: record.cached_tokens ?? 0,
+    cache_write_tokens: record.cache_write_tokens ?? 0,
+    audio_input_tokens: record.audio_input_tokens ?? 0,
+    audio_output_tokens: record.audio_output_tokens ?? 0,
+  };
+}
+
+/** The same classes as in `tokenCost`, without those that cost nothing. */
+function tokenLines(usage: TokenUsage, price: Price): CostLine[] {
+  const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
+  const { audio_output_tokens = 0 } = usage;
+  const plain = usage.prompt_tokens - cached_tokens - cache_write_tokens - audio_input_tokens;
+  const { input_nano_per_million: input, output_nano_per_million: output } = price;
+  const classes: [string, number, bigint][] = [
+    ['Input', plain, input],
+    ['Cached input', cached_tokens, price.cached_input_nano_per_million ?? input],
+    ['Cache writes', cache_write_tokens, price.cache_write_nano_per_million ?? input],
+    ['Audio input', audio_input_tokens, price.audio_input_nano_per_million ?? input],
+    ['Output', usage.completion_tokens - audio_output_tokens, output],
+    ['Audio output', audio_output_tokens, price.audio_output_nano_per_million ?? output],
+  ];
+  return classes
+    .filter(([, count, nano]) => count > 0 && nano > 0n)
+    .map(([name, count, price_nano]) => ({
+      name,
+      count,
+      price_nano,
+      by_million: true,
+      cost_nano: (BigInt(count) * price_nano) / MILLION,
+    }));
+}
+
+const UNITS: Record<string, string> = {
+  images: 'Images',
+  characters: 'Characters',
+  audio_seconds: 'Seconds of sound',
+  video_seconds: 'Seconds of video',
+};
+
+/** The cost of what is no token, if there is one such count. */
+function unitLine({ units }: RequestRecord, rest_nano: bigint): CostLine | undefined {
+  const counts = Object.entries(units ?? {}).filter(([, count]) => count > 0);
+  const [first] = counts;
+  if (!first || counts.length > 1 || rest_nano <= 0n) return undefined;
+  const [unit, count] = first;
+  if (!Number.isSafeInteger(count)) return undefined;
+  const name = UNITS[unit] ?? unit;
+  const price_nano = rest_nano / BigInt(count);
+  return { name, count, price_nano, by_million: false, cost_nano: rest_nano };
+}

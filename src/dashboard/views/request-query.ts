@@ -1,0 +1,54 @@
+import { GatewayError } from '../../core/errors.js';
+import type { RequestFilter } from '../../store/requests/request-types.js';
+import { readMoment } from './moments.js';
+
+const NAMES = ['from', 'to', 'model', 'key', 'account', 'provider', 'status'] as const;
+const CHARACTERS = 256;
+
+/** The filter of a page of requests, as its address has it. */
+export type RequestQuery = Partial<Record<(typeof NAMES)[number], string>>;
+
+type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Reads the filter. An empty value counts as absent. */
+export function readRequestQuery(query: Query): RequestQuery {
+  const given = NAMES.map((name) => [name, query[name]] as const);
+  return Object.fromEntries(
+    given.filter(
+      ([, value]) => typeof value === 'string' && value !== '' && value.length <= CHARACTERS,
+    ),
+  ) as RequestQuery;
+}
+
+/** The filter as the store reads it. Throws `GatewayError` (400) for a wrong time or status. */
+export function filterOf({ from, to, model, key, account, provider, status }: RequestQuery) {
+  const filter: RequestFilter = { ...statusOf(status) };
+  if (from !== undefined) filter.from_ms = readMoment('from', from);
+  if (to !== undefined) filter.to_ms = readMoment('to', to);
+  if (model !== undefined) filter.model = model;
+  if (key !== undefined) filter.key_id = key;
+  if (account !== undefined) filter.account_id = account;
+  if (provider !== undefined) filter.provider = provider;
+  return filter;
+}
+
+function statusOf(text: string | undefined): Pick<RequestFilter, 'failed' | 'status'> {
+  if (text === undefined) return {};
+  if (text === 'failed') return { failed: true };
+  if (/^(?:[1-5]|[1-5]\d\d)$/u.test(text)) return { status: Number(text) };
+  const message = 'status must be failed, a status such as 502, or its first digit.';
+  throw new GatewayError('invalid_request', message, { param: 'status' });
+}
+
+/** The address of a filter with some values changed; undefined takes one away. */
+export function requestsPath(
+  path: string,
+  query: RequestQuery,
+  change: RequestQuery & { cursor?: string | undefined } = {},
+): string {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, ...change })) {
+    if (value !== undefined && value !== '') words.set(name, value);
+  }
+  return words.size === 0 ? path : `${path}?${words.toString()}`;
+}

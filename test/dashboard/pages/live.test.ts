@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+import { failureAt, seedMonth } from '../../helpers/seed-month.js';
+import { recordAt } from '../../store/requests/helpers.js';
+
+describeInBrowser('the live page of operators', (browser) => {
+  const clock = { now_ms: Date.parse('2026-11-20T15:42:00Z') };
+  let dashboard: TestDashboard;
+
+  beforeEach(async () => {
+    dashboard = await startDashboard({ now: () => clock.now_ms, credit: '100' });
+  });
+  afterEach(() => dashboard.close());
+
+  const operator = async () => {
+    const session = await dashboard.signIn(dashboard.account.id, true);
+    return visit(browser(), dashboard.url, { session });
+  };
+
+  async function add(count: number): Promise<void> {
+    const { gateway, account, key_id } = dashboard;
+    const { requests } = gateway.store;
+    const call = { account_id: account.id, key_id, provider: 'simulator', model: 'gpt-4o-mini' };
+    const records = Array.from({ length: count }, () => recordAt(clock.now_ms - 60_000, call));
+    await requests.add([...records, ...records.slice(0, 1).map(failureAt)]);
+    while (await requests.rollUp());
+  }
+
+  it('keeps itself up to date, without a reload', async () => {
+    await add(99);
+    const { page, faults } = await operator();
+    await page.goto('/operator?over=hour');
+    expect(await page.textContent('.figures')).to.include('100 calls since 20 Nov, 14:00 UTC');
+    expect(await page.textContent('.figures')).to.include('1.0 %');
+    await page.evaluate('window.isSame = true');
+    await add(24);
+    await page.getByText('125 calls since').waitFor({ timeout: 15_000 });
+    expect(await page.evaluate('window.isSame')).to.equal(true);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('says over which range, and whom it goes worst', async () => {
+    const { gateway, account, key_id } = dashboard;
+    await seedMonth(gateway.store, clock, account.id, [key_id, key_id]);
+    const { page } = await operator();
+    await page.goto('/operator');
+    for (const name of ['Hour', 'Week', 'Month', 'Day']) {
+      await page.getByRole('link', { name, exact: true }).click();
+      const chosen = page.locator('.segments [aria-current]');
+      expect(await chosen.textContent()).to.equal(name);
+    }
+    const accounts = page.getByRole('region', { name: 'Top accounts' });
+    expect(await accounts.textContent()).to.include('tester');
+    const worst = page.getByRole('region', { name: 'Worst upstreams' });
+    await worst.getByRole('link').first().click();
+    expect(new URL(page.url()).searchParams.get('status')).to.equal('failed');
+    expect(await page.locator('tbody tr').count()).to.be.at.least(1);
+  });
+
+  it('says that an edited configuration was not taken up', async () => {
+    dashboard.gateway.refuseReload('models.a: there is no provider "b"');
+    const { page } = await operator();
+    await page.goto('/operator');
+    expect(await page.textContent('[role=alert]')).to.include('there is no provider "b"');
+    await page.goto('/operator/providers');
+    expect(await page.getByRole('region', { name: 'Upstreams' }).textContent()).to.include(
+      'claude-sonnet-4-5',
+    );
+  });
+});

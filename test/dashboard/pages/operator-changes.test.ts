@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { chat } from '../../helpers/ask.js';
+import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+
+const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
+
+describeInBrowser('the changes that operators make, without scripts,', (browser) => {
+  let dashboard: TestDashboard;
+
+  before(async () => {
+    dashboard = await startDashboard();
+  });
+  after(() => dashboard.close());
+
+  async function customer(name: string) {
+    const { store } = dashboard.gateway;
+    const { id } = await store.createAccount(name, 5_000_000_000n);
+    const { secret } = await store.createKey(id, 'laptop');
+    const call = () => chat({ url: dashboard.url, secret }, HELLO);
+    return { id, call };
+  }
+
+  async function operator(): Promise<{ page: Page; faults: string[] }> {
+    const session = await dashboard.signIn(dashboard.account.id, true);
+    return visit(browser(), dashboard.url, { session, javaScriptEnabled: false });
+  }
+
+  it('suspend an account, which it sees, and resume it', async () => {
+    const { id, call } = await customer('ada');
+    const { page, faults } = await operator();
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByRole('button', { name: 'Suspend account' }).click();
+    expect(await page.textContent('[role=status]')).to.include('suspended');
+    expect((await call()).status).to.equal(403);
+    await page.goto('/operator/accounts');
+    expect(await page.locator('tr', { hasText: 'ada' }).textContent()).to.include('suspended');
+    await page.goto(`/operator/accounts/${id}`);
+    const session = await dashboard.signIn(id);
+    const own = await visit(browser(), dashboard.url, { session, javaScriptEnabled: false });
+    await own.page.goto('/settings/keys/new');
+    expect(await own.page.textContent('[role=alert]')).to.include('suspended');
+    await own.page.getByLabel('Name').fill('phone');
+    await own.page.getByRole('button', { name: 'Create API key' }).click();
+    expect(await own.page.textContent('main')).to.include('it gets no new key');
+    await page.getByRole('button', { name: 'Resume account' }).click();
+    expect(await page.textContent('[role=status]')).to.include('resumed');
+    expect((await call()).status).to.equal(200);
+    await own.page.goto('/');
+    expect(await own.page.locator('[role=alert]').count()).to.equal(0);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('refund a part of a charge once, and never too much', async () => {
+    const { id, call } = await customer('grace');
+    await call();
+    const { store } = dashboard.gateway;
+    const charged = (await store.account(id))?.balance_nano ?? 0n;
+    const { page, faults } = await operator();
+    await page.goto(`/operator/accounts/${id}?tab=ledger`);
+    await page.getByRole('link', { name: 'Refund' }).click();
+    await page.getByLabel('Amount').fill('4');
+    await page.getByRole('button', { name: 'Refund' }).click();
+    expect(await page.textContent('#amount-fault')).to.include('can be refunded');
+    expect(await page.inputValue('#amount')).to.equal('4');
+    const action = new URL(page.url()).pathname;
+    const reference = await page.inputValue('#reference');
+    await page.getByLabel('Amount').fill('0.000000002');
+    await page.getByRole('button', { name: 'Refund' }).click();
+    expect(await page.textContent('[role=status]')).to.include('refund is booked');
+    const again = {
+      form: { amount: '0.000000002', reference },
+      headers: { origin: dashboard.url },
+    };
+    expect((await page.request.post(action, again)).status()).to.equal(200);
+    expect((await store.account(id))?.balance_nano).to.equal(charged + 2n);
+    await page.goto(action);
+    await page.getByRole('button', { name: 'Refund' }).click();
+    expect((await store.account(id))?.balance_nano).to.equal(5_000_000_000n);
+    await page.goto(action);
+    expect(await page.getByRole('button', { name: 'Refund' }).count()).to.equal(0);
+    expect((await store.verify()).faults).to.deep.equal([]);
+    const missing = await page.goto(`/operator/accounts/${id}/refund/none`);
+    expect(missing?.status()).to.equal(404);
+    expect(
+      faults.filter((fault) => !fault.includes('400') && !fault.includes('404')),
+    ).to.deep.equal([]);
+  });
+
+  it('make a link that signs in once', async () => {
+    const { id } = await customer('barbara');
+    const { page } = await operator();
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByRole('button', { name: 'Make sign-in link' }).click();
+    const link = (await page.textContent('pre code')) ?? '';
+    expect(link).to.match(/\/sign-in\/link\?token=[\w-]{43}$/u);
+    const other = await visit(browser(), dashboard.url, { javaScriptEnabled: false });
+    await other.page.goto(link);
+    expect(await other.page.textContent('.who')).to.include('barbara');
+  });
+
+  it('are in the audit log, page by page', async () => {
+    const { id } = await customer('edith');
+    const { store } = dashboard.gateway;
+    for (let at = 0; at < 52; at++) await store.credit(id, 1n, `order ${at}`);
+    const { page, faults } = await operator();
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByRole('button', { name: 'Suspend account' }).click();
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    const first = page.locator('tbody tr').first();
+    expect(await first.textContent())
+      .to.include('account.suspend')
+      .and.include('person');
+    expect(await page.locator('tbody tr').count()).to.equal(50);
+    await page.goto(`/operator/accounts/${id}`);
+    await page.getByRole('link', { name: 'All changes' }).click();
+    await page.getByRole('link', { name: 'Older changes' }).click();
+    expect(await page.textContent('tbody'))
+      .to.include('account.create')
+      .and.include('order 0');
+    expect(await page.locator('tbody tr').count()).to.equal(5);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('are refused from another site and to others', async () => {
+    const { id } = await customer('mary');
+    const paths = ['suspend', 'resume', 'sign-in-link', 'refund/r1'];
+    for (const isOperator of [true, false]) {
+      const cookie = `session=${await dashboard.signIn(dashboard.account.id, isOperator)}`;
+      const origin = isOperator ? 'https://evil.example' : dashboard.url;
+      for (const path of paths) {
+        const answer = await fetch(`${dashboard.url}/operator/accounts/${id}/${path}`, {
+          method: 'POST',
+          headers: { cookie, origin },
+        });
+        expect(answer.status, path).to.equal(403);
+      }
+    }
+    expect((await dashboard.gateway.store.account(id))?.suspended_ms).to.equal(null);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { RequestRecord } from '../../../src/core/request-record.js';
+import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/browser.js';
+import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+import { failureAt, seedMonth } from '../../helpers/seed-month.js';
+import { recordAt } from '../../store/requests/helpers.js';
+
+const DAY_MS = 86_400_000;
+
+describeInBrowser('the pages of requests', (browser) => {
+  const clock = { now_ms: Date.parse('2026-11-20T15:42:00Z') };
+  let dashboard: TestDashboard;
+  /** Yesterday's: an upstream was paid in part, and then said no more. */
+  let failed: RequestRecord;
+
+  before(async () => {
+    dashboard = await startDashboard({ now: () => clock.now_ms, credit: '100' });
+    const { gateway, account, key_id } = dashboard;
+    await seedMonth(gateway.store, clock, account.id, [key_id, key_id]);
+    const call = recordAt(clock.now_ms - DAY_MS, {
+      account_id: account.id,
+      key_id,
+      model: 'gpt-4o-mini',
+      provider: 'simulator',
+      upstream_model: 'gpt-4o-mini',
+    });
+    const [attempt] = failureAt(call).attempts;
+    if (!attempt) throw new Error('A failure has an attempt.');
+    failed = {
+      ...failureAt(call),
+      attempts: [{ ...attempt, message: 'The upstream broke off: 〈no capacity〉' }],
+      prompt_tokens: 2_000,
+      completion_tokens: 500,
+      cost_nano: 600_000n,
+    };
+    await gateway.store.requests.add([failed]);
+    while (await gateway.store.requests.rollUp());
+  });
+  after(() => dashboard.close());
+
+  async function open(path: string, width: number, operator: boolean) {
+    const session = await dashboard.signIn(dashboard.account.id, operator);
+    const look = { session, width, javaScriptEnabled: false };
+    const opened = await visit(browser(), dashboard.url, look);
+    await opened.page.goto(path);
+    return opened;
+  }
+
+  async function expectTheCall(page: Page): Promise<void> {
+    await page.waitForURL(`**/requests/${failed.id}`);
+    const text = (await page.textContent('main')) ?? '';
+    expect(text).to.include('The upstream broke off: 〈no capacity〉').and.include('502');
+    expect(await page.locator('.figures').textContent()).to.include('$0.0006');
+    const cost = page.getByRole('region', { name: 'Cost' });
+    expect(await cost.getByRole('row', { name: 'Input' }).textContent()).to.include('2,000');
+    expect(await cost.getByRole('row', { name: 'Total' }).textContent()).to.include('$0.0006');
+    await expectNoSidewaysScroll(page);
+  }
+
+  for (const width of [1280, 390]) {
+    it(`lead from the overview to yesterday's failed call in three clicks at ${width} px`, async () => {
+      const { page, faults } = await open('/', width, false);
+      await page.locator('.figures a', { hasText: /\d/u }).first().click();
+      await page.getByRole('link', { name: 'Yesterday' }).click();
+      await page
+        .getByRole('row', { name: 'no capacity' })
+        .getByRole('link', { name: 'gpt-4o-mini' })
+        .click();
+      await expectTheCall(page);
+      expect(faults).to.deep.equal([]);
+    });
+
+    it(`lead an operator there from the live page at ${width} px`, async () => {
+      const { page, faults } = await open('/operator', width, true);
+      await page.locator('.figures a').first().click();
+      await page.getByRole('link', { name: 'Yesterday' }).click();
+      await page
+        .getByRole('row', { name: 'no capacity' })
+        .getByRole('link', { name: 'gpt-4o-mini' })
+        .click();
+      await expectTheCall(page);
+      expect(await page.textContent('.timeline')).to.include('simulator · gpt-4o-mini');
+      expect(faults).to.deep.equal([]);
+    });
+  }
+
+  it('filter by what the address names, and page by a cursor', async () => {
+    const { page } = await open('/requests', 1280, false);
+    const models = page.locator('tbody .lead strong');
+    expect(await models.count()).to.equal(50);
+    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    expect(new URL(page.url()).searchParams.get('model')).to.equal('gpt-image-1');
+    expect(new Set(await models.allTextContents())).to.deep.equal(new Set(['gpt-image-1']));
+    const first = await page.locator('tbody a').first().getAttribute('href');
+    await page.getByRole('link', { name: 'Older requests' }).click();
+    expect(new URL(page.url()).searchParams.get('model')).to.equal('gpt-image-1');
+    expect(await page.locator('tbody a').first().getAttribute('href')).not.to.equal(first);
+    await page.getByRole('link', { name: 'Newest requests' }).click();
+    expect(await page.locator('tbody a').first().getAttribute('href')).to.equal(first);
+  });
+
+  it('find a request by its ID, wherever it was copied from', async () => {
+    const { page } = await open('/requests', 1280, false);
+    await page.getByLabel('Request ID').fill(`  chatcmpl-${failed.id.toUpperCase()} `);
+    await page.getByRole('button', { name: 'Find' }).click();
+    await expectTheCall(page);
+    const answer = await page.goto('/requests?id=nothing');
+    expect(answer?.status()).to.equal(404);
+    expect(await page.textContent('[role=status]')).to.include('There is no request nothing here');
+  });
+
+  it('show nobody the request of another account, nor who its upstream is', async () => {
+    const { store } = dashboard.gateway;
+    const other = await store.createAccount('eve', 0n);
+    const session = await dashboard.signIn(other.id);
+    const { page } = await visit(browser(), dashboard.url, { session });
+    expect((await page.goto(`/requests/${failed.id}`))?.status()).to.equal(404);
+    expect((await page.goto(`/requests?id=${failed.id}`))?.status()).to.equal(404);
+    expect((await page.goto(`/operator/requests/${failed.id}`))?.status()).to.equal(403);
+    await page.goto(`/requests?account=${dashboard.account.id}&key=${dashboard.key_id}`);
+    expect(await page.textContent('main')).to.include('No such request');
+
+    const { page: own } = await open(`/requests/${failed.id}`, 1280, false);
+    expect(await own.textContent('main')).not.to.include('simulator');
+    await own.goto('/requests?provider=nobody');
+    expect(await own.locator('tbody tr').count()).to.equal(50);
+  });
+
+  it('say what is wrong with a time, a status or a cursor', async () => {
+    const { page } = await open('/requests', 1280, false);
+    for (const [query, said] of [
+      ['from=2026-02-30', 'from must be a day or a minute'],
+      ['status=bad', 'status must be failed'],
+      ['cursor=%00', 'cursor must be'],
+    ]) {
+      expect((await page.goto(`/requests?${query}`))?.status(), query).to.equal(400);
+      expect(await page.textContent('main')).to.include(said);
+    }
+  });
+});

@@ -1,0 +1,118 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse, stringify } from 'yaml';
+import { Running } from './cli.js';
+import { freePort } from './dashboard.js';
+import { ROOT, type Block, type DocumentPage } from './documents.js';
+import { mergeYaml } from './merge-yaml.js';
+
+const ADDRESS = '127.0.0.1:8080';
+const LINKED = ['dist', 'docs', 'node_modules', 'providers', 'schemas', 'src'];
+/** A command that npm would look up for a second each. */
+const NPX = `#!/bin/sh\n[ "$1" = tollgate ] || exit 9\nshift\nexec node dist/src/cli/main.js "$@"\n`;
+
+/** Whether the page has commands to run. */
+export function withShellBlocks({ blocks }: DocumentPage): boolean {
+  return blocks.some(({ language, info }) => language === 'sh' && !info.startsWith('no-test'));
+}
+
+/**
+ * Runs the blocks of a page in their order, in a copy of a checkout with a gateway that serves on a
+ * free port: the `sh` blocks, and the `js` blocks that use a client. A `yaml` block that names
+ * gateway.yaml is merged into that file. Throws with what a command said if it fails.
+ */
+export async function runPage({ blocks }: DocumentPage): Promise<void> {
+  const place = await Checkout.make();
+  try {
+    const isServed = blocks.some(({ info }) => info === 'background');
+    if (!isServed) await place.serve('npm start');
+    for (const block of blocks) await place.run(block);
+  } finally {
+    await place.close();
+  }
+}
+
+/** A copy of a checkout. Its gateway.yaml serves on a port of its own. */
+class Checkout {
+  #serving: Running | undefined;
+  #key = '';
+
+  private constructor(
+    private readonly folder: string,
+    private readonly address: string,
+  ) {}
+
+  static async make(): Promise<Checkout> {
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-page-'));
+    const place = new Checkout(folder, `127.0.0.1:${await freePort()}`);
+    for (const name of LINKED) await symlink(ROOT + name, join(folder, name));
+    await cp(`${ROOT}package.json`, join(folder, 'package.json'));
+    const text = await readFile(`${ROOT}gateway.yaml`, 'utf8');
+    await writeFile(join(folder, 'gateway.yaml'), place.#filled(text));
+    const home = join(folder, 'home');
+    await mkdir(home);
+    await writeFile(join(home, 'npx'), NPX);
+    await chmod(join(home, 'npx'), 0o755);
+    await writeFile(join(home, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
+    await writeFile(join(home, 'variables'), '');
+    return place;
+  }
+
+  async run({ language, info, text }: Block): Promise<void> {
+    if (language === 'sh' && info === 'background') await this.serve(text);
+    else if (language === 'sh' && info === '') await this.#shell(this.#filled(text));
+    else if (language === 'yaml' && info === 'gateway.yaml') await this.#merge(text);
+    else if (language === 'js' && text.includes("from 'openai'")) {
+      await writeFile(join(this.folder, 'client.mjs'), this.#filled(text));
+      await this.#shell('node client.mjs');
+    }
+  }
+
+  /** Starts the command that serves, and learns the key that it prints. */
+  async serve(command: string): Promise<void> {
+    const { folder } = this;
+    const child = spawn('sh', ['-c', command], { cwd: folder, env: this.#env(), detached: true });
+    this.#serving = new Running(child);
+    await this.#serving.url();
+    this.#key = /^ {2}(tg-\S+)$/mu.exec(this.#serving.stdout)?.[1] ?? '';
+  }
+
+  async close(): Promise<void> {
+    const { pid } = this.#serving?.child ?? {};
+    if (pid !== undefined) process.kill(-pid, 'SIGTERM');
+    await this.#serving?.ended;
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #shell(text: string): Promise<void> {
+    const kept = join(this.folder, 'home/variables');
+    const script = `. ${kept}\nset -e\n${text}\nexport -p > ${kept}\n`;
+    try {
+      await promisify(execFile)('sh', ['-c', script], { cwd: this.folder, env: this.#env() });
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`This failed:\n${text}\n${stdout}${stderr}`, { cause: error });
+    }
+  }
+
+  async #merge(text: string): Promise<void> {
+    const file = join(this.folder, 'gateway.yaml');
+    const whole = parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, stringify(mergeYaml(whole, parse(this.#filled(text)) as object)));
+  }
+
+  #filled(text: string): string {
+    return text
+      .replaceAll(ADDRESS, this.address)
+      .replaceAll('sk-ant-…', 'sk-ant-test')
+      .replaceAll('tg-…', this.#key);
+  }
+
+  #env(): NodeJS.ProcessEnv {
+    const home = join(this.folder, 'home');
+    return { PATH: `${home}:${process.env['PATH'] ?? ''}`, HOME: home };
+  }
+}
