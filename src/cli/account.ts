@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
+import { cliActor } from './actor.js';
 import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
-import { priceTag, printJson, printLine, printRows, time } from './print.js';
-import { withStore } from './store.js';
+import { newest, paged, pageOf, type PageOptions } from './listing.js';
+import { priceTag, printJson, printLine, time } from './print.js';
+import { printRows } from './print-rows.js';
+import { accountCalled, withStore } from './store.js';
 import type { Account } from '../store/accounts/accounts.js';
 
 interface CreateOptions {
@@ -12,7 +15,12 @@ interface CreateOptions {
   json?: boolean;
 }
 
-/** `tollgate account create NAME [--credit 10.00] | list` */
+interface ListOptions extends PageOptions {
+  config: string;
+  json?: boolean;
+}
+
+/** `tollgate account create NAME [--credit 10.00] | list | suspend NAME | resume NAME` */
 export function accountCommand(): Command {
   const create = command(
     'create',
@@ -23,31 +31,78 @@ export function accountCommand(): Command {
     .option('--credit <dollars>', 'its opening credit', '0')
     .option('--json', 'print {"id","name","balance"}')
     .action(acting(createAccount));
-  const list = command('list', 'show every account', 'tollgate account list --json')
+  const list = paged(command('list', 'show the accounts', 'tollgate account list --json'))
     .option('--json', 'print one JSON document')
     .action(acting(listAccounts));
-  return group('account', 'make and list accounts', 'tollgate account list', [create, list]);
+  const suspend = command(
+    'suspend',
+    'refuse the keys of an account, at once and until it is resumed',
+    'tollgate account suspend alice',
+  )
+    .argument('<account>', 'its name or id')
+    .option('--json', 'print one JSON document')
+    .action(acting(suspendAccount));
+  const resume = command('resume', 'end a suspension', 'tollgate account resume alice')
+    .argument('<account>', 'its name or id')
+    .option('--json', 'print one JSON document')
+    .action(acting(resumeAccount));
+  const parts = [create, list, suspend, resume];
+  const about = 'make, list, suspend and resume accounts';
+  return group('account', about, 'tollgate account list', parts);
 }
 
 async function createAccount(name: string, options: CreateOptions): Promise<void> {
   const credit = dollars(options.credit);
-  const account = await withStore(options.config, (store) => store.createAccount(name, credit));
+  const account = await withStore(options.config, (store) =>
+    store.createAccount(name, credit, cliActor()),
+  );
   const balance = formatDollars(account.balance_nano);
   if (options.json) return printJson({ id: account.id, name: account.name, balance });
   printLine(`Made the account ${account.name} (${account.id}) with ${priceTag(balance)}.`);
 }
 
-async function listAccounts({ config, json }: { config: string; json?: boolean }): Promise<void> {
+async function listAccounts({ config, json, ...typed }: ListOptions): Promise<void> {
+  const page = pageOf(typed, Date.now());
   const accounts = await withStore(config, (store) => store.accounts());
-  printRows(accounts.map(row), json, 'There is no account yet: make one with "account create".');
+  printRows(
+    newest(accounts, page).map(row),
+    json,
+    'There is no account yet: make one with "account create".',
+  );
 }
 
-function row({ id, name, balance_nano, held_nano, created_ms }: Account) {
+interface AccountOptions {
+  config: string;
+  json?: boolean;
+}
+
+async function suspendAccount(name: string, { config, json }: AccountOptions): Promise<void> {
+  await withStore(config, async (store) => {
+    const account = await accountCalled(store, name);
+    const isNew = await store.suspend(account.id, cliActor());
+    if (json) return printJson(row(await accountCalled(store, account.id)));
+    if (!isNew) return printLine(`${account.name} is suspended already.`);
+    printLine(`Suspended ${account.name}: its keys are refused from now on.`);
+  });
+}
+
+async function resumeAccount(name: string, { config, json }: AccountOptions): Promise<void> {
+  await withStore(config, async (store) => {
+    const account = await accountCalled(store, name);
+    const isNew = await store.resume(account.id, cliActor());
+    if (json) return printJson(row(await accountCalled(store, account.id)));
+    if (!isNew) return printLine(`${account.name} is not suspended.`);
+    printLine(`Resumed ${account.name}: its keys can call again.`);
+  });
+}
+
+function row({ id, name, balance_nano, held_nano, created_ms, suspended_ms }: Account) {
   return {
     id,
     name,
     balance: formatDollars(balance_nano),
     held: formatDollars(held_nano),
     created: time(created_ms),
+    suspended: time(suspended_ms),
   };
 }

@@ -7,6 +7,7 @@ import { printLine } from './print.js';
 interface Options {
   config: string;
   format: FaultFormat;
+  json?: true;
   strict?: true;
   /** False for `--no-env`. */
   env: boolean;
@@ -26,6 +27,7 @@ export function checkCommand(): Command {
     )
       .argument('[file]', 'the configuration to check (else --config)')
       .addOption(choices)
+      .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option('--strict', 'exit 1 for warnings too')
       .option('--no-env', 'take every ${NAME} and ${file:PATH} as set: CI needs no secrets')
       .option('--env-file <file>', 'read variables from this file (else .env beside gateway.yaml)')
@@ -40,8 +42,9 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   const { faults, configuration } = await checkFile(path, env);
   const isRefused = configuration !== undefined && options.strict === true && faults.length > 0;
   if (!configuration || isRefused) process.exitCode = 1;
-  const report = format(faults, options.format, readLines());
+  const style = options.json ? 'json' : options.format;
+  const report = format(faults, style, readLines());
   if (report !== '') printLine(report);
-  if (options.format !== 'text' || !configuration) return;
+  if (style !== 'text' || !configuration) return;
   printLine(isRefused ? `${path} has warnings, which --strict refuses.` : `${path} is valid.`);
 }

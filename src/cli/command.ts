@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { Unreadable } from '../yaml/unreadable.js';
 import { format, type ReadLines } from '../yaml/format.js';
 import { ConfigError } from '../config/config-error.js';
+import { isRecord } from '../lib/is-record.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
 export function command(name: string, description: string, example: string): Command {
@@ -32,8 +33,9 @@ export function withConfig(target: Command): Command {
 }
 
 /**
- * Runs a command. A failure is a sentence on standard error, never a stack trace, and sets the exit
- * status: 2 for a file that cannot be read, else 1.
+ * Runs a command. A failure is on standard error, never a stack trace, and sets the exit status: 2
+ * for a file that cannot be read, else 1. It is one sentence. Only the faults of a configuration
+ * are shown with their lines, unless the command has `--json`.
  */
 export function acting<A extends unknown[]>(
   work: (...args: A) => Promise<void>,
@@ -43,14 +45,23 @@ export function acting<A extends unknown[]>(
       await work(...args);
     } catch (error) {
       process.exitCode = error instanceof Unreadable ? 2 : 1;
-      process.stderr.write(`${complaint(error)}\n`);
+      process.stderr.write(`${complaint(error, args.some(isForMachines))}\n`);
     }
   };
 }
 
-function complaint(error: unknown): string {
-  if (error instanceof ConfigError) return format(error.faults, 'text', readLines());
-  return `tollgate: ${sentence(error)}`;
+/** Of the arguments that commander gives: the options, where they have `--json`. */
+function isForMachines(argument: unknown): boolean {
+  return isRecord(argument) && argument['json'] === true;
+}
+
+function complaint(error: unknown, brief: boolean): string {
+  if (!(error instanceof ConfigError)) return `tollgate: ${sentence(error)}`;
+  const { faults } = error;
+  if (!brief) return format(faults, 'text', readLines());
+  const first = faults.filter(({ severity }) => severity === 'error').slice(0, 1);
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more: see tollgate check)` : '';
+  return `tollgate: ${format(first.length > 0 ? first : faults.slice(0, 1), 'text')}${more}`;
 }
 
 /** The first line of an error's message. */

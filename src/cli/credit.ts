@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
+import { cliActor } from './actor.js';
 import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, printJson, printLine } from './print.js';
@@ -35,7 +36,7 @@ async function credit(name: string, amount: string, options: Options): Promise<v
     const account = await accountCalled(store, name);
     const reference = options.reference ?? randomUUID();
     const began_ms = Date.now();
-    const entry = await store.credit(account.id, amount_nano, reference);
+    const entry = await store.credit(account.id, amount_nano, reference, cliActor());
     const { balance_nano } = await accountCalled(store, account.id);
     const balance = formatDollars(balance_nano);
     const credited = formatDollars(entry.amount_nano);

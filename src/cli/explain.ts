@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { SampleBill } from '../billing/sample-bill.js';
+import type { Margin } from '../gateway/margins.js';
+import type { Preview } from '../gateway/preview.js';
 import { formatDollars } from '../lib/money.js';
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
@@ -11,8 +13,9 @@ import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
 import type { Model, Upstream } from '../core/model.js';
 import { environmentOf } from './environment.js';
+import { previewed, printPreview, readBody } from './explain-body.js';
 
-/** `tollgate explain MODEL` */
+/** `tollgate explain MODEL [--body FILE|JSON]` */
 export function explainCommand(): Command {
   return withConfig(
     command(
@@ -21,15 +24,20 @@ export function explainCommand(): Command {
       'tollgate explain sim-chat',
     )
       .argument('<model>', 'its id')
+      .option('--body <file|json>', 'also show what each upstream would be sent for this body')
       .option('--json', 'print one JSON document')
       .action(acting(explain)),
   );
 }
 
-async function explain(
-  id: string,
-  { config, json }: { config: string; json?: boolean },
-): Promise<void> {
+interface Options {
+  config: string;
+  body?: string;
+  json?: boolean;
+}
+
+async function explain(id: string, { config, json, body }: Options): Promise<void> {
+  const asked = body === undefined ? undefined : readBody(body);
   const { sound } = await import('../gateway/gateway.js');
   const { configuration } = await sound(config, environmentOf(config));
   const model = configuration.models.get(id);
@@ -40,12 +48,34 @@ async function explain(
   const { MODALITIES } = await import('../modalities/index.js');
   const able = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
   const endpoints = endpointsOf(able, configuration);
-  const bills = await Promise.all(able.map(({ example }) => example(model)));
-  if (json) return printJson(shapeOf(model, endpoints, bills));
+  const { margins } = await import('../gateway/margins.js');
+  const explained: Explained = {
+    model,
+    endpoints,
+    margins: await margins(model.upstreams),
+    defaults: able.map((one) => ({ modality: one.name, defaults: one.defaults?.(model) ?? {} })),
+    bills: await Promise.all(able.map(({ example }) => example(model))),
+    preview: asked && (await previewed(asked, model, configuration)),
+  };
+  if (json) return printJson(shapeOf(explained));
   printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
   printEndpoints(endpoints);
-  printUpstreams(model.upstreams);
-  bills.forEach(printBill);
+  printUpstreams(explained);
+  explained.defaults.forEach(printDefaults);
+  explained.bills.forEach(printBill);
+  if (explained.preview) printPreview(explained.preview);
+}
+
+interface Explained {
+  model: Model;
+  endpoints: readonly EndpointEntry[];
+  margins: readonly Margin[][];
+  defaults: readonly {
+    modality: string;
+    defaults: Readonly<Record<string, string | number | boolean>>;
+  }[];
+  bills: readonly SampleBill[];
+  preview: Preview | undefined;
 }
 
 /** The endpoints that route to the model's capabilities, or to its tasks. */
@@ -78,14 +108,39 @@ function stageInWords({ name, option }: StageEntry): string {
   return `${name}: { ${entries.join(', ')} }`;
 }
 
-function printUpstreams(upstreams: readonly Upstream[]): void {
+function printUpstreams({ model: { upstreams }, margins }: Explained): void {
   printLine('\nIts upstreams, as they are tried; neighbours with a weight share the load');
+  const shares = sharesOf(upstreams);
   upstreams.forEach((upstream, at) => {
     const { provider, model, weight } = upstream;
-    const share = weight === undefined ? '' : `, weight ${weight}`;
+    const share = weight === undefined ? '' : `, weight ${weight}: ${shares[at]} % of the calls`;
     printLine(`  ${at + 1}. ${provider.name}: ${model}${share}`);
     for (const line of priceLines(priceShape(upstream.price))) printLine(`     ${line}`);
+    for (const { unit, list, percent, date } of margins[at] ?? []) {
+      const margin = percent === null ? 'free here' : `margin ${percent} %`;
+      printLine(`     ${unit} ${margin}: the list price of ${date} is ${priceTag(list)}`);
+    }
   });
+}
+
+/** The part of the calls that each upstream is asked first, of those that come to its group. */
+function sharesOf(upstreams: readonly Upstream[]): number[] {
+  return upstreams.map(({ weight }, at) => {
+    if (weight === undefined) return 100;
+    const before = upstreams.slice(0, at).findLastIndex((one) => one.weight === undefined);
+    const after = upstreams.findIndex((one, i) => i > at && one.weight === undefined);
+    const group = upstreams.slice(before + 1, after === -1 ? undefined : after);
+    const sum = group.reduce((total, one) => total + (one.weight ?? 0), 0);
+    return Number(((weight / sum) * 100).toPrecision(3));
+  });
+}
+
+function printDefaults({ modality, defaults }: Explained['defaults'][number]): void {
+  const entries = Object.entries(defaults);
+  if (entries.length === 0) return;
+  printLine(`\nIn ${modality}, what a client leaves out`);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  for (const [name, value] of entries) printLine(`  ${name.padEnd(width)}  ${String(value)}`);
 }
 
 function priceLines(price: PriceShape): string[] {
@@ -109,11 +164,8 @@ function printBill({ request, held_nano, charges }: SampleBill): void {
   }
 }
 
-function shapeOf(
-  model: Model,
-  endpoints: readonly EndpointEntry[],
-  bills: readonly SampleBill[],
-): object {
+function shapeOf({ model, endpoints, margins, defaults, bills, preview }: Explained): object {
+  const shares = sharesOf(model.upstreams);
   return {
     model: model.id,
     owner: model.owner,
@@ -122,12 +174,15 @@ function shapeOf(
       at: `${method} ${path}`,
       stages: stages.map(stageInWords),
     })),
-    upstreams: model.upstreams.map((upstream) => ({
+    upstreams: model.upstreams.map((upstream, at) => ({
       provider: upstream.provider.name,
       model: upstream.model,
       weight: upstream.weight ?? null,
+      share_percent: shares[at],
       price: priceShape(upstream.price),
+      margins: margins[at],
     })),
+    defaults: Object.fromEntries(defaults.map((one) => [one.modality, one.defaults])),
     bills: bills.map(({ request, held_nano, charges }) => ({
       request,
       held: formatDollars(held_nano),
@@ -136,5 +191,6 @@ function shapeOf(
         charge: formatDollars(cost_nano),
       })),
     })),
+    ...(preview && { preview }),
   };
 }

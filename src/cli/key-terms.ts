@@ -20,7 +20,7 @@ const MAX_MS = 10 * 365 * 86_400_000;
 /** Throws `UsageError` for an invalid time or amount, and for an unknown model. */
 export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTerms> {
   const terms: KeyTerms = {};
-  if (typed.expires !== undefined) terms.expires_ms = Date.now() + lifetime(typed.expires);
+  if (typed.expires !== undefined) terms.expires_ms = expiryOf(typed.expires);
   if (typed.limit !== undefined) terms.limit_nano = dollars(typed.limit);
   if (typed.model) {
     const { modelsOf } = await import('../config/store-of.js');
@@ -32,6 +32,11 @@ export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTer
     terms.models = typed.model;
   }
   return terms;
+}
+
+/** The time after such a duration from now. Throws `UsageError` for an invalid duration. */
+export function expiryOf(text: string): number {
+  return Date.now() + lifetime(text);
 }
 
 function lifetime(text: string): number {

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
+import { cliActor } from './actor.js';
 import { acting, command, group, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
-import { printJson, printLine, printRows, time } from './print.js';
+import { newest, paged, pageOf, type PageOptions } from './listing.js';
+import { printJson, printLine, time } from './print.js';
+import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 import type { Key } from '../store/keys/keys.js';
 
@@ -21,11 +24,11 @@ export function keyCommand(): Command {
     .argument('<account>', 'its name or id')
     .requiredOption('--name <text>', 'what the key is for')
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 30d')
-    .option('--model <id>', 'let it use this model alone; may be repeated', gather)
+    .option('--model <model>', 'let it use this model alone; may be repeated', gather)
     .option('--limit <dollars>', 'let it spend so much in all')
     .option('--json', 'print {"id","name","secret"}')
     .action(acting(createKey));
-  const list = command('list', 'show the keys of an account', 'tollgate key list alice')
+  const list = paged(command('list', 'show the keys of an account', 'tollgate key list alice'))
     .argument('<account>', 'its name or id')
     .option('--json', 'print one JSON document')
     .action(acting(listKeys));
@@ -49,7 +52,7 @@ async function createKey(
   const terms = await termsOf(options, options.config);
   await withStore(options.config, async (store) => {
     const account = await accountCalled(store, name);
-    const { key, secret } = await store.createKey(account.id, options.name, terms);
+    const { key, secret } = await store.createKey(account.id, options.name, terms, cliActor());
     if (options.json) return printJson({ id: key.id, name: key.name, secret });
     printLine(`Made the key ${key.id} for ${account.name}. Its secret, shown this once:`);
     printLine(secret);
@@ -57,16 +60,20 @@ async function createKey(
   });
 }
 
-async function listKeys(name: string, { config, json }: Options): Promise<void> {
+async function listKeys(
+  name: string,
+  { config, json, ...typed }: Options & PageOptions,
+): Promise<void> {
+  const page = pageOf(typed, Date.now());
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const keys = await store.keys(account.id);
-    printRows(keys.map(row), json, `${account.name} has no key yet.`);
+    printRows(newest(keys, page).map(row), json, `${account.name} has no key yet.`);
   });
 }
 
 async function revokeKey(id: string, { config, json }: Options): Promise<void> {
-  const revoked = await withStore(config, (store) => store.revokeKey(id));
+  const revoked = await withStore(config, (store) => store.revokeKey(id, undefined, cliActor()));
   if (!revoked) throw new UsageError(`there is no active key "${id}"`);
   if (json) printJson({ id, revoked });
   else printLine(`Revoked ${id}: it is refused from now on.`);

@@ -2,16 +2,19 @@ import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
-import { printRows, time } from './print.js';
+import { paged, pageOf, type Page, type PageOptions } from './listing.js';
+import { time } from './print.js';
+import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 const PAGE = 1_000;
+const EXAMPLE = 'tollgate ledger alice --since 3d';
 
 /** `tollgate ledger ACCOUNT` */
 export function ledgerCommand(): Command {
   return withConfig(
-    command('ledger', 'show what an account was credited and charged', 'tollgate ledger alice')
+    paged(command('ledger', 'show what an account was credited and charged', EXAMPLE))
       .argument('<account>', 'its name or id')
       .option('--json', 'print one JSON document')
       .action(acting(ledger)),
@@ -20,23 +23,31 @@ export function ledgerCommand(): Command {
 
 async function ledger(
   name: string,
-  { config, json }: { config: string; json?: boolean },
+  { config, json, ...typed }: PageOptions & { config: string; json?: boolean },
 ): Promise<void> {
+  const page = pageOf(typed, Date.now());
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
-    const entries = await allEntries(store, account.id);
+    const entries = await newestEntries(store, account.id, page);
     printRows(entries.map(row), json, `${account.name} has no entry yet.`);
   });
 }
 
-async function allEntries(store: Store, account_id: string): Promise<LedgerEntry[]> {
-  const all: LedgerEntry[] = [];
-  for (;;) {
-    const after = all.at(-1)?.id ?? 0;
-    const page = await store.ledger(account_id, { after, limit: PAGE });
-    all.push(...page);
-    if (page.length < PAGE) return all;
+/** Read from the newest on, and answered the oldest first. */
+async function newestEntries(
+  store: Store,
+  account_id: string,
+  { limit, since_ms = -Infinity }: Page,
+): Promise<LedgerEntry[]> {
+  const found: LedgerEntry[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; found.length < limit;) {
+    const page = await store.ledger(account_id, { before, limit: PAGE });
+    const wanted = page.filter(({ created_ms }) => created_ms >= since_ms);
+    found.push(...wanted);
+    if (page.length < PAGE || wanted.length < page.length) break;
+    before = page.at(-1)?.id ?? 0;
   }
+  return found.slice(0, limit).reverse();
 }
 
 function row(entry: LedgerEntry) {
@@ -52,5 +63,6 @@ function row(entry: LedgerEntry) {
     uncollected: formatDollars(entry.uncollected_nano),
     key: entry.key_id,
     reference: entry.reference,
+    refund_of: entry.refund_of,
   };
 }

@@ -28,10 +28,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Describes why a server cannot listen at an address. */
-export function listenFault(error: unknown, address: Address): UsageError {
+export function listenFault(error: unknown, address: Address, setting = '--listen'): UsageError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = REASONS[code] ?? (code || 'unknown fault');
   return new UsageError(
-    `cannot listen on ${written(address)}: ${reason} (another address: --listen)`,
+    `cannot listen on ${written(address)}: ${reason} (another address: ${setting})`,
   );
 }

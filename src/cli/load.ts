@@ -5,6 +5,7 @@ import { environmentOf } from './environment.js';
 export interface ServeOptions {
   config: string;
   listen?: string;
+  json?: boolean;
 }
 
 /** The checked configuration; `--listen` replaces the address of the file. */

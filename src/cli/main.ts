@@ -1,23 +1,14 @@
 #!/usr/bin/env node
 // Imported first, so that a SIGHUP during the start does not end the process.
 import './hangups.js';
+import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
-import { accountCommand } from './account.js';
-import { checkCommand } from './check.js';
 import { command, sentence } from './command.js';
-import { creditCommand } from './credit.js';
-import { diffCommand } from './diff.js';
-import { explainCommand } from './explain.js';
-import { keyCommand } from './key.js';
-import { ledgerCommand } from './ledger.js';
-import { migrateCommand } from './migrate.js';
-import { probeCommand } from './probe.js';
-import { serveCommand } from './serve.js';
-import { signInLinkCommand } from './sign-in-link.js';
-import { taskCommand } from './task.js';
-import { verifyCommand } from './verify.js';
+
+// Each read of `process.env` asks the system, and the YAML parser reads it at every token.
+process.env = { ...process.env };
 
 const { version, description } = JSON.parse(
   readFileSync(join(packageRoot, 'package.json'), 'utf8'),
@@ -25,22 +16,38 @@ const { version, description } = JSON.parse(
 
 const program = command('tollgate', description, 'tollgate serve').version(version);
 
-for (const make of [
-  serveCommand,
-  checkCommand,
-  explainCommand,
-  diffCommand,
-  probeCommand,
-  accountCommand,
-  creditCommand,
-  keyCommand,
-  ledgerCommand,
-  signInLinkCommand,
-  taskCommand,
-  verifyCommand,
-  migrateCommand,
-]) {
-  program.addCommand(make());
+/** The commands in the order of the help. Each file is loaded only where it is needed. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.js')).initCommand(),
+  serve: async () => (await import('./serve.js')).serveCommand(),
+  check: async () => (await import('./check.js')).checkCommand(),
+  schema: async () => (await import('./schema.js')).schemaCommand(),
+  explain: async () => (await import('./explain.js')).explainCommand(),
+  diff: async () => (await import('./diff.js')).diffCommand(),
+  probe: async () => (await import('./probe.js')).probeCommand(),
+  account: async () => (await import('./account.js')).accountCommand(),
+  credit: async () => (await import('./credit.js')).creditCommand(),
+  refund: async () => (await import('./refund.js')).refundCommand(),
+  key: async () => (await import('./key.js')).keyCommand(),
+  ledger: async () => (await import('./ledger.js')).ledgerCommand(),
+  requests: async () => (await import('./requests.js')).requestsCommand(),
+  usage: async () => (await import('./usage.js')).usageCommand(),
+  status: async () => (await import('./status.js')).statusCommand(),
+  'sign-in-link': async () => (await import('./sign-in-link.js')).signInLinkCommand(),
+  task: async () => (await import('./task.js')).taskCommand(),
+  token: async () => (await import('./token.js')).tokenCommand(),
+  audit: async () => (await import('./audit.js')).auditCommand(),
+  verify: async () => (await import('./verify.js')).verifyCommand(),
+  backup: async () => (await import('./backup.js')).backupCommand(),
+  migrate: async () => (await import('./migrate.js')).migrateCommand(),
+  completion: async () => (await import('./completion.js')).completionCommand(),
+};
+
+const [, , named = ''] = process.argv;
+// The help tells of all commands, and so do completion and a name that none has.
+const areAllWanted = !Object.hasOwn(COMMANDS, named) || named === 'completion';
+for (const [name, make] of Object.entries(COMMANDS)) {
+  if (areAllWanted || name === named) program.addCommand(await make());
 }
 
 // The reader of standard output may close it early, as `head` does. That is not a failure.

@@ -4,7 +4,8 @@ import { formatDollars } from '../lib/money.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { parseDuration } from '../yaml/units.js';
 import { acting, command, UsageError, withConfig } from './command.js';
-import { counted, printLine, printRows } from './print.js';
+import { counted, printLine } from './print.js';
+import { printRows } from './print-rows.js';
 import { environmentOf } from './environment.js';
 
 interface Options {

@@ -1,14 +1,17 @@
 import cluster from 'node:cluster';
-import type { Logger } from 'pino';
 import { firstStart } from '../gateway/seed.js';
-import { ConfigError } from '../config/config-error.js';
 import { Gateway } from '../gateway/gateway.js';
 import { createLog } from '../telemetry/log.js';
-import { sentence } from './command.js';
-import { followFile, stampOf } from './follow-file.js';
+import type { Logger } from 'pino';
+import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
+import { withAudit } from './audit-reload.js';
+import { ConfigFiles, followFiles } from './follow-files.js';
+import { answerParent } from './worker-metrics.js';
 import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
+import { reload } from './reload.js';
 import { untilStopped } from './signals.js';
+import { logStyle } from './terminal.js';
 import { welcome } from './welcome.js';
 
 /** Runs one gateway in this process, until a signal stops it. */
@@ -23,22 +26,31 @@ export async function serveHere(options: ServeOptions): Promise<void> {
 
 async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const stopped = untilStopped();
-  const stamp = await stampOf(options.config);
+  const files = new ConfigFiles(options.config);
+  const stamp = await files.stamp();
   const checked = await load(options);
-  const { log, lines } = createLog(checked.configuration.log_level);
+  const { log, lines } = createLog(
+    checked.configuration.log_level,
+    logStyle(checked.configuration),
+  );
   // An unhandled rejection in an operator's own stage must not end all requests.
   process.on('unhandledRejection', (err) => log.error({ err }, 'nobody waited for what failed'));
   const gateway = await Gateway.open(checked, { log, lines, now: Date.now, random: Math.random });
   const address = await listen(gateway);
+  const metrics = await measure(gateway, log);
   // With workers, the parent process prints the welcome.
   if (cluster.isPrimary) {
-    welcome(checked.configuration, address, await firstStart(checked.configuration, gateway.store));
+    const first = await firstStart(checked.configuration, gateway.store);
+    welcome(checked.configuration, address, first, options.json);
   }
-  const unfollow = followFile(options.config, stamp, () => reload(gateway, options, log));
+  const unfollow = followFiles(files, stamp, () =>
+    withAudit(gateway, log, () => reload(gateway, options, log)),
+  );
   await stopped;
   unfollow();
   log.info('stopping: no new requests, running answers finish');
   await gateway.stop();
+  await metrics?.close();
   log.flush();
 }
 
@@ -51,16 +63,19 @@ async function listen(gateway: Gateway): Promise<Address> {
   }
 }
 
-async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Promise<void> {
+/** Listens for scrapes; in a worker, answers the parent, which listens. */
+async function measure(gateway: Gateway, log: Logger): Promise<MetricsServer | undefined> {
+  const { views, configuration } = gateway;
+  const { metrics } = views;
+  if (!metrics || !configuration.metrics) return undefined;
+  if (cluster.isWorker) {
+    answerParent(metrics);
+    return undefined;
+  }
   try {
-    gateway.reload(await load(options));
-    log.info('took up the changed configuration');
+    return await serveMetrics(configuration.metrics, () => metrics.text(), log);
   } catch (error) {
-    const faults = error instanceof ConfigError ? error.faults : [];
-    const [fault] = faults.filter(({ severity }) => severity === 'error');
-    // The probe needs no key, so it shows the place of the fault and no text of the file.
-    gateway.refuseReload(fault ? `line ${fault.line}: ${fault.code}` : 'the file cannot be read');
-    const reason = fault ? `line ${fault.line}: ${fault.message}` : sentence(error);
-    log.error({ reason }, 'kept the older configuration: the changed one is not valid');
+    await gateway.stop();
+    throw listenFault(error, configuration.metrics, 'metrics: in gateway.yaml');
   }
 }

@@ -9,6 +9,7 @@ export function serveCommand(): Command {
     command('serve', 'run the gateway', 'tollgate serve --listen 127.0.0.1:8080 --workers 2')
       .option('--listen <host:port>', 'in place of the address in the configuration')
       .option('--workers <n>', 'processes that share the address and the store', workers, 1)
+      .option('--json', 'print where it serves, and the first key, as one JSON document')
       .action(acting(serve)),
   );
 }

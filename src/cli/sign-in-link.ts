@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
+import { cliActor } from './actor.js';
 import { acting, command, withConfig } from './command.js';
 import { printJson, printLine, time } from './print.js';
 import { accountCalled, withStore } from './store.js';
 import { environmentOf } from './environment.js';
-
-const LIFETIME_MS = 10 * 60_000;
 
 interface Options {
   config: string;
@@ -30,12 +29,12 @@ export function signInLinkCommand(): Command {
 async function signInLink(name: string, options: Options): Promise<void> {
   const { config, operator = false, json } = options;
   const { publicUrlOf } = await import('../config/store-of.js');
-  const public_url = await publicUrlOf(config, environmentOf(config));
+  const { makeSignInLink } = await import('../dashboard/sign-in/sign-in-link.js');
+  const configuration = { public_url: await publicUrlOf(config, environmentOf(config)) };
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
-    const terms = { operator, lifetime_ms: LIFETIME_MS };
-    const { secret, due_ms } = await store.sign_in.createLink(account.id, terms);
-    const url = `${public_url}/sign-in/link?token=${secret}`;
+    const terms = { operator, by: cliActor() };
+    const { url, due_ms } = await makeSignInLink({ store, configuration }, account.id, terms);
     if (json) return printJson({ url, expires: time(due_ms) });
     const as = operator ? `${account.name}, as an operator` : account.name;
     printLine(`Open this within ten minutes to sign in to ${as}. It works once:`);

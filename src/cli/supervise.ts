@@ -3,9 +3,12 @@ import type { Configuration } from '../core/configuration.js';
 import { firstStart, type FirstStart } from '../gateway/seed.js';
 import { createLog } from '../telemetry/log.js';
 import { openStore } from '../store/open.js';
-import type { Address } from './listen.js';
+import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
+import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
 import { onHangup, untilStopped } from './signals.js';
+import { logStyle } from './terminal.js';
+import { readWorkers } from './worker-metrics.js';
 import { welcome } from './welcome.js';
 
 /** A worker that dies sooner than this could not start, and is not restarted at once. */
@@ -18,10 +21,12 @@ const RESTART_MS = 1_000;
 export async function superviseWorkers(options: ServeOptions & { workers: number }): Promise<void> {
   const { configuration } = await load(options);
   const stopped = untilStopped();
+  const metrics = await measure(configuration);
   // The first worker starts alone: an error that keeps it from listening would hit all workers.
   const address = await Promise.race([begun(cluster.fork()), stopped]);
   if (address === 'died') {
     // The worker has printed the reason.
+    await metrics?.close();
     process.exitCode = 1;
     return;
   }
@@ -30,12 +35,24 @@ export async function superviseWorkers(options: ServeOptions & { workers: number
     const replacing = replaceTheDead(configuration);
     const others = Array.from({ length: options.workers - 1 }, () => begun(cluster.fork()));
     await Promise.race([Promise.all(others), stopped]);
-    welcome(configuration, address, await greeted(configuration));
+    welcome(configuration, address, await greeted(configuration), options.json);
     await stopped;
     replacing.stop();
   }
   signalAll('SIGTERM');
   await lastExit();
+  await metrics?.close();
+}
+
+/** Listens for scrapes, and asks the workers. */
+async function measure(configuration: Configuration): Promise<MetricsServer | undefined> {
+  if (!configuration.metrics) return undefined;
+  const { log } = createLog(configuration.log_level);
+  try {
+    return await serveMetrics(configuration.metrics, await readWorkers(), log);
+  } catch (error) {
+    throw listenFault(error, configuration.metrics, 'metrics: in gateway.yaml');
+  }
 }
 
 function begun(worker: Worker): Promise<Address | 'died'> {
@@ -45,8 +62,8 @@ function begun(worker: Worker): Promise<Address | 'died'> {
   });
 }
 
-function replaceTheDead({ log_level }: Configuration): { stop(): void } {
-  const { log } = createLog(log_level);
+function replaceTheDead(configuration: Configuration): { stop(): void } {
+  const { log } = createLog(configuration.log_level, logStyle(configuration));
   let stopping = false;
   cluster.on('exit', ({ process: { pid } }, status: number, signal: string) => {
     if (stopping) return;

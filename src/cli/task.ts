@@ -2,23 +2,24 @@ import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
 import type { Task } from '../store/tasks/task-types.js';
 import { acting, command, group, UsageError } from './command.js';
-import { printJson, printLine, printRows, time } from './print.js';
+import { paged, pageOf, type PageOptions } from './listing.js';
+import { printJson, printLine, time } from './print.js';
+import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
-interface ListOptions {
+interface ListOptions extends PageOptions {
   config: string;
   account?: string;
-  limit: string;
   json?: boolean;
 }
 
-const MAX_ROWS = 100_000;
+const ROWS = 100;
 
 /** `tollgate task list [--account NAME] [--limit N] | show ID` */
 export function taskCommand(): Command {
-  const list = command('list', 'show the video tasks, newest first', 'tollgate task list')
+  const words = command('list', 'show the video tasks, newest first', 'tollgate task list');
+  const list = paged(words, String(ROWS))
     .option('--account <account>', "only this account's, by name or id")
-    .option('--limit <n>', 'at most so many', '100')
     .option('--json', 'print one JSON document')
     .action(acting(listTasks));
   const show = command('show', 'show all that is known of a task', 'tollgate task show ID')
@@ -28,15 +29,13 @@ export function taskCommand(): Command {
   return group('task', 'look at video tasks', 'tollgate task list', [list, show]);
 }
 
-async function listTasks({ config, account, limit, json }: ListOptions): Promise<void> {
-  const most = Number(limit);
-  if (!Number.isInteger(most) || most < 1 || most > MAX_ROWS) {
-    throw new UsageError(`"${limit}" is not a number of rows from 1 to ${MAX_ROWS}`);
-  }
+async function listTasks({ config, account, json, ...typed }: ListOptions): Promise<void> {
+  const { limit, since_ms = -Infinity } = pageOf(typed, Date.now(), ROWS);
   await withStore(config, async (store) => {
     const account_id = account === undefined ? {} : { account_id: await idOf(store, account) };
-    const tasks = await store.tasks.list({ ...account_id, limit: most });
-    printRows(tasks.map(row), json, 'There is no task.');
+    const tasks = await store.tasks.list({ ...account_id, limit });
+    const wanted = tasks.filter(({ created_ms }) => created_ms >= since_ms);
+    printRows(wanted.map(row), json, 'There is no task.');
   });
 }
 

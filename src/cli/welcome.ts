@@ -4,20 +4,33 @@ import type { Configuration } from '../core/configuration.js';
 import type { FirstStart } from '../gateway/seed.js';
 import { shellQuoted, shellWord } from '../lib/shell-quote.js';
 import { written, type Address } from './listen.js';
-import { counted, printLine } from './print.js';
+import { counted, printJson, printLine, time } from './print.js';
 
 /**
- * The text that `serve` prints once it takes requests: its address and, at the first start, a key
- * and a sample call.
+ * The text that `serve` prints once it takes requests: its address and, at the first start, a key,
+ * a sample call and a sign-in link; or these facts as one JSON document.
  */
 export function welcome(
   configuration: Configuration,
   address: Address,
   first: FirstStart | undefined,
+  json?: boolean,
 ): void {
   const url = `http://${written(address)}`;
+  const models = configuration.models.size;
+  if (json) return printJson({ url, models, first_start: first ? shapeOf(first) : null });
   if (first) greet(configuration, url, first);
-  printLine(`Tollgate is serving ${counted(configuration.models.size, 'model')} on ${url}`);
+  printLine(`Tollgate is serving ${counted(models, 'model')} on ${url}`);
+}
+
+function shapeOf({ account, credit_nano, secret, sign_in }: FirstStart): object {
+  return {
+    account,
+    credit: formatDollars(credit_nano),
+    secret,
+    sign_in_link: sign_in?.url ?? null,
+    sign_in_expires: time(sign_in?.due_ms ?? null),
+  };
 }
 
 function greet(configuration: Configuration, url: string, first: FirstStart): void {
@@ -28,10 +41,12 @@ function greet(configuration: Configuration, url: string, first: FirstStart): vo
   printLine(`with $${formatDollars(first.credit_nano)} of credit. Its API key, shown this once:\n`);
   printLine(`  ${first.secret}\n`);
   if (chat) showCall(url, first.secret, chat.id);
-  if (!configuration.dashboard) return;
-  printLine('Open the dashboard with the link that this prints:\n');
+  if (!first.sign_in) return;
+  printLine('Open the dashboard as its operator, by a link that works once, within ten minutes:\n');
+  printLine(`  ${first.sign_in.url}\n`);
   const { file } = configuration;
   const config = file === resolve('gateway.yaml') ? '' : ` --config ${shellWord(file)}`;
+  printLine('This prints another one:\n');
   printLine(`  npx tollgate sign-in-link ${shellWord(first.account)} --operator${config}\n`);
 }
 

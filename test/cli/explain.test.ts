@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { makePlace, type Place } from '../helpers/cli.js';
+import { chatJson, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
 
 const YAML = `store: sqlite:data/tollgate.db
 owners: { me: { name: Me } }
@@ -116,4 +119,180 @@ describe('tollgate explain', () => {
     expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
     expect(stderr).to.include('"you"');
   });
+});
+
+const PRICED = `listen: 127.0.0.1:0
+store: sqlite:data/tollgate.db
+owners: { me: { name: Me } }
+providers:
+  openai: { api_key: sk-very-secret-key-1, base_url: 'URL/v1', headers: { X-Team: hunter2 } }
+  anthropic: { api_key: short, base_url: 'URL' }
+  simulator: {}
+models:
+  talk:
+    owner: me
+    capabilities: [chat]
+    upstreams:
+      - { provider: openai, model: gpt-4o-mini, weight: 3 }
+      - { provider: openai, model: gpt-4o, weight: 1, set: { temperature: 0.2 } }
+      - { provider: anthropic, model: claude-haiku-4-5, price: list }
+    limits: { max_tokens: 200 }
+    price: { input_per_million: 0.3, output_per_million: 0.5 }
+  paint: { owner: me, capabilities: [image], upstreams: [{ provider: openai, model: gpt-image-1 }], price: { per_image: 0.04 } }
+  film: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], limits: { duration_seconds: 6 }, price: { per_video_second: 0.04 } }
+`;
+
+interface Margin {
+  unit: string;
+  percent: number | null;
+  list: string;
+}
+
+interface Previewed {
+  upstreams: { provider: string; share_percent: number; margins: Margin[] }[];
+  defaults: Record<string, Record<string, unknown>>;
+  preview: {
+    at: string;
+    ignored: string[];
+    upstreams: {
+      provider: string;
+      refusal: string | null;
+      requests: {
+        method: string;
+        url: string | null;
+        headers: Record<string, string>;
+        body: Record<string, unknown>;
+      }[];
+    }[];
+  };
+}
+
+describe('tollgate explain with prices and a body', function () {
+  this.timeout(60_000);
+  let place: Place;
+  let upstream: FakeUpstream;
+
+  before(async () => {
+    upstream = await startUpstream(chatJson('Hi!'));
+    place = await makePlace(PRICED.replaceAll('URL', upstream.url));
+  });
+  after(async () => {
+    await place.close();
+    await upstream.close();
+  });
+
+  it('shows shares in per cent, margins, and what a client leaves out', async () => {
+    const { upstreams, defaults } = await place.json<Previewed>('explain', 'talk');
+    expect(upstreams.map(({ share_percent }) => share_percent)).to.deep.equal([75, 25, 100]);
+    const [mini, large, haiku] = upstreams.map(({ margins }) =>
+      margins.map(({ unit, percent, list }) => [unit, percent, list]),
+    );
+    expect(mini).to.deep.include.members([
+      ['input_per_million', 50, '0.15'],
+      ['output_per_million', -20, '0.60'],
+    ]);
+    expect(large?.[0]?.slice(0, 2)).to.deep.equal(['input_per_million', -733.3]);
+    expect(haiku?.every(([, percent]) => percent === 0)).to.equal(true);
+    expect(defaults).to.deep.equal({ chat: { n: 1, stream: false, max_tokens: 200 } });
+    const film = await place.json<Previewed>('explain', 'film');
+    expect(film.defaults['video']).to.include({ generate_audio: true, duration_seconds: 6 });
+    const { stdout } = await place.tollgate('explain', 'talk');
+    expect(stdout)
+      .to.include('openai: gpt-4o-mini, weight 3: 75 % of the calls\n')
+      .and.match(/output_per_million margin -20 %: the list price of \d{4}-\d\d-\d\d is \$0\.60\n/u)
+      .and.match(/In chat, what a client leaves out\n {2}n +1\n/u);
+  });
+
+  it('shows each request as it would leave, its secrets as dots, and sends none', async () => {
+    const body = { messages: [{ role: 'user', content: 'Hi' }], n: 2, foo: 1 };
+    await writeFile(join(place.folder, 'body.json'), JSON.stringify(body));
+    const { preview } = await place.json<Previewed>('explain', 'talk', '--body', 'body.json');
+    expect(preview).to.include({ at: 'POST /v1/chat/completions' });
+    expect(preview.ignored).to.deep.equal(['foo']);
+    const [mini, large, haiku] = preview.upstreams.map(({ requests }) => requests);
+    expect(mini).to.deep.equal([
+      {
+        method: 'POST',
+        url: `${upstream.url}/v1/chat/completions`,
+        headers: {
+          'content-type': 'application/json',
+          'accept-encoding': 'identity',
+          authorization: 'Bearer ········',
+          'x-team': '········',
+        },
+        body: {
+          model: 'gpt-4o-mini',
+          messages: [{ role: 'user', content: 'Hi' }],
+          stream: false,
+          max_tokens: 200,
+          n: 2,
+        },
+      },
+    ]);
+    expect(large?.[0]?.body).to.include({ model: 'gpt-4o', temperature: 0.2 });
+    // Its wire makes one choice a call.
+    expect(haiku).to.have.length(2);
+    expect(haiku?.[0]?.headers).to.include({ 'x-api-key': '········' });
+    expect(haiku?.[0]?.headers['anthropic-version']).to.match(/^\d{4}-\d\d-\d\d$/u);
+  });
+
+  it('shows what a gateway then sends', async () => {
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], model: 'talk' });
+    const { preview } = await place.json<Previewed>('explain', 'talk', '--body', body);
+    expect(upstream.requests, 'contacts nothing').to.deep.equal([]);
+    const shown = preview.upstreams.flatMap(({ requests }) => requests);
+    await place.json('account', 'create', 'ann', '--credit', '1');
+    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const serving = place.start('serve');
+    const answer = await fetch(`${await serving.url()}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body,
+    });
+    expect(answer.status, await answer.text()).to.equal(200);
+    await serving.kill('SIGTERM');
+    const [sent] = upstream.requests;
+    const { model } = (sent?.json ?? {}) as { model?: unknown };
+    const same = shown.find((request) => request.body['model'] === model);
+    expect(same?.body).to.deep.equal(sent?.json);
+    expect(same?.url).to.equal(upstream.url + (sent?.path ?? ''));
+    const headers = sent?.headers ?? {};
+    // Those of the connection are none of the request's.
+    const own = ['host', 'connection', 'content-length'];
+    const names = Object.keys(headers).filter((name) => !own.includes(name));
+    expect(Object.keys(same?.headers ?? {})).to.have.members(names);
+    expect(headers.authorization).to.equal('Bearer sk-very-secret-key-1');
+  });
+
+  it('prints them as text, and says where nothing leaves', async () => {
+    const film = ['--body', '{"prompt":"A fox","parameters":{"resolution":"720p"}}'];
+    const { stdout } = await place.tollgate('explain', 'film', ...film);
+    expect(stdout)
+      .to.include('The body at POST /v1/queue/{model}\n')
+      .and.include('(answered in this process, so nothing leaves)')
+      .and.include('"audio": true')
+      .and.not.include('left out: model');
+    const talk = ['--body', '{"messages":[{"role":"user","content":"Hi"}],"n":2}'];
+    const text = (await place.tollgate('explain', 'talk', ...talk)).stdout;
+    expect(text)
+      .to.include('and the same once more')
+      .and.not.match(/sk-very|hunter2|short/u);
+  });
+
+  const refused: [name: string, body: string, words: string][] = [
+    ['what the gateway refuses', '{"messages":[]}', 'would refuse this body with invalid_request'],
+    ['what is no JSON', '{"messages":', '--body is not JSON'],
+    ['what is no object', 'list.json', 'must be a JSON object'],
+    ['a file that is not there', 'none.json', 'none.json cannot be read'],
+  ];
+  for (const [name, body, words] of refused) {
+    it(`refuses ${name} in one sentence`, async () => {
+      await writeFile(join(place.folder, 'list.json'), '[1]');
+      const { status, stdout, stderr } = await place.tollgate('explain', 'talk', '--body', body);
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr)
+        .to.include(words)
+        .and.match(/^tollgate: .*\n$/u);
+    });
+  }
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { join } from 'node:path';
-import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import { eventually, makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
 
 describe('tollgate serve and a changed file', function () {
   this.timeout(60_000);
@@ -58,5 +58,63 @@ describe('tollgate serve and a changed file', function () {
     });
     expect(text).to.include('line 1: unknown_key').and.not.include('s3cret');
     await serving.says('s3cret-key');
+  });
+
+  describe('of several', () => {
+    const model = (id: string): string =>
+      `models: { ${id}: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free } }\n`;
+    const included = (name: string): string => join(place.folder, 'models', name);
+    let url: string;
+    let serving: Running;
+
+    const hasModel = async (id: string): Promise<boolean> => {
+      const answer = await fetch(`${url}/v1/models/${id}`, { headers: { authorization } });
+      await answer.text();
+      return answer.status === 200;
+    };
+    let authorization: string;
+
+    beforeEach(async () => {
+      await mkdir(join(place.folder, 'models'));
+      await writeFile(included('a.yaml'), model('first'));
+      await place.write(`include: [models/*.yaml]\n${SIMULATED}`);
+      await place.json('account', 'create', 'ann', '--credit', '1');
+      const key = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+      authorization = `Bearer ${key.secret}`;
+      serving = place.start('serve');
+      url = await serving.url();
+    });
+
+    it('takes up a changed, a new and a removed file', async () => {
+      expect(await hasModel('first')).to.equal(true);
+      await writeFile(included('a.yaml'), model('renamed'));
+      await eventually('a changed file', () => hasModel('renamed'));
+      await writeFile(included('b.yaml'), model('second'));
+      await eventually('a new file', () => hasModel('second'));
+      await rm(included('a.yaml'));
+      await eventually('a removed file', async () => !(await hasModel('renamed')));
+      expect(await hasModel('second')).to.equal(true);
+      expect(serving.stderr).not.to.include('kept the older configuration');
+    });
+
+    it('does not load an included file that is only half-written', async () => {
+      const [head = '', tail = ''] = model('second').split('owner:');
+      await writeFile(included('b.yaml'), `${head}owner`);
+      for (const piece of [':', tail.slice(0, 20), tail.slice(20), '# the end\n']) {
+        await sleep(600);
+        await appendFile(included('b.yaml'), piece);
+      }
+      await eventually('the whole file', () => hasModel('second'));
+      expect(serving.stderr).not.to.include('kept the older configuration');
+    });
+
+    it('names the included file at fault, and takes it up once it is mended', async () => {
+      await writeFile(included('b.yaml'), model('second').replace('price', 'prise'));
+      await serving.says('models/b.yaml line 1: unknown key');
+      const probe = await (await fetch(`${url}/readyz`)).text();
+      expect(probe).to.include('models/b.yaml line 1: unknown_key');
+      await writeFile(included('b.yaml'), model('second'));
+      await eventually('the mended file', () => hasModel('second'));
+    });
   });
 });

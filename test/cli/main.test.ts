@@ -10,8 +10,11 @@ const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
 
 const COMMANDS = [
   [],
+  ['init'],
+  ['completion'],
   ['serve'],
   ['check'],
+  ['schema'],
   ['explain'],
   ['probe'],
   ['account'],
@@ -53,6 +56,7 @@ const MISTAKES: [string[], ...string[]][] = [
   [['credit', 'nobody', '1'], '"nobody"'],
   [['credit', 'nobody', 'much'], '"much" is not an amount'],
   [['credit', 'nobody', '1', '--refrence', 'x'], 'Did you mean --reference?'],
+  [['schema', 'gatewy'], 'Allowed choices are gateway, provider'],
   [['explain', 'simm'], 'did you mean "sim"?'],
   [['probe', 'simm'], 'no model or provider "simm"', 'did you mean "sim"?'],
   [['probe', 'sim', '--timeout', '1h'], '"1h" is not a time from 100ms to 10m'],

@@ -197,10 +197,10 @@ describe('tollgate probe', function () {
   });
 
   it('shows people a table of all upstreams, and opens no store', async () => {
-    const { status, stdout } = await place.tollgate('probe', '--timeout', '300ms');
+    const { status, stdout } = await place.tollgate('probe', '--timeout', '3s');
     expect(status).to.equal(1);
     expect(stdout).to.match(/^model .*key accepted .*model found .*usage reported .*cost/u);
-    expect(stdout).to.include('FAILED: The upstream took longer than 300 ms.');
+    expect(stdout).to.include('FAILED: The upstream took longer than 3000 ms.');
     expect(stdout).to.include('\n9 upstreams asked, 5 failed.\n');
     expect(stdout).not.to.include(GOOD).and.not.include(BAD);
     expect(existsSync(join(place.folder, 'data'))).to.equal(false);

@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ask, chat, completionOf } from '../helpers/ask.js';
 import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import { until } from '../helpers/until.js';
 
 const FIRST = `${SIMULATED}first_start: { account: "ann's", credit: 2.50 }\n`;
 const BOOM = `export default {
@@ -22,6 +23,14 @@ const CARELESS = `export default {
   },
 };`;
 const SECRET = /tg-[0-9A-Za-z]{20,}/gu;
+
+/** The statuses of following a sign-in link twice, at the address where the gateway really is. */
+async function signedIn(url: string, link: string): Promise<number[]> {
+  const { pathname, search } = new URL(link);
+  const follow = async (): Promise<number> =>
+    (await fetch(`${url}${pathname}${search}`, { redirect: 'manual' })).status;
+  return [await follow(), await follow()];
+}
 
 describe('tollgate serve', function () {
   this.timeout(60_000);
@@ -53,6 +62,8 @@ describe('tollgate serve', function () {
 
       const [secret = ''] = stdout.match(SECRET) ?? [];
       expect((await ask({ url, secret }, '/v1/models')).status).to.equal(200);
+      const [link = ''] = /^ {2}http\S+\/sign-in\/link\?token=\S+$/mu.exec(stdout) ?? [];
+      expect(await signedIn(url, link.trim())).to.deep.equal([303, 400]);
       expect(await first.kill('SIGTERM')).to.include({ status: 0, signal: null });
 
       const second = place.start('serve');
@@ -62,6 +73,24 @@ describe('tollgate serve', function () {
       expect(second.stderr).not.to.match(SECRET);
     });
   }
+
+  it('prints all of its first start as one JSON document with --json', async () => {
+    await place.write(`${FIRST}dashboard: false\n`);
+    const serving = place.start('serve', '--json');
+    await until(() => serving.stdout.endsWith('}\n'), 'it prints', 30_000);
+    const {
+      url,
+      models,
+      first_start: first,
+    } = JSON.parse(serving.stdout) as {
+      url: string;
+      models: number;
+      first_start: { account: string; credit: string; secret: string; sign_in_link: string | null };
+    };
+    expect(models).to.equal(1);
+    expect(first).to.include({ account: "ann's", credit: '2.50', sign_in_link: null });
+    expect((await ask({ url, secret: first.secret }, '/v1/models')).status).to.equal(200);
+  });
 
   it('prints no welcome if there is an account already', async () => {
     await place.write(FIRST);
@@ -162,10 +191,12 @@ describe('tollgate serve', function () {
     const id = answer.headers.get('x-request-id') ?? '';
     await serving.says(id);
     const lines = serving.stderr.trimEnd().split('\n');
-    const [line] = lines
-      .map((text) => JSON.parse(text) as object)
-      .filter((one) => 'took_ms' in one);
-    expect(line).to.include({ request_id: id, endpoint: 'chat', status: 200, model: 'sim' });
+    const [line] = lines.map((text) => JSON.parse(text) as object).filter((one) => 'ms' in one);
+    const msg = 'POST /v1/chat/completions';
+    const known = { request_id: id, status: 200, model: 'sim', upstream: 'simulator', msg };
+    const figures = ['level', 'time', 'ms', 'account', 'in', 'out', 'cost'];
+    expect(line).to.include(known).and.to.have.keys(Object.keys(known).concat(figures));
+    expect(Math.max(...lines.map((text) => text.length))).to.be.below(300);
     expect(serving.stderr).not.to.match(SECRET).and.not.include('thought');
   });
 });

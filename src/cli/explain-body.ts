@@ -1,0 +1,74 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Configuration } from '../core/configuration.js';
+import type { Model } from '../core/model.js';
+import type { Preview, PreviewedRequest } from '../gateway/preview.js';
+import { isRecord } from '../lib/is-record.js';
+import { UsageError } from './command.js';
+import { printLine } from './print.js';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** A client's body, from the argument or the file that it names. Throws `UsageError`. */
+export function readBody(argument: string): Record<string, unknown> {
+  const isJson = argument.trimStart().startsWith('{');
+  let body: unknown;
+  try {
+    body = JSON.parse(isJson ? argument : textOf(argument));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${isJson ? '--body' : argument} is not JSON`);
+  }
+  if (!isRecord(body))
+    throw new UsageError('--body must be a JSON object, or a file that holds one');
+  return body;
+}
+
+function textOf(file: string): string {
+  try {
+    const stat = statSync(file);
+    if (stat.isFile() && stat.size <= MAX_BYTES) return readFileSync(file, 'utf8');
+  } catch {
+    // A folder gives the same fault: what matters is which file it is.
+  }
+  throw new UsageError(`--body: ${file} cannot be read: it is missing, no file, or too large`);
+}
+
+/** What each upstream would be sent. Throws `UsageError` where the body would be refused. */
+export async function previewed(
+  body: Record<string, unknown>,
+  model: Model,
+  configuration: Configuration,
+): Promise<Preview> {
+  const { previewRequests } = await import('../gateway/preview.js');
+  const { GatewayError } = await import('../core/errors.js');
+  try {
+    return await previewRequests(body, model, configuration);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new UsageError(`the gateway would refuse this body with ${error.code}: ${error.message}`);
+  }
+}
+
+export function printPreview({ at, ignored, adjusted, upstreams }: Preview): void {
+  printLine(`\nThe body at ${at}`);
+  if (ignored.length > 0) printLine(`  left out: ${ignored.join(', ')}`);
+  if (adjusted.length > 0) printLine(`  lowered: ${adjusted.join(', ')}`);
+  for (const { provider, model, requests, refusal } of upstreams) {
+    printLine(`\n  ${provider}: ${model}`);
+    if (refusal !== null) printLine(`    is not asked: ${refusal}`);
+    const texts = requests.map((request) => JSON.stringify(request));
+    requests.forEach((request, at) => {
+      // The calls for several choices may all be the same.
+      if (texts.indexOf(texts[at] ?? '') === at) printRequest(request);
+      else printLine('    and the same once more');
+    });
+  }
+}
+
+function printRequest({ method, url, headers, body }: PreviewedRequest): void {
+  printLine(`    ${method} ${url ?? '(answered in this process, so nothing leaves)'}`);
+  for (const [name, value] of Object.entries(headers)) printLine(`    ${name}: ${value}`);
+  if (body === null) return;
+  const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
+  printLine(`\n${text.replaceAll(/^/gmu, '    ')}`);
+}

@@ -1,0 +1,192 @@
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Starter } from '../config/starters.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Findings, Missed, PlannedProvider } from '../gateway/init-plan.js';
+import type { LocalAddress } from '../gateway/local-servers.js';
+import { packageRoot } from '../lib/package-root.js';
+import { shellWord } from '../lib/shell-quote.js';
+import { nameHint } from '../yaml/did-you-mean.js';
+import { acting, command, UsageError } from './command.js';
+import { environmentOf } from './environment.js';
+import { localAddresses } from './init-addresses.js';
+import { counted, printJson, printLine } from './print.js';
+
+interface Options {
+  force?: true;
+  provider?: string[];
+  /** False for `--no-local`. */
+  local?: string[] | false;
+  json?: true;
+}
+
+const TIMEOUT_MS = 1_500;
+
+/** `tollgate init [FILE] [--provider NAME] [--local ADDRESS | --no-local] [--force]` */
+export function initCommand(): Command {
+  return command(
+    'init',
+    'write a first gateway.yaml for the keys and the local servers that are found',
+    'tollgate init --provider openai',
+  )
+    .argument('[file]', 'where to write it', 'gateway.yaml')
+    .option('--provider <manifest>', 'only this one; may be repeated', gather)
+    .option('--local <address>', 'a server, as [NAME=]URL, not the customary ones', gather)
+    .option('--no-local', 'ask no server on this machine')
+    .option('--force', 'replace a file that is there')
+    .option('--json', 'print one JSON document')
+    .action(acting(init));
+}
+
+/** The values of an option that may be repeated. */
+function gather(value: string, before: string[] | boolean | undefined): string[] {
+  return [...(Array.isArray(before) ? before : []), value];
+}
+
+async function init(file: string, options: Options): Promise<void> {
+  const { readStarters } = await import('../config/starters.js');
+  const { findProviders, lastResort } = await import('../gateway/init-plan.js');
+  const starters = await readStarters();
+  const env = environmentOf(file);
+  const addresses = localAddresses(starters, options.local);
+  checkNames(options.provider, starters, addresses);
+  const picks = options.provider;
+  const search = { starters, picks, env, addresses, timeout_ms: TIMEOUT_MS };
+  const found = await findProviders(search);
+  const within = await lastResort(starters);
+  const providers = [...found.providers, ...within.filter(({ name }) => picks?.includes(name))];
+  checkFound(picks, providers, found.missed);
+  const isServed = providers.some(({ models }) => models.length > 0);
+  const written = isServed ? providers : [...providers, ...within];
+  await write(file, written, found, options.force === true);
+  await checkWritten(file, env);
+  report(file, written, found.missed, options);
+}
+
+/** Refuses a name that nothing has. */
+function checkNames(
+  picks: readonly string[] = [],
+  starters: readonly Starter[],
+  addresses: readonly LocalAddress[],
+): void {
+  const known = [
+    ...new Set([
+      ...starters.filter(isPick).map(({ manifest }) => manifest),
+      ...addresses.map(({ name }) => name),
+    ]),
+  ];
+  for (const pick of picks) {
+    if (known.includes(pick)) continue;
+    throw new UsageError(`init knows no provider "${pick}"; ${nameHint(pick, known)}`);
+  }
+}
+
+function isPick({ variables, local, in_process }: Starter): boolean {
+  return variables.length > 0 || local.length > 0 || in_process;
+}
+
+/** What was asked for by name must be there. */
+function checkFound(
+  picks: readonly string[] = [],
+  found: readonly PlannedProvider[],
+  missed: readonly Missed[],
+): void {
+  for (const pick of picks) {
+    if (found.some(({ name }) => name === pick)) continue;
+    const reason = missed.find(({ name }) => name === pick)?.reason ?? 'it was not asked';
+    throw new UsageError(`the provider "${pick}" was not found: ${reason}`);
+  }
+}
+
+async function write(
+  file: string,
+  providers: readonly PlannedProvider[],
+  found: Findings,
+  force: boolean,
+): Promise<void> {
+  const { initFile } = await import('../gateway/init-file.js');
+  const { freePort } = await import('../gateway/init-plan.js');
+  const there = await stat(file).catch(() => undefined);
+  if (there?.isDirectory()) throw new UsageError(`${file} is a folder`);
+  const date = new Date().toISOString().slice(0, 10);
+  const text = initFile({ schema: schemaOf(file), date, port: freePort(found), providers });
+  try {
+    await (force ? replace(file, text) : writeFile(file, text, { flag: 'wx' }));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'EEXIST') throw new UsageError(`${file} is there already; --force replaces it`);
+    if (code === 'ENOENT') throw new UsageError(`there is no folder ${dirname(file)}`);
+    throw error;
+  }
+}
+
+/** Whole or not at all, as a gateway may be reading the file. */
+async function replace(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(draft, text, { flag: 'wx' });
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The schema where an editor finds it from the file; undefined where it is out of its project. */
+function schemaOf(file: string): string | undefined {
+  const schema = join(packageRoot, 'schemas', 'gateway.schema.json');
+  const path = relative(dirname(resolve(file)), schema).replaceAll('\\', '/');
+  return path.startsWith('..') || path.includes(':') ? undefined : `./${path}`;
+}
+
+/** A file that `check --strict` refuses would be a fault of ours, or of a strange variable. */
+async function checkWritten(file: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const { check } = await import('../gateway/check.js');
+  const { faults } = await check(file, env);
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+function report(
+  file: string,
+  providers: readonly PlannedProvider[],
+  missed: readonly Missed[],
+  { json, provider: picks }: Options,
+): void {
+  const config = resolve(file) === resolve('gateway.yaml') ? '' : ` --config ${shellWord(file)}`;
+  const next = `npx tollgate serve${config}`;
+  if (json) {
+    const found = providers.map(({ name, uses, variables, base_url, models }) => {
+      return { name, uses, variables, base_url, models: models.map(({ id }) => id) };
+    });
+    return printJson({
+      file,
+      providers: found,
+      missed: missed.map(({ name, reason }) => ({ name, reason })),
+      next,
+    });
+  }
+  for (const provider of providers) printLine(sentenceOf(provider));
+  // A word about each provider that is not here would bury the ones that are.
+  const near = missed.filter(({ busy_url }) => busy_url !== null);
+  for (const { title, reason } of near) printLine(`Left out ${title}: ${reason}.`);
+  const isAlone = providers.every(({ variables, base_url }) => !variables.length && !base_url);
+  if (isAlone && !picks) {
+    printLine(
+      'Found no key of a provider and no local server. Set a key such as OPENAI_API_KEY, and',
+    );
+    printLine('run this again with --force; "tollgate init --json" names all that was looked for.');
+  }
+  const models = counted(providers.flatMap((one) => one.models).length, 'model');
+  printLine(`Wrote ${file} with ${models}. Next:\n\n  ${next}\n`);
+}
+
+function sentenceOf({ title, variables, base_url, models }: PlannedProvider): string {
+  const where = base_url === null ? '' : ` at ${base_url}`;
+  const how = variables.length === 0 ? '' : ` by ${variables.join(' and ')}`;
+  const served =
+    models.length > 0
+      ? models.map(({ id }) => id).join(', ')
+      : 'its prices are not known here, so it stands in the file as a comment';
+  return `${title}${where}${how}: ${served}`;
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { parseDuration } from '../yaml/units.js';
+import { UsageError } from './command.js';
+
+/** The options of a command that lists, as they were typed. */
+export interface PageOptions {
+  limit?: string;
+  since?: string;
+}
+
+/** The rows that are wanted. */
+export interface Page {
+  limit: number;
+  since_ms: number | undefined;
+}
+
+const MAX_ROWS = 100_000;
+const DATE = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/u;
+
+/** Adds the options of every command that lists. */
+export function paged(target: Command, limit = 'all'): Command {
+  return target
+    .option('--limit <n>', `at most so many, the newest (default: ${limit})`)
+    .option('--since <time>', 'only from then on: 2h, 3d, or a date such as 2026-01-31, in UTC');
+}
+
+/** Throws `UsageError` for what is no number of rows, or no time. */
+export function pageOf({ limit, since }: PageOptions, now_ms: number, most = Infinity): Page {
+  return {
+    limit: limit === undefined ? most : rowsOf(limit),
+    since_ms: since === undefined ? undefined : timeOf(since, now_ms),
+  };
+}
+
+function rowsOf(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_ROWS) return count;
+  throw new UsageError(`"${text}" is not a number of rows from 1 to ${MAX_ROWS}`);
+}
+
+/** In ms since 1970. A date without a zone is one of UTC, as all times that are printed. */
+export function timeOf(text: string, now_ms: number): number {
+  const ago_ms = parseDuration(text);
+  if (ago_ms !== undefined && ago_ms <= now_ms) return now_ms - ago_ms;
+  const [, day, zone] = DATE.exec(text) ?? [];
+  const isWhole = text === day || zone !== undefined;
+  const ms = day === undefined ? NaN : Date.parse(isWhole ? text : `${text}Z`);
+  // A day that its month does not have is taken for one of the next.
+  const isDay = day !== undefined && new Date(Date.parse(day)).toJSON()?.startsWith(day);
+  if (isDay && ms >= 0) return ms;
+  throw new UsageError(`"${text}" is not a time such as 2h, 3d, 2026-01-31 or 2026-01-31T12:00`);
+}
+
+/** The newest rows of the page, in the order in which they came: the oldest first. */
+export function newest<T extends { created_ms: number }>(rows: readonly T[], page: Page): T[] {
+  const { limit, since_ms = -Infinity } = page;
+  return rows.filter(({ created_ms }) => created_ms >= since_ms).slice(-limit);
+}

@@ -1,0 +1,61 @@
+import Table from 'cli-table3';
+import { fitted, isNumeric, type Grid } from './fit-table.js';
+import { printJson, printLine } from './print.js';
+import { columnsOf } from './terminal.js';
+
+export type Cell = string | number | boolean | object | null;
+type Row = Readonly<Record<string, Cell>>;
+
+const BARE = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+};
+
+/**
+ * Prints rows: a table for people, no wider than their terminal, or one JSON document for machines
+ * and nothing else.
+ */
+export function printRows(rows: readonly Row[], json: boolean | undefined, none: string): void {
+  if (json) return printJson(rows);
+  const [first] = rows;
+  if (!first) return printLine(none);
+  const all: Grid = {
+    head: Object.keys(first).map((name) => name.replaceAll('_', ' ')),
+    rows: rows.map((row) => Object.values(row).map(shown)),
+  };
+  const columns = columnsOf(process.stdout, process.env);
+  const grid = columns === undefined ? all : fitted(all, columns);
+  const { head } = grid;
+  const table = new Table({
+    head,
+    colAligns: head.map((_, at) => (isNumeric(grid, at) ? 'right' : 'left')),
+    chars: BARE,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  table.push(...grid.rows);
+  const lines = table.toString().split('\n');
+  printLine(lines.map((line) => line.trimEnd()).join('\n'));
+}
+
+function shown(cell: Cell): string {
+  if (cell === null) return '-';
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  if (typeof cell !== 'object') return String(cell).replaceAll(/\s+/gu, ' ');
+  if (Array.isArray(cell)) return cell.join(', ');
+  return Object.entries(cell)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`)
+    .join(', ');
+}

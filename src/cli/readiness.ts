@@ -1,0 +1,56 @@
+import { isRecord } from '../lib/is-record.js';
+import { written, type Address } from './listen.js';
+
+/** How a gateway answers at its address. Null where there is nothing to tell. */
+export interface Serving {
+  address: string;
+  /** Something answers there, and it is a gateway. */
+  answers: boolean;
+  ready: boolean;
+  /** Why it does not answer, or is not ready. */
+  reason: string | null;
+  /** Why the changed configuration was not taken up; an older one serves. */
+  configuration: string | null;
+}
+
+const WAIT_MS = 3_000;
+const ANYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** Asks `/readyz`. A gateway that listens everywhere is asked on this machine. */
+export async function readinessAt({ host, port }: Address): Promise<Serving> {
+  const asked = ANYWHERE.has(host)
+    ? { host: host === '::' ? '::1' : '127.0.0.1', port }
+    : undefined;
+  const address = written(asked ?? { host, port });
+  const none = { address, answers: false, ready: false, configuration: null };
+  if (port === 0) return { ...none, reason: 'any free port: name the one it got by --listen' };
+  try {
+    const signal = AbortSignal.timeout(WAIT_MS);
+    const answer = await fetch(`http://${address}/readyz`, { signal, redirect: 'error' });
+    const body: unknown = await answer.json();
+    if (!isRecord(body) || !['ready', 'not_ready'].includes(String(body['status']))) {
+      return { ...none, reason: 'something else answers there' };
+    }
+    return {
+      address,
+      answers: true,
+      ready: answer.status === 200,
+      reason: textOf(body['reason']),
+      configuration: textOf(body['configuration']),
+    };
+  } catch (error) {
+    return { ...none, reason: faultOf(error) };
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function faultOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'something else answers there';
+  const { name, cause } = error instanceof Error ? error : { name: '', cause: undefined };
+  if (name === 'TimeoutError') return `nothing answers there within ${WAIT_MS / 1_000} s`;
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return `nothing answers there${code}`;
+}

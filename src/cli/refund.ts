@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { formatDollars } from '../lib/money.js';
+import { NoCharge } from '../store/store-error.js';
+import type { Store } from '../store/store-types.js';
+import type { LedgerEntry } from '../store/ledger/ledger-columns.js';
+import type { RefundRequest } from '../store/ledger/refund.js';
+import { cliActor } from './actor.js';
+import { acting, command, UsageError, withConfig } from './command.js';
+import { dollars } from './dollars.js';
+import { priceTag, printJson, printLine } from './print.js';
+import { accountCalled, withStore } from './store.js';
+
+interface Options {
+  config: string;
+  amount?: string;
+  reference?: string;
+  json?: boolean;
+}
+
+/** `tollgate refund REQUEST_ID [--amount 0.10] [--reference TEXT]` */
+export function refundCommand(): Command {
+  return withConfig(
+    command(
+      'refund',
+      'give a charge back, or a part of it',
+      'tollgate refund 0199e0c4-7a53-7d6e-b1f8-2d1c5a9e4b70 --amount 0.10',
+    )
+      .argument('<request_id>', 'the x-request-id of the request, or the request_id of a task')
+      .option('--amount <dollars>', 'a part, such as 0.10; all that is left otherwise')
+      .option('--reference <text>', 'the same reference twice refunds once')
+      .option('--json', 'print one JSON document')
+      .action(acting(refund)),
+  );
+}
+
+async function refund(request_id: string, options: Options): Promise<void> {
+  const { amount, reference } = options;
+  const asked = {
+    request_id,
+    ...(amount !== undefined && { amount_nano: dollars(amount) }),
+    ...(reference !== undefined && { reference }),
+  };
+  await withStore(options.config, async (store) => {
+    const began_ms = Date.now();
+    const entry = await refunded(store, asked);
+    const { id, name, balance_nano } = await accountCalled(store, entry.account_id);
+    const balance = formatDollars(balance_nano);
+    const given = formatDollars(entry.amount_nano);
+    if (options.json) {
+      return printJson({ account: id, reference: entry.reference, amount: given, balance });
+    }
+    const told =
+      entry.created_ms < began_ms
+        ? `The reference "${entry.reference}" has refunded ${priceTag(given)} before`
+        : `Refunded ${priceTag(given)} to ${name}`;
+    printLine(`${told}: the balance is ${priceTag(balance)}.`);
+  });
+}
+
+async function refunded(store: Store, asked: RefundRequest): Promise<LedgerEntry> {
+  try {
+    return await store.refund(asked, cliActor());
+  } catch (error) {
+    if (!(error instanceof NoCharge)) throw error;
+    throw new UsageError(
+      `there is no charge of "${asked.request_id}"; "tollgate ledger ACCOUNT" shows them`,
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import { dirname, relative } from 'node:path';
+import type { ConfigFault } from '../core/config-fault.js';
+import type { Logger } from 'pino';
+import { ConfigError } from '../config/config-error.js';
+import type { Configuration } from '../core/configuration.js';
+import { differences } from '../gateway/differences.js';
+import type { Gateway } from '../gateway/gateway.js';
+import { sentence } from './command.js';
+import { load, type ServeOptions } from './load.js';
+
+const MOST_CHANGES = 20;
+const CHANGE_CHARACTERS = 200;
+
+/** Takes up the changed file, or says why not. One line of the log tells what has changed. */
+export async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Promise<void> {
+  const before = gateway.configuration;
+  try {
+    gateway.reload(await load(options));
+  } catch (error) {
+    const faults = error instanceof ConfigError ? error.faults : [];
+    const [fault] = faults.filter(({ severity }) => severity === 'error');
+    const place = fault && placeIn(options.config, fault);
+    // The probe needs no key, so it shows the place of the fault and no text of the file.
+    gateway.refuseReload(fault ? `${place}: ${fault.code}` : 'the file cannot be read');
+    const reason = fault ? `${place}: ${fault.message}` : sentence(error);
+    log.error({ reason }, 'kept the older configuration: the changed one is not valid');
+    return;
+  }
+  const changes = await changesOf(before, gateway.configuration).catch((err: unknown) => {
+    log.warn({ err }, 'the changes of the configuration could not be told apart');
+    return ['see the file'];
+  });
+  if (changes.length > 0) log.info({ changes }, 'took up the changed configuration');
+  else log.info('took up the changed configuration: nothing changes for clients');
+}
+
+/** `line 3`, and in an included file `models/a.yaml line 3`. */
+function placeIn(main: string, { file, line }: ConfigFault): string {
+  return file === main ? `line ${line}` : `${relative(dirname(main), file)} line ${line}`;
+}
+
+/** At most `MOST_CHANGES` sentences, those first of which a client loses something. */
+async function changesOf(before: Configuration, after: Configuration): Promise<string[]> {
+  // An address may hold a secret of the environment.
+  const found = await differences(before, after, { hasAddresses: false });
+  const sorted = found.sort((a, b) => Number(b.loses) - Number(a.loses));
+  const texts = sorted.map(({ text }) =>
+    text.length > CHANGE_CHARACTERS ? `${text.slice(0, CHANGE_CHARACTERS)}…` : text,
+  );
+  if (texts.length <= MOST_CHANGES) return texts;
+  return [...texts.slice(0, MOST_CHANGES - 1), `and ${texts.length - MOST_CHANGES + 1} more`];
+}

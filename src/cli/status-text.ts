@@ -1,0 +1,54 @@
+import { counted, priceTag } from './print.js';
+import type { StatusReport } from './status-report.js';
+
+const NAME_COLUMN = 14;
+
+/** The lines of `tollgate status` for people. */
+export function statusText(report: StatusReport): string[] {
+  const { configuration, store, holds, upstreams, requests, waiting_charges } = report;
+  const lines = [
+    line('serving', servingText(report)),
+    line('configuration', configurationText(configuration)),
+    line('store', `${store.kind}, ${store.answers ? 'answers' : `away: ${store.reason}`}`),
+  ];
+  if (holds) {
+    const amount = priceTag(holds.amount);
+    lines.push(line('holds', `${counted(holds.count, 'open hold')}, ${amount} in all`));
+  }
+  lines.push(line('backlog', `${counted(waiting_charges, 'charge')} waiting for the store`));
+  if (requests) lines.push(line('requests', requestsText(requests)));
+  for (const one of upstreams ?? []) lines.push(line(`  ${one.name}`, upstreamText(one)));
+  return lines;
+}
+
+function line(name: string, text: string): string {
+  return `${name.padEnd(NAME_COLUMN)} ${text.replaceAll(/\s+/gu, ' ')}`;
+}
+
+function servingText({ serving }: StatusReport): string {
+  const { address, answers, ready, reason, configuration } = serving;
+  const state = ready ? 'yes, ready' : answers ? 'yes, but not ready' : 'no';
+  const facts = [`${state}, at ${address}`, reason, configuration];
+  return facts.filter((fact) => fact !== null).join('; ');
+}
+
+function configurationText(configuration: StatusReport['configuration']): string {
+  const { file, errors, warnings, first_error } = configuration;
+  if (errors > 0) return `${file} has ${counted(errors, 'error')}; ${first_error}`;
+  return `${file} is valid${warnings > 0 ? `, with ${counted(warnings, 'warning')}` : ''}`;
+}
+
+function requestsText(requests: NonNullable<StatusReport['requests']>): string {
+  const { since, count, failed, error_rate, p95_ms } = requests;
+  const share = error_rate === null ? '' : ` (${(error_rate * 100).toFixed(1)} %)`;
+  const slow = p95_ms === null ? '' : `, p95 ${p95_ms} ms`;
+  return `${count} since ${since?.slice(11, 16)} UTC, ${failed} failed${share}${slow}`;
+}
+
+function upstreamText(upstream: NonNullable<StatusReport['upstreams']>[number]): string {
+  const { answered, refused, failed, last_failure } = upstream;
+  const counts = `${answered} answered, ${refused} refused, ${failed} failed in 5 minutes`;
+  if (!last_failure) return counts;
+  const { time, fault, message } = last_failure;
+  return `${counts}; last failure at ${time?.slice(11, 19)} UTC, ${fault}: ${message}`;
+}

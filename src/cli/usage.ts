@@ -1,0 +1,130 @@
+import { Option, type Command } from 'commander';
+import { formatDollars } from '../lib/money.js';
+import type { Dimension, TotalsRow } from '../store/requests/request-types.js';
+import type { Store } from '../store/store-types.js';
+import { acting, command, UsageError, withConfig } from './command.js';
+import { pageOf, paged, type Page, type PageOptions } from './listing.js';
+import { counted, printLine, priceTag } from './print.js';
+import { printRows, type Cell } from './print-rows.js';
+import { accountCalled, withStore } from './store.js';
+
+const DIMENSIONS = {
+  day: 'start_ms',
+  model: 'model',
+  account: 'account_id',
+  key: 'key_id',
+} as const satisfies Record<string, Dimension>;
+
+type By = keyof typeof DIMENSIONS;
+
+interface Options extends PageOptions {
+  config: string;
+  by: By;
+  account?: string;
+  json?: true;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DEFAULT_DAYS = 30;
+/** How far back the totals of the hours go in one query, and those of the days. */
+const MOST = { hour: 30 * DAY_MS, day: 399 * DAY_MS };
+
+const DETAILS = `
+Without --since it is the last ${DEFAULT_DAYS} days. The time is taken back to the beginning of its
+hour, or of its day in UTC for days and for more than 30 days. The figures are a second or two
+behind the requests. Keys are told apart for 30 days at most. The greatest cost comes first, and
+days in their order; --limit keeps the first rows, and the last days.
+`;
+
+/** `tollgate usage [--by day|model|account|key] [--since T] [--account A] [--limit N]` */
+export function usageCommand(): Command {
+  const words = command(
+    'usage',
+    'add up requests, tokens and dollars',
+    'tollgate usage --by model --since 3d',
+  );
+  const choices = new Option('--by <what>', 'a row for each').choices(Object.keys(DIMENSIONS));
+  return withConfig(
+    paged(words)
+      .addOption(choices.default('day'))
+      .option('--account <account>', "only this account's, by name or id")
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', DETAILS)
+      .action(acting(usage)),
+  );
+}
+
+async function usage(options: Options): Promise<void> {
+  const now_ms = Date.now();
+  const page = pageOf(options, now_ms);
+  await withStore(options.config, async (store) => {
+    const account =
+      options.account === undefined ? undefined : await accountCalled(store, options.account);
+    const totals = await totalsOf(store, options.by, page, now_ms, account?.id);
+    const rows = [];
+    for (const one of inOrder(totals, options.by, page.limit)) {
+      rows.push({ ...(await nameOf(store, one, options.by)), ...figures(one) });
+    }
+    printRows(rows, options.json, 'Nothing was asked in that time.');
+    if (!options.json && totals.length > 0) printLine(`\n${sumOf(totals)}`);
+  });
+}
+
+/** Throws `UsageError` for a time that the totals do not reach back to. */
+function totalsOf(
+  store: Store,
+  by: By,
+  { since_ms }: Page,
+  now_ms: number,
+  account_id: string | undefined,
+): Promise<TotalsRow[]> {
+  const from_ms = since_ms ?? now_ms - DEFAULT_DAYS * DAY_MS;
+  const isShort = now_ms - from_ms <= MOST.hour;
+  if (by === 'key' && !isShort) throw new UsageError('keys are told apart for 30 days at most');
+  if (now_ms - from_ms > MOST.day) throw new UsageError('usage goes back 399 days at most');
+  const period = by === 'day' || !isShort ? 'day' : 'hour';
+  const split = [DIMENSIONS[by]];
+  const account = account_id === undefined ? {} : { account_id };
+  return store.requests.totals({ from_ms, to_ms: now_ms + 1, period, by: split, ...account });
+}
+
+function inOrder(totals: readonly TotalsRow[], by: By, limit: number): TotalsRow[] {
+  if (by === 'day') {
+    return [...totals].sort((a, b) => (a.start_ms ?? 0) - (b.start_ms ?? 0)).slice(-limit);
+  }
+  const byCost = (a: TotalsRow, b: TotalsRow): number => Number(b.cost_nano - a.cost_nano);
+  return [...totals].sort((a, b) => byCost(a, b) || b.calls - a.calls).slice(0, limit);
+}
+
+async function nameOf(store: Store, row: TotalsRow, by: By): Promise<Record<string, Cell>> {
+  switch (by) {
+    case 'day':
+      return { day: new Date(row.start_ms ?? 0).toISOString().slice(0, 10) };
+    case 'model':
+      return { model: row.model || null };
+    case 'key':
+      return { key: row.key_id ?? null };
+    case 'account': {
+      const id = row.account_id ?? '';
+      return { name: (await store.account(id))?.name ?? null, account: id };
+    }
+  }
+}
+
+function figures(row: TotalsRow) {
+  return {
+    requests: row.calls,
+    failed: row.failed,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    cost: formatDollars(row.cost_nano),
+    uncollected: formatDollars(row.uncollected_nano),
+  };
+}
+
+function sumOf(totals: readonly TotalsRow[]): string {
+  const calls = totals.reduce((sum, one) => sum + one.calls, 0);
+  const cost_nano = totals.reduce((sum, one) => sum + one.cost_nano, 0n);
+  return `${counted(calls, 'request')}, ${priceTag(formatDollars(cost_nano))} in all.`;
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { newest, pageOf, timeOf } from '../../src/cli/listing.js';
+import { fitted, type Grid } from '../../src/cli/fit-table.js';
+
+const NOW_MS = Date.parse('2026-03-10T12:00:00Z');
+
+describe('the options of a list', () => {
+  it('take a time back from now, and a date of UTC', () => {
+    const at = (text: string): string => new Date(timeOf(text, NOW_MS)).toISOString();
+    expect(at('2h')).to.equal('2026-03-10T10:00:00.000Z');
+    expect(at('3d')).to.equal('2026-03-07T12:00:00.000Z');
+    expect(at('2026-01-31')).to.equal('2026-01-31T00:00:00.000Z');
+    expect(at('2026-01-31T12:30')).to.equal('2026-01-31T12:30:00.000Z');
+    expect(at('2026-01-31T12:30:01+02:00')).to.equal('2026-01-31T10:30:01.000Z');
+    expect(at('2026-01-31T12:30:01.250Z')).to.equal('2026-01-31T12:30:01.250Z');
+  });
+
+  for (const text of ['yesterday', '2026-02-30', '2026-13-01', '2 h', '-1h', '', '90000d']) {
+    it(`refuse the time "${text}"`, () => {
+      expect(() => timeOf(text, NOW_MS)).to.throw('is not a time such as 2h, 3d');
+    });
+  }
+
+  it('take a number of rows within bounds', () => {
+    expect(pageOf({ limit: '7' }, NOW_MS)).to.deep.equal({ limit: 7, since_ms: undefined });
+    expect(pageOf({}, NOW_MS, 50).limit).to.equal(50);
+    for (const limit of ['0', '-1', '1.5', 'all', '100001']) {
+      expect(() => pageOf({ limit }, NOW_MS)).to.throw('is not a number of rows');
+    }
+  });
+
+  it('keep the newest rows', () => {
+    const rows = [1, 2, 3, 4].map((created_ms) => ({ created_ms }));
+    const kept = (page: Parameters<typeof newest>[1]) =>
+      newest(rows, page).map(({ created_ms }) => created_ms);
+    expect(kept({ limit: Infinity, since_ms: undefined })).to.deep.equal([1, 2, 3, 4]);
+    expect(kept({ limit: 2, since_ms: undefined })).to.deep.equal([3, 4]);
+    expect(kept({ limit: 9, since_ms: 2 })).to.deep.equal([2, 3, 4]);
+  });
+});
+
+describe('a table on a terminal', () => {
+  const grid: Grid = {
+    head: ['time', 'model', 'tokens', 'code', 'id'],
+    rows: [
+      ['2026-03-10T12:00:00.123Z', 'anthropic/claude-sonnet-4-5', '123456', '-', 'x'.repeat(36)],
+      ['2026-03-10T12:00:01.123Z', 'gpt', '1', '-', 'y'.repeat(36)],
+    ],
+  };
+  const widthOf = ({ head, rows }: Grid): number =>
+    [head, ...rows]
+      .reduce((widths, row) => row.map((cell, at) => Math.max(cell.length, widths[at] ?? 0)), [
+        0,
+      ] as number[])
+      .reduce((sum, width) => sum + width + 2, -2);
+
+  it('stays as it is where there is room', () => {
+    expect(fitted(grid, widthOf(grid))).to.deep.equal(grid);
+  });
+
+  it('loses seconds and empty columns first, then the ends of long texts, IDs last', () => {
+    const slim = fitted(grid, 91);
+    expect(slim.head).to.deep.equal(['time', 'model', 'tokens', 'id']);
+    expect(slim.rows[0]?.[0]).to.equal('2026-03-10 12:00');
+    expect(slim.rows[0]?.[1]).to.equal('anthropic/claude-sonnet-4-5');
+    const slimmer = fitted(grid, 75);
+    expect(slimmer.rows[0]?.[1]).to.match(/^anthropic.*…$/u);
+    expect(slimmer.rows[0]?.[3]).to.equal('x'.repeat(36));
+  });
+
+  it('fits into every width', () => {
+    for (let columns = 20; columns < 120; columns++) {
+      expect(widthOf(fitted(grid, columns)), String(columns)).to.be.at.most(columns);
+      expect(fitted(grid, columns).rows).to.have.length(2);
+    }
+  });
+
+  it('never cuts a number', () => {
+    for (let columns = 30; columns < 120; columns++) {
+      const { head, rows } = fitted(grid, columns);
+      const at = head.indexOf('tokens');
+      if (at !== -1) expect(rows[0]?.[at]).to.equal('123456');
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Running } from '../helpers/cli.js';
+import { startUpstream, type FakeUpstream } from '../helpers/upstream.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/**
+ * With this the package is installed by npm, from the registry, with its native part: a minute. Else
+ * it is unpacked, and the production dependencies of this checkout are linked beside it.
+ */
+const INSTALLS = process.env['TOLLGATE_TEST_INSTALL'] !== undefined;
+
+interface Lock {
+  packages: Record<string, { dev?: true }>;
+}
+
+const ANSWER = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'llama3.2:3b',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'From here.' }, finish_reason: 'stop' },
+  ],
+  usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
+};
+
+describe('the package as npm packs it, in an empty folder', function () {
+  this.timeout(600_000);
+  let folder: string;
+  let tarball: string;
+  let ollama: FakeUpstream;
+  let npm_place = '';
+  const started: Running[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-packed-'));
+    // `npm test` has built it.
+    await run(root, `npm pack --ignore-scripts --pack-destination ${folder}`);
+    [tarball = ''] = (await readdir(folder)).map((name) => join(folder, name));
+    ollama = await startUpstream(({ path }, response) => {
+      const list = { object: 'list', data: [{ id: 'llama3.2:3b' }] };
+      const body = path === '/v1/models' ? list : ANSWER;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    });
+  });
+  after(async () => {
+    for (const { child, ended } of started) {
+      // npx starts a process of its own: both end.
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+      await ended;
+    }
+    await ollama.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Starts a command line as it is typed, in a shell without anything of this project. */
+  function start(cwd: string, line: string): Running {
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, npm_config_update_notifier: 'false' };
+    const running = new Running(spawn('sh', ['-c', line], { cwd, env, detached: true }));
+    started.push(running);
+    return running;
+  }
+
+  async function run(cwd: string, line: string): Promise<string> {
+    const { status, stdout, stderr } = await start(cwd, line).ended;
+    expect(status, `${line}\n${stdout}${stderr}`).to.equal(0);
+    return stdout;
+  }
+
+  /** A folder that holds nothing but what `npm install ./tollgate-0.1.0.tgz` would make. */
+  async function installed(name: string): Promise<string> {
+    const place = join(folder, name);
+    await mkdir(place);
+    if (INSTALLS) {
+      // What npm has installed once is copied for the next.
+      const copy = `cp -R ${join(dirname(place), npm_place)}/node_modules .`;
+      const install = `npm install --no-audit --no-fund --prefer-offline ${tarball}`;
+      await run(place, npm_place === '' ? install : copy);
+      npm_place = name;
+      return place;
+    }
+    const modules = join(place, 'node_modules');
+    await mkdir(join(modules, '.bin'), { recursive: true });
+    await run(modules, `tar -xzf ${tarball} && mv package tollgate`);
+    for (const path of productionPackages()) {
+      await mkdir(dirname(join(place, path)), { recursive: true });
+      await symlink(join(root, path), join(place, path));
+    }
+    const { bin } = JSON.parse(readFileSync(join(modules, 'tollgate/package.json'), 'utf8')) as {
+      bin: { tollgate: string };
+    };
+    await symlink(join('..', 'tollgate', bin.tollgate), join(modules, '.bin', 'tollgate'));
+    return place;
+  }
+
+  function productionPackages(): string[] {
+    const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as Lock;
+    return Object.entries(packages)
+      .filter(([path, { dev }]) => !dev && path.lastIndexOf('node_modules/') === 0)
+      .map(([path]) => path)
+      .filter((path) => existsSync(join(root, path)));
+  }
+
+  it('comes to the answer of a local server in four commands, the install included', async () => {
+    const place = await installed('local'); // npm install
+    const said = await run(place, `npx tollgate init --local ollama=${ollama.url}`);
+    expect(said).to.include('llama3.2:3b').and.include('npx tollgate serve');
+    const serving = start(place, 'npx tollgate serve --listen 127.0.0.1:0');
+    await serving.url();
+    const [, curl = ''] = /\n(  curl [\s\S]+?[^\\])\n\n/u.exec(serving.stdout) ?? [];
+    const answer = JSON.parse(await run(place, `${curl} --silent --show-error`)) as typeof ANSWER;
+    expect(answer.choices[0]?.message.content).to.equal('From here.');
+    expect(serving.stdout).to.match(/\/sign-in\/link\?token=[\w-]{43}\n/u);
+  });
+
+  it('serves, checks and explains the simulator, and every page, without this checkout', async () => {
+    const place = await installed('alone');
+    await run(place, 'npx tollgate init --no-local');
+    expect(await run(place, 'npx tollgate check --strict')).to.equal('gateway.yaml is valid.\n');
+    expect(await run(place, 'npx tollgate explain sim-image')).to.include('per_image');
+    const serving = start(place, 'npx tollgate serve --listen 127.0.0.1:0');
+    const url = await serving.url();
+    const [secret = ''] = /tg-[0-9A-Za-z]{20,}/u.exec(serving.stdout) ?? [];
+    const asked = await fetch(`${url}/v1/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sim-image', prompt: 'A gate' }),
+    });
+    expect(asked.status, await asked.text()).to.equal(200);
+    for (const path of ['/sign-in', '/openapi.json', '/docs', '/readyz']) {
+      expect((await fetch(`${url}${path}`)).status, path).to.equal(200);
+    }
+    const page = await (await fetch(`${url}/sign-in`)).text();
+    const assets = [...page.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|js|svg|woff2))"/gu)];
+    expect(assets).not.to.have.length(0);
+    for (const [, path = ''] of assets) {
+      expect((await fetch(`${url}${path}`)).status, path).to.equal(200);
+    }
+  });
+
+  it('holds what the README and a deployment need', async () => {
+    const listed = (await run(folder, `tar -tzf ${tarball}`)).split('\n');
+    const wanted = ['README.md', 'LICENSE', 'CHANGELOG.md', 'gateway.yaml'];
+    const folders = ['docs', 'deploy'].filter((name) => existsSync(join(root, name)));
+    for (const name of wanted) expect(listed).to.include(`package/${name}`);
+    for (const name of folders) {
+      expect(
+        listed.some((path) => path.startsWith(`package/${name}/`)),
+        name,
+      ).to.equal(true);
+    }
+    expect(listed.filter((path) => /^package\/(test|\.ci|data)\//u.test(path))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ask } from '../helpers/ask.js';
+import { makePlace, Running, SIMULATED, type Place } from '../helpers/cli.js';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { until } from '../helpers/until.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+/** Gives a program a terminal of its own. */
+const SCRIPT = '/usr/bin/script';
+const SECRET = 'sEcReT';
+
+function yamlWith(models: readonly string[], path = ''): string {
+  const provider =
+    '{ uses: openai, base_url: "http://127.0.0.1:9/${PATH_OF_ACME}' + path + '", api_key: sk-1 }';
+  const model = '{ owner: me, capabilities: [chat], upstreams: [{ provider: acme }], price: free }';
+  return `listen: 127.0.0.1:0
+owners: { me: { name: Me } }
+providers: { acme: ${provider} }
+models: { ${models.map((name) => `${name}: ${model}`).join(', ')} }
+`;
+}
+
+describe('the log of tollgate serve', function () {
+  this.timeout(60_000);
+  let place: Place;
+  beforeEach(async () => {
+    place = await makePlace(yamlWith(['one', 'two']), { PATH_OF_ACME: SECRET });
+  });
+  afterEach(() => place.close());
+
+  const lineWith = (serving: Running, text: string): Record<string, unknown> => {
+    const lines = serving.stderr.split('\n').filter((line) => line.includes(text));
+    expect(lines).to.have.length(1);
+    return JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  };
+
+  it('tells in one line what a reload has changed, and no part of an address', async () => {
+    const serving = place.start('serve');
+    await serving.url();
+    await place.write(yamlWith(['one', 'three'], '/v2'));
+    await serving.says('took up the changed configuration');
+    expect(lineWith(serving, 'took up')['changes']).to.deep.equal([
+      'model two is gone',
+      'model three is new',
+      'provider acme: its address is another one',
+    ]);
+    expect(serving.stderr).not.to.include(SECRET);
+  });
+
+  it('tells that a reload changes nothing for clients, and of many changes the first', async () => {
+    const serving = place.start('serve');
+    await serving.url();
+    serving.child.kill('SIGHUP');
+    await serving.says('took up the changed configuration: nothing changes for clients');
+    const many = Array.from({ length: 30 }, (_, at) => `m${at}`);
+    await place.write(yamlWith(many));
+    await serving.says('"changes"');
+    const { changes } = lineWith(serving, '"changes"') as { changes: string[] };
+    expect(changes).to.have.length(20);
+    expect(changes.slice(0, 2)).to.deep.equal(['model one is gone', 'model two is gone']);
+    expect(changes.at(-1)).to.equal('and 13 more');
+  });
+
+  it('has one short line for the fault of an upstream, and none of our stack', async () => {
+    const serving = place.start('serve');
+    const url = await serving.url();
+    const { id } = await place.json<{ id: string }>('account', 'create', 'alice');
+    const { secret } = await place.json<{ secret: string }>('key', 'create', id, '--name', 'k');
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ model: 'one', messages: [{ role: 'user', content: 'Hi' }] });
+    const path = '/v1/chat/completions';
+    const answer = await ask({ url, secret }, path, { method: 'POST', headers, body });
+    expect(answer.status).to.equal(502);
+    await serving.says('"status":502');
+    const lines = serving.stderr.trimEnd().split('\n');
+    expect(lines).to.have.length(2);
+    expect(lines[0]).to.include('"msg":"an upstream failed"').and.include('ECONNREFUSED');
+    expect(lines[1]).to.include('"level":40').and.include('"code":"upstream_error"');
+    expect(Math.max(...lines.map((line) => line.length))).to.be.below(300);
+    expect(serving.stderr).not.to.include('.js:');
+  });
+
+  for (const [style, env] of [
+    ['coloured', {}],
+    ['plain', { NO_COLOR: '1' }],
+  ] as const) {
+    (existsSync(SCRIPT) ? it : it.skip)(`is ${style} text on a terminal`, async () => {
+      await place.write(SIMULATED);
+      const pid = join(place.folder, 'serve.pid');
+      const serve = `${process.execPath} ${MAIN} serve --config ${place.file}`;
+      const shell = `echo $$ > ${pid} && exec ${serve}`;
+      const options = { cwd: place.folder, env: { PATH: process.env['PATH'], ...env } };
+      const child = spawn(SCRIPT, ['-qec', shell, '/dev/null'], options);
+      const serving = new Running(child);
+      try {
+        const said = (): string | undefined => / on (http:\S+)/u.exec(serving.stdout)?.[1];
+        await until(() => said() !== undefined, 'it serves', 30_000);
+        const url = said() ?? '';
+        expect((await fetch(`${url}/nowhere`)).status).to.equal(404);
+        await until(() => serving.stdout.includes('not_found'), 'it logs the request', 30_000);
+        const [line = ''] = serving.stdout
+          .split(/\r?\n/u)
+          .filter((one) => one.includes('/nowhere'));
+        const bare = stripVTControlCharacters(line);
+        expect(bare).to.match(/^[\d:.]{12} 404 GET \/nowhere not_found [\d.]+ms [\da-f-]{36}$/u);
+        expect(line === bare).to.equal(style === 'plain');
+      } finally {
+        // The end of its terminal is a SIGHUP, at which a gateway reads its file again.
+        process.kill(Number(await readFile(pid, 'utf8')), 'SIGTERM');
+        await serving.ended;
+      }
+    });
+  }
+});
