@@ -121,7 +121,7 @@ function lineOf(
   requests: readonly Request[],
   charges: readonly Charge[],
 ): string {
-  const asked = requests.map(({ endpoint, status: code }) => `${endpoint} ${code}`).join(', ');
+  const asked = requests.map(({ msg, status: code }) => `${msg} ${code}`).join(', ');
   const amounts = charges.map(({ amount }) => amount).join(' ');
   const file = written === CONTENT ? 'file written' : 'NO FILE';
   const text = stdout.includes(FINAL_TEXT) ? 'text printed' : 'NO TEXT';

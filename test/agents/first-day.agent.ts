@@ -25,7 +25,7 @@ describe('coding agents on the first day, with the shipped gateway.yaml', functi
       const done = await run({ ...agent, model: MODEL }, place, { url, secret: customer.secret });
       const requests = await gateway.requests(customer);
       const charges = await gateway.charges(customer);
-      const asked = requests.map(({ endpoint, status }) => `${endpoint} ${status}`).join(', ');
+      const asked = requests.map(({ msg, status }) => `${msg} ${status}`).join(', ');
       console.log(`    ${agent.title}: ${asked}; ${charges.length} charges; exit ${done.status}`);
 
       expect(done.status, said(done)).to.equal(0);

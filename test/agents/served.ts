@@ -4,7 +4,8 @@ import { eventually, makePlace } from '../helpers/cli.js';
 /** One line of the access log. */
 export interface Request {
   account?: string;
-  endpoint?: string;
+  /** Method and path. */
+  msg: string;
   status: number;
 }
 
@@ -58,7 +59,7 @@ export async function serve(yaml: string): Promise<Served> {
       await ask({ url, secret }, '/v1/models');
       await eventually('the log has the last request', async () => {
         await new Promise(setImmediate);
-        return linesOf(id).at(-1)?.endpoint === 'models';
+        return linesOf(id).at(-1)?.msg === 'GET /v1/models';
       });
       return linesOf(id).slice(0, -1);
     },
