@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { documentAt, DOCUMENTS, ROOT } from '../helpers/documents.js';
+import { runPage, withShellBlocks } from '../helpers/run-page.js';
+
+const MAIN = `${ROOT}dist/src/cli/main.js`;
+/** Every block of a shell that is shown and not run. */
+const NOT_RUN = [
+  'README.md: installs packages from the network',
+  'docs/clients.md: starts coding agents, which npm run test:agents does',
+  'docs/install.md: copies the store of a service',
+  'docs/install.md: runs in a repository of its own',
+  'docs/install.md: sets up a service',
+  'docs/install.md: starts containers',
+  'docs/install.md: starts containers',
+  'docs/install.md: stops a service',
+  'docs/install.md: upgrades a service',
+  'docs/operating.md: reads the log of a running service',
+  'docs/quick-start.md: asks a real provider',
+  'docs/quick-start.md: installs packages from the network',
+];
+
+/** A command of the program: its options, and the commands under it. */
+interface Help {
+  options: ReadonlySet<string>;
+  commands: ReadonlyMap<string, Help>;
+}
+
+async function helpOf(...words: string[]): Promise<Help> {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...words, '--help']);
+  const [, listed = ''] = stdout.split('\nCommands:\n');
+  const names = [...listed.matchAll(/^ {2}([a-z-]+) /gmu)].map(([, name = '']) => name);
+  const commands = new Map<string, Help>();
+  for (const name of names.filter((one) => one !== 'help')) {
+    commands.set(name, await helpOf(...words, name));
+  }
+  const [options = ''] = stdout.split('\nExample:\n');
+  return { options: new Set(options.match(/--[a-z][a-z-]*/gu)), commands };
+}
+
+describe('the commands of README and docs', () => {
+  let help: Help;
+
+  before(async function () {
+    this.timeout(60_000);
+    help = await helpOf();
+  });
+
+  /** The commands of the program that a page names: inline, and in blocks of a shell. */
+  function named(path: string): string[] {
+    const { codes, blocks } = documentAt(path);
+    const lines = blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'));
+    return [...codes, ...lines].flatMap(
+      (line) => /^(?:npx )?tollgate (?=[a-z-])(.*)$/u.exec(line)?.slice(1) ?? [],
+    );
+  }
+
+  for (const { path } of DOCUMENTS) {
+    if (named(path).length === 0) continue;
+    it(`in ${path} are there, with their options`, () => {
+      for (const command of named(path)) {
+        const words = command.split(/[\s[\]]+/u).filter((word) => word !== '');
+        let here = help;
+        while (here.commands.has(words[0] ?? '')) {
+          here = here.commands.get(words.shift() ?? '') ?? here;
+        }
+        expect(here.commands.size, `tollgate ${command}`).to.equal(0);
+        for (const option of words.filter((word) => word.startsWith('--'))) {
+          expect([...here.options], `tollgate ${command}`).to.include(option);
+        }
+      }
+    });
+  }
+
+  it('are all in docs/command-line.md, with all their options', () => {
+    const { text } = documentAt('docs/command-line.md');
+    const expectTold = (words: string, { options, commands }: Help): void => {
+      for (const [name, below] of commands) expectTold(`${words} ${name}`, below);
+      if (commands.size > 0) return;
+      expect(text).to.include(`\`${words}`);
+      for (const option of options) {
+        if (option !== '--help') expect(text, words).to.include(option);
+      }
+    };
+    expectTold('tollgate', help);
+  });
+
+  it('are run, but for these', () => {
+    const skipped = DOCUMENTS.flatMap(({ path, blocks }) =>
+      blocks
+        .filter(({ language, info }) => language === 'sh' && info.startsWith('no-test'))
+        .map(({ info }) => `${path}: ${info.replace(/^no-test: /u, '')}`),
+    );
+    expect(skipped.sort()).to.deep.equal(NOT_RUN);
+  });
+
+  for (const page of DOCUMENTS.filter(withShellBlocks)) {
+    it(`in ${page.path} work, in their order`, async () => {
+      await runPage(page);
+    }).timeout(180_000);
+  }
+});
