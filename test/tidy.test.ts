@@ -118,7 +118,7 @@ describe('the source tree', () => {
 });
 
 /** Writes programs for others, which have an environment and packages of their own. */
-const SNIPPETS = ['snippet', 'agent-snippet'].map((name) => `src/dashboard/pages/${name}.ts`);
+const SNIPPETS = ['call-code', 'agent-snippet'].map((name) => `src/dashboard/pages/${name}.ts`);
 
 /** The rooms of src/ from the top floor to the ground (DESIGN section 3). */
 const FLOORS = [
@@ -233,8 +233,15 @@ describe('the import rule of src/ and providers/', () => {
   });
 
   it('loads no more than the words of its commands before one acts', () => {
-    const loaded = [...loadedWith('src/cli/main')].filter((name) => !/^(src\/|node:)/u.test(name));
-    expect(loaded.sort()).to.deep.equal(['cli-table3', 'commander']);
+    const main = sources.find(({ path }) => path === 'src/cli/main.ts');
+    const commands = main?.imports.filter((name) => name.startsWith('src/cli/')) ?? [];
+    expect(commands).to.include('src/cli/check');
+    const outside = (files: Iterable<string>): string[] =>
+      [...files].filter((name) => !/^(src\/|node:)/u.test(name)).sort();
+    const loaded = new Set(commands.flatMap((name) => [...loadedWith(name)]));
+    expect(outside(loaded)).to.deep.equal(['cli-table3', 'commander']);
+    expect(outside(loadedWith('src/cli/main'))).to.deep.equal(['commander']);
+    expect(outside(loadedWith('src/cli/check'))).to.deep.equal(['commander']);
   });
 
   it('lets only the sign-in talk to identity providers', () => {
@@ -285,7 +292,9 @@ describe('the import rule of src/ and providers/', () => {
     const missing = sources.flatMap(({ path, imports }) =>
       imports
         .filter((name) => /^(src|providers)\//u.test(name))
-        .filter((name) => !['.ts', '.tsx'].some((end) => existsSync(join(root, name + end))))
+        .filter(
+          (name) => !['.ts', '.tsx', '.d.ts'].some((end) => existsSync(join(root, name + end))),
+        )
         .map((name) => `${path} imports ${name}`),
     );
     expect(missing).to.deep.equal([]);
