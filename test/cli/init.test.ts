@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { readStarters } from '../../src/config/starters.js';
 import { chat, completionOf } from '../helpers/ask.js';
 import { makePlace, type Place } from '../helpers/cli.js';
+import { startLocalServer } from '../helpers/local-server.js';
 import { startUpstream, type FakeUpstream } from '../helpers/upstream.js';
 
 interface Written {
@@ -31,24 +32,9 @@ interface Printed {
 }
 
 const KEY = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789';
-const ANSWER = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'llama3.2:3b',
-  choices: [
-    { index: 0, message: { role: 'assistant', content: 'Hello there.' }, finish_reason: 'stop' },
-  ],
-  usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
-};
-
 /** A server that lists such models, and answers chat. */
-function localServer(...models: object[]): Promise<FakeUpstream> {
-  return startUpstream(({ path }, response) => {
-    const body = path === '/v1/models' ? { object: 'list', data: models } : ANSWER;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
-  });
-}
+const localServer = (...models: object[]): Promise<FakeUpstream> =>
+  startLocalServer(models, 'Hello there.');
 
 describe('tollgate init', function () {
   this.timeout(60_000);

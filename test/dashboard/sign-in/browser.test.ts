@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, visit, type Visit } from '../../helpers/browser.js';
 import { dollarsShown } from '../../../src/dashboard/pages/words.js';
-import { freePort } from '../../helpers/dashboard.js';
+import { freePort } from '../../helpers/free-port.js';
 import { startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
 describeInBrowser('two people, from sign-in to revoked key', (browser) => {

@@ -6,7 +6,8 @@ import { request as requestTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, taken } from '../../bench/ports.js';
+import { freePort } from '../../helpers/free-port.js';
+import { taken } from '../../bench/ports.js';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const START_MS = 20_000;
