@@ -1,25 +1,42 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import { BUILT_OPTIONS, fileSchema, schemaMark } from '../src/lib/schemas.js';
+import { VALIDATOR_OPTIONS, compileShipped, schemaMark, type Checked } from '../src/lib/schemas.js';
+import { MODALITIES } from '../src/modalities/index.js';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../dist/validators/', import.meta.url));
 
-/** The schemas of the operator's files: compiling them would take a third of a start. */
-const BUILT_SCHEMAS = ['gateway', 'prices', 'provider'];
+const formats = [...MODALITIES.values()].flatMap((modality) => modality.formats);
+const operations = [...MODALITIES.values()].flatMap((modality) => modality.operations);
 
-/** A CommonJS module that validates by one schema, marked with the text that it was made from. */
-export async function validatorOf(name: string): Promise<string> {
-  const text = await readFile(`${root}schemas/${name}.schema.json`, 'utf8');
-  const compiler = new Ajv2020({ ...BUILT_OPTIONS, code: { source: true } });
-  const code = standalone.default(compiler, compiler.compile(fileSchema(text)));
-  return `${code}\nmodule.exports.mark = ${JSON.stringify(schemaMark(text))};\n`;
+/** The schemas by which a start checks something: compiling them would take a third of it. */
+export const BUILT_SCHEMAS: Partial<Record<Checked, readonly string[]>> = {
+  file: ['gateway', 'prices', 'provider'],
+  body: formats.map(({ name }) => name),
+  form: [
+    ...formats.filter(({ form }) => form).map(({ name }) => name),
+    ...operations.flatMap(({ description }) => description?.query ?? []),
+  ],
+};
+
+/** A CommonJS module that validates by one schema, marked with the texts that it was made from. */
+export function validatorOf(name: string, checked: Checked): string {
+  const compiler = new Ajv2020({ ...VALIDATOR_OPTIONS[checked], code: { source: true } });
+  const { validator, parts } = compileShipped(compiler, name, checked);
+  const marks = { parts, mark: schemaMark(parts) };
+  const code = standalone.default(compiler, validator);
+  return `${code}\nObject.assign(module.exports, ${JSON.stringify(marks)});\n`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await mkdir(`${root}dist/validators`, { recursive: true });
-  for (const name of BUILT_SCHEMAS) {
-    await writeFile(`${root}dist/validators/${name}.cjs`, await validatorOf(name));
+  await rm(FOLDER, { recursive: true, force: true });
+  for (const [checked, names] of Object.entries(BUILT_SCHEMAS)) {
+    for (const name of names) {
+      const file = join(FOLDER, checked, `${name}.cjs`);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, validatorOf(name, checked as Checked));
+    }
   }
 }

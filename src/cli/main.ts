@@ -46,9 +46,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 const [, , named = ''] = process.argv;
 // The help tells of all commands, and so do completion and a name that none has.
 const areAllWanted = !Object.hasOwn(COMMANDS, named) || named === 'completion';
-for (const [name, make] of Object.entries(COMMANDS)) {
-  if (areAllWanted || name === named) program.addCommand(await make());
-}
+const wanted = Object.entries(COMMANDS).filter(([name]) => areAllWanted || name === named);
+for (const made of await Promise.all(wanted.map(([, make]) => make()))) program.addCommand(made);
 
 // The reader of standard output may close it early, as `head` does. That is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,8 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
+import type { Manifest } from './adapter.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
+import { oncePer } from '../lib/once-per.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { checkLimits } from './limit-checks.js';
@@ -177,18 +179,30 @@ function withoutForeign(
   upstreams: readonly ReadUpstream[],
   every: ReadonlySet<string>,
 ): Upstream[] {
-  if (every.size === 0) return upstreams.map(({ upstream }) => upstream);
+  const listed = entry.passthrough ?? [];
   return upstreams.map(({ upstream, read }) => {
-    const own = new Set([...(read.manifest.data.passthrough ?? []), ...(entry.passthrough ?? [])]);
+    const shared = passthroughOfManifest(read.manifest);
+    // Of as many fields as its manifest has, none is foreign.
+    if (shared.size === every.size) return upstream;
     const foreign = [...every].filter(
-      (field) => !own.has(field) && upstream.rename[field] === undefined,
+      (field) =>
+        !shared.has(field) && !listed.includes(field) && upstream.rename[field] === undefined,
     );
     if (foreign.length === 0) return upstream;
     return { ...upstream, drop: [...new Set([...upstream.drop, ...foreign])] };
   });
 }
 
-function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Set<string> {
-  const shared = upstreams.flatMap(({ read }) => read.manifest.data.passthrough ?? []);
-  return new Set([...shared, ...(entry.passthrough ?? [])].flatMap((field) => field ?? []));
+/** Many models share a manifest, and some manifests pass through dozens of fields. */
+const passthroughOfManifest = oncePer(
+  ({ data }: Manifest) => new Set((data.passthrough ?? []).filter((field) => field !== undefined)),
+);
+
+function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): ReadonlySet<string> {
+  const fields = new Set<string>();
+  for (const manifest of new Set(upstreams.map(({ read }) => read.manifest))) {
+    for (const field of passthroughOfManifest(manifest)) fields.add(field);
+  }
+  for (const field of entry.passthrough ?? []) if (field !== undefined) fields.add(field);
+  return fields;
 }

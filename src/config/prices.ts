@@ -15,7 +15,6 @@ export function readPrice(
   modalities: Modalities,
 ): Price {
   const amounts = typeof entry === 'object' ? entry : {};
-  readLeaves(source, pointer, amounts);
   const price: Price = {
     free: entry === 'free',
     input_nano_per_million: 0n,
@@ -24,6 +23,9 @@ export function readPrice(
   for (const unit of TOKEN_NAMES) {
     if (amounts[unit] === undefined) continue;
     price[TOKEN_UNITS[unit]] = readDollars(source, pointer + join(unit));
+  }
+  for (const [unit, amount] of Object.entries(amounts)) {
+    if (!Object.hasOwn(TOKEN_UNITS, unit)) checkAmounts(source, pointer + join(unit), amount);
   }
   if (amounts.input_per_million !== undefined && amounts.output_per_million === undefined) {
     price.input_only = true;
@@ -94,10 +96,12 @@ export function missingUnits(
   });
 }
 
-function readLeaves(source: Source, pointer: string, value: object): void {
-  for (const [key, inner] of Object.entries(value)) {
-    const place = pointer + join(key);
-    if (typeof inner === 'number') readDollars(source, place);
-    else if (isRecord(inner)) readLeaves(source, place, inner);
+/** Faults each wrong amount of a unit that may have several. */
+function checkAmounts(source: Source, pointer: string, value: unknown): void {
+  if (typeof value === 'number') readDollars(source, pointer);
+  else if (isRecord(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      checkAmounts(source, pointer + join(key), inner);
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { audioNamed } from '../lib/audio-length.js';
-import { compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
+import { validatorOfShipped } from '../lib/schemas.js';
 import { checking, isOfType, readBytes, type BodyTerms, type Check } from './request-body.js';
 
 const MULTIPART = 'multipart/form-data';
@@ -22,11 +22,7 @@ const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/u;
  * and booleans in their place where the schema wants them.
  */
 export function compileFormSchema(name: string): Check {
-  const ajv = compilerOfShipped({ allowUnionTypes: true, coerceTypes: true });
-  const schema = readShippedSchema(name);
-  const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
-  for (const { $ref } of refined) ajv.addSchema(readShippedSchema($ref));
-  return checking(ajv.compile(schema));
+  return checking(validatorOfShipped(name, 'form'));
 }
 
 export function isMultipart(req: IncomingMessage): boolean {

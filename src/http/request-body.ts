@@ -7,8 +7,8 @@ import { gather } from './large-body.js';
 import type { Room } from './memory-budget.js';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Ajv2020, AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
-import { compilerOf, compilerOfShipped, readShippedSchema } from '../lib/schemas.js';
+import type { AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
+import { compilerOf, validatorOfShipped } from '../lib/schemas.js';
 
 /** The limits of a body, and the checks of a large one. */
 export interface BodyTerms {
@@ -143,22 +143,9 @@ function tooComplex(over: 'values' | 'depth', values: number): GatewayError {
 /** Throws `GatewayError` (400, naming the field) for a body that breaks its schema. */
 export type Check = (body: unknown) => void;
 
-/** Stops at the first error, so that a hostile body cannot cause a long list. */
-let ajv: Ajv2020 | undefined;
-const shipped = new Map<string, Check>();
-
 /** The check of a format's schema, `schemas/NAME.schema.json`, which may refine another one. */
 export function compileShippedSchema(name: string): Check {
-  let check = shipped.get(name);
-  if (!check) {
-    const schema = readShippedSchema(name);
-    const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
-    for (const { $ref } of refined) compileShippedSchema($ref);
-    ajv ??= compilerOfShipped({ discriminator: true, allowUnionTypes: true });
-    check = checking(ajv.compile(schema));
-    shipped.set(name, check);
-  }
-  return check;
+  return checking(validatorOfShipped(name, 'body'));
 }
 
 /** An operator's own schema, by its path from gateway.yaml. Throws `OptionError` if unusable. */

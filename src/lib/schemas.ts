@@ -25,23 +25,30 @@ export function compilerOf(options: Options): Ajv2020 {
 }
 
 /**
- * Compiles schemas that ship with the program. A test holds them against the schema of schemas;
- * here that would make up a sixth of the time that the program takes to start.
+ * What a validator checks. All are of schemas that ship with the program: a test holds those
+ * against the schema of schemas, which would make up a sixth of the time of a start.
  */
-export function compilerOfShipped(options: Options): Ajv2020 {
-  return compilerOf({ ...options, validateSchema: false });
-}
+export type Checked = 'file' | 'body' | 'form' | 'input' | 'query';
 
-/**
- * How the validators of the operator's files are compiled: for all faults, with their data. The
- * keywords say something to people: in faults, and in editors.
- */
-export const BUILT_OPTIONS: Options = {
-  allErrors: true,
-  verbose: true,
-  allowUnionTypes: true,
-  validateSchema: false,
-  keywords: ['patternErrorMessage', 'enumDescriptions'],
+export const VALIDATOR_OPTIONS: Readonly<Record<Checked, Options>> = {
+  /**
+   * The operator's files: all faults, with their data. The keywords say something to people: in
+   * faults, and in editors.
+   */
+  file: {
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
+    validateSchema: false,
+    keywords: ['patternErrorMessage', 'enumDescriptions'],
+  },
+  /** Bodies of requests. The first fault is enough, so that a hostile one causes no long list. */
+  body: { discriminator: true, allowUnionTypes: true, validateSchema: false },
+  /** Forms and queries of requests, whose values are text and become what the schema wants. */
+  form: { allowUnionTypes: true, coerceTypes: true, validateSchema: false },
+  /** What the dashboard and the management API take, as JSON and as a query. */
+  input: { verbose: true, validateSchema: false },
+  query: { verbose: true, coerceTypes: true, validateSchema: false },
 };
 
 /** The schema of an operator's file, from its text, as the program holds files to it. */
@@ -49,26 +56,58 @@ export function fileSchema(text: string): AnySchemaObject {
   return withoutEditorParts(JSON.parse(text)) as AnySchemaObject;
 }
 
-/** The validator of a shipped schema: that of the build, or a new one where that is not current. */
-export function validatorOfShipped(name: string): ValidateFunction {
-  const text = shippedSchemaText(name);
-  const built = builtValidator(name);
-  if (built?.mark === schemaMark(text)) return built;
-  return compilerOf(BUILT_OPTIONS).compile(fileSchema(text));
+interface BuiltValidator extends ValidateFunction {
+  /** The names of the schemas that it was made from, and the mark of their texts. */
+  parts: readonly string[];
+  mark: string;
 }
 
-function builtValidator(name: string): (ValidateFunction & { mark?: string }) | undefined {
+const validators = new Map<string, ValidateFunction>();
+const compilers = new Map<Checked, Ajv2020>();
+
+/** The validator of a shipped schema: that of the build, or a new one where that is not current. */
+export function validatorOfShipped(name: string, checked: Checked): ValidateFunction {
+  const key = `${checked}/${name}`;
+  const validator = validators.get(key) ?? builtValidator(key) ?? newValidator(name, checked);
+  validators.set(key, validator);
+  return validator;
+}
+
+function builtValidator(key: string): ValidateFunction | undefined {
   try {
     // From the build, whichever of its files imports this one.
-    return require(join(packageRoot, 'dist', 'validators', `${name}.cjs`)) as ValidateFunction;
+    const built = require(join(packageRoot, 'dist', 'validators', `${key}.cjs`)) as BuiltValidator;
+    return built.mark === schemaMark(built.parts) ? built : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Tells by which text a validator was made. */
-export function schemaMark(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function newValidator(name: string, checked: Checked): ValidateFunction {
+  const compiler = compilers.get(checked) ?? compilerOf(VALIDATOR_OPTIONS[checked]);
+  compilers.set(checked, compiler);
+  return compileShipped(compiler, name, checked).validator;
+}
+
+/** Compiles a schema and those that it refines, whose names are among its parts. */
+export function compileShipped(
+  compiler: Ajv2020,
+  name: string,
+  checked: Checked,
+): { validator: ValidateFunction; parts: string[] } {
+  const text = shippedSchemaText(name);
+  const schema = checked === 'file' ? fileSchema(text) : (JSON.parse(text) as AnySchemaObject);
+  const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
+  const parts = refined.flatMap(({ $ref }) => compileShipped(compiler, $ref, checked).parts);
+  const validator = compiler.getSchema(name) ?? compiler.compile(schema);
+  return { validator: validator as ValidateFunction, parts: [...parts, name] };
+}
+
+/** Tells by which texts a validator was made. */
+export function schemaMark(parts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const name of parts) hash.update(shippedSchemaText(name));
+  return hash.digest('hex');
 }
 
 const VARIABLE = String.raw`\$\{`;

@@ -19,8 +19,6 @@ interface Shapes {
   prices: ListPrices;
 }
 
-const compiled = new Map<keyof Shapes, ValidateFunction>();
-
 /**
  * Validates a file against its schema, reports all faults, and returns the data without the faulty
  * parts, so that later checks can trust it.
@@ -30,7 +28,7 @@ export function validate<Name extends keyof Shapes>(
   name: Name,
 ): PartialLoad<Shapes[Name]> {
   let value = structuredClone(source.value);
-  const check = compile(name);
+  const check = validatorOfShipped(name, 'file');
   let errors = errorsOf(check, value);
   if (convert(source, value, errors)) errors = errorsOf(check, value);
   const explained =
@@ -40,14 +38,6 @@ export function validate<Name extends keyof Shapes>(
   for (const pointer of source.spoiled) replace(value, pointer, undefined);
   // The types are generated from the schema, and every part that breaks it has been removed.
   return value as PartialLoad<Shapes[Name]>;
-}
-
-function compile(name: keyof Shapes): ValidateFunction {
-  const known = compiled.get(name);
-  if (known) return known;
-  const check = validatorOfShipped(name);
-  compiled.set(name, check);
-  return check;
 }
 
 function errorsOf(check: ValidateFunction, value: unknown): ErrorObject[] {

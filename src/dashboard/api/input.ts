@@ -1,31 +1,25 @@
 import { GatewayError } from '../../core/errors.js';
 import { readSmallBody, checking } from '../../http/request-body.js';
-import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
+import { validatorOfShipped } from '../../lib/schemas.js';
 import type { DashboardContext } from '../types.js';
 
 const BODY_BYTES = 64 * 1024;
 
-const bodies = compilerOfShipped({ verbose: true });
-/** The values of a query are text; Ajv turns them into numbers if the schema wants numbers. */
-const queries = compilerOfShipped({ verbose: true, coerceTypes: true });
-
 /** Reads bodies that fit `schemas/NAME.schema.json`; refuses others (400, 413). */
 export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<T> {
-  const check = checking(bodies.compile(readShippedSchema(name)));
   return async (ctx) => {
     const body = await readSmallBody(ctx.req, BODY_BYTES);
-    check(body);
+    checking(validatorOfShipped(name, 'input'))(body);
     return body as T;
   };
 }
 
 /** Reads queries likewise. An empty value, as forms send it, counts as absent. */
 export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
-  const check = checking(queries.compile(readShippedSchema(name)));
   return (ctx) => {
     const given = Object.entries(ctx.query).filter(([, value]) => value !== '');
     const query = Object.fromEntries(given);
-    check(query);
+    checking(validatorOfShipped(name, 'query'))(query);
     return query as T;
   };
 }

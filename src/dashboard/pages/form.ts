@@ -1,11 +1,9 @@
 import { readFormBody, checking } from '../../http/request-body.js';
-import { compilerOfShipped, readShippedSchema } from '../../lib/schemas.js';
+import { validatorOfShipped } from '../../lib/schemas.js';
 import { GatewayError } from '../../core/errors.js';
 import type { DashboardContext } from '../types.js';
 
 const FORM_BYTES = 64 * 1024;
-
-const ajv = compilerOfShipped({ verbose: true });
 
 /** The fault of a form, in words for the page that shows it again. */
 export interface Fault {
@@ -32,10 +30,9 @@ export function readForm(ctx: DashboardContext): Promise<URLSearchParams> {
  * absent. Throws `GatewayError` (400, naming the field).
  */
 export function fieldsReader<T>(schema: string): (fields: Record<string, unknown>) => T {
-  const check = checking(ajv.compile(readShippedSchema(schema)));
   return (fields) => {
     const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-    check(filled);
+    checking(validatorOfShipped(schema, 'input'))(filled);
     return filled as T;
   };
 }

@@ -16,9 +16,6 @@ import { poll } from './poll.js';
 const LIST_QUERY = 'openai-video-list-query';
 const CONTENT_QUERY = 'openai-video-content-query';
 
-const checkListQuery = compileFormSchema(LIST_QUERY);
-const checkContentQuery = compileFormSchema(CONTENT_QUERY);
-
 /** What OpenAI's Videos API does beside taking tasks. */
 export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   {
@@ -46,7 +43,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
     shape: { needs: ['caller'], gives: ['answer:status'] },
     run: (state, { query }, services) => {
       const asked = Object.fromEntries(query);
-      checkListQuery(asked);
+      compileFormSchema(LIST_QUERY)(asked);
       return list(asked, state, services);
     },
   },
@@ -62,7 +59,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
     },
     shape: { needs: ['caller', 'task:video'], gives: ['answer:task'], money: 'completes' },
     run: (state, client, services) => {
-      checkContentQuery(Object.fromEntries(client.query));
+      compileFormSchema(CONTENT_QUERY)(Object.fromEntries(client.query));
       return download(fact(state, 'task'), state.request_id, client, services);
     },
   },
