@@ -88,8 +88,6 @@ function resultOf(
 function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): MediaBlock[] {
   const { type, source, title, tool_name, content } = block;
   const mark = cacheControl(block, context);
-  if ('citations' in block && block.citations)
-    context.ignored.add('messages[].content[].citations');
   if (type === 'image' && typeof source === 'object') {
     return [{ ...imageOf(source, at), ...mark }];
   }

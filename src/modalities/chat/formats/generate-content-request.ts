@@ -7,7 +7,7 @@ import type {
 } from '../../../schema-types/generate-content.js';
 import type { ChatWork } from '../call.js';
 import { messagesOf } from './generate-content-contents.js';
-import { unknownFields } from './generate-content-spelling.js';
+import { CONTENT_SHAPE } from './generate-content-spelling.js';
 import { jsonSchema, toolsOf } from './generate-content-tools.js';
 import { chatWork, foreignFields } from './openai-request.js';
 
@@ -24,20 +24,27 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 /** Words of chat completions, which this API does not have. */
 const FOREIGN = foreignFields([...TRANSLATED]);
 
-/** How this API calls what a model did not take under its name in chat completions. */
-const NAMES: Readonly<Record<string, string>> = {
-  top_k: 'generationConfig.topK',
-  seed: 'generationConfig.seed',
-  logprobs: 'generationConfig.responseLogprobs',
-  top_logprobs: 'generationConfig.logprobs',
-  response_format: 'generationConfig.responseMimeType',
-  reasoning: 'generationConfig.thinkingConfig',
-  reasoning_effort: 'generationConfig.thinkingConfig',
-  thinking: 'generationConfig.thinkingConfig',
-  tools: 'tools',
-  tool_choice: 'toolConfig',
-  'messages[].reasoning_content': 'contents[].parts[].thought',
-};
+/** How this API calls what a model or its upstream did not take, by its name in the call. */
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    temperature: 'generationConfig.temperature',
+    top_p: 'generationConfig.topP',
+    top_k: 'generationConfig.topK',
+    stop: 'generationConfig.stopSequences',
+    presence_penalty: 'generationConfig.presencePenalty',
+    frequency_penalty: 'generationConfig.frequencyPenalty',
+    seed: 'generationConfig.seed',
+    logprobs: 'generationConfig.responseLogprobs',
+    top_logprobs: 'generationConfig.logprobs',
+    response_format: 'generationConfig.responseMimeType',
+    reasoning: 'generationConfig.thinkingConfig',
+    reasoning_effort: 'generationConfig.thinkingConfig',
+    thinking: 'generationConfig.thinkingConfig',
+    tools: 'tools',
+    tool_choice: 'toolConfig',
+    'messages[].reasoning_content': 'contents[].parts[].thought',
+  }),
+);
 
 /** Budgets up to which an effort is meant, in rising order. */
 const EFFORTS = [
@@ -55,11 +62,14 @@ export function contentWork(body: GenerateContentBody, model: Model, stream: boo
   const work = chatWork(toCompletion(body, model, stream), model);
   const { includeThoughts } = body.generationConfig?.thinkingConfig ?? {};
   // A tool of Google's own is refused or travels, so its name is known.
-  const unknown = unknownFields(body).filter((name) => !/^tools\[\]\.\w+$/u.test(name));
+  const unknown = CONTENT_SHAPE.unknownFields(body).filter(
+    (name) => !/^tools\[\]\.\w+$/u.test(name),
+  );
   const foreign = Object.keys(body).filter((name) => FOREIGN.has(name));
-  const left = work.ignored.map((name) => NAMES[name] ?? name);
+  const left = work.ignored.map((name) => NAMES.get(name) ?? name);
   return {
     ...work,
+    words: NAMES,
     shows_reasoning: true,
     hides_thoughts: includeThoughts !== true,
     ignored: [...new Set([...left, ...foreign, ...unknown])],

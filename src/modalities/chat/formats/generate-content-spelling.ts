@@ -1,20 +1,7 @@
-import { headerSafe } from '../../../http/request-body.js';
 import { isRecord } from '../../../lib/is-record.js';
-import { readShippedSchema } from '../../../lib/schemas.js';
+import { BodyShape, type Shape } from './body-shape.js';
 
-/** A part of the schema of a request, as far as its fields are read from it. */
-interface Shape {
-  $ref?: string;
-  properties?: Record<string, Shape>;
-  items?: Shape;
-  $defs?: Record<string, Shape>;
-}
-
-const ROOT = readShippedSchema('generate-content') as Shape;
-
-function shapeOf({ $ref, ...shape }: Shape): Shape {
-  return $ref === undefined ? shape : (ROOT.$defs?.[$ref.replace('#/$defs/', '')] ?? {});
-}
+export const CONTENT_SHAPE = new BodyShape('generate-content');
 
 /** The field that a name means, which may be written in snake_case as well. */
 function fieldOf(properties: Record<string, Shape>, name: string): string | undefined {
@@ -27,8 +14,8 @@ function fieldOf(properties: Record<string, Shape>, name: string): string | unde
  * fields in camelCase and in snake_case, a list of one without its brackets, and null for nothing.
  * What a schema leaves open, such as the arguments of a call, is the client's own and stays.
  */
-export function spell(value: unknown, at: Shape = ROOT): unknown {
-  const { items, properties } = shapeOf(at);
+export function spell(value: unknown, at: Shape = CONTENT_SHAPE.root): unknown {
+  const { items, properties } = CONTENT_SHAPE.part(at);
   if (items) {
     const list = isRecord(value) ? [value] : value;
     return Array.isArray(list) ? list.map((one) => spell(one, items)) : list;
@@ -41,19 +28,4 @@ export function spell(value: unknown, at: Shape = ROOT): unknown {
     if (said !== null) value[field] = spell(said, properties[field]);
   }
   return value;
-}
-
-/** The fields within the body's own fields that the schema does not know, each named once. */
-export function unknownFields(value: unknown, at: Shape = ROOT, path = ''): string[] {
-  const { items, properties } = shapeOf(at);
-  if (items && Array.isArray(value)) {
-    return [...new Set(value.flatMap((one) => unknownFields(one, items, `${path}[]`)))];
-  }
-  if (!isRecord(value) || !properties) return [];
-  return Object.entries(value).flatMap(([name, said]) => {
-    const inner = path === '' ? name : `${path}.${headerSafe(name)}`;
-    const field = fieldOf(properties, name);
-    if (field !== undefined) return unknownFields(said, properties[field], inner);
-    return path === '' || said === null ? [] : [inner];
-  });
 }

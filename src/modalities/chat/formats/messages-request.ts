@@ -8,6 +8,7 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { MessagesOriginal } from '../codec.js';
+import { BodyShape } from './body-shape.js';
 import { contentOf, isSaidBy, messagesOf, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
@@ -36,6 +37,20 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 
 const FOREIGN = foreignFields([...SAME, ...TRANSLATED]);
 
+/** The words of chat completions for what this API calls otherwise. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['stop', 'stop_sequences'],
+  ['user', 'metadata.user_id'],
+  ['reasoning_effort', 'output_config.effort'],
+  ['response_format', 'output_config.format'],
+  ['parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
+  ['messages[].cache_control', 'messages[].content[].cache_control'],
+]);
+/** The same where an effort is what a budget of thinking comes nearest to. */
+const WORDS_OF_BUDGET = new Map([...WORDS, ['reasoning_effort', 'thinking']]);
+
+const SHAPE = new BodyShape('messages');
+
 /** The budget of thinking up to which an effort is meant, where a model takes efforts alone. */
 const EFFORTS = [
   { effort: 'low', budget_tokens: 4_096 },
@@ -46,6 +61,8 @@ const EFFORTS = [
 export interface Translated {
   completion: ChatCompletionBody;
   ignored: ReadonlySet<string>;
+  /** What the client calls a field of the completion otherwise. */
+  words: ReadonlyMap<string, string>;
   /** Whether the client's own words say no more than that, so that they may go out as well. */
   is_whole: boolean;
 }
@@ -67,7 +84,7 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     stop: stop_sequences?.length ? stop_sequences : undefined,
     tools: tools?.length ? tools.filter(isReal).map((tool) => toolOf(tool, ignored)) : undefined,
     ...choiceOf(body.tool_choice),
-    ...thinkingOf(body, model),
+    ...thinkingOf(body, model, ignored),
     response_format: formatOf(output_config?.format),
     user: metadata?.user_id,
   };
@@ -80,8 +97,11 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
       ...messages.flatMap((message) => messagesOf(message, reader)),
     ],
   };
+  const { context_management: _, tools: _read, ...others } = body;
+  for (const name of SHAPE.unknownFields(others)) ignored.add(name);
   const is_whole = !reader.hides && (model.capabilities.has('tools') || !messages.some(calls));
-  return { completion, ignored, is_whole };
+  const words = output_config?.effort ? WORDS : WORDS_OF_BUDGET;
+  return { completion, ignored, words, is_whole };
 }
 
 function calls({ content }: MessagesMessage): boolean {
@@ -127,6 +147,7 @@ function choiceOf(choice: MessagesBody['tool_choice']): Record<string, unknown> 
 function thinkingOf(
   { thinking, output_config }: MessagesBody,
   { passthrough }: Model,
+  ignored: Set<string>,
 ): Record<string, unknown> {
   const effort = output_config?.effort ?? undefined;
   const said =
@@ -135,6 +156,8 @@ function thinkingOf(
   if (passthrough.has('thinking') || !passthrough.has('reasoning_effort')) {
     return { ...said, thinking };
   }
+  // An effort says nothing of what is shown: thoughts are shown as they come.
+  if (thinking.display === 'omitted') ignored.add('thinking.display');
   if (thinking.type === 'disabled') return { reasoning_effort: 'none' };
   const { budget_tokens } = thinking;
   if (effort !== undefined || budget_tokens === undefined) return said;

@@ -38,15 +38,16 @@ export const messages: ChatFormat = {
     // The schema vouches for the body: its type is made from it.
     const said = body as MessagesBody;
     refuseTooMany(said, model);
-    const { completion, ignored, is_whole } = toCompletion(said, model);
+    const { completion, ignored, words, is_whole } = toCompletion(said, model);
     const work = chatWork(completion, model);
     const own = is_whole ? { original: originalOf(said, headers) } : {};
     const { type = 'disabled' } = said.thinking ?? {};
     return {
       ...work,
       call: { ...work.call, ...own },
+      words,
       shows_reasoning: type !== 'disabled',
-      ignored: [...work.ignored, ...ignored],
+      ignored: [...new Set([...work.ignored.map((name) => words.get(name) ?? name), ...ignored])],
     };
   },
   write: (heading, reply, { usage }) => message(heading, reply, usage),

@@ -4,6 +4,7 @@ import { headerSafe } from '../../../http/request-body.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
 import type { ChatWork } from '../call.js';
+import { BodyShape } from './body-shape.js';
 import { chatWork, foreignFields, LEGACY_FIELDS } from './openai-request.js';
 import { Conversation } from './responses-input.js';
 import { ToolList } from './responses-tools.js';
@@ -43,6 +44,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
 
 /** Fields that name what an earlier request has left behind. */
 const STATE_FIELDS = ['previous_response_id', 'conversation', 'prompt'] as const;
+const SHAPE = new BodyShape('responses');
 const SEALED = 'reasoning.encrypted_content';
 const LOGPROBS = 'message.output_text.logprobs';
 
@@ -53,6 +55,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['response_format', 'text.format'],
   ['verbosity', 'text.verbosity'],
   ['logprobs', `include[].${LOGPROBS}`],
+  ['messages[].content[].image_url.detail', 'input[].content[].detail'],
 ]);
 
 /**
@@ -107,7 +110,7 @@ function othersOf(body: ResponsesBody): {
   ignored: readonly string[];
 } {
   const given = Object.entries(body).filter(([name, value]) => !OWN.has(name) && value !== null);
-  const { include, store, truncation, stream_options, reasoning } = body;
+  const { include, store, truncation, stream_options, reasoning, text } = body;
   const unmet = {
     store: store === true,
     truncation: truncation === 'auto',
@@ -119,6 +122,8 @@ function othersOf(body: ResponsesBody): {
     ignored: [
       ...given.filter(([name]) => FOREIGN.has(name)).map(([name]) => name),
       ...Object.entries(unmet).flatMap(([name, isUnmet]) => (isUnmet ? [name] : [])),
+      // The fields of items and of tools are named where they are read.
+      ...SHAPE.unknownFields({ text, reasoning, stream_options }),
       ...(include ?? [])
         .filter((name) => name !== SEALED && name !== LOGPROBS)
         .map((name) => headerSafe(`include[].${name}`)),

@@ -202,6 +202,9 @@ const TOP: readonly Row[] = [
     body: { safety_identifier: 's' },
     sent: { safety_identifier: 's' },
   },
+  named('reasoning.later', { reasoning: { later: 1 } }),
+  named('text.later', { text: { later: 1 } }),
+  named('text.format.later', { text: { format: { type: 'text', later: 1 } } }),
   named('stream_options.include_obfuscation', { stream_options: { include_obfuscation: true } }),
   ...['client_metadata', 'context_management', 'max_tool_calls', 'moderation', 'service_tier'].map(
     (field) => named(field, { [field]: 'x' }),

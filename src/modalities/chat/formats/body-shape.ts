@@ -1,0 +1,43 @@
+import { headerSafe } from '../../../http/request-body.js';
+import { isRecord } from '../../../lib/is-record.js';
+import { readShippedSchema } from '../../../lib/schemas.js';
+
+/** A part of a body's schema, as far as the names of its fields are read from it. */
+export interface Shape {
+  $ref?: string;
+  anyOf?: Shape[];
+  properties?: Record<string, Shape>;
+  items?: Shape;
+}
+
+/** Which fields a shipped schema knows, and where. */
+export class BodyShape {
+  readonly root: Shape;
+  readonly #parts: Readonly<Record<string, Shape>>;
+
+  constructor(name: string) {
+    this.root = readShippedSchema(name) as Shape;
+    this.#parts = (this.root as { $defs?: Record<string, Shape> }).$defs ?? {};
+  }
+
+  /** The part that another one stands for: where there is a choice, its object. */
+  part(shape: Shape): Shape {
+    const named = shape.$ref ?? shape.anyOf?.find(({ $ref }) => $ref)?.$ref;
+    return named === undefined ? shape : (this.#parts[named.replace('#/$defs/', '')] ?? {});
+  }
+
+  /** The fields within the body's own fields that the schema does not know, each named once. */
+  unknownFields(value: unknown, at = this.root, path = ''): string[] {
+    const { items, properties } = this.part(at);
+    if (items && Array.isArray(value)) {
+      return [...new Set(value.flatMap((one) => this.unknownFields(one, items, `${path}[]`)))];
+    }
+    if (!isRecord(value) || !properties) return [];
+    return Object.entries(value).flatMap(([name, said]) => {
+      const inner = path === '' ? name : `${path}.${headerSafe(name)}`;
+      const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (field) return this.unknownFields(said, field, inner);
+      return path === '' || said === null ? [] : [inner];
+    });
+  }
+}
