@@ -201,7 +201,7 @@ const COUNTERS: Readonly<Record<string, readonly string[]>> = {
   tollgate_upstream_attempts_total: ['provider', 'fault'],
 };
 
-/** Sums of floats in another order differ in their last digits. */
+/** Sums of floats in another order differ in their last digits; dollars have nine. */
 function rounded(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
+  return Math.round(value * 1e9) / 1e9;
 }
