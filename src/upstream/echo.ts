@@ -10,7 +10,8 @@ const HIDDEN = '…';
 const HIDDEN_WORDS = /…(?:[^\p{L}\p{N}…]*…)+/gu;
 
 /** The words of errors, and the names of fields. They tell nothing where a prompt has them too. */
-const USUAL_WORDS = `about above after all allowed also and another any are argument array assistant audio
+const USUAL_WORDS = `
+  about above after all allowed also and another any are argument array assistant audio
   available base64 because been before below between blocked body boolean both but can cannot
   character characters choice choices completion contain contains content context could count
   data decode deprecated developer did does duplicate each either empty encoding equal error
@@ -26,8 +27,9 @@ const USUAL_WORDS = `about above after all allowed also and another any are argu
   supports system temperature text than that the their then there these this those token tokens
   too tool tool_call tool_calls tool_choice tools top_p two type types unable unexpected unknown
   unprocessable unrecognized unsupported url use used user using valid validation value values
-  was were when which while with within without you your`;
-const USUAL = new Set(USUAL_WORDS.split(/\s+/u));
+  was were when which while with within without you your
+`;
+const USUAL = new Set(USUAL_WORDS.trim().split(/\s+/u));
 
 /**
  * An upstream's message as a record may keep it: one line, of which the words are hidden that stand
