@@ -22,7 +22,7 @@ export function recordRow(record: RequestRecord) {
 
 /** All that is known of a request, for programs. Dollars are decimal strings. */
 export function recordView(record: RequestRecord) {
-  const { attempts, units, first_token_ms, took_ms, own_ms } = record;
+  const { attempts, units, auth_ms, read_ms, hold_ms, first_token_ms, took_ms, own_ms } = record;
   const classes = TOKEN_CLASSES.map((name) => [name, record[name]] as const);
   return {
     id: record.id,
@@ -40,6 +40,9 @@ export function recordView(record: RequestRecord) {
     completion_tokens: record.completion_tokens,
     ...Object.fromEntries(classes.filter(([, tokens]) => tokens !== null)),
     units,
+    auth_ms,
+    read_ms,
+    hold_ms,
     first_token_ms,
     took_ms,
     own_ms,

@@ -6,15 +6,16 @@ export interface UpstreamAttempt {
   provider: string;
   /** The name under which the upstream knows the model. */
   model: string;
-  /** Null where it answered. */
-  fault: Fault | null;
+  /** Null where it answered. `client_left` is no fault of the upstream. */
+  fault: Fault | 'client_left' | null;
   /** The HTTP status of a failed answer; null where there was none, or it is not known. */
   status: number | null;
   /** The upstream's short codes, such as `insufficient_quota`; null where it gave none. */
   codes: string | null;
   /**
-   * The message, at most 300 characters. The upstream's own words are there only where the client
-   * was told them; a sink that writes to a log or another service leaves them out.
+   * What went wrong, at most 200 characters; null where it answered. The upstream's own words are
+   * there only where the client was told them, without those that the request has too; a sink that
+   * writes to a log or another service leaves them out.
    */
   message: string | null;
   /** When it was asked, in ms after the request began; a record of the store may lack it. */
@@ -24,7 +25,7 @@ export interface UpstreamAttempt {
 }
 
 /** The most characters of a message in a record. */
-export const MESSAGE_CHARACTERS = 300;
+export const MESSAGE_CHARACTERS = 200;
 
 /** The status of a request whose client left before its answer began. */
 export const CLIENT_LEFT_STATUS = 499;
@@ -73,6 +74,12 @@ export interface RequestRecord extends Record<TokenClass, number | null> {
   completion_tokens: number | null;
   /** What else was counted, such as `{"images":1}`. */
   units: Readonly<Record<string, number>> | null;
+  /** Until its key was accepted. This and the next are null where it did not get so far. */
+  auth_ms: number | null;
+  /** Until its body was read and its model found; then the hold was asked for. */
+  read_ms: number | null;
+  /** Until the hold was taken or refused. */
+  hold_ms: number | null;
   /** Null for an answer that was no stream, and for one that said nothing. */
   first_token_ms: number | null;
   /** Until the answer was written; in the store, until its charge was. */

@@ -13,6 +13,22 @@ export type Fault =
   | 'unreachable'
   | 'broken';
 
+/** What the gateway says of each, where the upstream's own words are not told or not kept. */
+export const FAULT_MESSAGES: Readonly<Record<Fault, string>> = {
+  rejected: 'The upstream rejected the request.',
+  context: 'The prompt is too long for the model.',
+  policy: 'The upstream refused the content.',
+  unsupported: 'The upstream does not support this request.',
+  credentials: "The upstream refused the gateway's credentials.",
+  missing: 'The upstream does not serve this model.',
+  rate_limited: 'The upstream is limiting the rate of calls.',
+  quota: "The gateway's account at the upstream is out of credit.",
+  overloaded: 'The upstream is overloaded.',
+  timeout: 'The upstream timed out.',
+  unreachable: 'The upstream is unreachable.',
+  broken: 'The upstream failed.',
+};
+
 /**
  * A failed upstream call. `rejected`, `context` and `policy` are the client's to mend (400), and so
  * is `unsupported`: a codec throws it for a request that its wire cannot say, which another
@@ -23,6 +39,8 @@ export class UpstreamError extends Error {
   override name = 'UpstreamError';
   /** Whether the message may be the upstream's own, and so hold what a customer wrote. */
   readonly isQuoted: boolean;
+  /** The message as a record may keep it: with nothing that a customer wrote. */
+  readonly kept_message: string;
   /** The field at fault, where it is known. */
   readonly param: string | undefined;
   /** The HTTP status of the upstream's answer, where there was one. */
@@ -39,6 +57,7 @@ export class UpstreamError extends Error {
     super(message, options);
     const isClients = fault === 'rejected' || fault === 'context' || fault === 'policy';
     this.isQuoted = isClients || options?.isQuoted === true;
+    this.kept_message = options?.kept_message ?? (this.isQuoted ? FAULT_MESSAGES[fault] : message);
     this.param = options?.param;
     this.status = options?.status;
     this.codes = options?.codes ?? [];
@@ -47,6 +66,7 @@ export class UpstreamError extends Error {
 
 export interface UpstreamErrorOptions extends ErrorOptions {
   isQuoted?: boolean;
+  kept_message?: string | undefined;
   param?: string;
   status?: number;
   codes?: readonly string[];

@@ -6,7 +6,7 @@ import { createApp, type Handler } from './router.js';
 import { Settler } from '../billing/hold.js';
 import { sound, type Sound } from './check.js';
 import type { Configuration } from '../core/configuration.js';
-import { drain } from './drain.js';
+import { Connections, drain } from './drain.js';
 import { factsOf } from './facts.js';
 import { PriceNotes } from './price-notes.js';
 import type { Health } from './probes.js';
@@ -67,6 +67,7 @@ export { sound, type Sound };
 /** The composition root: a store, a network and a server around one configuration at a time. */
 export class Gateway {
   readonly #server: Server;
+  readonly #connections: Connections;
   readonly #state: Health = { draining: false, configuration_fault: undefined };
   readonly #inflight: Services['inflight'] = new InFlightSet();
   readonly #polls: Services['polls'] = new Map();
@@ -102,14 +103,13 @@ export class Gateway {
     this.#recorder = new RequestRecorder([this.#access_log, this.#records, ...views.sinks]);
     this.#rate_limiters = createRateLimiters(options.now);
     this.#price_notes = new PriceNotes(store.prices);
-    const { now } = options;
+    const { log, now, random, store_wait_ms: wait_ms } = options;
     const google = createTokenSource(now);
     this.network = withSignatures(withTokens(network, google), now);
     const poll_client = pollWithTokens(createPollClient(network), google);
     this.#poll_client = pollWithSignatures(poll_client, now);
     const { journal: folder, limits } = checked.configuration;
     const journal = new Journal(folder, limits.journal_bytes);
-    const { log, random, store_wait_ms: wait_ms } = options;
     this.#settler = new Settler({ store, journal, log, random, ...(wait_ms && { wait_ms }) });
     this.#handler = this.#compose(checked);
     const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
@@ -125,6 +125,7 @@ export class Gateway {
       })
       // Headers that mean nothing here are ignored, and so is an unknown expectation.
       .on('checkExpectation', handle);
+    this.#connections = new Connections(this.#server);
   }
 
   /** Opens the store (with its migrations) and makes the pipelines. Nothing listens yet. */
@@ -196,7 +197,7 @@ export class Gateway {
   async stop(): Promise<void> {
     this.#state.draining = true;
     clearTimeout(this.#timer);
-    await drain(this.#server, this.#inflight, this.#configuration.drain_ms);
+    await drain(this.#server, this.#connections, this.#inflight, this.#configuration.drain_ms);
     this.#poll_client.close();
     await this.network.close();
     await this.#settler.close();
@@ -266,11 +267,12 @@ export class Gateway {
     }
   }
 
+  /** Also adds to the totals what a killed process has left out of them. */
   async #sweepRequests(): Promise<void> {
+    await this.#records.flush();
     const { keep_ms, keep_totals_ms } = this.#configuration.requests;
-    const now_ms = this.options.now();
-    const before = { records_ms: now_ms - keep_ms, totals_ms: now_ms - keep_totals_ms };
-    await this.store.requests.sweep(before);
+    const now = this.options.now();
+    await this.store.requests.sweep({ records_ms: now - keep_ms, totals_ms: now - keep_totals_ms });
   }
 
   async #sweep(): Promise<void> {

@@ -1,9 +1,10 @@
 import { FLAGS, MESSAGE_CHARACTERS, type RequestRecord } from '../core/request-record.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
+import { GatewayError } from '../core/errors.js';
 import type { Upstream } from '../core/model.js';
-import { UpstreamError } from '../core/upstream-error.js';
+import { FAULT_MESSAGES, UpstreamError } from '../core/upstream-error.js';
 import { toClientError } from '../upstream/to-client-error.js';
-import type { ClientConnection } from '../http/client-connection.js';
+import { ClientDisconnected, type ClientConnection } from '../http/client-connection.js';
 
 const CODES_CHARACTERS = 100;
 
@@ -11,6 +12,10 @@ const CODES_CHARACTERS = 100;
 export class RequestNotes {
   readonly began = performance.now();
   readonly attempts: UpstreamAttempt[] = [];
+  /** See `RequestRecord` for these times. */
+  auth_ms: number | null = null;
+  read_ms: number | null = null;
+  hold_ms: number | null = null;
   first_token_ms: number | null = null;
   /** Bits of `FLAGS`. */
   flags = 0;
@@ -20,6 +25,11 @@ export class RequestNotes {
   /** The record as it went into the store with the charge. */
   record: RequestRecord | undefined;
   #asked = 0;
+
+  /** Since the request began. */
+  get elapsed_ms(): number {
+    return performance.now() - this.began;
+  }
 
   /** An upstream is asked. */
   asked({ provider, model }: Upstream): void {
@@ -42,19 +52,24 @@ export class RequestNotes {
     if (last) last.took_ms = performance.now() - this.#asked;
   }
 
-  /** The upstream has failed. Its own words are kept only once the client is told them. */
+  /**
+   * The upstream has failed, or its client has left. Its own words are kept only once the client is
+   * told them, as they may name the upstream.
+   */
   failed(error: unknown): void {
     this.ended();
     const last = this.attempts.at(-1);
     if (!last) return;
     if (!(error instanceof UpstreamError)) {
-      last.fault = 'broken';
+      last.fault = error instanceof ClientDisconnected ? 'client_left' : 'broken';
+      last.message = messageOf(error);
       return;
     }
     last.fault = error.fault;
     last.status = error.status ?? null;
     last.codes = error.codes.join(', ').slice(0, CODES_CHARACTERS) || null;
-    last.message = error.isQuoted ? null : error.message.slice(0, MESSAGE_CHARACTERS);
+    const message = error.isQuoted ? FAULT_MESSAGES[error.fault] : error.message;
+    last.message = message.slice(0, MESSAGE_CHARACTERS);
   }
 
   /** The upstream has failed after its answer had begun, which the client is told. */
@@ -70,12 +85,20 @@ export class RequestNotes {
   }
 
   /** The client is told of the failure of that attempt, the last one where none is named. */
-  told(error: Error, attempt: UpstreamAttempt | undefined = this.attempts.at(-1)): void {
-    if (attempt) attempt.message = error.message.slice(0, MESSAGE_CHARACTERS);
+  told(error: UpstreamError, attempt: UpstreamAttempt | undefined = this.attempts.at(-1)): void {
+    if (attempt) attempt.message = error.kept_message.slice(0, MESSAGE_CHARACTERS);
   }
 
   /** The first output of a stream is on its way to the client. */
   spoke(): void {
-    this.first_token_ms ??= performance.now() - this.began;
+    this.first_token_ms ??= this.elapsed_ms;
   }
+}
+
+/** Why the gateway itself has ended an attempt. */
+function messageOf(error: unknown): string {
+  if (error instanceof ClientDisconnected)
+    return 'The client left before the upstream had answered.';
+  if (error instanceof GatewayError) return error.message.slice(0, MESSAGE_CHARACTERS);
+  return 'The gateway failed while the upstream answered.';
 }

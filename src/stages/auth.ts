@@ -29,6 +29,8 @@ export const auth = (modalities: Modalities): Stage => ({
         throw unauthorized('The API key is not valid.');
       }
       ctx.state.caller = caller;
+      const { notes } = ctx.state;
+      if (notes) notes.auth_ms = notes.elapsed_ms;
       if (caller.suspended) throw accountSuspended();
       await next();
     };

@@ -31,6 +31,8 @@ export const balance: Stage = {
     }
     return async (ctx, next) => {
       const hold = holdFor(ctx, services);
+      const { notes } = ctx.state;
+      if (notes) notes.read_ms = notes.elapsed_ms;
       // `meter` settles the hold. A hold that is still open at the end is released here.
       try {
         const kept = hold.repeatable && (await keptResponse(hold.repeatable));
@@ -72,10 +74,12 @@ const MAX_TRIES = 4;
  */
 async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<void> {
   const { state } = ctx;
+  const { notes } = state;
   const { key_id, account_id } = fact(state, 'caller');
   const work = fact(state, 'work');
   for (let tries = 1; ; tries += 1) {
     const result = await hold.take(key_id);
+    if (notes) notes.hold_ms = notes.elapsed_ms;
     if (result.admitted) return;
     const needed_nano = hold.amount_nano ?? 0n;
     if (isFinal(result)) throw paymentRequired(result, needed_nano);

@@ -74,12 +74,12 @@ export class RecordQueue implements RecordSink {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      while (this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, BATCH);
-        await store.add(batch);
-        this.#waiting.splice(0, batch.length);
+      await this.#write();
+      while (await store.rollUp()) {
+        await nextTurn();
+        // After a restart there may be many steps, and a record must not wait for all of them.
+        await this.#write();
       }
-      while (await store.rollUp()) await nextTurn();
       this.#isFailing = false;
     } catch (err) {
       if (!this.#isFailing) log.error({ err }, 'records of requests wait for the store');
@@ -87,6 +87,14 @@ export class RecordQueue implements RecordSink {
       this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
     }
     this.#tell();
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH);
+      await this.options.store.add(batch);
+      this.#waiting.splice(0, batch.length);
+    }
   }
 
   #tell(): void {

@@ -1,6 +1,8 @@
-import type { Provider } from '../core/provider.js';
+import type { Provider, WireRequest } from '../core/provider.js';
 import { ERROR_BYTES, readErrorBody, readErrorText, reread } from './error-body.js';
+import { withoutEcho } from './echo.js';
 import {
+  FAULT_MESSAGES,
   UpstreamError,
   type ErrorWords,
   type Fault,
@@ -74,36 +76,24 @@ function anyOf(...patterns: string[]): RegExp {
   return new RegExp(patterns.join('|'), 'iu');
 }
 
-/** The gateway's own messages, since an upstream's may hold a key or name an account. */
-const MESSAGES: Readonly<
-  Record<Exclude<Fault, 'rejected' | 'context' | 'policy' | 'unsupported'>, string>
-> = {
-  credentials: "The upstream refused the gateway's credentials.",
-  missing: 'The upstream does not serve this model.',
-  rate_limited: 'The upstream is limiting the rate of calls.',
-  quota: "The gateway's account at the upstream is out of credit.",
-  overloaded: 'The upstream is overloaded.',
-  timeout: 'The upstream timed out.',
-  unreachable: 'The upstream is unreachable.',
-  broken: 'The upstream failed.',
-};
-
 /**
  * Classifies an answer whose status is not 2xx. The client can correct a 400, 413 or 422, so these
  * keep the upstream's message, at most 1,000 characters. All others get a message of the gateway.
- * The credentials of `caller` are masked wherever the upstream repeats them.
+ * The credentials of `caller` are masked wherever the upstream repeats them. `sent` is the body of
+ * the request: without it nothing of the upstream's message is kept.
  */
 export function classifyError(
   status: number,
   headers: Headers,
   text: string,
   caller?: Caller,
+  sent?: WireRequest['body'],
 ): UpstreamError {
   const body = text.slice(0, ERROR_BYTES);
   const said = readErrorText(body);
   const words = matched(reread(body, status, said, caller?.read_error, headers), caller);
   const fault = words.fault ?? faultOf(status, words);
-  return toError(fault, words, retryAfter(headers, words), status);
+  return toError(fault, words, retryAfter(headers, words), status, sent);
 }
 
 /**
@@ -178,6 +168,7 @@ function toError(
   words: ErrorWords,
   retry_after: string | undefined,
   status: number | undefined,
+  sent?: WireRequest['body'],
 ): UpstreamError {
   const said = words.message.slice(0, MESSAGE_CHARACTERS);
   if (
@@ -186,13 +177,14 @@ function toError(
     fault === 'policy' ||
     fault === 'unsupported'
   ) {
-    const message = said || 'The upstream rejected the request.';
-    return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
+    const kept_message = withoutEcho(said, sent);
+    const options = { ...reasonOf(words, status), kept_message };
+    return new UpstreamError(fault, said || FAULT_MESSAGES.rejected, retry_after, options);
   }
   const message =
     fault === 'broken' && status !== undefined
       ? `The upstream answered with status ${status}.`
-      : MESSAGES[fault];
+      : FAULT_MESSAGES[fault];
   return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
 }
 

@@ -65,7 +65,7 @@ function words(error: Record<string, unknown>, message: string): ErrorWords {
   return {
     message,
     marks: all.join(' ').toLowerCase(),
-    codes: all.filter((mark) => CODE.test(mark)).slice(0, MAX_CODES),
+    codes: [...new Set(all)].filter((mark) => CODE.test(mark)).slice(0, MAX_CODES),
     status: [error['status_code'], error['code'], error['status']].map(Number).find(isStatus),
     retry_seconds: delays.find((delay) => delay >= 0),
   };

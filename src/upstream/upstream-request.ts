@@ -31,7 +31,7 @@ export async function requestOk(
   signal: LightAbortSignal,
 ): Promise<WireAnswer> {
   const answer = await network.send(provider, wire, signal);
-  if (!isOk(answer.status)) throw await errorOf(answer, provider);
+  if (!isOk(answer.status)) throw await errorOf(answer, provider, wire.body);
   return answer;
 }
 
@@ -46,10 +46,14 @@ export async function requestJson(
   return readJson(await requestOk(network, provider, wire, signal), limit_bytes, room);
 }
 
-/** Reads and classifies the error that an answer carries. */
-export async function errorOf(answer: WireAnswer, provider: Provider): Promise<UpstreamError> {
+/** Reads and classifies the error that an answer carries; `sent` is what it answers. */
+export async function errorOf(
+  answer: WireAnswer,
+  provider: Provider,
+  sent?: WireRequest['body'],
+): Promise<UpstreamError> {
   const { status, headers } = answer;
-  return classifyError(status, headers, await readError(answer), provider);
+  return classifyError(status, headers, await readError(answer), provider, sent);
 }
 
 /**

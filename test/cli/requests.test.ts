@@ -13,6 +13,10 @@ interface View {
   cost: string;
   code: string | null;
   prompt_tokens: number;
+  auth_ms: number;
+  read_ms: number | null;
+  hold_ms: number | null;
+  took_ms: number;
   attempts: object[];
 }
 
@@ -53,6 +57,16 @@ describe('the commands that look at requests', function () {
     expect(Number(views[2]?.cost)).to.be.above(0);
     expect(views[2]?.attempts).to.have.length(1);
     expect(JSON.stringify(views)).not.to.include('thought');
+  });
+
+  it('tell when the key was accepted, the request read and the hold taken', async () => {
+    const [refused, , answered] = await place.json<View[]>('requests');
+    const { auth_ms = NaN, read_ms, hold_ms, took_ms } = answered ?? {};
+    expect([0, auth_ms, read_ms, hold_ms, took_ms]).to.deep.equal(
+      [0, auth_ms, read_ms, hold_ms, took_ms].toSorted((a, b) => (a ?? NaN) - (b ?? NaN)),
+    );
+    expect(auth_ms).to.be.above(0);
+    expect(refused).to.include({ read_ms: null, hold_ms: null });
   });
 
   it('list what was asked for', async () => {

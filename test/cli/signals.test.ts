@@ -128,6 +128,16 @@ models:
     expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
   });
 
+  it('stops at once though a client has opened a connection ahead', async () => {
+    const serving = await serve('10m');
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    const closed = once(socket.resume(), 'close');
+    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
+    await closed;
+  });
+
   const models = async (): Promise<string> => (await ask({ url, secret }, '/v1/models')).text;
 
   for (const how of ['SIGHUP', 'itself'] as const) {

@@ -4,7 +4,9 @@ import type { ServerResponse } from 'node:http';
 import { flagsOf, type RequestRecord } from '../../src/core/request-record.js';
 import { chatJson, chatSse, play, type Received } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
+import { startGateway } from '../helpers/gateway.js';
 import { onEachStore } from '../store/helpers/ground.js';
+import { recordAt } from '../store/requests/helpers.js';
 import {
   closeAndAudit,
   startScriptedGateway,
@@ -239,3 +241,25 @@ onEachStore('the record of a request', (ground) => {
     return { type: 'function', function: { name: 'look', description: MARKER, parameters } };
   }
 });
+
+onEachStore('the totals of a process that was killed', (ground) => {
+  it('are brought up to date by the next one, though no request comes', async () => {
+    const now_ms = Date.now();
+    const { requests } = await ground.open();
+    await requests.add([recordAt(now_ms, { is_kept: false })]);
+    const gateway = await startGateway(SIMULATED, { store: JSON.stringify(ground.place.url) });
+    const query = { from_ms: now_ms, to_ms: now_ms + 1, period: 'day', by: [] } as const;
+    try {
+      const calls = async (): Promise<number> => (await requests.totals(query))[0]?.calls ?? 0;
+      await until(async () => (await calls()) === 1, 'its totals', 30_000);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+const SIMULATED = `owners: { me: { name: Me } }
+providers: { simulator: {} }
+models:
+  sim: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
+`;

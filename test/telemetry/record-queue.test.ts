@@ -37,6 +37,31 @@ onEachStore('the queue of records', (ground) => {
     ]);
   });
 
+  it('writes what comes during a long roll-up before its end', async () => {
+    const store = await ground.open();
+    const { requests } = store;
+    let waiting = Infinity;
+    let steps = 0;
+    const queue = new RecordQueue({
+      store: {
+        lost: 0,
+        add: (records) => requests.add(records),
+        rollUp: async () => {
+          steps += 1;
+          if (steps === 1) for (const record of some(10)) queue.take(record);
+          else waiting = Math.min(waiting, queue.waiting);
+          return steps < 3;
+        },
+      },
+      log,
+      most: 1_000,
+    });
+    await queue.flush();
+    expect(waiting).to.equal(0);
+    await queue.close();
+    expect(await requests.page({ limit: 1_000 })).to.have.length(10);
+  });
+
   it('keeps records that a failing store has not taken, and writes them later', async () => {
     const store = await ground.open();
     let fails = true;

@@ -1,9 +1,7 @@
 import type { Upstream } from '../../core/model.js';
-import type { WireRequest } from '../../core/provider.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import { classifyError } from '../../upstream/classify-error.js';
-import { readError, readJson } from '../../upstream/upstream-request.js';
+import { jsonRequest, readJson, requestOk } from '../../upstream/upstream-request.js';
 import {
   isEmbeddingCodec,
   type EmbeddingCall,
@@ -22,17 +20,7 @@ export async function embed(
   const { provider } = upstream;
   const { codec, path } = operationOf(upstream);
   const encoded = codec.encode(call, upstream);
-  const wire: WireRequest = {
-    method: 'POST',
-    path: encoded.path || path,
-    headers: { 'content-type': 'application/json', ...encoded.headers },
-    body: JSON.stringify(encoded.body),
-  };
-  const answer = await network.send(provider, wire, signal);
-  const { status, headers } = answer;
-  if (status < 200 || status > 299) {
-    throw classifyError(status, headers, await readError(answer), provider);
-  }
+  const answer = await requestOk(network, provider, jsonRequest(encoded, path), signal);
   const body = await readJson(answer, configuration.limits.answer_bytes, room);
   const reply = codec.decode(body, call, upstream);
   const { encoding_format: format } = call;

@@ -103,7 +103,8 @@ export class Traces implements View {
     const attributes = attemptAttributes(attempt, record, operation, provider);
     const options = { kind, startTime, attributes };
     const span = this.#tracer.startSpan(`${operation} ${attempt.model}`, options, context);
-    if (attempt.fault !== null) span.setStatus({ code: api.SpanStatusCode.ERROR });
+    if (attempt.fault !== null && attempt.fault !== 'client_left')
+      span.setStatus({ code: api.SpanStatusCode.ERROR });
     span.end(startTime + attempt.took_ms);
   }
 

@@ -81,6 +81,15 @@ describeInBrowser('the pages of requests', (browser) => {
         .click();
       await expectTheCall(page);
       expect(await page.textContent('.timeline')).to.include('simulator · gpt-4o-mini');
+      const steps = await page.locator('.timeline .row').allTextContents();
+      expect(steps.map((text) => text.replaceAll(/\s+/gu, ' '))).to.deep.equal([
+        'Came in',
+        'API keyaccepted1 ms',
+        'Request read2 ms',
+        'Holdsettled5 ms',
+        'simulator · gpt-4o-minioverloaded, 529, overloaded_error410 ms',
+        'End502 upstream_error after 1 attempt415 ms',
+      ]);
       expect(faults).to.deep.equal([]);
     });
   }

@@ -32,12 +32,19 @@ export interface GatewayProcess {
   pid: number;
   /** Sends SIGKILL at once; resolves when the process is gone. */
   kill(): Promise<void>;
+  /** Sends SIGTERM; resolves with the exit status. */
+  stop(): Promise<unknown>;
 }
 
 /** Resolves when it takes requests. */
-export async function serve(config: string): Promise<GatewayProcess> {
-  const child = command(['serve', '--config', config]);
+export async function serve(config: string, ...args: string[]): Promise<GatewayProcess> {
+  const child = command(['serve', '--config', config, ...args]);
   const exited = once(child, 'exit');
+  const stop = async (): Promise<unknown> => {
+    child.kill('SIGTERM');
+    const [code] = await exited;
+    return code as unknown;
+  };
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL');
     await exited;
@@ -45,7 +52,7 @@ export async function serve(config: string): Promise<GatewayProcess> {
   if (!child.stdout) throw new Error('The process has no output.');
   for await (const line of createInterface(child.stdout)) {
     const url = /serving .* on (http:\S+)/u.exec(line)?.[1];
-    if (url !== undefined) return { url, pid: child.pid ?? 0, kill };
+    if (url !== undefined) return { url, pid: child.pid ?? 0, kill, stop };
   }
   throw new Error('The gateway never came to serve.');
 }

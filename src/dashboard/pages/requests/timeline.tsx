@@ -63,13 +63,16 @@ function Bar({ from, to, isBad }: { from: number; to: number; isBad: boolean }):
 }
 
 function stepsOf({ record, names_upstreams, now_ms }: Props): Step[] {
-  const { attempts, first_token_ms } = record;
+  const { attempts, first_token_ms, auth_ms, read_ms } = record;
+  const key: Step = { name: 'API key', badge: 'accepted', mood: 'good' };
   const steps: Step[] = [
     { name: 'Came in', note: <Ago at_ms={record.time_ms} now_ms={now_ms} /> },
-    { name: 'API key', badge: 'accepted', mood: 'good' },
-    ...holdOf(record),
-    ...attemptSteps(record, names_upstreams),
+    { ...key, ...between(record, 0, auth_ms) },
   ];
+  if (read_ms !== null) {
+    steps.push({ name: 'Request read', ...between(record, auth_ms ?? 0, read_ms) });
+  }
+  steps.push(...holdOf(record), ...attemptSteps(record, names_upstreams));
   if (first_token_ms !== null) {
     const note = 'after the request came in';
     steps.push({ name: 'First token', took_ms: first_token_ms, note });
@@ -79,30 +82,50 @@ function stepsOf({ record, names_upstreams, now_ms }: Props): Step[] {
   return steps;
 }
 
-/** Whether money was set aside: all that ask an upstream for paid work have a hold. */
-function holdOf(record: RequestRecord): Step[] {
-  const { code, attempts } = record;
-  if (code !== null && UNHELD.has(code)) return [{ name: 'Hold', badge: 'refused', mood: 'bad' }];
-  if (attempts.length === 0) return [];
-  const isPaid = record.cost_nano + record.uncollected_nano > 0n;
-  if (isPaid) return [{ name: 'Hold', badge: 'settled', mood: 'good' }];
-  return [{ name: 'Hold', badge: 'released, or none', note: 'Nothing was charged.' }];
+/** The time of a step, and where it lies in that of the request; nothing where it has not ended. */
+function between(
+  { took_ms: all_ms }: RequestRecord,
+  from_ms: number,
+  to_ms: number | null,
+): Pick<Step, 'took_ms' | 'bar'> {
+  if (to_ms === null) return {};
+  return {
+    took_ms: Math.max(to_ms - from_ms, 0),
+    bar: [share(from_ms, all_ms), share(to_ms, all_ms)],
+  };
 }
 
-function attemptSteps({ attempts, took_ms, own_ms }: RequestRecord, named: boolean): Step[] {
-  let from_ms = Math.min(own_ms, took_ms);
+/** Whether money was set aside: all that ask an upstream for paid work have a hold. */
+function holdOf(record: RequestRecord): Step[] {
+  const { code, attempts, read_ms, hold_ms } = record;
+  const hold = { name: 'Hold', ...between(record, read_ms ?? 0, hold_ms) };
+  if (code !== null && UNHELD.has(code)) return [{ ...hold, badge: 'refused', mood: 'bad' }];
+  if (attempts.length === 0) return [];
+  const isPaid = record.cost_nano + record.uncollected_nano > 0n;
+  if (isPaid) return [{ ...hold, badge: 'settled', mood: 'good' }];
+  return [{ ...hold, badge: 'released, or none', note: 'Nothing was charged.' }];
+}
+
+/** A usual attempt has no time of its own in the store: it began when the hold was taken. */
+function attemptSteps(record: RequestRecord, named: boolean): Step[] {
+  const { attempts, took_ms, own_ms, hold_ms } = record;
+  let next_ms = hold_ms ?? Math.min(own_ms, took_ms);
   return attempts.map((attempt, at) => {
-    const start = share(from_ms, took_ms);
-    from_ms += attempt.took_ms;
+    const from_ms = attempt.began_ms ?? next_ms;
+    next_ms = from_ms + attempt.took_ms;
     return {
       name: named ? `${attempt.provider} · ${attempt.model}` : `Upstream ${at + 1}`,
       badge: attempt.fault === null ? 'answered' : faultOf(attempt),
-      mood: attempt.fault === null ? 'good' : 'bad',
+      mood: moodOf(attempt),
       note: attempt.message,
-      took_ms: attempt.took_ms,
-      bar: [start, share(from_ms, took_ms)],
+      ...between(record, from_ms, next_ms),
     };
   });
+}
+
+function moodOf({ fault }: UpstreamAttempt): Mood {
+  if (fault === null) return 'good';
+  return fault === 'client_left' ? 'warn' : 'bad';
 }
 
 function share(ms: number, all_ms: number): number {
