@@ -3,7 +3,7 @@ import type { RE2JS } from 're2js';
 import type { Range, TextPattern } from './text-search.js';
 
 /** A match may be longer, but then text that stands further behind it decides nothing. */
-const REACH = 16_384;
+const REACH = 8_192;
 
 /**
  * A regular expression that somebody has written, as RE2 reads it: a search takes time linear in

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { ibanLength, isCard, isIban } from './bank-codes.js';
+import { ibanLength, isCard, isCardStart, isIban, LEAST_CARD_DIGITS } from './bank-codes.js';
 import type { Range, TextPattern } from './text-search.js';
 
 /** The longest of them is an email address: 64 characters, a sign and ten labels of 64. */
@@ -13,7 +13,7 @@ const DOMAIN =
 const LOCAL_CHARACTERS = 64;
 
 const IBAN = /(?<![\p{L}\d])[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]){11,29}/giu;
-const CARD = /(?<![\p{L}\d]|\d[.,])\d(?:[ -]?\d){12,18}/gu;
+const CARD = /(?<![\p{L}\d]|\d[.,])[2-6](?:[ -]?\d){12,18}/gu;
 const IP4 = /(?<![\p{L}\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\p{L}\d]|\.\d)/gu;
 const IP6 = /(?<![\p{L}\d:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}(?![\p{L}\d])/giu;
 
@@ -81,17 +81,22 @@ function* cards(text: string, at: number): Generator<Range> {
   const pattern = from(CARD, at);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const { index, 0: digits } = match;
-    let end = digits.length;
-    while (end > 0 && !(endsAt(text, index + end) && isCard(plainDigits(digits.slice(0, end))))) {
-      end -= 1;
-    }
+    const end = endOfCard(digits, text, index);
     if (end > 0) yield [index, index + end];
     pattern.lastIndex = index + Math.max(end, 1);
   }
 }
 
-function plainDigits(text: string): string {
-  return text.replaceAll(/\D/gu, '');
+/** Where the longest card ends that begins these digits; 0 where none does. */
+function endOfCard(digits: string, text: string, index: number): number {
+  const plain = digits.replaceAll(/\D/gu, '');
+  if (!isCardStart(plain)) return 0;
+  for (let length = plain.length; length >= LEAST_CARD_DIGITS; length -= 1) {
+    if (!isCard(plain.slice(0, length))) continue;
+    const end = endOfSigns(digits, length);
+    if (endsAt(text, index + end)) return end;
+  }
+  return 0;
 }
 
 function* addresses(text: string, at: number): Generator<Range> {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Turns } from './turns.js';
 
 /** Where in a text a match begins, and where it has ended. */
 export type Range = readonly [from: number, to: number];
@@ -84,12 +84,12 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** After working so long, others run first. */
-const TURN_MS = 10;
+const TURN_MS = 5;
 
 /** Does the steps in turns with all else; `onTurn` hears how long they have worked in all. */
 export async function inTurns<T>(
   steps: Steps<T>,
-  now: () => number,
+  { turns, now }: { turns: Turns; now: () => number },
   onTurn: (worked_ms: number) => void,
 ): Promise<T> {
   let worked_ms = 0;
@@ -101,7 +101,7 @@ export async function inTurns<T>(
     if (turn_ms < TURN_MS) continue;
     worked_ms += turn_ms;
     onTurn(worked_ms);
-    await nextTurn();
+    await turns.next();
     began_ms = now();
   }
 }

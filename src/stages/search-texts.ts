@@ -1,10 +1,16 @@
 import { GatewayError } from '../core/errors.js';
+import { ClientDisconnected } from '../http/client-connection.js';
+import { oncePer } from '../lib/once-per.js';
 import { inTurns, type Steps } from '../lib/text-search.js';
+import { Turns } from '../lib/turns.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Context } from '../pipeline/stage.js';
 
 /** Own patterns may take long for each match, and a long text may have very many. */
 const MOST_MS = 5_000;
+
+/** All searches of a gateway share their turns. */
+const turnsOf = oncePer<object, Turns>(() => new Turns());
 
 /** Searches a text, and answers what is to stand in its place, which may be the text itself. */
 export type Search = (text: string, field: string) => Steps<string>;
@@ -15,10 +21,11 @@ export type Search = (text: string, field: string) => Steps<string>;
  * throws.
  */
 export async function searchTexts(
-  { state }: Context,
+  { state, res }: Context,
   search: Search,
-  { eachText, now }: Pick<Services, 'eachText' | 'now'>,
+  services: Pick<Services, 'eachText' | 'now'>,
 ): Promise<void> {
+  const { eachText, now } = services;
   const request = fact(state, 'request');
   const fields = new Map<string, string>();
   eachText(request, (text, field) => {
@@ -35,7 +42,8 @@ export async function searchTexts(
       yield;
     }
   };
-  await inTurns(all(), now, (worked_ms) => {
+  await inTurns(all(), { turns: turnsOf(services), now }, (worked_ms) => {
+    if (res.destroyed) throw new ClientDisconnected();
     if (worked_ms > MOST_MS) throw tooSlow(searched);
   });
   if (changed.size > 0) eachText(request, (text) => changed.get(text));

@@ -11,6 +11,7 @@ import {
   type Range,
   type TextPattern,
 } from '../../src/lib/text-search.js';
+import { Turns } from '../../src/lib/turns.js';
 import { WordList } from '../../src/lib/word-list.js';
 
 /** What is found in steps. */
