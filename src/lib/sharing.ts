@@ -1,4 +1,4 @@
-/** A function whose calls with the same key, as long as the first of them runs, share its answer. */
+/** A function whose calls with one key share an answer, as long as the first of them runs. */
 export function sharing<Key, T>(make: (key: Key) => Promise<T>): (key: Key) => Promise<T> {
   const running = new Map<Key, Promise<T>>();
   return (key) => {
