@@ -10,7 +10,7 @@ export interface TextPattern {
   /** The characters that are looked at behind a place to find what begins there. */
   readonly reach: number;
   /** Where it is in a text, from a place on, in order. */
-  ranges(text: string, at: number): Iterable<Range>;
+  readonly ranges: (text: string, at: number) => Iterable<Range>;
 }
 
 /** Work that pauses after each small step of it. */

@@ -79,7 +79,7 @@ export async function settleTask(
 }
 
 /** Another request has paid for the task since this one found it, and deleted it. */
-function deleted(cause: unknown): GatewayError {
+export function deleted(cause?: unknown): GatewayError {
   return new GatewayError('not_found', 'The video was deleted meanwhile.', { cause });
 }
 
