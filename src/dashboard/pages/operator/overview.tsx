@@ -1,5 +1,4 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { sharing } from '../../../lib/sharing.js';
 import type { DashboardServices, Route } from '../../types.js';
 import { liveReport, RANGES, type Live, type Range, type Upstream } from '../../views/live.js';
 import { momentName } from '../../views/moments.js';
@@ -18,8 +17,6 @@ const TOP = 5;
 
 /** The page of what all accounts do now, which keeps itself up to date where scripts run. */
 export function liveRoute(services: DashboardServices): Route {
-  // However many look at it, one report of a range is read at a time.
-  const reportOf = sharing((range: Range) => liveReport(range, services));
   return {
     method: 'GET',
     path: PATH,
@@ -27,7 +24,7 @@ export function liveRoute(services: DashboardServices): Route {
     answer: async (ctx, visitor) => {
       const asked = ctx.query['over'];
       const range = (Object.keys(RANGES) as Range[]).find((one) => one === asked) ?? 'day';
-      const live = await reportOf(range);
+      const live = await liveReport(range, services);
       sendPage(ctx, visitor, {
         title: 'Live',
         about: 'What all accounts do, and how it goes.',
