@@ -155,7 +155,8 @@ function writeError(
 /** Of a client that has left: also that it is refused what it does not wait for any more. */
 function isExpected(error: unknown, { res }: Context): boolean {
   if (error instanceof ClientDisconnected) return true;
-  return error instanceof GatewayError && error.status < 500 && !res.headersSent;
+  const isRefusal = error instanceof GatewayError && error.code !== 'internal_error';
+  return isRefusal && !res.headersSent;
 }
 
 /** The head of a stream that only tells an error. */

@@ -54,8 +54,8 @@ export function isHead({ req }: ClientConnection): boolean {
 }
 
 /**
- * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 where none come, 404 where
- * it was deleted meanwhile, 416 for a range past its end.
+ * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 where none come, 404 for
+ * a video that was deleted meanwhile, 416 for a range past its end.
  */
 export async function begin(
   { task, index }: RoutedTask,
