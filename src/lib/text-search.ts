@@ -98,8 +98,9 @@ export async function inTurns<T>(
     const step = steps.next();
     if (step.done) return step.value;
     const turn_ms = now() - began_ms;
-    if (turn_ms < TURN_MS) continue;
-    worked_ms += turn_ms;
+    // A clock that was set back must not let it go on for ever.
+    if (turn_ms >= 0 && turn_ms < TURN_MS) continue;
+    worked_ms += Math.max(turn_ms, 0);
     onTurn(worked_ms);
     await turns.next();
     began_ms = now();
