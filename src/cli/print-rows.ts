@@ -2,6 +2,7 @@ import Table from 'cli-table3';
 import { fitted, isNumeric, type Grid } from './fit-table.js';
 import { printJson, printLine } from './print.js';
 import { columnsOf } from './terminal.js';
+import { legible } from '../telemetry/request-line.js';
 
 export type Cell = string | number | boolean | object | null;
 type Row = Readonly<Record<string, Cell>>;
@@ -50,10 +51,15 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
   printLine(lines.map((line) => line.trimEnd()).join('\n'));
 }
 
-function shown(cell: Cell): string {
+/** A cell in one line. Upstreams and customers write words in it: none gives a terminal orders. */
+export function shown(cell: Cell): string {
+  return legible(textOf(cell).replaceAll(/\s+/gu, ' '), Infinity);
+}
+
+function textOf(cell: Cell): string {
   if (cell === null) return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  if (typeof cell !== 'object') return String(cell).replaceAll(/\s+/gu, ' ');
+  if (typeof cell !== 'object') return String(cell);
   if (Array.isArray(cell)) return cell.join(', ');
   return Object.entries(cell)
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`)

@@ -1,4 +1,5 @@
 import { counted, priceTag } from './print.js';
+import { shown } from './print-rows.js';
 import type { StatusReport } from './status-report.js';
 
 const NAME_COLUMN = 14;
@@ -22,7 +23,7 @@ export function statusText(report: StatusReport): string[] {
 }
 
 function line(name: string, text: string): string {
-  return `${name.padEnd(NAME_COLUMN)} ${text.replaceAll(/\s+/gu, ' ')}`;
+  return `${name.padEnd(NAME_COLUMN)} ${shown(text)}`;
 }
 
 function servingText({ serving }: StatusReport): string {

@@ -4,7 +4,7 @@ import type { Task } from '../store/tasks/task-types.js';
 import { acting, command, group, UsageError } from './command.js';
 import { paged, pageOf, type PageOptions } from './listing.js';
 import { printJson, printLine, time } from './print.js';
-import { printRows } from './print-rows.js';
+import { printRows, shown } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
 interface ListOptions extends PageOptions {
@@ -54,7 +54,7 @@ async function showTask(
     if (json) return printJson(all);
     for (const [name, value] of Object.entries(all)) {
       const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-      printLine(`${name.padEnd(15)} ${text ?? '-'}`);
+      printLine(`${name.padEnd(15)} ${shown(text)}`);
     }
   });
 }

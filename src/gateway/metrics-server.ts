@@ -13,17 +13,21 @@ const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 65_000 };
 /** A few scrapers, and somebody who looks. */
 const CONNECTIONS = 32;
+/** A reader that takes nothing for so long makes room for others. */
+const STALL_MS = 10_000;
 
 /** Scrapes that come together share one reading. Rejects where the address cannot be had. */
 export async function serveMetrics(
   { host, port }: { host: string; port: number },
   read: () => Promise<string>,
   log: Logger,
+  stall_ms = STALL_MS,
 ): Promise<MetricsServer> {
   let reading: Promise<string> | undefined;
   const shared = (): Promise<string> => (reading ??= read().finally(() => (reading = undefined)));
   const server = createServer(TIMEOUTS, (req, res) => void answer(req, res, shared, log));
   server.maxConnections = CONNECTIONS;
+  server.timeout = stall_ms;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, exclusive: true }, resolve);

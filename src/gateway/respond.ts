@@ -135,8 +135,7 @@ function writeError(
   const { request_id } = ctx.state;
   if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
-    if (!(error instanceof ClientDisconnected))
-      log.error({ request_id, err: error }, 'a request broke');
+    if (!isExpected(error, ctx)) log.error({ request_id, err: error }, 'a request broke');
     if (!ctx.res.writableEnded) ctx.res.destroy();
     return ctx.res.headersSent ? undefined : clientLeft;
   }
@@ -151,6 +150,13 @@ function writeError(
   const body = ctx.state.error_body?.(shown, request_id) ?? shown;
   send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
   return { status, code: shown.code };
+}
+
+/** Of a client that has left: also that it is refused what it does not wait for any more. */
+function isExpected(error: unknown, { res }: Context): boolean {
+  if (error instanceof ClientDisconnected) return true;
+  const isRefusal = error instanceof GatewayError && error.code !== 'internal_error';
+  return isRefusal && !res.headersSent;
 }
 
 /** The head of a stream that only tells an error. */

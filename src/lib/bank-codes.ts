@@ -26,15 +26,24 @@ export function isIban(iban: string): boolean {
   return rest === 1;
 }
 
-/** 13 to 19 digits, as known networks begin them. */
-const CARD = /^(?:4|5|6|2[2-7]|3[0-8])\d{11,18}$/u;
+/** The fewest and the most digits of a card. */
+export const LEAST_CARD_DIGITS = 13;
+const MOST_CARD_DIGITS = 19;
+/** As known networks begin them. */
+const CARD_START = /^(?:4|5|6|2[2-7]|3[0-8])/u;
+
+/** Whether a known network begins its cards with these digits. */
+export function isCardStart(digits: string): boolean {
+  return CARD_START.test(digits);
+}
 
 /** Whether digits are the number of a card: its length, its network and its check digit (Luhn). */
 export function isCard(digits: string): boolean {
-  if (!CARD.test(digits) || digits.length < 13) return false;
+  const { length } = digits;
+  if (length < LEAST_CARD_DIGITS || length > MOST_CARD_DIGITS || !isCardStart(digits)) return false;
   let sum = 0;
-  for (let at = 0; at < digits.length; at += 1) {
-    const digit = Number(digits[digits.length - 1 - at]);
+  for (let at = 0; at < length; at += 1) {
+    const digit = Number(digits[length - 1 - at]);
     const doubled = at % 2 === 1 ? digit * 2 : digit;
     sum += doubled > 9 ? doubled - 9 : doubled;
   }

@@ -1,18 +1,9 @@
 import ipaddr from 'ipaddr.js';
-import { ibanLength, isCard, isIban } from './bank-codes.js';
+import { ibanLength, isCard, isCardStart, isIban, LEAST_CARD_DIGITS } from './bank-codes.js';
+import type { Range, TextPattern } from './text-search.js';
 
-/** Something that texts are searched for. */
-export interface TextPattern {
-  /** What it is, in a word. */
-  readonly kind: string;
-  isIn(text: string): boolean;
-  /** The text with `by` in place of each; `onMatch` is called at each, and may throw. */
-  replace(text: string, by: string, onMatch?: () => void): string;
-}
-
-/** Where in a text a match begins, and where it has ended. */
-type Range = readonly [from: number, to: number];
-type Ranges = (text: string) => Iterable<Range>;
+/** The longest of them is an email address: 64 characters, a sign and ten labels of 64. */
+const REACH = 1_024;
 
 /** Letters with cases: those of scripts without spaces would run into an address. */
 const SIGN = /[@＠]|%40/gu;
@@ -22,7 +13,7 @@ const DOMAIN =
 const LOCAL_CHARACTERS = 64;
 
 const IBAN = /(?<![\p{L}\d])[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]){11,29}/giu;
-const CARD = /(?<![\p{L}\d]|\d[.,])\d(?:[ -]?\d){12,18}/gu;
+const CARD = /(?<![\p{L}\d]|\d[.,])[2-6](?:[ -]?\d){12,18}/gu;
 const IP4 = /(?<![\p{L}\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\p{L}\d]|\.\d)/gu;
 const IP6 = /(?<![\p{L}\d:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}(?![\p{L}\d])/giu;
 
@@ -42,32 +33,19 @@ const RANGES = { email: emails, iban: ibans, card: cards, ip: addresses, phone: 
 
 /** The kinds that there are, by the word for each. The most certain ones come first. */
 export const PERSONAL_DATA: ReadonlyMap<string, TextPattern> = new Map(
-  Object.entries(RANGES).map(([kind, ranges]) => [kind, patternOf(kind, ranges)]),
+  Object.entries(RANGES).map(([kind, ranges]) => [kind, { kind, reach: REACH, ranges }]),
 );
 
-function patternOf(kind: string, ranges: Ranges): TextPattern {
-  return {
-    kind,
-    isIn: (text) => ranges(text)[Symbol.iterator]().next().done !== true,
-    replace: (text, by) => replaceRanges(text, ranges(text), by),
-  };
-}
-
-/** The text with `by` in place of each of the ranges, which follow one another. */
-export function replaceRanges(text: string, ranges: Iterable<Range>, by: string): string {
-  let replaced = '';
-  let end = 0;
-  for (const [from, to] of ranges) {
-    if (from < end) continue;
-    replaced += text.slice(end, from) + by;
-    end = to;
-  }
-  return end === 0 ? text : replaced + text.slice(end);
+/** A pattern of its own that goes on from a place. */
+function from(pattern: RegExp, at: number): RegExp {
+  const own = new RegExp(pattern);
+  own.lastIndex = at;
+  return own;
 }
 
 /** Looks back and ahead from each sign: a text has few of them. */
-function* emails(text: string): Generator<Range> {
-  for (const { index, 0: sign } of text.matchAll(SIGN)) {
+function* emails(text: string, at: number): Generator<Range> {
+  for (const { index, 0: sign } of text.matchAll(from(SIGN, at))) {
     const local = LOCAL.exec(text.slice(Math.max(0, index - LOCAL_CHARACTERS), index))?.[0];
     if (local === undefined) continue;
     DOMAIN.lastIndex = index + sign.length;
@@ -76,8 +54,8 @@ function* emails(text: string): Generator<Range> {
 }
 
 /** Of a match, as much as an IBAN of its country has. */
-function* ibans(text: string): Generator<Range> {
-  for (const { index, 0: match } of text.matchAll(IBAN)) {
+function* ibans(text: string, at: number): Generator<Range> {
+  for (const { index, 0: match } of text.matchAll(from(IBAN, at))) {
     const length = ibanLength(match.slice(0, 2).toUpperCase()) ?? Infinity;
     const end = endOfSigns(match, length);
     const iban = match.slice(0, end).replaceAll(/[ -]/gu, '').toUpperCase();
@@ -99,33 +77,38 @@ function endsAt(text: string, at: number): boolean {
 }
 
 /** From where digits begin, the most of them that are a card: more digits may stand behind it. */
-function* cards(text: string): Generator<Range> {
-  const pattern = new RegExp(CARD);
+function* cards(text: string, at: number): Generator<Range> {
+  const pattern = from(CARD, at);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const { index, 0: digits } = match;
-    let end = digits.length;
-    while (end > 0 && !(endsAt(text, index + end) && isCard(plainDigits(digits.slice(0, end))))) {
-      end -= 1;
-    }
+    const end = endOfCard(digits, text, index);
     if (end > 0) yield [index, index + end];
     pattern.lastIndex = index + Math.max(end, 1);
   }
 }
 
-function plainDigits(text: string): string {
-  return text.replaceAll(/\D/gu, '');
+/** Where the longest card ends that begins these digits; 0 where none does. */
+function endOfCard(digits: string, text: string, index: number): number {
+  const plain = digits.replaceAll(/\D/gu, '');
+  if (!isCardStart(plain)) return 0;
+  for (let length = plain.length; length >= LEAST_CARD_DIGITS; length -= 1) {
+    if (!isCard(plain.slice(0, length))) continue;
+    const end = endOfSigns(digits, length);
+    if (endsAt(text, index + end)) return end;
+  }
+  return 0;
 }
 
-function* addresses(text: string): Generator<Range> {
+function* addresses(text: string, at: number): Generator<Range> {
   const all: Range[] = [];
-  for (const { index, 0: match } of text.matchAll(IP6)) {
+  for (const { index, 0: match } of text.matchAll(from(IP6, at))) {
     // A colon behind an address belongs to the sentence.
     const address = match.endsWith(':') && !match.endsWith('::') ? match.slice(0, -1) : match;
     if (/\d/u.test(address) && ipaddr.IPv6.isValid(address)) {
       all.push([index, index + address.length]);
     }
   }
-  for (const { index, 0: match } of text.matchAll(IP4)) {
+  for (const { index, 0: match } of text.matchAll(from(IP4, at))) {
     if (match.split('.').every((part) => Number(part) <= 255)) {
       all.push([index, index + match.length]);
     }
@@ -133,11 +116,11 @@ function* addresses(text: string): Generator<Range> {
   yield* inOrder(all);
 }
 
-function* phones(text: string): Generator<Range> {
+function* phones(text: string, at: number): Generator<Range> {
   const plain = text.replaceAll(OTHER_SPACE, ' ').replaceAll(OTHER_DASH, '-');
-  const all: Range[] = [...national(plain)];
+  const all: Range[] = [...national(plain, at)];
   for (const pattern of [WITH_CODE, WITH_ZEROS, IN_BRACKETS, AMERICAN]) {
-    for (const { index, 0: match } of plain.matchAll(pattern)) {
+    for (const { index, 0: match } of plain.matchAll(from(pattern, at))) {
       all.push([index, index + match.length]);
     }
   }
@@ -145,8 +128,8 @@ function* phones(text: string): Generator<Range> {
 }
 
 /** Numbers that begin with a zero, as many dates do. */
-function* national(text: string): Generator<Range> {
-  const pattern = new RegExp(WITH_ZERO);
+function* national(text: string, at: number): Generator<Range> {
+  const pattern = from(WITH_ZERO, at);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const { index, 0: digits } = match;
     const date = DATE.exec(digits)?.[0];

@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import { isRecord } from '../lib/is-record.js';
+import { isMediaUrl } from '../lib/media-url.js';
 
 /**
  * Reads a text of a request, and answers what stands in its place; undefined leaves it as it is.
@@ -51,7 +52,6 @@ const WORDS = new Set([
 /** Fields that may hold the address of a file. */
 const ADDRESS_FIELD = /(?:url|uri|image|images|mask|audio|video|file)$/iu;
 const ADDRESS = /^(?:https?|gs|s3|data):\S*$/iu;
-const BYTES = /^data:[^,]{0,200};base64,[\w+/=-]*$/u;
 /** The fewest digits of a number that can be a card or a telephone. */
 const LONG_NUMBER = 100_000_000_000;
 const LONG_NUMBER_TEXT = /(?<![\d.eE+-])\d{12,19}(?![\d.eE])/gu;
@@ -124,7 +124,7 @@ class TextWalk {
   }
 
   #text(text: string, field: string): string {
-    if (text === '' || (text.startsWith('data:') && BYTES.test(text))) return text;
+    if (text === '' || isMediaUrl(text)) return text;
     return this.visit(text, field) ?? text;
   }
 

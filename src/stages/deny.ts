@@ -1,13 +1,15 @@
 import { GatewayError, OptionError } from '../core/errors.js';
+import { isIn, type Steps } from '../lib/text-search.js';
 import { WordList } from '../lib/word-list.js';
-import { fact, type Stage } from '../pipeline/stage.js';
+import type { Stage } from '../pipeline/stage.js';
 import type { DenyOption } from '../schema-types/gateway.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import { searchTexts } from './search-texts.js';
 import { patternsOf } from './text-patterns.js';
 
 /** What a request is searched for, and how its refusal is told. */
 interface Denied {
-  isIn: (text: string) => boolean;
+  isIn: (text: string) => Steps<boolean>;
   message: string | undefined;
 }
 
@@ -21,14 +23,15 @@ export const deny: Stage = {
     read(option);
     return { needs: ['request'], gives: [], precedes: ['work'] };
   },
-  create: (option, { eachText }) => {
-    const { isIn, message } = read(option);
-    return (ctx, next) => {
-      eachText(fact(ctx.state, 'request'), (text, field) => {
-        if (isIn(text)) throw refusal(field, message);
-        return text;
-      });
-      return next();
+  create: (option, services) => {
+    const denied = read(option);
+    const search = function* (text: string, field: string): Steps<string> {
+      if (yield* denied.isIn(text)) throw refusal(field, denied.message);
+      return text;
+    };
+    return async (ctx, next) => {
+      await searchTexts(ctx, search, services);
+      await next();
     };
   },
 };
@@ -42,7 +45,11 @@ function read(option: unknown): Denied {
     throw new OptionError('it needs words, patterns or also: it would deny nothing');
   }
   return {
-    isIn: (text) => list.isIn(text) || patterns.some((pattern) => pattern.isIn(text)),
+    *isIn(text) {
+      if (yield* list.search(text)) return true;
+      for (const pattern of patterns) if (yield* isIn(pattern, text)) return true;
+      return false;
+    },
     message,
   };
 }

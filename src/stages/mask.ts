@@ -1,8 +1,10 @@
-import { GatewayError, OptionError } from '../core/errors.js';
-import { PERSONAL_DATA, type TextPattern } from '../lib/personal-data.js';
-import { fact, type Stage } from '../pipeline/stage.js';
+import { OptionError } from '../core/errors.js';
+import { PERSONAL_DATA } from '../lib/personal-data.js';
+import { atOnce, isIn, replaced, type Steps, type TextPattern } from '../lib/text-search.js';
+import type { Stage } from '../pipeline/stage.js';
 import type { MaskOption } from '../schema-types/gateway.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import { searchTexts } from './search-texts.js';
 import { patternsOf } from './text-patterns.js';
 
 /** One thing that is searched for, and what stands in its place. */
@@ -14,8 +16,6 @@ interface Masked {
 const DEFAULT_WITH = '[{kind}]';
 /** What is masked may have hidden something beside it, which is found the next time. */
 const PASSES = 4;
-/** The time that own patterns may take for one request: many matches in a long text are slow. */
-const MOST_MS = 2_000;
 
 /**
  * Hides addresses, numbers and more in all texts of a request, before anything else reads them. The
@@ -27,16 +27,11 @@ export const mask: Stage = {
     read(option);
     return { needs: ['request'], gives: [], precedes: ['work'] };
   },
-  create: (option, { eachText, now }) => {
+  create: (option, services) => {
     const all = read(option);
-    return (ctx, next) => {
-      const due_ms = now() + MOST_MS;
-      eachText(fact(ctx.state, 'request'), (text, field) =>
-        masked(text, all, () => {
-          if (now() > due_ms) throw tooSlow(field);
-        }),
-      );
-      return next();
+    return async (ctx, next) => {
+      await searchTexts(ctx, (text) => masked(text, all), services);
+      await next();
     };
   },
 };
@@ -53,7 +48,7 @@ function read(option: unknown): Masked[] {
   );
   if (all.length === 0) throw new OptionError('its patterns are none, so it would mask nothing');
   for (const { by: said } of all) {
-    const finder = all.find(({ pattern }) => pattern.isIn(said));
+    const finder = all.find(({ pattern }) => atOnce(isIn(pattern, said)));
     if (!finder) continue;
     const found = `${JSON.stringify(said)} would be masked again, as ${finder.pattern.kind}`;
     throw new OptionError(`${found}: choose another text for "with"`);
@@ -61,17 +56,12 @@ function read(option: unknown): Masked[] {
   return all;
 }
 
-function masked(text: string, all: readonly Masked[], onMatch: () => void): string {
+function* masked(text: string, all: readonly Masked[]): Steps<string> {
   let said = text;
   for (let pass = 0; pass < PASSES; pass += 1) {
     const before = said;
-    for (const { pattern, by } of all) said = pattern.replace(said, by, onMatch);
+    for (const { pattern, by } of all) said = yield* replaced(said, pattern, by);
     if (said === before) break;
   }
   return said;
-}
-
-function tooSlow(field: string): GatewayError {
-  const message = `${field} takes too long to be searched: send less text.`;
-  return new GatewayError('invalid_request', message, { param: field });
 }

@@ -1,6 +1,7 @@
 import { OptionError } from '../core/errors.js';
 import { ownPattern } from '../lib/own-pattern.js';
-import { PERSONAL_DATA, type TextPattern } from '../lib/personal-data.js';
+import { PERSONAL_DATA } from '../lib/personal-data.js';
+import type { TextPattern } from '../lib/text-search.js';
 
 /** What stands in place of a match of an operator's own pattern. */
 const OWN_KIND = 'hidden';

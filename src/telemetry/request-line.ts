@@ -168,7 +168,7 @@ function seconds(ms: number): string {
 const CALL_CHARACTERS = 200;
 /** What a terminal could take for an order. */
 // oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2066-\u2069]/g;
+const CONTROL = /[\u0000-\u001F\u007F-\u009F\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g;
 
 /** Text of others in one short line of a terminal. */
 export function legible(text: string, most = CALL_CHARACTERS): string {

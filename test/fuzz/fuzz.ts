@@ -49,6 +49,8 @@ models:
   sim-free: { owner: tollgate, capabilities: [chat], upstreams: [{ provider: simulator }], limits: { max_tokens: 64 }, price: free }
   sim-image: { owner: tollgate, capabilities: [image], upstreams: [{ provider: simulator }], price: { per_image: 0.04 } }
   sim-video: { owner: tollgate, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: { 720p: { silent: 0.02, audio: 0.04 } } } }
+endpoints:
+  '*': { after: { validate: [{ deny: { words: [nightjar] } }, { mask: { also: ['[a-c]{3}'] } }] } }
 `;
 
 /** Sends that many requests to a gateway in a process of its own, and tells how it fared. */

@@ -25,7 +25,7 @@ async function masked(text: string, option?: object, now = () => 0): Promise<str
   const run = mask.create(option, { eachText, now } as unknown as Services, {} as EndpointEntry);
   const body = { messages: [{ role: 'user', content: text }] };
   const state = { request_id: 'r', request: { format: 'chat-completion', body } };
-  await run({ state } as unknown as Context, async () => {});
+  await run({ state, res: {} } as unknown as Context, async () => {});
   return body.messages[0]?.content ?? '';
 }
 

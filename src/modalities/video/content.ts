@@ -5,6 +5,7 @@ import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import { openContent, type OpenVideo } from './open-content.js';
 import { upstreamOf } from './poll.js';
+import { deleted } from './result.js';
 import { rangeOf } from './range.js';
 
 /**
@@ -53,8 +54,8 @@ export function isHead({ req }: ClientConnection): boolean {
 }
 
 /**
- * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 where none come, 416 for
- * a range past its end.
+ * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 where none come, 404 for
+ * a video that was deleted meanwhile, 416 for a range past its end.
  */
 export async function begin(
   { task, index }: RoutedTask,
@@ -63,8 +64,10 @@ export async function begin(
   services: Services,
 ): Promise<BegunVideo> {
   client.on_disconnect = 'abort';
-  const place = await services.store.tasks.place(task.id, index);
+  const { tasks } = services.store;
+  const place = await tasks.place(task.id, index);
   const upstream = upstreamOf(task, services);
+  if (!place && !(await tasks.task(task.id))) throw deleted();
   if (!place || !upstream) throw failed();
   const range = rangeOf(client.req.headers);
   try {

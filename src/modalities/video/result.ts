@@ -69,10 +69,18 @@ export async function settleTask(
 ): Promise<{ task: Task; cost_nano: bigint }> {
   if (task.status !== 'COMPLETED' || task.content_id !== null) return { task, cost_nano: 0n };
   const settlement = settlementOf(task);
-  const settled = await store.tasks.settle(task.id, settlement);
+  const settled = await store.tasks.settle(task.id, settlement).catch(async (error: unknown) => {
+    if (await store.tasks.task(task.id)) throw error;
+    throw deleted(error);
+  });
   // Another request may have been first, and then ours has cost nothing.
   const isFirst = settled.content_id === settlement.content_id;
   return { task: settled, cost_nano: isFirst ? settlement.cost_nano : 0n };
+}
+
+/** Another request has paid for the task since this one found it, and deleted it. */
+export function deleted(cause?: unknown): GatewayError {
+  return new GatewayError('not_found', 'The video was deleted meanwhile.', { cause });
 }
 
 function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle']>[1] {

@@ -4,7 +4,7 @@ import { formatDollars } from '../../lib/money.js';
 import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { enterCredit } from '../ledger/ledger.js';
-import { checkName, toBinding, fitsColumn } from '../column-values.js';
+import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.js';
 import { randomText } from '../keys/secret.js';
 import { StoreError } from '../store-error.js';
 
@@ -99,6 +99,7 @@ export async function account(
   database: Database,
   id_or_name: string,
 ): Promise<Account | undefined> {
+  if (!isPossible(id_or_name)) return undefined;
   const row = await database.read<AccountRow | undefined>((knex) =>
     knex('accounts').where({ id: id_or_name }).orWhere({ name: id_or_name }).first(),
   );

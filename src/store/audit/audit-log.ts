@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { GATEWAY, type Actor } from '../../core/actor.js';
+import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 
 /** What can be done to a subject, as the audit log calls it. */
@@ -97,6 +98,7 @@ export async function auditEntries(
   database: Database,
   { before, since_ms, account_id, limit }: AuditFilter,
 ): Promise<AuditEntry[]> {
+  if (account_id !== undefined && !isPossible(account_id)) return [];
   const rows = await database.read<AuditRow[]>((knex) => {
     const query = knex('audit').orderBy('id', 'desc').limit(limit);
     if (before !== undefined) query.where('id', '<', before);

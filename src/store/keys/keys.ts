@@ -5,7 +5,7 @@ import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { AccountSuspended, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
-import { checkName, toBinding, fitsColumn } from '../column-values.js';
+import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.js';
 
 export interface Key {
   id: string;
@@ -157,6 +157,7 @@ function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number
 
 /** All keys of the account, the revoked ones too, oldest first. */
 export async function keys(database: Database, account_id: string): Promise<Key[]> {
+  if (!isPossible(account_id)) return [];
   const rows = await database.read<KeyRow[]>((knex) =>
     knex('keys')
       .where({ account_id })

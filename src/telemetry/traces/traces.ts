@@ -30,6 +30,7 @@ export class Traces implements View {
     private readonly api: typeof Api,
     private readonly provider: TracerProvider,
     private configuration: Configuration,
+    private readonly sample: number,
   ) {
     this.#operations = operationsOf(configuration);
     this.#tracer = provider.getTracer('tollgate');
@@ -50,12 +51,12 @@ export class Traces implements View {
     const limits = { maxQueueSize: QUEUE, maxExportBatchSize: BATCH };
     const batches = { scheduledDelayMillis: SEND_EVERY_MS, exportTimeoutMillis: 10_000 };
     const provider = new sdk.TracerProvider({
-      // A client's own word on sampling is not followed: it could have all its requests sent.
-      sampler: new sdk.TraceIdRatioBasedSampler(traces.sample),
+      // Which requests are sent is decided before there is a span.
+      sampler: new sdk.AlwaysOnSampler(),
       resource: resourceFromAttributes({ 'service.name': 'tollgate' }),
       spanProcessors: [new sdk.BatchSpanProcessor({ exporter, ...limits, ...batches })],
     });
-    return new Traces(api, provider, configuration);
+    return new Traces(api, provider, configuration, traces.sample);
   }
 
   reloaded(configuration: Configuration): void {
@@ -64,6 +65,7 @@ export class Traces implements View {
   }
 
   take(record: RequestRecord, ended: EndedRequest): void {
+    if (!isSampled(record.id, this.sample)) return;
     const { api } = this;
     const operation = this.#operations.get(record.endpoint) ?? record.endpoint;
     const span = this.#tracer.startSpan(
@@ -71,7 +73,6 @@ export class Traces implements View {
       { kind: api.SpanKind.SERVER, startTime: record.time_ms },
       this.#parent(ended),
     );
-    if (!span.isRecording()) return;
     const name = this.#providerOf(record.provider);
     span.setAttributes(requestAttributes(record, operation, name, ended));
     if (record.status >= SERVER_FAULT) span.setStatus({ code: api.SpanStatusCode.ERROR });
@@ -123,6 +124,17 @@ export class Traces implements View {
     if (!api.isSpanContextValid(parent)) return api.ROOT_CONTEXT;
     return api.trace.setSpanContext(api.ROOT_CONTEXT, parent);
   }
+}
+
+const RANDOM_DIGITS = 12;
+
+/**
+ * Whether a request is of the sample: by the random end of its own ID. A client chooses the ID of
+ * its trace, and could have all its requests sent, or none.
+ */
+export function isSampled(request_id: string, sample: number): boolean {
+  const random = Number.parseInt(request_id.slice(-RANDOM_DIGITS), 16);
+  return random < sample * 16 ** RANDOM_DIGITS;
 }
 
 /** Logs that the collector is away, and that it is back, once each. */

@@ -481,6 +481,44 @@ models:
       await expectBooks(TEN - PRICE, 0n, [-PRICE]);
     });
 
+    it('are a 404 to a download that still waits for their bytes', async () => {
+      const { onReel } = studio.lab;
+      let release = (): void => undefined;
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      let isAsked = false;
+      studio.lab.onReel = async (_received, response) => {
+        isAsked = true;
+        await gate;
+        response.end(REEL);
+      };
+      const id = await create();
+      const waiting = download(id);
+      await until(() => isAsked, 'the upstream is asked');
+      studio.lab.onReel = onReel;
+      await download(id);
+      await expectDeleted(id);
+      release();
+      expect(refused(await waiting).slice(0, 2)).to.deep.equal([404, 'not_found']);
+      await expectBooks(TEN - PRICE, 0n, [-PRICE]);
+    });
+
+    it('are a 404 to a download that has found them, and not their bytes', async () => {
+      const id = await create();
+      const { tasks } = studio.gateway.store;
+      const place = tasks.place.bind(tasks);
+      let isFirst = true;
+      tasks.place = async (task_id, index) => {
+        if (isFirst) {
+          isFirst = false;
+          await download(id);
+          await expectDeleted(id);
+        }
+        return place(task_id, index);
+      };
+      expect(refused(await download(id)).slice(0, 2)).to.deep.equal([404, 'not_found']);
+      await expectBooks(TEN - PRICE, 0n, [-PRICE]);
+    });
+
     it('are gone after a failure', async () => {
       studio.lab.onPoll = () => ({ state: 'broken', why: 'No light.' });
       await expectDeleted(await create());

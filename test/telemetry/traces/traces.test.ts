@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { requestId } from '../../../src/gateway/router.js';
+import { isSampled } from '../../../src/telemetry/traces/traces.js';
 import { ask } from '../../helpers/ask.js';
 import { startCollector, type Collector, type ReceivedSpan } from '../../helpers/collector.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
@@ -199,6 +201,24 @@ describe('traces', function () {
     await chat('acme/bad');
     await stop();
     expect(collector.requests).to.deep.equal([]);
+  });
+
+  it('are not all sent because a client chose the ID of its trace', async () => {
+    await start({ more: ', sample: 0.000001' });
+    await chat('acme/bad', {}, { traceparent: `00-${'0'.repeat(31)}1-00f067aa0ba902b7-01` });
+    await stop();
+    expect(collector.requests).to.deep.equal([]);
+  });
+
+  it('are as many as the sample says', () => {
+    const ids = Array.from({ length: 4_000 }, (_, at) => requestId(1_800_000_000_000 + at));
+    for (const [sample, least, most] of [
+      [0, 0, 0],
+      [0.5, 1_700, 2_300],
+      [1, 4_000, 4_000],
+    ] as const) {
+      expect(ids.filter((id) => isSampled(id, sample)).length).to.be.within(least, most);
+    }
   });
 
   it('slow no call where the collector is gone, or never answers', async () => {

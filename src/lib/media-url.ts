@@ -1,0 +1,24 @@
+import { sniffAudio } from './audio-length.js';
+import { sniffImageType } from './image-type.js';
+
+/** Nothing but a media type, parameters and base64: a model would read free text. */
+const HEAD = /^data:[a-z]{1,16}\/[\w.+-]{1,64}(?:;[\w.+-]{1,64}=[\w.+-]{1,64}){0,4};base64,/u;
+const BASE64 = /^[A-Za-z\d+/]*={0,2}$/u;
+const HEAD_CHARACTERS = 64;
+/** The first bytes of further files, and where they stand: MP4, PDF, Matroska, ZIP. */
+const MARKS: readonly (readonly [at: number, mark: string])[] = [
+  [4, 'ftyp'],
+  [0, '%PDF-'],
+  [0, '\x1a\x45\xdf\xa3'],
+  [0, 'PK\x03\x04'],
+];
+
+/** Whether a text is a data: URL of an image, of sound, or of another file, and of no text. */
+export function isMediaUrl(text: string): boolean {
+  const before = HEAD.exec(text)?.[0];
+  const base64 = before === undefined ? '' : text.slice(before.length);
+  if (!BASE64.test(base64)) return false;
+  const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64');
+  if (sniffAudio(head) || sniffImageType(head).startsWith('image/')) return true;
+  return MARKS.some(([at, mark]) => head.toString('latin1', at, at + mark.length) === mark);
+}

@@ -1,0 +1,55 @@
+import { GatewayError } from '../core/errors.js';
+import { ClientDisconnected } from '../http/client-connection.js';
+import { oncePer } from '../lib/once-per.js';
+import { inTurns, type Steps } from '../lib/text-search.js';
+import { Turns } from '../lib/turns.js';
+import type { Services } from '../pipeline/services.js';
+import { fact, type Context } from '../pipeline/stage.js';
+
+/** Own patterns may take long for each match, and a long text may have very many. */
+const MOST_MS = 5_000;
+
+/** All searches of a gateway share their turns. */
+const turnsOf = oncePer<object, Turns>(() => new Turns());
+
+/** Searches a text, and answers what is to stand in its place, which may be the text itself. */
+export type Search = (text: string, field: string) => Steps<string>;
+
+/**
+ * Searches all texts of a request, each once, in turns with all other requests: what a client may
+ * send takes seconds. Throws `GatewayError` (400) for texts that take too long, and what `search`
+ * throws.
+ */
+export async function searchTexts(
+  { state, res }: Context,
+  search: Search,
+  services: Pick<Services, 'eachText' | 'now'>,
+): Promise<void> {
+  const { eachText, now } = services;
+  const request = fact(state, 'request');
+  const fields = new Map<string, string>();
+  eachText(request, (text, field) => {
+    if (!fields.has(text)) fields.set(text, field);
+    return undefined;
+  });
+  const changed = new Map<string, string>();
+  let searched = '';
+  const all = function* (): Steps<void> {
+    for (const [text, field] of fields) {
+      searched = field;
+      const said = yield* search(text, field);
+      if (said !== text) changed.set(text, said);
+      yield;
+    }
+  };
+  await inTurns(all(), { turns: turnsOf(services), now }, (worked_ms) => {
+    if (res.destroyed) throw new ClientDisconnected();
+    if (worked_ms > MOST_MS) throw tooSlow(searched);
+  });
+  if (changed.size > 0) eachText(request, (text) => changed.get(text));
+}
+
+function tooSlow(field: string): GatewayError {
+  const message = `${field} takes too long to be searched: send less text.`;
+  return new GatewayError('invalid_request', message, { param: field });
+}

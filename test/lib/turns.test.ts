@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Turns } from '../../src/lib/turns.js';
+
+describe('the turns of long work', () => {
+  it('come one after another, one in each turn of the event loop', async () => {
+    const turns = new Turns();
+    const order: string[] = [];
+    const work = async (name: string): Promise<void> => {
+      for (let step = 0; step < 3; step += 1) {
+        await turns.next();
+        order.push(name);
+      }
+    };
+    const all = Promise.all(['a', 'b', 'c'].map(work));
+    let most = 0;
+    while (order.length < 9) {
+      const before = order.length;
+      await nextTurn();
+      most = Math.max(most, order.length - before);
+    }
+    await all;
+    expect(order.join('')).to.equal('abcabcabc');
+    expect(most).to.equal(1);
+  });
+});
