@@ -1,14 +1,23 @@
+import { basename } from 'node:path';
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Manifest } from './adapter.js';
+import { checkBaseUrl } from './base-url.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 
 /** Keys of a provider entry whose values stand in its manifest as `{region}`. */
 const PARTS = ['region', 'resource', 'project', 'api_version'] as const;
 type Part = (typeof PARTS)[number];
+
+const EXAMPLES: Record<Part, string> = {
+  region: 'us-east-1',
+  resource: 'my-resource',
+  project: 'my-project',
+  api_version: '2024-10-21',
+};
 
 /** `{region}`, or `{region=us-east-1}` with what stands there where the entry has no such key. */
 const PLACE = new RegExp(`\\{(${PARTS.join('|')})(?:=([A-Za-z0-9._-]+))?\\}`, 'gu');
@@ -51,7 +60,11 @@ function readBaseUrl(
   missing: ReadonlySet<Part>,
 ): string {
   const place = `${pointer}/base_url`;
-  if (entry.base_url !== undefined) return readUrl(source, place, entry.base_url) ?? '';
+  if (entry.base_url !== undefined) {
+    const url = readUrl(source, place, entry.base_url);
+    if (url !== undefined) checkBaseUrl(source, place, url, data);
+    return url ?? '';
+  }
   if (data.base_url !== undefined) {
     const filled = fill(data.base_url);
     return missing.size > 0 ? '' : (readUrl(own, '/base_url', filled) ?? '');
@@ -59,8 +72,9 @@ function readBaseUrl(
   const faulty = source.marks.has(place) || own.marks.has('/base_url');
   if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {
     const message = `${nameOf(pointer)} is missing the key "base_url"`;
-    const hint = `${own.file} has none, so say where the provider is`;
-    source.fault(pointer, { code: 'missing_key', message, hint });
+    const such = 'such as base_url: https://llm.example.com/v1';
+    const hint = `the manifest ${manifestName(own)} has none: add it, ${such}`;
+    source.fault(pointer, { code: 'missing_key', message, hint, at: 'key' });
   }
   return '';
 }
@@ -68,15 +82,18 @@ function readBaseUrl(
 function tellMissing(source: Source, pointer: string, name: Part, { source: own }: Manifest): void {
   if (source.marks.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
   const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
-  const hint = `${own.file} puts it in the place of {${name}}`;
-  source.fault(pointer, { code: 'missing_key', message, hint });
+  const where = `the manifest ${manifestName(own)} has a place for it in its address`;
+  const hint = `${where}: add it, such as ${name}: ${EXAMPLES[name]}`;
+  source.fault(pointer, { code: 'missing_key', message, hint, at: 'key' });
 }
 
 function tellUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
   const place = `${pointer}${join(name)}`;
   if (!source.marks.has(place) || isUsed(name, manifest)) return;
-  const message = `${name} is not used: ${manifest.source.file} has no place for it`;
-  source.fault(place, { code: 'unused_key', message, at: 'key', severity: 'warning' });
+  const own = manifestName(manifest.source);
+  const message = `${name} is not used: the manifest ${own} has no place for it`;
+  const hint = 'remove it, or put it into base_url';
+  source.fault(place, { code: 'unused_key', message, hint, at: 'key', severity: 'warning' });
 }
 
 /** Signatures have a region in them, whatever the address is. */
@@ -86,6 +103,11 @@ function isUsed(name: Part, { data, source: own }: Manifest): boolean {
   return texts.some(
     (text) => typeof text === 'string' && [...text.matchAll(PLACE)].some(([, one]) => one === name),
   );
+}
+
+/** The name of a manifest as an entry says it under `uses`. */
+export function manifestName({ file }: Source): string {
+  return quote(basename(file, '.yaml'));
 }
 
 /** The name of a provider entry as faults say it. */

@@ -49,6 +49,6 @@ function checkServed(
   const served = Object.keys(manifest.data.operations).join(', ');
   const who = `the provider ${quote(provider.name)}`;
   const message = `${who} cannot serve the capability ${quote(capability)}`;
-  const hint = `its manifest has the operations: ${served}`;
+  const hint = `remove it, or name another provider: its manifest has ${served}`;
   source.fault(place, { code: 'unsupported_capability', message, hint });
 }

@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { EVERY, readStage, withInsertions } from './insertions.js';
+import { EVERY, isWhole, readStage, withInsertions } from './insertions.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -103,13 +102,10 @@ function readEndpoint(
   const pointer = `/endpoints${join(name)}`;
   const address = at === undefined ? undefined : readAt(source, `${pointer}/at`, at);
   if (!address || !stages) return undefined;
-  // A stage whose option broke the schema has been told of, and not all of it is left.
-  const file = source.value as { endpoints?: Record<string, { stages?: unknown[] }> };
-  const written = file.endpoints?.[name];
   const entries = stages.flatMap((stage, i) => {
-    const place = source.place(`${pointer}/stages${join(i)}`);
-    const isWhole = stage !== undefined && isDeepStrictEqual(stage, written?.stages?.[i]);
-    return isWhole ? [readStage(stage, place)] : [];
+    const at_stage = `${pointer}/stages${join(i)}`;
+    if (stage === undefined || !isWhole(source, at_stage, stage)) return [];
+    return [readStage(stage, source.place(at_stage))];
   });
   const place = source.place(pointer, 'key');
   return { name, ...address, stages: entries, place, main: source.file };
@@ -124,10 +120,12 @@ function readAt(
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
   const sound = PATH.test(path) && new Set(names).size === names.length && rest.length === 0;
   if (sound && METHODS.includes(method)) return { method, path };
-  const right = nearestWord(method, METHODS);
+  const bare = method.startsWith('/') && rest.length === 0 && path === '';
+  const right = bare ? 'POST' : nearestWord(method, METHODS);
+  const fits = bare ? PATH.test(method) : sound;
   const hint =
-    sound && right && !source.hides(pointer)
-      ? `did you mean "${right} ${path}"?`
+    fits && right && !source.hides(pointer)
+      ? `did you mean "${right} ${bare ? method : path}"?`
       : `such as "POST /v1/NAME/{id}"`;
   const message = `at: ${source.word(pointer)} is not a method and a path`;
   source.fault(pointer, { code: 'bad_endpoint', message, hint });

@@ -1,7 +1,7 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './adapter.js';
-import { nameOf } from './address.js';
+import { manifestName, nameOf } from './address.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -70,15 +70,29 @@ function credentials(
   if (key === undefined) return {};
   if (key.trim() === '') {
     const severity = auth.required ? 'error' : 'warning';
-    source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', severity });
+    const hint = source.hides(place)
+      ? 'its variable is set to nothing: set it, or write it into the file .env beside this one'
+      : 'write api_key: "${NAME}" with the name of an environment variable';
+    source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', hint, severity });
     return {};
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    const message = 'api_key holds a space or another character that no key has';
-    source.fault(place, { code: 'bad_api_key', message });
+  // A variable in the form of another program is told as that.
+  if (/^\$?\{\{/.test(key)) return {};
+  if (!/^[\x21-\x7e]+$/.test(key) || /^["'].*["']$/.test(key)) {
+    source.fault(place, { code: 'bad_api_key', ...badKey(key) });
     return {};
   }
   return { [auth.header.toLowerCase()]: auth.prefix + key };
+}
+
+function badKey(key: string): { message: string; hint: string } {
+  if (/^["']/.test(key)) {
+    return { message: 'api_key has quotes in it', hint: 'remove those within its variable' };
+  }
+  const message = 'api_key holds a space or another character that no key has';
+  const [, word] = /^(Bearer|Basic|Token|Key)\s/i.exec(key) ?? [];
+  if (word !== undefined) return { message, hint: `remove "${word}": the gateway writes it` };
+  return { message, hint: 'it may end with a space or a line end: set it anew, without' };
 }
 
 function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
@@ -92,8 +106,10 @@ function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
 }
 
 function tellUnused(source: Source, place: string, manifest: Manifest): void {
-  const message = `api_key is not used: ${manifest.source.file} asks for none`;
-  source.fault(place, { code: 'unused_api_key', message, at: 'key', severity: 'warning' });
+  const own = manifestName(manifest.source);
+  const message = `api_key is not used: the manifest ${own} asks for none`;
+  const hint = 'remove it';
+  source.fault(place, { code: 'unused_api_key', message, hint, at: 'key', severity: 'warning' });
 }
 
 /** Headers whose names and values can be sent, names in lower case. The others are faults. */

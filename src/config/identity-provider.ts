@@ -47,6 +47,8 @@ function readOpenId(
 ): IdentityProvider | undefined {
   require(source, place, 'issuer');
   if (issuer === undefined || !readSafeUrl(source, `${place}/issuer`, issuer)) return undefined;
+  checkIssuer(source, `${place}/issuer`, issuer);
+  checkSecret(source, place, issuer, client);
   // Without the scope `openid` the provider sends no ID token.
   const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
   const asked = [...new Set(['openid', ...scopes])];
@@ -77,14 +79,46 @@ function readSafeUrl(source: Source, place: string, text: string): string | unde
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/u.test(hostname)) return url;
   const message = `${source.word(place)} would carry secrets in the clear`;
-  source.fault(place, { code: 'insecure_url', message, hint: 'use https' });
+  const near = `did you mean "${url.replace(/^http:/i, 'https:')}"?`;
+  const hint = source.hides(place) ? 'use https' : near;
+  source.fault(place, { code: 'insecure_url', message, hint });
   return undefined;
 }
 
 function require(source: Source, place: string, key: Key): void {
   if (source.marks.has(`${place}/${key}`) || source.misspells(place, key)) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
-  source.fault(place, { code: 'missing_key', message });
+  const isGithub = key === 'issuer' && place.endsWith('/github');
+  const hint = isGithub ? 'add kind: github' : `add ${SUCH[key] ?? key}`;
+  source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
+}
+
+const SUCH: Partial<Record<Key, string>> = {
+  issuer: 'it, such as issuer: https://accounts.google.com',
+  client_secret: 'client_secret: "${GITHUB_CLIENT_SECRET}"',
+};
+
+/** Paths of an issuer that are not its address: what is found from it, and asked of it. */
+const ISSUER_PATH =
+  /\/(?:\.well-known\/[\w-]+|(?:oauth2?\/|protocol\/[\w-]+\/)?(?:authorize|auth|token|certs))$/;
+
+function checkIssuer(source: Source, place: string, issuer: string): void {
+  const [path] = ISSUER_PATH.exec(issuer) ?? [];
+  if (path === undefined || source.hides(place)) return;
+  const message = `issuer: ${quote(path)} is a page of the issuer, and not a part of its name`;
+  const hint = `did you mean "${issuer.slice(0, -path.length)}"?`;
+  source.fault(place, { code: 'issuer_path', message, hint });
+}
+
+/** Issuers that let in no client without its secret. */
+const WANT_SECRETS = ['https://accounts.google.com'];
+
+function checkSecret(source: Source, place: string, issuer: string, client: Client): void {
+  if (!WANT_SECRETS.includes(issuer.replace(/\/$/, '')) || client.client_secret) return;
+  if (source.misspells(place, 'client_secret')) return;
+  const message = `${quote(client.name)} has no client_secret, which this issuer asks for`;
+  const hint = 'add client_secret: "${GOOGLE_CLIENT_SECRET}"';
+  source.fault(place, { code: 'missing_secret', message, hint, at: 'key', severity: 'warning' });
 }
 
 function refuseForeign(source: Source, place: string, kind: IdentityProvider['kind']): void {

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { isRecord } from '../lib/is-record.js';
@@ -93,7 +94,7 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
     if (!isPattern(pattern) || source.hides(pointer)) {
       source.complete = false;
       const message = `include: ${source.word(pointer)} is no pattern of files below this folder`;
-      const hint = 'write a relative path such as models/*.yaml: only * stands for other text';
+      const hint = source.hides(pointer) ? RELATIVE : patternHint(pattern);
       source.fault(pointer, { code: 'bad_include', message, hint });
       continue;
     }
@@ -119,15 +120,49 @@ async function includedBy(main: string, pattern: string): Promise<string[]> {
   return files.map((file) => joinPath(folder, file)).filter((file) => file !== normalize(main));
 }
 
+const RELATIVE = 'write a relative path such as models/*.yaml: only * stands for other text';
+
+/** The pattern that a text of another glob most likely means. */
+function patternHint(pattern: string): string {
+  const [, before, names, after] = /^([^{}]*)\{([^{}]+)\}([^{}]*)$/.exec(pattern) ?? [];
+  if (names !== undefined) {
+    const all = names.split(',').map((name) => `'${before}${name.trim()}${after}'`);
+    return `write one for each: [${all.join(', ')}]`;
+  }
+  const bare = pattern.replace(/^(?:\.?\/)+/, '').replaceAll(/(?:\*\*\/)+/g, '');
+  const whole = bare.endsWith('/') ? `${bare}*.yaml` : bare;
+  const isBelow = !/^\/|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(pattern);
+  if (!isBelow) return `the files must stand below the folder of this one: ${RELATIVE}`;
+  const isFixed = whole !== pattern && isPattern(whole);
+  return isFixed ? `did you mean "${whole}"? ${RELATIVE}` : RELATIVE;
+}
+
 async function tellNone(source: Source, pointer: string, pattern: string): Promise<void> {
-  const inside = dirname(pattern);
-  const beside = await findFiles(dirname(source.file), inside === '.' ? '*' : `${inside}/*`);
-  const near = pattern.includes('*') ? undefined : nearestWord(pattern, beside.files);
+  const near = await nearPattern(dirname(source.file), pattern);
   const message = `include: no file matches ${source.word(pointer)}`;
   const hint = near
     ? `did you mean ${quote(near)}?`
-    : 'a pattern is relative to the folder of this file';
+    : 'a pattern is relative to the folder of this file, and no file is there yet';
   source.fault(pointer, { code: 'no_such_file', message, hint });
+}
+
+/** A pattern that matches something: the name of a file or folder may be misspelt, or its end. */
+async function nearPattern(folder: string, pattern: string): Promise<string | undefined> {
+  const ending = /\.ya?ml$/.exec(pattern)?.[0];
+  const other = ending && pattern.slice(0, -ending.length) + (ending === '.yml' ? '.yaml' : '.yml');
+  const [inside = '', ...rest] = pattern.split('/');
+  const folders = (await readdir(folder, { withFileTypes: true }).catch(() => []))
+    .filter((one) => one.isDirectory())
+    .map(({ name }) => name);
+  const right = rest.length > 0 ? nearestWord(inside, folders) : undefined;
+  const beside = pattern.includes('*') ? undefined : joinPath(dirname(pattern), '*');
+  const file = beside && nearestWord(pattern, (await findFiles(folder, beside)).files);
+  const tries = [other, `${pattern}/*.yaml`, right && [right, ...rest].join('/'), file];
+  for (const one of tries) {
+    if (one === undefined || one === pattern || !isPattern(one)) continue;
+    if ((await findFiles(folder, one)).files.length > 0) return one;
+  }
+  return undefined;
 }
 
 interface Part {
@@ -206,7 +241,7 @@ function mergeBlock(source: Source, part: Source, name: string, block: object): 
     if (Object.hasOwn(into, key)) {
       const { file, line, column } = source.place(pointer, 'key');
       const message = `the key ${quote(key)} stands twice under ${quote(name)}`;
-      const hint = `the first is at ${file}:${line}:${column}`;
+      const hint = `the first is at ${file}:${line}:${column}: remove one`;
       part.fault(pointer, { code: 'duplicate_key', message, hint, at: 'key' });
       continue;
     }
@@ -239,9 +274,16 @@ function tellOther(part: Source, name: string): void {
     message: is_setting
       ? `${quote(name)} cannot stand in an included file`
       : `unknown key ${quote(name)}`,
-    hint: is_setting ? 'write it in the main file' : nameHint(name, BLOCKS),
+    hint: is_setting ? 'write it in the main file' : blockHint(part, name),
     at: 'key',
   });
+}
+
+/** An entry that lost the name of its block, or a name that is none. */
+function blockHint(part: Source, name: string): string {
+  const keys = part.keys(join(name)) ?? [];
+  const isModel = keys.includes('upstreams') || keys.includes('capabilities');
+  return isModel ? 'put "models:" above it, and indent it' : nameHint(name, BLOCKS);
 }
 
 /** Empty blocks for those that may stand in a file that could not be read: one fault is enough. */

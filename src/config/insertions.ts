@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { StageInsertions } from '../schema-types/gateway.js';
 import { nameHint } from '../yaml/did-you-mean.js';
@@ -61,7 +62,7 @@ function readSide(
   return Object.entries(block).map(([beside, stages = []]) => {
     const pointer = join('endpoints', name, side, beside);
     const read = stages.flatMap((stage, i) => {
-      if (stage === undefined) return [];
+      if (stage === undefined || !isWhole(source, pointer + join(i), stage)) return [];
       return [readStage(stage, source.place(pointer + join(i)))];
     });
     return { side, beside, stages: read };
@@ -106,6 +107,11 @@ function withStages(
     ...added(own, 'after', at),
     ...added(every, 'after', at),
   ]);
+}
+
+/** Whether nothing was cut from a stage: an option that broke the schema has been told of. */
+export function isWhole(source: Source, pointer: string, stage: string | object): boolean {
+  return isDeepStrictEqual(stage, source.valueAt(pointer));
 }
 
 /** A stage as the file writes it: its name, or a block of its name and its option. */

@@ -44,7 +44,7 @@ function checkOrders(source: Source, at: string, limits: Limits): void {
     source.fault(place, {
       code: 'out_of_range',
       message: `limits.${lower}: ${source.word(place)} is more than ${most}`,
-      hint: `at most ${source.word(`${at}/${upper}`)}`,
+      hint: `write ${source.written(`${at}/${upper}`)} or less, or a larger ${upper}`,
     });
   }
 }

@@ -23,7 +23,11 @@ export function checkListPrices(
     const [first] = payers;
     if (source.text(price_at) === 'list') {
       for (const one of listed) checkListed(source, price_at, one, capabilities, modalities);
-    } else if (first) checkOffList(source, price_at, first.upstream.price, listed);
+    } else if (first) {
+      checkOffList(source, price_at, first.upstream.price, listed);
+      if (listed.length === 0) checkCached(source, price_at, first.upstream.price);
+      checkKinds(source, price_at, first.upstream.price);
+    }
   }
 }
 
@@ -38,6 +42,36 @@ function checkListed(
     const missing = `the list price of ${quote(model)} has no ${quote(unit)}`;
     const message = `the capability ${quote(capability)} has no price: ${missing}`;
     source.fault(pointer, { code: 'missing_price', message, hint: 'write the prices' });
+  }
+}
+
+/** Tokens from a cache are cheaper wherever they have a price of their own. */
+function checkCached(source: Source, price_at: string, price: Price): void {
+  const { cached_input_nano_per_million: cached, input_nano_per_million: input } = price;
+  const place = `${price_at}/cached_input_per_million`;
+  if (cached === undefined || input === 0n || cached <= input || !source.marks.has(place)) return;
+  source.fault(place, {
+    code: 'dear_cache',
+    message: `cached_input_per_million: ${source.word(place)} is more than input_per_million`,
+    hint: 'what is read from a cache costs less: check both, or swap them',
+    severity: 'warning',
+  });
+}
+
+/** Looks at each amount of the units that have several, such as one for each size of an image. */
+function checkKinds(source: Source, price_at: string, price: Price): void {
+  const { per_image, per_video_second, per_audio_minute } = price;
+  const minute = new Map(per_audio_minute === undefined ? [] : [['any', per_audio_minute]]);
+  for (const [unit, kinds] of Object.entries({
+    per_image,
+    per_video_second,
+    per_audio_minute: minute,
+  })) {
+    for (const [kind, nano] of kinds ?? []) {
+      const exact = `${price_at}/${unit}${kind === 'any' ? '' : join(...kind.split('/'))}`;
+      const place = source.marks.has(exact) ? exact : `${price_at}/${unit}`;
+      if (kind !== 'any' || unit !== 'per_image') checkMagnitude(source, place, unit, nano);
+    }
   }
 }
 
@@ -57,7 +91,8 @@ function checkOffList(
   for (const [unit, nano] of amountsOf(price)) {
     const place = pointer + join(unit);
     // A price that could not be read counts as 0, and has a fault of its own.
-    if (nano === 0n && Number(source.text(place)) !== 0) continue;
+    const text = source.text(place)?.trim() ?? '';
+    if (nano === 0n && (text === '' || Number(text) !== 0)) continue;
     const candidates = listed.flatMap((one) => {
       const list_nano = amountsOf(one.price).get(unit) ?? 0n;
       return list_nano === 0n ? [] : [{ ...one, list_nano, ratio: ratio(nano, list_nano) }];
@@ -66,8 +101,10 @@ function checkOffList(
     if (!nearest) checkMagnitude(source, place, unit, nano);
     if (!nearest || farness(nearest.ratio) <= FAR) continue;
     const list = `the list price of ${quote(nearest.model)}, ${formatDollars(nearest.list_nano)}`;
-    const message = `${unit}: ${source.word(place)} is ${inWords(nearest.ratio)} ${list}`;
-    const hint = `read on ${nearest.date}; write price: list, or leave yours if it is meant`;
+    const told = `${inWords(nearest.ratio)} ${list}${asIf(unit, nearest.ratio)}`;
+    const message = `${unit}: ${source.word(place)} is ${told}`;
+    const right = formatDollars(nearest.list_nano);
+    const hint = `write ${right} or price: list (${nearest.date}), or leave yours if it is meant`;
     source.fault(place, { code: 'price_off_list', message, hint, severity: 'warning' });
   }
 }
@@ -77,20 +114,35 @@ const NANO = 1_000_000_000n;
 const CHEAPEST_NANO = NANO / 1_000n;
 const DEAREST_NANO = 1_000n * NANO;
 
+/** The most that a unit beside tokens costs anywhere: above it, cents were most likely meant. */
+const DEAREST_UNIT_NANO: Readonly<Record<string, bigint>> = {
+  per_image: 2n * NANO,
+  per_video_second: 5n * NANO,
+  per_audio_minute: 2n * NANO,
+};
+
 /** Warns of a price for a million tokens that looks like that of one, or of a thousand times it. */
 function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): void {
-  if (!unit.endsWith('_per_million') || nano === 0n) return;
   const tell = (like: string, hint: string): void =>
     source.fault(place, {
       code: 'price_magnitude',
-      message: `${unit}: ${source.word(place)} for a million tokens looks like ${like}`,
+      message: `${unit}: ${source.word(place)} ${like}`,
       hint,
       severity: 'warning',
     });
+  const dearest = DEAREST_UNIT_NANO[unit];
+  if (dearest !== undefined && nano > dearest) {
+    const dollars = formatDollars(nano / 100n);
+    tell('dollars look like cents', `if they are, write ${dollars}; else leave it`);
+  }
+  if (!unit.endsWith('_per_million') || nano === 0n) return;
   if (nano < CHEAPEST_NANO) {
-    tell('the price of one', `for a million write ${formatDollars(nano * 1_000_000n)}`);
+    const [one, thousand] = [nano * 1_000_000n, nano * 1_000n].map(formatDollars);
+    const hint = `if it is that of one token write ${one}, if of a thousand ${thousand}`;
+    tell('for a million tokens looks like the price of one', hint);
   } else if (nano > DEAREST_NANO) {
-    tell('a thousand times what is meant', 'prices are in dollars for a million tokens');
+    const like = 'for a million tokens looks like a thousand times what is meant';
+    tell(like, 'prices are in dollars for a million tokens');
   }
 }
 
@@ -108,6 +160,16 @@ function ratio(nano: bigint, list_nano: bigint): number {
 /** 3 for three times as much, and for a third of it. */
 function farness(ratio: number): number {
   return Math.max(ratio, 1 / ratio);
+}
+
+/** What a ratio looks like: the price is for another number of tokens, or in cents. */
+function asIf(unit: string, ratio: number): string {
+  const isNear = (of: number): boolean => ratio > of / FAR && ratio < of * FAR;
+  if (isNear(100)) return ', as if in cents';
+  if (!unit.endsWith('_per_million')) return '';
+  if (isNear(1e-6)) return ', as if for one token';
+  if (isNear(1e-3)) return ', as if for a thousand tokens';
+  return isNear(1_000) ? ', as if for a billion tokens' : '';
 }
 
 function inWords(ratio: number): string {

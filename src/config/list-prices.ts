@@ -15,6 +15,8 @@ import { readPrice } from './prices.js';
 /** The file in `providers/` that is no manifest. */
 export const PRICES_NAME = 'prices';
 
+const SUCH = 'such as { input_per_million: 0.15, output_per_million: 0.60 }';
+
 /** The list price of one model. */
 export interface ListPrice {
   /** As the list names it: a dated snapshot may have the price of the model that it is one of. */
@@ -52,8 +54,11 @@ export class ListPrices {
   /** What to write where there is no list price. */
   hint({ provider, model }: Target): string {
     const known = this.#of(provider.manifest);
-    if (known) return nameHint(model, Object.keys(known.models ?? {}));
-    return `write the prices: the list has those of ${this.manifests.join(', ')}`;
+    if (known) {
+      const near = nameHint(model, Object.keys(known.models ?? {}));
+      return near.startsWith('did') ? near : `write the prices, ${SUCH}; ${near}`;
+    }
+    return `write the prices, ${SUCH}: the list has those of ${this.manifests.join(', ')}`;
   }
 
   #of(manifest: string): PartialLoad<PricesFile>[string] {

@@ -17,20 +17,28 @@ export function readListen(
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
-  if (host !== undefined && port <= 65_535) return { host, port };
+  if (host !== undefined && port <= 65_535 && !/^\d+$/.test(host)) return { host, port };
   const message = `${key}: ${source.word(pointer)} is not an address and port`;
-  const isOpen = host === undefined && !source.hides(pointer);
+  const isOpen = !source.hides(pointer);
   const known = isOpen ? completed(text, example.port) : undefined;
-  const such = `such as ${example.host}:${example.port}`;
+  const isSocket = text.startsWith('unix:') || text.endsWith('.sock');
+  const address_of_example = `${example.host}:${example.port}`;
+  const such = isSocket
+    ? `a socket file will not do: write ${address_of_example}`
+    : `such as ${address_of_example}`;
   let hint = known === undefined ? such : `did you mean "${known}"?`;
-  if (host !== undefined) hint = 'a port is a number from 0 to 65535';
+  if (port > 65_535) hint = 'a port is a number from 0 to 65535';
   source.fault(pointer, { code: 'bad_listen', message, hint });
   return example;
 }
 
-/** A port without a host, or a host without a port, gets the other half. */
+/** A port without a host, a host without a port, a URL, or the pair of ports of a container. */
 function completed(text: string, default_port: number): string | undefined {
-  const port = /^:?(\d+)$/.exec(text)?.[1];
+  const bare = text.replace(/^https?:\/\//i, '').replace(/\/$/, '');
+  const port = /^:?(\d+)$/.exec(bare)?.[1] ?? /^\d+:(\d+)$/.exec(bare)?.[1];
   if (port !== undefined) return `127.0.0.1:${port}`;
-  return /^[A-Za-z0-9.-]+$/.test(text) ? `${text}:${default_port}` : undefined;
+  const [, six, six_port] = /^((?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}):(\d{2,5})$/i.exec(bare) ?? [];
+  if (six !== undefined) return `[${six}]:${six_port}`;
+  if (bare !== text && /^[\w.-]+:\d{1,5}$/.test(bare)) return bare;
+  return /^[A-Za-z0-9.-]+$/.test(bare) ? `${bare}:${default_port}` : undefined;
 }

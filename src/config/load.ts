@@ -123,6 +123,7 @@ function tellUnused(source: Source, known: Known, models: ReadonlyMap<string, Mo
     source.fault(`/${kind}s${join(name)}`, {
       code: `unused_${kind}`,
       message: `no model uses the ${kind} ${quote(name)}`,
+      hint: 'remove it, or name it in a model',
       at: 'key',
       severity: 'warning',
     });

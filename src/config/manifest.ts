@@ -60,7 +60,8 @@ export class Manifests {
     // Left out, `uses` is the entry's own name, which is no value of the file.
     const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
     const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
-    const hint = isPath(uses) ? '' : manifestHint(uses, await this.#names());
+    const shown = this.#source.hides(pointer) ? '' : uses;
+    const hint = isPath(uses) ? NO_FILE : manifestHint(shown, at, await this.#names());
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
   }
@@ -130,10 +131,14 @@ export class Manifests {
   }
 }
 
+const NO_FILE = 'a path is relative to the folder of gateway.yaml';
+
 /** A name that is near is told first: most providers that have no manifest speak OpenAI's wire. */
-function manifestHint(uses: string, names: readonly string[]): string {
+function manifestHint(uses: string, at: 'key' | 'value', names: readonly string[]): string {
+  if (uses.includes('/')) return `did you mean "./${uses}"?`;
   const near = nearestWord(uses, names);
-  const general = '"uses: openai-compatible" with a base_url reaches others of that wire';
+  const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
+  const general = at === 'key' ? `say which manifest it uses: ${reach}` : reach;
   return near === undefined ? general : `did you mean "${near}"? ${general}`;
 }
 

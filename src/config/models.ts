@@ -8,6 +8,7 @@ import type { Modalities } from '../pipeline/modality.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
 import { checkUnits, readPrice } from './prices.js';
+import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
@@ -16,6 +17,8 @@ import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/mo
 
 type Entry = PartialLoad<ModelEntry>;
 type DefaultCreated = (pointer: string) => number;
+
+const SUCH_A_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
@@ -82,7 +85,9 @@ function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Kn
   if (owner === undefined || !known.owners || known.owners.includes(owner)) return;
   const place = `${pointer}/owner`;
   const message = `no owner is called ${source.word(place)}`;
-  const hint = nameHint(owner, known.owners);
+  const near = nameHint(owner, known.owners);
+  const add = `${near}; or add it under owners: ${flow(owner)}: { name: ${flow(owner)} }`;
+  const hint = near.startsWith('did') || source.hides(place) ? near : add;
   source.fault(place, { code: 'unknown_owner', message, hint });
 }
 
@@ -97,8 +102,8 @@ function readModelPrice(
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
   if (!source.marks.has(`${pointer}/price`) && !source.misspells(pointer, 'price')) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
-    const hint = 'add price, or write price: free';
-    source.fault(pointer, { code: 'missing_price', message, hint });
+    const hint = `write price: list, price: free, or ${SUCH_A_PRICE}`;
+    source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });
   }
   return FREE;
 }
@@ -166,7 +171,7 @@ function readCreated(
     Number.isFinite(date.getTime()) && date.toISOString().startsWith(created.slice(0, 10));
   if (real) return Math.floor(date.getTime() / 1000);
   const message = `created: ${source.word(pointer)} is not a day of the calendar`;
-  source.fault(pointer, { code: 'wrong_value', message });
+  source.fault(pointer, { code: 'wrong_value', message, hint: 'such as 2024-07-18' });
   return undefined;
 }
 

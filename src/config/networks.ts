@@ -10,11 +10,38 @@ export function readNetworks(
 ): string[] {
   return texts.flatMap((text, i) => {
     if (text === undefined) return [];
-    if (parseNetwork(text)) return [text];
+    if (parseNetwork(text)) {
+      tellEverybody(source, pointer, i, text);
+      return [text];
+    }
     const place = pointer + join(i);
     const message = `${label(pointer)}: ${source.word(place)} is not a network`;
-    const hint = 'such as 127.0.0.1, 10.0.0.0/8 or 2001:db8::/32';
+    const near = source.hides(place) ? undefined : meantNetwork(text);
+    const such = 'such as 127.0.0.1, 10.0.0.0/8 or 2001:db8::/32';
+    const hint = near === undefined ? such : `did you mean "${near}"?`;
     source.fault(place, { code: 'bad_network', message, hint });
     return [];
   });
+}
+
+/** Warns of a network that holds all addresses: each client could then pass for another one. */
+function tellEverybody(source: Source, pointer: string, i: number, text: string): void {
+  if (!text.endsWith('/0')) return;
+  const place = pointer + join(i);
+  const message = `${label(pointer)}: ${source.word(place)} lets every client claim any address`;
+  const hint = 'write the address of the proxy, such as 127.0.0.1/32';
+  source.fault(place, { code: 'open_network', message, hint, severity: 'warning' });
+}
+
+/** A name, a mask in dots, or a length that is too great. */
+function meantNetwork(text: string): string | undefined {
+  if (text === 'localhost') return '127.0.0.1/32';
+  const [, address = '', mask = ''] = /^([\d.]+)\/([\d.]+)$/.exec(text) ?? [];
+  const bits = mask
+    .split('.')
+    .map((byte) => Number(byte).toString(2).padStart(8, '0'))
+    .join('');
+  const length = mask.includes('.') ? bits.replace(/0+$/, '').length : 32;
+  const network = `${address}/${length}`;
+  return parseNetwork(network) ? network : undefined;
 }

@@ -15,10 +15,13 @@ export function readOrigins(
     if (text === '*' || isOrigin(text)) return [text];
     const place = pointer + join(i);
     const message = `${label(pointer)}: ${source.word(place)} is not an origin`;
-    const near = URL.canParse(text) ? new URL(text).origin : '';
+    const host = /^[\w-]+(?:\.[\w-]+)+(?::\d+)?$/.test(text) ? `https://${text}` : text;
+    const near = URL.canParse(host) ? new URL(host).origin : '';
+    const isWild = text !== '*' && text.includes('*') && !source.hides(place);
+    const such = "such as https://app.example.com, or '*' for all";
     const hint =
       !isOrigin(near) || source.hides(place)
-        ? "such as https://app.example.com, or '*' for all"
+        ? `${isWild ? 'an origin has no * in it: write each, ' : ''}${such}`
         : `did you mean ${near}?`;
     source.fault(place, { code: 'bad_origin', message, hint });
     return [];

@@ -69,14 +69,15 @@ export function checkUnits(
   for (const [unit, { pays }] of units) {
     if (!given.includes(unit) || pays.some((one) => capabilities.has(one))) continue;
     const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
-    const hint = `it pays for ${pays.join(', ')}`;
+    const hint = `remove it: it pays for ${pays.join(', ')}`;
     source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
   }
   // A key that is no unit at all is told already, and may well be the one that seems to be missing.
   if (!given.every((key) => units.has(key))) return;
   for (const [unit, capability] of missingUnits(given, capabilities, modalities)) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
-    source.fault(pointer, { code: 'missing_price', message, hint: `add ${unit}` });
+    const hint = `add ${unit}, in dollars, such as ${unit}: 0.60`;
+    source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
 

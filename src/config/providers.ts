@@ -1,7 +1,7 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { Provider, Timeouts } from '../core/provider.js';
 import { checkNames } from './adapter.js';
-import { readAddress } from './address.js';
+import { manifestName, readAddress } from './address.js';
 import { readHeaders } from './headers.js';
 import type { Manifest } from './adapter.js';
 import type { Manifests } from './manifest.js';
@@ -47,19 +47,33 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
-  if (source.misspells(pointer, 'uses')) return undefined;
+  if (source.misspells(pointer, 'uses') || isTold(source, name)) return undefined;
   if (!source.marks.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
+}
+
+/** Keys of other programs for `uses`, each of which is told with its place here. */
+const KINDS = ['type', 'kind', 'manifest', 'adapter', 'driver', 'provider', 'format', 'api_type'];
+/** Blocks that may have slipped in here, which is told already. */
+const BLOCKS = ['owners', 'models', 'endpoints'];
+
+function isTold(source: Source, name: string): boolean {
+  const pointer = `/providers${join(name)}`;
+  const keys = source.keys(pointer) ?? [];
+  const isElsewhere = BLOCKS.includes(name) && !keys.includes('uses');
+  return isElsewhere || (!keys.includes('uses') && keys.some((key) => KINDS.includes(key)));
 }
 
 function readProvider(source: Source, name: string, entry: Entry, manifest: Manifest): Provider {
   const { data, answer } = manifest;
   const pointer = `/providers${join(name)}`;
   if (data.in_process === undefined && source.marks.has(`${pointer}/settings`)) {
-    const message = `settings are not used: ${manifest.source.file} does not answer in process`;
+    const own = manifestName(manifest.source);
+    const message = `settings are not used: the manifest ${own} does not answer in process`;
+    const hint = 'fields of requests are set by an upstream of a model: set: { NAME: VALUE }';
     const place = `${pointer}/settings`;
-    source.fault(place, { code: 'unused_settings', message, at: 'key', severity: 'warning' });
+    source.fault(place, { code: 'unused_settings', message, hint, at: 'key', severity: 'warning' });
   } else {
     checkNames(source, `${pointer}/settings`, 'setting', manifest.settings);
   }
@@ -106,12 +120,27 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
     const place = `${pointer}/timeout/${phase}`;
     return readDuration(source, place, entry.timeout?.[phase], { default: standard, min: 1 });
   };
-  return {
+  const timeouts = {
     connect_ms: read('connect'),
     first_byte_ms: read('first_byte'),
     idle_ms: read('idle'),
     total_ms: read('total'),
   };
+  checkOrder(source, `${pointer}/timeout`, timeouts);
+  return timeouts;
+}
+
+/** A call that ends as a whole before one of its phases may never reaches that phase's time. */
+function checkOrder(source: Source, pointer: string, timeouts: Timeouts): void {
+  if (!source.marks.has(`${pointer}/total`)) return;
+  for (const phase of ['connect', 'first_byte', 'idle'] as const) {
+    const place = `${pointer}/${phase}`;
+    if (!source.marks.has(place) || timeouts[`${phase}_ms`] <= timeouts.total_ms) continue;
+    const total = source.word(`${pointer}/total`);
+    const message = `timeout.${phase}: ${source.word(place)} is never reached: total is ${total}`;
+    const hint = 'total is the time of the whole call: make it the longest';
+    source.fault(place, { code: 'unreached_timeout', message, hint, severity: 'warning' });
+  }
 }
 
 function readPollInterval(

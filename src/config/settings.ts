@@ -73,6 +73,7 @@ export function readSettings(
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
   if (dashboard && url !== undefined) checkPath(source, public_url);
+  checkJournal(source, gateway.journal);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
     listen: readListen(source, 'listen', address, LISTEN),
@@ -98,6 +99,12 @@ export function readSettings(
     traces: readTraces(source, gateway.traces),
     alerts: readAlerts(source, gateway.alerts),
   };
+}
+
+function checkJournal(source: Source, written: string | undefined): void {
+  if (written === undefined || !/^[a-z]{3,}:/i.test(written) || source.hides('/journal')) return;
+  const message = `journal: ${source.word('/journal')} is no folder on a local disk`;
+  source.fault('/journal', { code: 'wrong_value', message, hint: 'such as data/journal' });
 }
 
 /** The folder of the journal. It lies beside the SQLite file, since that disk is kept. */
@@ -147,11 +154,14 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
   const size = (key: SizeLimit, default_bytes: number, min = 1024) =>
     readSize(source, `/limits/${key}`, limits[key], { default: default_bytes, min });
   const drain = { default: 30_000, min: 0 };
+  const body_bytes = size('body', 20 * MB);
+  const in_flight_bytes = size('in_flight_bytes', 256 * MB, 64 * 1024);
+  checkRoom(source, body_bytes, in_flight_bytes);
   return {
-    body_bytes: size('body', 20 * MB),
+    body_bytes,
     body_values: limits.body_values ?? 100_000,
     body_stall_ms: readDuration(source, '/limits/body_stall', limits.body_stall, STALL),
-    in_flight_bytes: size('in_flight_bytes', 256 * MB, 64 * 1024),
+    in_flight_bytes,
     answer_bytes: size('answer', 64 * MB),
     stream_bytes: size('stream', 256 * MB),
     event_bytes: size('event', 8 * MB),
@@ -181,6 +191,23 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     failed_keys: limits.failed_keys ?? 300,
     sign_ins: limits.sign_ins ?? 30,
   };
+}
+
+/** An account has half of the memory, and each byte of a body counts three times in it. */
+const ROOM_OF_BODY = 6;
+
+/** A body for which an account never has the room is refused, whatever `body` allows. */
+function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number): void {
+  const place = ['in_flight_bytes', 'body'].find((key) => source.marks.has(`/limits/${key}`));
+  if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
+  const least = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
+  const most = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
+  source.fault(`/limits/${place}`, {
+    code: 'unreached_limit',
+    message: `limits.in_flight_bytes leaves room for bodies of ${most}kb, fewer than limits.body`,
+    hint: `write in_flight_bytes: ${least}mb, or a smaller body`,
+    severity: 'warning',
+  });
 }
 
 function readRequests(

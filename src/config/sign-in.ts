@@ -58,7 +58,7 @@ function checkAllow(
   const written = source.marks.has('/sign_in/allow') || source.misspells('/sign_in', 'allow');
   if (declared && !written) {
     const message = '"sign_in" is missing the key "allow": who may come in';
-    const hint = "addresses, domains such as '@example.org', or '*' for everybody";
+    const hint = "add it, such as allow: ['@example.org', ada@example.com], or ['*'] for everybody";
     source.fault('/sign_in', { code: 'missing_key', message, hint, at: 'key' });
   }
   if (!allow.includes('*') || Number(block.credit ?? 0) === 0) return;

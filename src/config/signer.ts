@@ -3,7 +3,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import { nameOf } from './address.js';
+import { manifestName, nameOf } from './address.js';
 import type { Adapters, Manifest } from './adapter.js';
 
 type Entry = PartialLoad<ProviderEntry>;
@@ -24,8 +24,10 @@ export function readSigner(
   const given = KEYS.filter((key) => source.marks.has(`${pointer}/${key}`));
   if (!manifest.source.marks.has('/auth/signer')) {
     for (const key of given) {
-      const message = `${key} is not used: ${manifest.source.file} signs no requests`;
-      const wrong = { code: 'unused_key', message, at: 'key', severity: 'warning' } as const;
+      const own = manifestName(manifest.source);
+      const message = `${key} is not used: the manifest ${own} signs no requests`;
+      const hint = 'remove it';
+      const wrong = { code: 'unused_key', message, hint, at: 'key', severity: 'warning' } as const;
       source.fault(`${pointer}/${key}`, wrong);
     }
     return undefined;

@@ -3,8 +3,9 @@ import type { Model } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 import type { Modalities } from '../pipeline/modality.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
-import { isExtension, pointer as join, quote, segments, type Source } from '../yaml/source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { isPublic } from '../upstream/ssrf-guard.js';
+import { checkTexts } from './clear-text.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
 /** What a file says once it is read, for checks that need more than one of its parts. */
@@ -21,53 +22,11 @@ export interface ReadFile {
 
 /** Finds what is well formed and most likely not meant, and costs money or customers. */
 export function checkSlips(source: Source, file: ReadFile): void {
-  for (const [pointer, { text, expanded }] of source.marks) {
-    if (expanded || text === undefined || isExtension(pointer)) continue;
-    checkUnexpanded(source, pointer, text);
-    checkSecret(source, pointer, text);
-  }
+  checkTexts(source);
   checkOpen(source, file);
   checkMetrics(source, file);
   if (source.complete) checkReached(source, file);
   checkUpstreams(source, file);
-}
-
-/** How each of these forms begins. Most texts begin otherwise, and are asked no further. */
-const FOREIGN_START = /^(?:[$%]|env[:.]|os\.|\{\{)/;
-
-/** The ways in which other programs write a variable of the environment. */
-const FOREIGN_VARIABLES = [
-  /^\$([A-Za-z_]\w{0,99})$/,
-  /^(?:os\.environ\/|env[:.])([A-Za-z_]\w{0,99})$/,
-  /^%([A-Za-z_]\w{0,99})%$/,
-  /^\$?\{\{ ?(?:env\.|secrets\.)?([A-Za-z_]\w{0,99}) ?\}\}$/,
-];
-
-function checkUnexpanded(source: Source, pointer: string, text: string): void {
-  if (!FOREIGN_START.test(text)) return;
-  const name = FOREIGN_VARIABLES.map((form) => form.exec(text)?.[1]).find(Boolean);
-  if (name === undefined || pointer.includes('/set/')) return;
-  const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
-  source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${name}}"` });
-}
-
-const SECRETS: ReadonlySet<string> = new Set([
-  'api_key',
-  'client_secret',
-  'secret_access_key',
-  'secret',
-]);
-/** A text that is shorter is no secret that a provider gives. */
-const SECRET_CHARACTERS = 20;
-
-/** Warns of a secret that stands in the file itself. The message never shows it. */
-function checkSecret(source: Source, pointer: string, text: string): void {
-  if (text.length < SECRET_CHARACTERS) return;
-  const key = segments(pointer).at(-1) ?? '';
-  if (!SECRETS.has(key) || !/^[\w.-]+$/.test(text)) return;
-  const message = `${key} stands in clear text in this file, where whoever reads the file has it`;
-  const hint = 'write "${NAME}" and set that environment variable, or ${file:PATH}';
-  source.fault(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
 }
 
 /** Warns where other machines can call the gateway and cannot do so safely. */
@@ -140,10 +99,14 @@ const RARE = 1_000;
 function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void {
   for (const [id, entry] of Object.entries(gateway.models ?? {})) {
     const upstreams = entry?.upstreams ?? [];
-    const weights = upstreams.map((one) => one?.weight);
+    // A weight that is no number is told of, and was meant as one.
+    const weights = upstreams.map((one, at) => {
+      const place = `/models${join(id)}/upstreams${join(at)}/weight`;
+      return one?.weight ?? (source.marks.has(place) ? 1 : undefined);
+    });
     for (const [at, one] of upstreams.entries()) {
       const pointer = `/models${join(id)}/upstreams${join(at)}`;
-      checkWeight(source, `${pointer}/weight`, weights, at);
+      if (one?.weight !== undefined) checkWeight(source, `${pointer}/weight`, weights, at);
       const isLast = at === upstreams.length - 1;
       const provider = providers.get(one?.provider ?? '')?.provider;
       if (isLast || !provider?.local || one?.weight !== undefined) continue;

@@ -12,26 +12,66 @@ const POINTER = '/store';
 export function readStoreUrl(source: Source, text: string, directory: string): string {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1];
   if (scheme === undefined) {
-    const path = /^[\w./-]+\.\w+$/.test(text) && !source.hides(POINTER) ? text : undefined;
-    const hint = path ? `did you mean "sqlite:${path}"?` : 'such as sqlite:data/tollgate.db';
-    tell(source, 'store does not begin with sqlite: or postgres://', hint);
+    tell(source, 'store does not begin with sqlite: or postgres://', schemeHint(source, text));
   } else if (!SCHEMES.includes(scheme)) {
-    const near = nearestWord(scheme, SCHEMES);
-    const hint = near === undefined ? 'use sqlite: or postgres://' : `did you mean "${near}"?`;
     const word = source.hides(POINTER) ? 'this' : quote(scheme);
-    tell(source, `store: ${word} is no kind of store`, hint);
+    tell(source, `store: ${word} is no kind of store`, kindHint(scheme));
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
-    const hint = 'it looks like postgres://USER:PASSWORD@HOST/DATABASE';
+    const hint = text.includes('#') ? ESCAPES : LOOKS;
     tell(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
-  }
+  } else checkPostgres(source, new URL(text));
   return text;
+}
+
+const LOOKS = 'it looks like postgres://USER:PASSWORD@HOST/DATABASE';
+const ESCAPES = 'in a password # is written as %23, @ as %40 and / as %2F';
+const BOTH = 'write sqlite:data/tollgate.db or postgres://USER:PASSWORD@HOST/DATABASE';
+
+function schemeHint(source: Source, text: string): string {
+  if (/^postgres(?:ql)?$/i.test(text)) return LOOKS;
+  const [, name] = /^(?:\$|os\.environ\/|env[:.])([A-Za-z_]\w*)$/.exec(text) ?? [];
+  if (name !== undefined && !source.hides(POINTER)) return `write "\${${name}}"`;
+  const isPath = /^[\w./-]+\.\w+$/.test(text) && !source.hides(POINTER);
+  return isPath && !text.startsWith('os.') ? `did you mean "sqlite:${text}"?` : BOTH;
+}
+
+/** `postgresql+asyncpg` and `jdbc` belong to the libraries of other languages. */
+function kindHint(scheme: string): string {
+  if (/^(?:postgres(?:ql)?\+|jdbc$|pgsql$|psql$)/i.test(scheme)) return LOOKS;
+  const near = nearestWord(scheme, SCHEMES);
+  return near === undefined ? BOTH : `did you mean "${near}"?`;
+}
+
+function checkPostgres(source: Source, url: URL): void {
+  if (url.hash !== '') {
+    tell(source, 'store: a # cannot stand in the URL of a database', ESCAPES);
+  } else if (url.pathname.length < 2) {
+    source.fault(POINTER, {
+      code: 'no_database',
+      message: 'store: the URL names no database, so that of the name of the user is taken',
+      hint: 'end it with /DATABASE, such as /tollgate',
+      severity: 'warning',
+    });
+  } else if (url.password !== '' && !source.hides(POINTER)) {
+    source.fault(POINTER, {
+      code: 'secret_in_clear',
+      message: 'the password of the store stands in clear text in this file',
+      hint: 'write postgres://USER:${DB_PASSWORD}@HOST/DATABASE, and set that variable',
+      severity: 'warning',
+    });
+  }
 }
 
 function readPath(source: Source, path: string, directory: string): string {
   if (path === '' || path.startsWith(':') || path.endsWith('/')) {
     tell(source, 'store: sqlite: needs the path of a file', 'such as sqlite:data/tollgate.db');
+  }
+  if (/^\/\/[^/]/.test(path)) {
+    const hint =
+      'write sqlite:data/tollgate.db, or sqlite:/var/lib/tollgate.db: no // stands there';
+    tell(source, 'store: // stands before the name of a host, and SQLite has a file', hint);
   }
   return `sqlite:${resolve(directory, path.replace(/^\/\/(?=\/)/, ''))}`;
 }

@@ -5,6 +5,7 @@ import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
+import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
@@ -80,7 +81,12 @@ function findProvider(
 ): ReadProvider | undefined {
   if (names && !names.includes(name)) {
     const message = `no provider is called ${source.word(pointer)}`;
-    source.fault(pointer, { code: 'unknown_provider', message, hint: nameHint(name, names) });
+    const near = nameHint(name, names);
+    const isModel = source.keys('/models')?.includes(name) === true;
+    const add = `${near}; or add it under providers: ${flow(name)}: { api_key: '\${KEY}' }`;
+    const isPlain = near.startsWith('did') || source.hides(pointer) || isModel;
+    const hint = isPlain ? near : add;
+    source.fault(pointer, { code: 'unknown_provider', message, hint });
   }
   return providers.get(name);
 }
@@ -98,6 +104,9 @@ function readUpstream(
   checkChanges(source, pointer, own, modalities);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
+  checkModel(source, pointer, target, (other) =>
+    prices.find({ provider, model: other }, modalities),
+  );
   const own_at = `${pointer}/price`;
   const price_at = entry.price === undefined ? model.price_at : own_at;
   const paid =
@@ -118,6 +127,30 @@ function readUpstream(
     price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
   return { pointer, upstream, price_at, listed, read };
+}
+
+/** Finds an ID that the provider does not know: one with a space, or with its own name in front. */
+function checkModel(
+  source: Source,
+  pointer: string,
+  { provider, model }: Pick<Upstream, 'provider' | 'model'>,
+  find: (model: string) => unknown,
+): void {
+  const place = `${pointer}/model`;
+  if (!source.marks.has(place) || source.hides(place)) return;
+  if (model !== model.trim()) {
+    const message = `model: ${source.word(place)} begins or ends with a space`;
+    source.fault(place, { code: 'bad_model', message, hint: `write ${flow(model.trim())}` });
+  }
+  const bare = model.slice(model.indexOf('/') + 1);
+  const isPrefixed = bare !== model && model.startsWith(`${provider.manifest}/`);
+  if (!isPrefixed || find(model) !== undefined || find(bare) === undefined) return;
+  source.fault(place, {
+    code: 'prefixed_model',
+    message: `model: the provider itself knows ${source.word(place)} as ${quote(bare)}`,
+    hint: `write ${flow(bare)}: the provider stands in a key of its own`,
+    severity: 'warning',
+  });
 }
 
 /** Stands where a price is missing, which is a fault. */

@@ -50,9 +50,9 @@ function isPath(name: string): boolean {
 }
 
 async function importStage(path: string): Promise<Stage> {
-  if (isPath(path) && !path.startsWith('/')) throw new Error('there is no such file');
+  if (isPath(path) && !path.startsWith('/')) throw new Error(NO_FILE);
   const module = (await import(await addressOf(path))) as { default?: unknown };
-  if (!isStage(module.default)) throw new Error('its default export is not a stage');
+  if (!isStage(module.default)) throw new Error(NO_STAGE);
   return ownStage(module.default);
 }
 
@@ -80,6 +80,14 @@ function isStage(value: unknown): value is Stage {
   return typeof name === 'string' && shaped && typeof create === 'function';
 }
 
+const NO_FILE = 'there is no such file';
+const NO_STAGE = 'its default export is not a stage';
+
+const HINTS: Readonly<Record<string, string>> = {
+  [NO_FILE]: 'a path is relative to the folder of gateway.yaml',
+  [NO_STAGE]: 'write export default { name, shape, create }',
+};
+
 function pluginFault({ name, place }: StageEntry, error: unknown): ConfigFault {
   const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'unknown fault';
   return {
@@ -87,7 +95,7 @@ function pluginFault({ name, place }: StageEntry, error: unknown): ConfigFault {
     code: 'plugin',
     ...place,
     message: `the stage "${name}" cannot be loaded: ${reason}`,
-    hint: 'its default export must have name, shape and create',
+    hint: HINTS[reason] ?? 'correct that in the file',
   };
 }
 

@@ -14,8 +14,9 @@ export function checkPipelines(
   stages: ReadonlyMap<string, Stage>,
 ): ConfigFault[] {
   const found = new Map<string, { fault: ConfigFault; more: number }>();
+  const givers = giversOf(endpoints, stages);
   for (const endpoint of endpoints) {
-    for (const fault of inspectEndpoint(endpoint, stages)) {
+    for (const fault of inspectEndpoint(endpoint, stages, givers)) {
       // A stage that stands in several endpoints by one line of the file is told once.
       const { file, line, column } = fault;
       const words = fault.message.replace(`"${endpoint.name}"`, '');
@@ -32,18 +33,35 @@ export function checkPipelines(
   });
 }
 
+/** By fact, the stage that gives it in some endpoint. */
+type Givers = ReadonlyMap<string, string>;
+
+function giversOf(endpoints: readonly EndpointEntry[], stages: ReadonlyMap<string, Stage>): Givers {
+  const givers = new Map<string, string>();
+  for (const endpoint of endpoints) {
+    for (const entry of endpoint.stages) {
+      const gives = readStep(entry, endpoint, stages, [])?.shape.gives ?? [];
+      for (const need of gives) givers.set(factOf(need), givers.get(factOf(need)) ?? entry.name);
+    }
+  }
+  return givers;
+}
+
 function inspectEndpoint(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
+  givers: Givers,
 ): ConfigFault[] {
   const faults: ConfigFault[] = [];
   const given = new Map<string, Given>();
+  const told = new Set<string>();
   const steps: Step[] = [];
   for (const entry of endpoint.stages) {
     const step = readStep(entry, endpoint, stages, faults);
     // After a stage that cannot be read, what follows would only be blamed for what it lacks.
     if (!step) return faults;
-    faults.push(...missing(step, given, endpoint), ...repeated(step, given, endpoint));
+    faults.push(...missing(step, given, endpoint, { givers, told }));
+    faults.push(...repeated(step, given, endpoint));
     faults.push(...late(step, given, endpoint));
     for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
     steps.push(step);
@@ -70,7 +88,7 @@ function readStep(
   const stage = stages.get(entry.name);
   if (!stage) {
     const message = `endpoint "${endpoint.name}" names the unknown stage "${entry.name}"`;
-    faults.push(fault(entry, 'unknown_stage', message, didYouMean(entry.name, [...stages.keys()])));
+    faults.push(fault(entry, 'unknown_stage', message, stageHint(entry.name, [...stages.keys()])));
     return undefined;
   }
   try {
@@ -100,14 +118,24 @@ function said(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 }
 
-function missing(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {
+/** A fact that is missing is told at the first stage that needs it. */
+function missing(
+  step: Step,
+  given: ReadonlyMap<string, Given>,
+  endpoint: EndpointEntry,
+  { givers, told }: { givers: Givers; told: Set<string> },
+): ConfigFault[] {
   return step.shape.needs.flatMap((need) => {
     const name = factOf(need);
     const found = given.get(name);
     const who = `stage "${step.entry.name}" of endpoint "${endpoint.name}"`;
     if (!found) {
+      if (told.has(name)) return [];
+      told.add(name);
       const message = `${who} needs the fact "${name}", which no earlier stage gives`;
-      return [fault(step.entry, 'missing_fact', message, '')];
+      const giver = givers.get(name);
+      const hint = giver === undefined ? '' : `put it after ${quoted(giver, endpoint)}`;
+      return [fault(step.entry, 'missing_fact', message, hint)];
     }
     if (need === name || kindOf(need).split('|').includes(kindOf(found.need))) return [];
     const message =
@@ -115,6 +143,12 @@ function missing(step: Step, given: Map<string, Given>, endpoint: EndpointEntry)
       `but stage "${found.by.name}" gives kind "${kindOf(found.need)}"`;
     return [fault(step.entry, 'wrong_fact', message, '')];
   });
+}
+
+/** A stage that the endpoint lacks has to be added as well. */
+function quoted(stage: string, { stages }: EndpointEntry): string {
+  const isThere = stages.some(({ name }) => name === stage);
+  return isThere ? `"${stage}"` : `"${stage}", which this endpoint lacks`;
 }
 
 function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {
@@ -189,6 +223,13 @@ function factOf(need: Need): string {
 
 function kindOf(need: Need): string {
   return need.slice(factOf(need).length + 1) || 'any';
+}
+
+function stageHint(name: string, known: readonly string[]): string {
+  if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
+  const hint = didYouMean(name, known);
+  const own = 'one of your own is written as a path, ./FILE.js, or is a package that is installed';
+  return hint.startsWith('one of') ? `${hint}; ${own}` : hint;
 }
 
 function didYouMean(wrong: string, choices: readonly string[]): string {

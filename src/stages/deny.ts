@@ -42,7 +42,7 @@ function read(option: unknown): Denied {
   const patterns = patternsOf(search);
   const list = new WordList(words.filter((word) => word !== undefined));
   if (patterns.length === 0 && words.length === 0) {
-    throw new OptionError('it needs words, patterns or also: it would deny nothing');
+    throw new OptionError('it needs words, patterns or also, such as { words: [project orchid] }');
   }
   return {
     *isIn(text) {

@@ -23,10 +23,23 @@ export function patternsOf({ patterns = [], also = [] }: SearchOptions): TextPat
 }
 
 function compiled(source: string, at: number): TextPattern {
+  const [, bare, flags] = /^\/(.+)\/([a-z]*)$/.exec(source) ?? [];
+  if (bare !== undefined) {
+    const right = flags?.includes('i') ? `(?i)${bare}` : bare;
+    throw new OptionError(`also[${at}] has slashes around it: write '${right}'`);
+  }
   try {
     return ownPattern(OWN_KIND, source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OptionError(`also[${at}] cannot be used: ${reason}`);
+    throw new OptionError(`also[${at}] cannot be used: ${reason}${wayOut(reason)}`);
   }
+}
+
+/** What to write in place of what the syntax does not have. */
+function wayOut(reason: string): string {
+  if (/\(\?[=!<]/.test(reason)) return '; RE2 looks neither ahead nor behind: match the whole text';
+  if (/missing closing/.test(reason))
+    return '; close it, or write \\ before what stands for itself';
+  return /empty text/.test(reason) ? '; write + in place of *' : '';
 }

@@ -1,22 +1,51 @@
-/** Words for the present ones that are too different from them to be typing errors. */
-const RENAMED: ReadonlyMap<string, string> = new Map([
-  ['most', 'max'],
-  ['pictures', 'images'],
-  // Words for the same thing elsewhere.
-  ['text', 'chat'],
-  ['llm', 'chat'],
-  ['completion', 'chat'],
-  ['completions', 'chat'],
-  ['functions', 'tools'],
-  ['functioncalling', 'tools'],
-  ['apibase', 'base_url'],
-  ['baseuri', 'base_url'],
-  ['endpoint', 'base_url'],
-  ['maxinputtokens', 'context'],
-  ['contextlength', 'context'],
-  ['contextwindow', 'context'],
-  ['maxoutputtokens', 'max_tokens'],
-]);
+/** Words of other times and programs that are too different from ours to be typing errors. */
+const RENAMED: Readonly<Record<string, readonly string[]>> = {
+  most: ['max'],
+  pictures: ['images'],
+  text: ['chat'],
+  llm: ['chat'],
+  completion: ['chat'],
+  completions: ['chat'],
+  functions: ['tools'],
+  functioncalling: ['tools'],
+  imageinput: ['vision'],
+  images: ['image', 'images'],
+  imagegeneration: ['image'],
+  videogeneration: ['video'],
+  tts: ['speech'],
+  texttospeech: ['speech'],
+  stt: ['transcription'],
+  asr: ['transcription'],
+  whisper: ['transcription'],
+  speechtotext: ['transcription'],
+  pdf: ['file'],
+  documents: ['file'],
+  apibase: ['base_url'],
+  baseuri: ['base_url'],
+  endpoint: ['base_url'],
+  url: ['base_url'],
+  token: ['api_key'],
+  apitoken: ['api_key'],
+  secret: ['api_key', 'client_secret'],
+  organisation: ['owner'],
+  maxinputtokens: ['context'],
+  contextlength: ['context'],
+  contextwindow: ['context'],
+  maxcontext: ['context'],
+  maxoutput: ['max_tokens'],
+  maxoutputtokens: ['max_tokens'],
+  maxcompletiontokens: ['max_tokens'],
+  sound: ['audio'],
+  auto: ['list'],
+  default: ['list'],
+  catalog: ['list'],
+  2160: ['4k'],
+  '2160p': ['4k'],
+  uhd: ['4k'],
+  hd: ['hd', '1080p'],
+  fullhd: ['1080p'],
+  stop: ['abort'],
+};
 
 /**
  * The nearest candidate: the one with the fewest typing errors, if they are few for its length.
@@ -26,15 +55,15 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const wrong = plain(word);
   if (wrong === '' || wrong.length > 64) return undefined;
-  const today = RENAMED.get(wrong);
-  if (today !== undefined && candidates.includes(today)) return today;
+  const ours = Object.hasOwn(RENAMED, wrong) ? RENAMED[wrong] : undefined;
+  const today = ours?.find((one) => candidates.includes(one));
   let best: string | undefined;
   let fewest = Infinity;
   for (const candidate of candidates) {
     const slips = countSlips(word, candidate);
     if (slips < fewest) [best, fewest] = [candidate, slips];
   }
-  return best;
+  return today === undefined || fewest <= 1 ? best : today;
 }
 
 /** Names that a hint lists before it counts the rest. */
@@ -64,7 +93,9 @@ function countSlips(word: string, candidate: string): number {
   const shorter = Math.min(wrong.length, right.length);
   const begins = shorter >= 4 && (wrong.startsWith(right) || right.startsWith(wrong));
   const related = begins || sharesParts(word, candidate);
-  return related ? allowed + Math.abs(wrong.length - right.length) : Infinity;
+  // How a name begins says more of it than how it ends.
+  const bonus = begins ? 2 : 0;
+  return related ? allowed + Math.abs(wrong.length - right.length) - bonus : Infinity;
 }
 
 /** Whether one has all parts of the other, as `key` and `api_key`, or most parts are equal. */

@@ -1,4 +1,5 @@
 import { parseDollars } from '../lib/money.js';
+import { meantNumber } from './meant-values.js';
 import type { Source } from './source.js';
 import { label } from './schema-errors.js';
 
@@ -11,10 +12,13 @@ const MOST_NANO = parseDollars('1e9');
 export function readDollars(source: Source, pointer: string): bigint {
   const nano = parsed(source.text(pointer) ?? '');
   if (nano !== undefined && nano >= 0n && nano <= MOST_NANO) return nano;
+  const text = source.text(pointer) ?? '';
+  const meant = source.hides(pointer) ? undefined : meantNumber(text, false);
+  const fits = meant !== undefined && meant !== text && parsed(meant) !== undefined;
   source.fault(pointer, {
     code: 'bad_amount',
     message: `${label(pointer)}: ${source.word(pointer)} is not an amount of dollars`,
-    hint: 'from 0 to 1000000000, with 9 decimals at most',
+    hint: fits ? `write ${meant}` : 'from 0 to 1000000000, with 9 decimals at most',
   });
   return 0n;
 }

@@ -32,7 +32,7 @@ type OnUnknown = (wrong?: Wrong) => void;
 export function expand(text: string, surroundings: Surroundings, fault: OnUnknown): string {
   return text.replaceAll(EXPANSION, (whole, body: string | undefined, end: string | undefined) => {
     if (body === undefined) return '$';
-    if (end === '') return failed(fault, malformed(whole, '} is missing'));
+    if (end === '') return failed(fault, malformed(whole, `} is missing${named(body)}`));
     if (body.startsWith('file:') && !surroundings.env) return unknown(fault);
     if (body.startsWith('file:')) return fromFile(body.slice(5), surroundings.directory, fault);
     return fromEnvironment(body, surroundings.env, fault);
@@ -46,10 +46,7 @@ function fromEnvironment(
 ): string {
   const [, name, standby] = VARIABLE.exec(body) ?? [];
   if (name === undefined) {
-    return failed(
-      fault,
-      malformed(`\${${body}}`, 'write ${NAME}, ${NAME:-default} or ${file:path}'),
-    );
+    return failed(fault, malformed(`\${${body}}`, meant(body)));
   }
   if (!env) return unknown(fault);
   const value = env[name];
@@ -87,6 +84,23 @@ function fromFile(path: string, directory: string, fault: OnUnknown): string {
     message: `the file ${quote(path)} cannot be read`,
     hint: 'paths are relative to the folder of the main file; a secret has at most 64kb',
   });
+}
+
+/** A variable as shells, compose, templates and workflows write it between braces. */
+const FOREIGN_FORM =
+  /^[\s{$]*(?:(?:process\.)?\.?env[:.]|secrets\.|vars\.)?([a-z_]\w*)\s*(?:(:?[-?+=])(.*))?$/i;
+
+/** The variable that other programs would read here, in our form. */
+function meant(body: string): string {
+  const [, name, default_mark, standby] = FOREIGN_FORM.exec(body) ?? [];
+  if (name === undefined) return 'write ${NAME}, ${NAME:-default} or ${file:path}';
+  if (default_mark === '-') return `write \${${name}:-${standby}}`;
+  return `write \${${name}}`;
+}
+
+function named(body: string): string {
+  const name = /^[A-Za-z_]\w*/.exec(body)?.[0];
+  return name === undefined ? '' : `: write \${${name}}`;
 }
 
 function malformed(word: string, hint: string): Wrong {

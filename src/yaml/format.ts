@@ -50,8 +50,9 @@ function excerpt({ file, line, column, code }: ConfigFault, lines?: ReadLines): 
 }
 
 const SECRET_NAME = '(?:key|key_id|secret|token|password|authorization|cookie)';
+const BARE_SECRET = String.raw`(?:(?:Bearer|Basic|Key|Token) )?[^\s,}]{1,200}`;
 const SECRET_VALUE = new RegExp(
-  `(${SECRET_NAME}["']?\\s{0,20}:\\s{0,20})("[^"]{0,200}"?|'[^']{0,200}'?|[^\\s,}]{1,200})`,
+  `(${SECRET_NAME}["']?\\s{0,20}:\\s{0,20})("[^"]{0,200}"?|'[^']{0,200}'?|${BARE_SECRET})`,
   'gi',
 );
 const URL_PASSWORD = /(:\/\/[^\s:@/]{0,100}:)([^\s@]{1,200})(@)/g;
@@ -59,7 +60,8 @@ const URL_PASSWORD = /(:\/\/[^\s:@/]{0,100}:)([^\s@]{1,200})(@)/g;
 /** Dots in place of each secret, as many as it has characters. */
 function withoutSecrets(text: string): string {
   const dots = (_: string, before: string, secret: string, after: unknown): string => {
-    const hidden = /^["']?\$\{/.test(secret) ? secret : '·'.repeat(secret.length);
+    const isVariable = /^["']?\$\{(?!\w+:-)/.test(secret);
+    const hidden = isVariable ? secret : '·'.repeat(secret.length);
     return before + hidden + (typeof after === 'string' ? after : '');
   };
   return text.replaceAll(SECRET_VALUE, dots).replaceAll(URL_PASSWORD, dots);

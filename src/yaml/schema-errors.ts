@@ -1,8 +1,10 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
-import { foreignKeyHint } from './foreign-keys.js';
+import { foreignKeyHint, notForHint } from './foreign-keys.js';
+import { flow, followed, homesOf } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
+import { emptyHint, hiddenHint, missingHint, valueHint } from './value-hints.js';
 
 export interface Explained {
   pointer: string;
@@ -16,7 +18,12 @@ export function explainAll(
   schema: unknown,
 ): Explained[] {
   const misspelt = new Set(errors.flatMap(misspellings));
-  return errors.flatMap((error) => {
+  const deep = misplaced(source);
+  const told = deep.map((pointer) => tellMisplaced(pointer));
+  const others = errors.flatMap((error) => {
+    if (deep.some((pointer) => isWithin(error, pointer))) return [];
+    // What stands for every endpoint has no address, which its own check tells.
+    if (error.keyword === 'dependentRequired' && error.instancePath === '/endpoints/*') return [];
     // A misspelt key is reported once: as an unknown key, not also as a missing one.
     const missing: unknown = error.params['missingProperty'];
     if (typeof missing === 'string' && misspelt.has(error.instancePath + join(missing))) return [];
@@ -24,6 +31,34 @@ export function explainAll(
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
     return [explain(error, source, schema)];
   });
+  return [...told, ...others];
+}
+
+/** Blocks of names: an entry of one that is called like another has slipped in. */
+const MAPS = ['owners', 'providers', 'models', 'endpoints'];
+
+/** The pointers of whole blocks that stand one level too deep. */
+function misplaced(source: Source): string[] {
+  return MAPS.flatMap((outer) =>
+    (source.keys(join(outer)) ?? [])
+      .filter((name) => name !== outer && MAPS.includes(name))
+      .filter((name) => source.keys('')?.includes(name) === false)
+      .map((name) => join(outer, name)),
+  );
+}
+
+function tellMisplaced(pointer: string): Explained {
+  const [outer = '', name = ''] = segments(pointer);
+  const message = `the block ${quote(name)} stands within ${quote(outer)}`;
+  const hint = 'begin it in the first column';
+  return { pointer, wrong: { code: 'misplaced_block', message, hint, at: 'key' } };
+}
+
+/** Whether an error comes of a block that stands in a wrong place: within it, or as its absence. */
+function isWithin({ instancePath, params }: ErrorObject, pointer: string): boolean {
+  const [, name] = segments(pointer);
+  const isAbsence = instancePath === '' && params['missingProperty'] === name;
+  return isAbsence || `${instancePath}/`.startsWith(`${pointer}/`);
 }
 
 function misspellings(error: ErrorObject): string[] {
@@ -35,124 +70,138 @@ function misspellings(error: ErrorObject): string[] {
 function explain(error: ErrorObject, source: Source, schema: unknown): Explained {
   const { keyword, instancePath: pointer, params } = error;
   const key = extraKey(error);
-  if (key !== undefined) return unknownKey(error, key, schema);
+  if (key !== undefined) return unknownKey(error, key, source, schema);
   if (keyword === 'propertyNames') return badName(error, schema);
-  if (keyword === 'required' || keyword === 'dependentRequired') return missingKey(error);
+  if (keyword === 'required' || keyword === 'dependentRequired')
+    return missingKey(error, source, schema);
   if (error.data === null) {
     const message = `${label(pointer)} is empty; it should be ${wanted(error)}`;
-    return { pointer, wrong: { code: 'empty', message, at: 'key' } };
+    const hint = emptyHint(source, pointer, schema);
+    return { pointer, wrong: { code: 'empty', message, hint, at: 'key' } };
   }
   if (keyword === 'uniqueItems') {
     const later = pointer + join(Math.max(Number(params['i']), Number(params['j'])));
     const message = `${label(pointer)} has ${source.word(later)} twice`;
     return { pointer: later, wrong: { code: 'duplicate_value', message, hint: 'remove one' } };
   }
+  if (EMPTY.has(keyword) && error.data !== '' && typeof error.data === 'string') {
+    return { pointer, wrong: wrongValue(error, source, schema) };
+  }
   if (EMPTY.has(keyword)) {
-    const hint = keyword === 'minLength' ? `it should be ${wanted(error)}` : 'add at least one';
+    const such = valueHint(error, source, schema);
+    const hint =
+      keyword === 'minLength' ? `it should be ${wanted(error)}` : `add at least one, ${such}`;
     return { pointer, wrong: { code: 'empty', message: `${label(pointer)} is empty`, hint } };
   }
-  return { pointer, wrong: wrongValue(error, source) };
+  return { pointer, wrong: wrongValue(error, source, schema) };
 }
 
 const EMPTY = new Set(['minItems', 'minLength', 'minProperties']);
 
-function unknownKey(error: ErrorObject, key: string, schema: unknown): Explained {
-  const allowed = allowedKeys(error);
-  const near = nearestWord(key, allowed);
-  const home = homeOf(key, error, schema);
-  let hint = allowed.length > 0 ? `allowed here: ${allowed.join(', ')}` : '';
-  const foreign = foreignKeyHint(key);
-  if (foreign !== undefined) hint = foreign;
-  else if (near !== undefined) hint = didYouMean(near);
-  else if (home !== undefined) hint = `it belongs under ${quote(home)}`;
+function unknownKey(error: ErrorObject, key: string, source: Source, schema: unknown): Explained {
   const message = `unknown key ${quote(key)}`;
+  const hint = keyHint(error, key, source, schema);
   return {
     pointer: error.instancePath + join(key),
     wrong: { code: 'unknown_key', message, hint, at: 'key' },
   };
 }
 
-function missingKey({ instancePath: pointer, params }: ErrorObject): Explained {
-  const missing = quote(String(params['missingProperty']));
+function keyHint(error: ErrorObject, key: string, source: Source, schema: unknown): string {
+  const written = writtenHint(error, key, schema);
+  if (written !== undefined) return written;
+  const inner = homeOf(key, error, schema);
+  if (inner !== undefined) return `it belongs under ${quote(inner)}`;
+  const foreign = foreignKeyHint(key, error.parentSchema?.['title']);
+  if (foreign !== undefined) return foreign.replace('VALUE', valueOf(error, key, source));
+  const allowed = allowedKeys(error);
+  const near = nearestWord(key, allowed);
+  if (near !== undefined) return didYouMean(near);
+  const homes = homesOf(key, schema);
+  // A key of a model or a provider belongs to another of their blocks sooner than to a setting.
+  const near_home = homes.find((one) => /^(?:providers|models)\./.test(one));
+  const home = error.instancePath === '' ? homes[0] : (near_home ?? homes[0]);
+  if (home !== undefined) return `it belongs elsewhere: ${home}`;
+  const other = notForHint(error.parentSchema?.['title']);
+  return allowed.length > 0 ? `allowed here: ${allowed.join(', ')}${other}` : '';
+}
+
+/** The value of a key, for a line that can be pasted; its name in capitals where it is a secret. */
+function valueOf({ data, instancePath }: ErrorObject, key: string, source: Source): string {
+  if (source.hides(instancePath + join(key))) return source.word(instancePath + join(key));
+  const value: unknown = isRecord(data) ? data[key] : undefined;
+  const isShort = typeof value === 'number' || (typeof value === 'string' && value.length <= 40);
+  return isShort && !/key|secret|token|password/i.test(key) ? flow(value) : 'VALUE';
+}
+
+/** Where the fault is in how the key is written, or in where its whole block stands. */
+function writtenHint(error: ErrorObject, key: string, schema: unknown): string | undefined {
+  if (key.startsWith('//')) return 'a comment begins with #';
+  const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(key) ?? [];
+  if (allowedKeys(error).includes(name)) return `put a space behind the colon: ${name}: ${value}`;
+  const [, width, height] = /^(\d+)\s?[*×X:]\s?(\d+)$/.exec(key) ?? [];
+  if (height !== undefined) return didYouMean(`${width}x${height}`);
+  const block: unknown = isRecord(error.data) ? error.data[key] : undefined;
+  const home = entryHome(block, schema);
+  if (home === undefined) return undefined;
+  const isTop = error.instancePath === '';
+  const way = isTop ? 'indent it' : 'begin it in the column of the others there';
+  return `it belongs under ${quote(home)}: ${way}`;
+}
+
+/** The block of the file whose entries have the keys of this one. */
+function entryHome(block: unknown, schema: unknown): string | undefined {
+  const { properties } = followed(schema, schema);
+  const keys = isRecord(block) ? Object.keys(block) : [];
+  if (!isRecord(properties) || keys.length < 2) return undefined;
+  return Object.keys(properties).find((name) => {
+    const { additionalProperties } = followed(properties[name], schema);
+    const { properties: entry } = followed(additionalProperties, schema);
+    return isRecord(entry) && keys.every((key) => Object.hasOwn(entry, key));
+  });
+}
+
+function missingKey(error: ErrorObject, source: Source, schema: unknown): Explained {
+  const { instancePath: pointer, params } = error;
+  const missing = String(params['missingProperty']);
   const where = pointer === '' ? 'the file' : label(pointer);
-  return {
-    pointer,
-    wrong: { code: 'missing_key', message: `${where} is missing the key ${missing}` },
-  };
+  const message = `${where} is missing the key ${quote(missing)}`;
+  const hint = missingHint(source, pointer, missing, schema);
+  return { pointer, wrong: { code: 'missing_key', message, hint, at: 'key' } };
 }
 
 function badName(error: ErrorObject, schema: unknown): Explained {
   const name = String(error.params['propertyName']);
-  const message = `${quote(name)} is not ${describe(followed(error.schema, schema)) ?? 'a name'}`;
+  const part = followed(error.schema, schema);
+  const message = `${quote(name)} is not ${describe(part) ?? 'a name'}`;
+  const dashed = name.trim().replaceAll(/\s+/g, '-');
+  const { pattern } = part;
+  const form = typeof pattern === 'string' ? new RegExp(pattern, 'u') : /^\S{1,256}$/u;
+  const near = [dashed, dashed.toLowerCase()].find((one) => form.test(one));
+  const hint = near === undefined || near === name ? 'choose another name' : `write ${near}`;
   return {
     pointer: error.instancePath + join(name),
-    wrong: { code: 'bad_name', message, at: 'key' },
+    wrong: { code: 'bad_name', message, hint, at: 'key' },
   };
 }
 
-function wrongValue(error: ErrorObject, source: Source): Wrong {
+function wrongValue(error: ErrorObject, source: Source, schema: unknown): Wrong {
   const { keyword, instancePath: pointer, parentSchema, data } = error;
   const secret = parentSchema?.['writeOnly'] === true;
   const scalar = typeof data !== 'object';
   let word = scalar ? source.word(pointer) : kindOf(data);
   if (secret) word = 'its value';
-  const message = `${label(pointer)}: ${word} is not ${wanted(error)}`;
+  const message =
+    pointer === ''
+      ? `the file is ${scalar ? 'one text' : word}, without keys and values`
+      : `${label(pointer)}: ${word} is not ${wanted(error)}`;
   const code = keyword === 'type' ? 'wrong_type' : 'wrong_value';
-  if (secret || source.hides(pointer)) return { code, message, hint: '' };
-  return { code, message, hint: scalar ? hintFor(error) : blockHint(error) };
-}
-
-/** A block where a list of blocks is wanted has only lost its dashes. */
-function blockHint({ keyword, parentSchema, data }: ErrorObject): string {
-  const isList = keyword === 'type' && parentSchema?.['type'] === 'array';
-  return isList && isRecord(data) ? 'begin each entry of the list with "- "' : '';
-}
-
-function hintFor({ keyword, schema, parentSchema, data }: ErrorObject): string {
-  const words = keyword === 'enum' ? [schema].flat() : wordsIn(parentSchema?.['pattern']);
-  const near = nearestWord(String(data), words.map(String));
-  const tidy = near ?? tidied(String(data), parentSchema);
-  if (tidy !== undefined) return didYouMean(tidy);
-  const type: unknown = parentSchema?.['type'];
-  if (keyword === 'type' && isNumber(type) && /^\d+(\.\d+)?$/.test(String(data))) {
-    return 'remove the quotes';
-  }
-  if (type === 'object' && isRecord(parentSchema?.['properties'])) {
-    return blockOf(String(data), parentSchema['properties']);
-  }
-  if (type === 'array') return /^[\w.-]+$/.test(String(data)) ? `write [${String(data)}]` : '';
-  const name = keyword === 'type' && type === 'string' && !parentSchema?.['pattern'];
-  return name ? 'put it in quotes' : '';
-}
-
-/** The words of a pattern that is made of words alone, such as `^(free|list)$`. */
-function wordsIn(pattern: unknown): string[] {
-  const [, words] = /^\^\(?([a-z|-]+)\)?\$$/.exec(String(pattern)) ?? [];
-  return words?.split('|') ?? [];
-}
-
-function isNumber(type: unknown): boolean {
-  return [type].flat().some((one) => one === 'integer' || one === 'number');
-}
-
-/** A time where a block of times is wanted, as for `timeout`. */
-function blockOf(text: string, properties: Record<string, unknown>): string {
-  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
-  if (number === undefined || !Object.hasOwn(properties, 'total')) return '';
-  return `write { total: ${number}${unit} }`;
-}
-
-/** A duration or size in other letters: `30 sec` or `20MB`. */
-function tidied(text: string, schema: ErrorObject['parentSchema']): string | undefined {
-  const pattern: unknown = schema?.['pattern'];
-  if (typeof pattern !== 'string') return undefined;
-  const [, number, unit = ''] = /^\s*([\d.]+)\s*([A-Za-z]*)\s*$/.exec(text) ?? [];
-  if (number === undefined) return undefined;
-  const low = unit.toLowerCase();
-  // A number without a unit must mean seconds: for sizes there is no such usual unit.
-  const bare = low === '' ? ['s'] : [low.replace(/i?b?$/, 'b'), low.slice(0, 1)];
-  const units = [low, low.startsWith('mil') || low === 'msec' ? 'ms' : low, ...bare];
-  return units.map((one) => number + one).find((one) => new RegExp(pattern).test(one));
+  // What a value could have been tells of it. Only its form may be told of a secret.
+  const isHidden = scalar && (secret || source.hides(pointer));
+  const hint = isHidden ? hiddenHint(error, source, schema) : valueHint(error, source, schema);
+  // An example in the message is enough of one.
+  const isEcho = hint.startsWith('such as') && message.includes('such as');
+  return { code, message, hint: isEcho ? '' : hint };
 }
 
 function wanted({ keyword, schema, parentSchema }: ErrorObject): string {
@@ -160,6 +209,7 @@ function wanted({ keyword, schema, parentSchema }: ErrorObject): string {
   const type: unknown = parentSchema?.['type'];
   if (type === 'object') return 'a block of keys';
   if (type === 'array') return 'a list';
+  if (type === 'boolean') return 'true or false';
   if (Array.isArray(parentSchema?.['enum'])) return `one of ${parentSchema['enum'].join(', ')}`;
   return describe(parentSchema) ?? (type === 'string' ? 'text' : String(type));
 }
@@ -204,13 +254,6 @@ function homeOf(key: string, { parentSchema }: ErrorObject, schema: unknown): st
   if (!isRecord(properties)) return undefined;
   return Object.keys(properties).find((name) => {
     const inner = followed(properties[name], schema);
-    const keys = isRecord(inner) ? inner['properties'] : undefined;
-    return isRecord(keys) && Object.hasOwn(keys, key);
+    return isRecord(inner['properties']) && Object.hasOwn(inner['properties'], key);
   });
-}
-
-function followed(part: unknown, schema: unknown): unknown {
-  const reference = isRecord(part) ? part['$ref'] : undefined;
-  if (typeof reference !== 'string') return part;
-  return segments(reference).reduce((at, key) => (isRecord(at) ? at[key] : undefined), schema);
 }

@@ -46,6 +46,7 @@ export class Source {
     readonly file: string,
     readonly report: Report,
     private readonly linePosition: LinePosition,
+    private readonly whole = '',
   ) {}
 
   place(pointer: string, at: 'key' | 'value' = 'value'): Place {
@@ -58,6 +59,12 @@ export class Source {
     return { file: this.file, line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
+  /** The line of a key from that key on, as written. */
+  lineOf(pointer: string): string {
+    const mark = this.marks.get(pointer);
+    return mark ? (/^[^\n]*/.exec(mark.from.whole.slice(mark.key))?.[0] ?? '') : '';
+  }
+
   fault(pointer: string, wrong: Wrong): void {
     if (!this.spoiled.has(pointer)) this.faultAt(this.place(pointer, wrong.at), wrong);
   }
@@ -68,11 +75,16 @@ export class Source {
 
   /** The keys of a block as the file has them, faulty ones too; undefined if there is no block. */
   keys(pointer: string): string[] | undefined {
-    const block = segments(pointer).reduce<unknown>(
+    const block = this.valueAt(pointer);
+    return isRecord(block) ? Object.keys(block) : undefined;
+  }
+
+  /** A value as the file has it, faulty or not. */
+  valueAt(pointer: string): unknown {
+    return segments(pointer).reduce<unknown>(
       (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
       this.value,
     );
-    return isRecord(block) ? Object.keys(block) : undefined;
   }
 
   /**
@@ -92,6 +104,18 @@ export class Source {
   /** Whether a value came from outside the file, so that no message may show it. */
   hides(pointer: string): boolean {
     return this.marks.get(pointer)?.expanded === true;
+  }
+
+  /** A value as written in the file, without quotes. */
+  written(pointer: string): string {
+    return this.marks.get(pointer)?.written ?? '';
+  }
+
+  /** Whether a value, or one within it, came from outside the file. */
+  hidesWithin(pointer: string): boolean {
+    if (this.hides(pointer)) return true;
+    const inside = `${pointer}/`;
+    return [...this.marks].some(([one, { expanded }]) => expanded && one.startsWith(inside));
   }
 
   /** A value for a message: always as written in the file, never as expanded. */

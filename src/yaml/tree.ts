@@ -139,7 +139,8 @@ export class Tree {
     }
     const { line } = this.#source.placeOf(first.key);
     const message = `the key ${quote(entry.name)} stands twice in this block`;
-    this.#faultAt(entry.key, 'duplicate_key', message, `the first is on line ${line}`);
+    const hint = `the first is on line ${line}: remove one, or merge the two`;
+    this.#faultAt(entry.key, 'duplicate_key', message, hint);
   }
 
   #merged(value: unknown, place: number): Entry[] {
@@ -151,7 +152,10 @@ export class Tree {
       this.#open.delete(node);
       return entries;
     }
-    if (node !== undefined) this.#faultAt(place, 'bad_merge', '"<<" can merge only other blocks');
+    if (node !== undefined) {
+      const hint = 'write <<: *NAME, where another block above begins with &NAME';
+      this.#faultAt(place, 'bad_merge', '"<<" can merge only other blocks', hint);
+    }
     return [];
   }
 
@@ -160,7 +164,8 @@ export class Tree {
     const name = isScalar(node) ? (node.source ?? String(node.value)) : undefined;
     if (name !== undefined && name !== '__proto__') return name;
     const what = name === undefined ? 'a list or block' : quote(name);
-    this.#faultAt(place, 'bad_key', `${what} cannot be a key`);
+    const hint = name === undefined ? 'put a text with braces or brackets in quotes' : 'rename it';
+    this.#faultAt(place, 'bad_key', `${what} cannot be a key`, hint);
     return undefined;
   }
 
@@ -168,12 +173,22 @@ export class Tree {
     this.#findTargets();
     const node = this.#targets.get(alias);
     if (node) return node;
-    const near = nearestWord(alias.source, [...this.#anchors.keys()]);
-    let hint = near ? `did you mean ${quote(near)}?` : 'set it with & before it is used';
-    if (/[./:]/.test(alias.source)) hint = 'put a text that begins with * in quotes';
+    const hint = this.#aliasHint(alias.source);
     const message = `the alias ${quote(alias.source)} has no anchor before it`;
     this.#faultAt(offsetOf(alias, 0), 'unknown_alias', message, hint);
     return undefined;
+  }
+
+  #aliasHint(name: string): string {
+    const later = this.#anchors.get(name)?.range?.[0];
+    if (later !== undefined) {
+      const { line } = this.#source.placeOf(later);
+      return `its anchor stands below, on line ${line}: move that up`;
+    }
+    const near = nearestWord(name, [...this.#anchors.keys()]);
+    if (near !== undefined) return `did you mean ${quote(near)}?`;
+    if (/[./:]/.test(name)) return `put a text that begins with * in quotes: '*${name}'`;
+    return 'set it with & before it is used, in this file';
   }
 
   #countable(place: number): boolean {

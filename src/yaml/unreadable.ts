@@ -6,7 +6,7 @@ export class Unreadable extends Error {
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
   EACCES: 'may not be read',
-  EISDIR: 'is a folder',
+  EISDIR: 'is a folder: name the file in it',
   ENOTREG: 'is no regular file',
   EFBIG: 'is larger than 4 MB',
 };

@@ -1,3 +1,4 @@
+import { nearestWord } from './did-you-mean.js';
 import { label } from './schema-errors.js';
 import type { Source } from './source.js';
 
@@ -15,7 +16,9 @@ export function readUrl(source: Source, pointer: string, text: string): string |
   }
   if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\/[^\s]+$/i.test(text)) {
     const message = `${name}: ${source.word(pointer)} is not an http or https URL`;
-    source.fault(pointer, { code: 'bad_url', message, hint: 'it looks like https://HOST/PATH' });
+    const near = source.hides(pointer) ? undefined : meantUrl(text);
+    const hint = near ?? 'it looks like https://HOST/PATH';
+    source.fault(pointer, { code: 'bad_url', message, hint });
     return undefined;
   }
   if (/[?#]/.test(text)) {
@@ -24,4 +27,25 @@ export function readUrl(source: Source, pointer: string, text: string): string |
     return undefined;
   }
   return text.replace(/\/+$/, '');
+}
+
+const SCHEMES = ['http', 'https'];
+
+/** The URL that a text most likely means, or what keeps it from being one. */
+function meantUrl(text: string): string | undefined {
+  const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/i.exec(text) ?? [];
+  if (Number(port) > 65_535) return 'a port is a number up to 65535';
+  if (/\s/.test(text)) return `remove the space: ${text.replaceAll(/\s/g, '')}`;
+  if (/[<>]/.test(text)) return 'put the real host in the place of <...>';
+  const [, scheme, rest] = /^([a-z]+):?\/{1,3}(?=[^/])(.+)$/i.exec(text) ?? [];
+  const right = scheme === undefined ? undefined : nearestWord(scheme, SCHEMES);
+  const host = /^[\w.-]+(?::\d{1,5})?(?:\/\S*)?$/.test(text) ? text : undefined;
+  const whole = right ? `${right}://${rest}` : host && `${schemeOf(host)}://${host}`;
+  return whole !== undefined && URL.canParse(whole) ? `did you mean "${whole}"?` : undefined;
+}
+
+/** A name without a dot, an IP address or a port is most likely a machine of one's own. */
+function schemeOf(host: string): 'http' | 'https' {
+  const isOwn = /^[\d.]+(?:[:/]|$)|^[^/]*:\d|^[\w-]+(?:[:/]|$)/.test(host);
+  return isOwn ? 'http' : 'https';
 }

@@ -161,7 +161,7 @@ describe('tollgate check', () => {
 
   const unreadable = [
     ['none.yaml', 'does not exist'],
-    ['.', 'is a folder'],
+    ['.', 'is a folder: name the file in it'],
     ['/dev/null', 'is no regular file'],
     ['other-pipe', 'is no regular file'],
   ];

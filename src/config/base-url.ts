@@ -1,0 +1,65 @@
+import { isPrivate } from '../upstream/ssrf-guard.js';
+import { quote, type Source } from '../yaml/source.js';
+import type { Manifest } from './adapter.js';
+
+/** Finds addresses at which no call of the manifest can arrive, or that give keys away. */
+export function checkBaseUrl(
+  source: Source,
+  place: string,
+  url: string,
+  data: Manifest['data'],
+): void {
+  if (source.hides(place)) return;
+  const { protocol, hostname, pathname } = new URL(url);
+  if (/^your[-_.]|[-_.]your[-_.]|your[-_]?(?:host|resource|domain)/i.test(hostname)) {
+    const message = `base_url: the host ${quote(hostname)} is a stand-in for the real one`;
+    source.fault(place, {
+      code: 'placeholder',
+      message,
+      hint: 'write the address of the provider',
+    });
+    return;
+  }
+  checkPath(source, place, url, { pathname, data });
+  // A name without a dot is one of a private network, such as that of containers.
+  const isOwn = !hostname.includes('.') || isPrivate(new URL(url));
+  if (protocol !== 'http:' || isOwn) return;
+  const message = 'base_url: keys and prompts travel to this public host without TLS';
+  const hint = `did you mean "${url.replace(/^http:/i, 'https:')}"?`;
+  source.fault(place, { code: 'insecure_url', message, hint, severity: 'warning' });
+}
+
+interface Path {
+  pathname: string;
+  data: Manifest['data'];
+}
+
+/** The paths of operations are joined to the base URL, which must not have them itself. */
+function checkPath(source: Source, place: string, url: string, { pathname, data }: Path): void {
+  const paths = Object.values(data.operations ?? {}).flatMap((operation) => {
+    const path = (operation as { path?: unknown } | undefined)?.path;
+    return typeof path === 'string' && path.length > 1 ? [path] : [];
+  });
+  const doubled = paths.find((path) => pathname.endsWith(path));
+  if (doubled !== undefined) {
+    const message = `base_url: the gateway adds ${quote(doubled)} itself`;
+    const hint = `write "${url.slice(0, -doubled.length)}"`;
+    source.fault(place, { code: 'base_url_path', message, hint, severity: 'warning' });
+    return;
+  }
+  const [twice] = /(\/[\w.-]+)\1(?=\/|$)/.exec(pathname) ?? [];
+  const own =
+    typeof data.base_url === 'string' ? /^https?:\/\/[^/]+(\/.+)$/.exec(data.base_url) : null;
+  const usual = own?.[1] ?? '';
+  let message = '';
+  let right = url;
+  if (twice !== undefined) {
+    message = `base_url: ${quote(pathname)} has one part twice`;
+    right = url.replace(twice, twice.slice(0, twice.length / 2));
+  } else if (pathname === '/' && /^[\w./-]+$/.test(usual)) {
+    message = `base_url: the path ${quote(usual)} is missing, which the manifest's own address has`;
+    right = `${url}${usual}`;
+  } else return;
+  const hint = `did you mean "${right}"?`;
+  source.fault(place, { code: 'base_url_path', message, hint, severity: 'warning' });
+}

@@ -1,0 +1,22 @@
+const PART_OF_CHAT = 'chat includes it: remove this word';
+
+/** Words for a choice that others offer and that needs no word here. */
+const VALUES: Readonly<Record<string, string>> = {
+  streaming: PART_OF_CHAT,
+  stream: PART_OF_CHAT,
+  reasoning: PART_OF_CHAT,
+  thinking: PART_OF_CHAT,
+  json: PART_OF_CHAT,
+  json_mode: PART_OF_CHAT,
+  structured_output: PART_OF_CHAT,
+  structured_outputs: PART_OF_CHAT,
+  logprobs: PART_OF_CHAT,
+  rerank: 'there is no such work here: remove this word',
+  realtime: 'there is no such work here: remove this word',
+};
+
+/** The hint for a value that another program has; undefined for any other. */
+export function foreignValueHint(value: string): string | undefined {
+  const plain = value.toLowerCase().replaceAll('-', '_');
+  return Object.hasOwn(VALUES, plain) ? VALUES[plain] : undefined;
+}

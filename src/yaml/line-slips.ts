@@ -1,0 +1,122 @@
+import type { Wrong } from './source.js';
+
+/** What is wrong with a line that YAML cannot read, and the index of it in the line. */
+export interface LineSlip {
+  at: number;
+  message: string;
+  hint: string;
+}
+
+interface Form {
+  form: RegExp;
+  /** The part of the match that is at fault; else its beginning. */
+  at?: string;
+  message: string;
+  hint: string | ((match: RegExpExecArray) => string);
+}
+
+const SECRET = /key|secret|token|password|auth|credential|:\/\//i;
+
+/** A corrected text for a hint; without it where it could show a secret. */
+export function corrected(line: string, text: string, otherwise: string): string {
+  return SECRET.test(line) || text.length > 60 ? otherwise : `write ${text}`;
+}
+
+/** In the order in which they are looked for. */
+const FORMS: readonly Form[] = [
+  {
+    form: /^(?:<{7}|={7}|>{7}|\|{7})(?:\s|$)/,
+    message: 'a merge conflict is left in this file',
+    hint: 'keep one of its sides, and remove the lines of <, = and >',
+  },
+  {
+    form: /^\s*(?<at>\/\/|--\s|;)/,
+    at: 'at',
+    message: 'this is no comment',
+    hint: 'a comment begins with #',
+  },
+  {
+    form: /[“”„‘’«»]/,
+    message: 'this quotation mark is none for YAML',
+    hint: `write ' or " in its place`,
+  },
+  {
+    form: /[\u00a0\u2000-\u200b\u202f\u3000\ufeff]/,
+    message: 'a no-break space or another invisible character stands here',
+    hint: 'type a plain space in its place',
+  },
+  {
+    form: /^\s*(?<at>-(?:[A-Za-z_][\w-]*):)/,
+    at: 'at',
+    message: 'a dash needs a space behind it',
+    hint: ({ groups }) => `write "- ${(groups?.['at'] ?? '').slice(1)}"`,
+  },
+  {
+    form: /[{,]\s*[^"',]*:\s*(?<at>\$\{)(\w*)/,
+    at: 'at',
+    message: '${...} between { and } needs quotes',
+    hint: (match) => `write "\${${match[2] ?? 'NAME'}}"`,
+  },
+  { form: /^\s*(?<at>\*)\s*:/, at: 'at', message: 'the key * needs quotes', hint: 'write "*"' },
+  {
+    form: /[[,:]\s*(?<at>\*)\s*(?:[\],}]|$)/,
+    at: 'at',
+    message: 'a bare * begins an alias of YAML',
+    hint: `write '*'`,
+  },
+  {
+    form: /:\s+(?<at>%)([A-Za-z_]\w*)%/,
+    at: 'at',
+    message: '% cannot begin a value',
+    hint: (match) => `write "\${${match[2]}}"`,
+  },
+  {
+    form: /^\s*(?<at>[\w.-]+)\s*=\s*(\S.*)$/,
+    at: 'at',
+    message: 'a key ends with ": ", not with "="',
+    hint: ({ 0: line, 1: key, 2: value }) =>
+      corrected(line, `${key}: ${value}`, 'write KEY: VALUE'),
+  },
+  {
+    form: /^\s*(?:- )?(?<at>[A-Za-z_][\w-]*):([^\s:/]\S*)\s*$/,
+    at: 'at',
+    message: 'the colon needs a space behind it',
+    hint: ({ 0: line, 1: key, 2: value }) =>
+      corrected(line, `${key}: ${value}`, 'write KEY: VALUE'),
+  },
+  {
+    form: /^\s*(?:- )?(?<at>[A-Za-z_][\w-]*)\s+(\S+)\s*$/,
+    at: 'at',
+    message: 'the colon is missing behind this key',
+    hint: ({ 0: line, 1: key, 2: value }) =>
+      corrected(line, `${key}: ${value}`, 'write KEY: VALUE'),
+  },
+];
+
+/** Errors that many things cause, and that only the line itself can tell apart. */
+export function slipOf(line: string): LineSlip | undefined {
+  for (const { form, at, message, hint } of FORMS) {
+    const match = form.exec(line);
+    if (!match) continue;
+    const part = at === undefined ? '' : (match.groups?.[at] ?? '');
+    const inside = part === '' ? 0 : match[0].indexOf(part);
+    const said = typeof hint === 'string' ? hint : hint(match);
+    return { at: match.index + inside, message, hint: said };
+  }
+  return undefined;
+}
+
+/** Why a whole text cannot be YAML; undefined where it may be. */
+export function notText(text: string): Omit<Wrong, 'code'> | undefined {
+  if (text.includes('\0')) {
+    const isWide = /^[^\0]{0,2}(?:[^\0]\0){8}/u.test(text.slice(0, 40));
+    return isWide
+      ? { message: 'the file is in UTF-16', hint: 'save it as UTF-8' }
+      : { message: 'the file is not text', hint: 'name a gateway.yaml: tollgate init writes one' };
+  }
+  if (!text.includes('\n') && text.includes('\r')) {
+    const message = 'the lines of the file end as on an old Macintosh, with CR alone';
+    return { message, hint: 'save it with the line ends LF' };
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+import { isRecord } from '../lib/is-record.js';
+import { flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
+import { tidied } from './text-hints.js';
+
+/** A text where a block is wanted is most likely the value of its one key that fits. */
+export function textInBlock(text: string, part: Part, schema: unknown): string | undefined {
+  const { properties } = part;
+  if (!isRecord(properties)) return undefined;
+  if (Object.hasOwn(properties, 'total')) {
+    const total = tidied(text, followed(properties['total'], schema));
+    return total && `write { total: ${total} }`;
+  }
+  const needed = requiredOf(part);
+  const fitting = Object.keys(properties).find((key) => {
+    const { enum: words, pattern } = followed(properties[key], schema);
+    const isForm = typeof pattern === 'string' && pattern.startsWith('^');
+    return isForm ? new RegExp(pattern).test(text) : [words].flat().includes(text);
+  });
+  const key = needed.length === 1 ? needed[0] : fitting;
+  const [, provider, model] = /^([\w-]+)\/(\S+)$/.exec(text) ?? [];
+  if (key === 'provider' && model !== undefined) return `write ${flow({ provider, model })}`;
+  return key === undefined ? undefined : `write { ${key}: ${flow(text)} }`;
+}
+
+/** Words with commas or spaces between them, or one word, where a list is wanted. */
+export function textInList(
+  text: string,
+  data: unknown,
+  part: Part,
+  schema: unknown,
+): string | undefined {
+  if (typeof data === 'boolean') return undefined;
+  const items = followed(part['items'], schema);
+  const isBlock = wants(items, 'object') && !wants(items, 'string');
+  const between = items['pattern'] === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
+  const words = text.split(between).filter(Boolean);
+  if (!isBlock) return `write ${flow(words)}`;
+  const [needed] = requiredOf(items);
+  if (needed === undefined || words.length !== 1) return 'begin each entry of the list with "- "';
+  return `write ${flow(words.map((word) => ({ [needed]: word })))}`;
+}
+
+/** A list where one value or a block is wanted, or the other way round. */
+export function structureHint(data: unknown, part: Part, schema: unknown): string | undefined {
+  if (Array.isArray(data)) {
+    // An empty list, or one with an item that stands twice.
+    if (wants(part, 'array')) return undefined;
+    return wants(part, 'object') ? listInBlock(data, part, schema) : listInScalar(data);
+  }
+  if (!isRecord(data)) return undefined;
+  if (wants(part, 'array')) return blockInList(data, part, schema);
+  const { enabled } = data;
+  return wants(part, 'boolean') && typeof enabled === 'boolean' ? `write ${enabled}` : undefined;
+}
+
+function blockInList(data: Part, part: Part, schema: unknown): string {
+  const items = followed(part['items'], schema);
+  const isFlags = Object.values(data).every((value) => typeof value === 'boolean');
+  const isWords = wants(items, 'string') || Array.isArray(items['enum']);
+  if (!isFlags || !isWords) return 'begin each entry of the list with "- "';
+  return `write ${flow(Object.keys(data).filter((key) => data[key] === true))}`;
+}
+
+function listInScalar(data: readonly unknown[]): string {
+  const more = 'only one value can stand here: another one needs an entry of its own';
+  return data.length === 1 ? 'remove the brackets' : more;
+}
+
+function listInBlock(data: readonly unknown[], part: Part, schema: unknown): string | undefined {
+  const { properties, additionalProperties } = part;
+  const [first, second] = data;
+  if (isRecord(additionalProperties) && !isRecord(properties)) {
+    return listOfEntries(first, second, followed(additionalProperties, schema));
+  }
+  if (!isRecord(properties)) return undefined;
+  if (isRecord(first)) return 'remove the "- " before its keys';
+  const key = Object.keys(properties).find((name) => {
+    const { type, items } = followed(properties[name], schema);
+    const words = [followed(items, schema)['enum']].flat();
+    return type === 'array' && data.every((one) => words.includes(one));
+  });
+  return key && `write { ${key}: ${flow(data)} }`;
+}
+
+/** Keys under which other programs write the name of an entry. */
+const NAMES = ['name', 'model_name', 'id', 'model'];
+
+function listOfEntries(first: unknown, second: unknown, entry: Part): string {
+  if (typeof first === 'string') {
+    if (!wants(entry, 'object')) return `write { ${flow(first)}: ${flow(second ?? 'NAME')} }`;
+    const [needed] = requiredOf(entry);
+    return `write ${flow(first)}: ${flow(needed === undefined ? {} : { [needed]: first })}`;
+  }
+  const block = isRecord(first) ? first : {};
+  const key = NAMES.find((one) => typeof block[one] === 'string');
+  if (key === undefined) return 'write NAME: { ... } for each entry, without "- "';
+  const name = flow(block[key]);
+  return `write "${name}:" in place of "- ${key}: ${name}", and indent the rest below it`;
+}

@@ -1,0 +1,99 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { nearestWord } from './did-you-mean.js';
+import { foreignValueHint } from './foreign-values.js';
+import { meantDuration, meantNumber, meantSize } from './meant-values.js';
+import { wants, type Part } from './schema-walk.js';
+import { quote } from './source.js';
+
+/** A value that is no list and no block, with the place that it was meant for. */
+export interface Scalar {
+  error: ErrorObject;
+  part: Part;
+  schema: unknown;
+  /** The characters in the file, without quotes. */
+  written: string | undefined;
+}
+
+/** The nearest of the words that may stand here. */
+export function wordHint(text: string, { enum: listed, pattern }: Part): string | undefined {
+  const [, choices] = /^\^\(?([a-z|-]+)\)?\$$/.exec(String(pattern)) ?? [];
+  const words = [listed ?? choices?.split('|') ?? []].flat().map(String);
+  const parts = text.split(/[\s,;|]+/).filter(Boolean);
+  if (parts.length > 1 && parts.every((part) => words.includes(part))) {
+    return `these are ${parts.length} entries: write ${parts.join(', ')}`;
+  }
+  const near = nearestWord(text, words);
+  if (near !== undefined) return `did you mean ${quote(near)}?`;
+  if (words.includes('free') && /^(?:0(?:\.0+)?|none|no|false)$/i.test(text)) return 'write free';
+  const foreign = Array.isArray(listed) ? foreignValueHint(text) : undefined;
+  if (foreign !== undefined) return foreign;
+  const [only, second] = words;
+  const isOff = /^(?:false|no|none|disabled?|0)$/i.test(text);
+  return isOff && only !== undefined && second === undefined ? `write ${only}` : undefined;
+}
+
+/** The word of YAML 1.2 for those of YAML 1.1 and of others. */
+export function booleanHint(text: string, data: unknown): string | undefined {
+  if (typeof data === 'string' && /^(?:true|false)$/.test(text)) return 'remove the quotes';
+  if (/^(?:yes|y|on|1|true|enabled?)$/i.test(text)) return 'write true';
+  return /^(?:no|n|off|0|false|disabled?|none)$/i.test(text) ? 'write false' : undefined;
+}
+
+/** The number that was meant, or the nearest that may stand here. */
+export function numberHint(text: string, { error, part, written }: Scalar): string | undefined {
+  const isText = typeof error.data === 'string';
+  const whole = !wants(part, 'number');
+  const { minimum = -Infinity, maximum = Infinity } = part as Record<string, number | undefined>;
+  if (/^(?:free|list)$/i.test(text)) return `price: ${text} stands alone, without a block`;
+  if (maximum === 1 && Number(text) > 1 && Number(text) <= 100)
+    return `write ${Number(text) / 100}`;
+  const said = (isText ? text : (written ?? text)).replace(/,$/, '');
+  const unsigned = whole ? said : said.replace(/^-/, '');
+  const isShare = maximum === 1 || !unsigned.endsWith('%') || whole;
+  const meant = isShare ? meantNumber(unsigned, whole) : undefined;
+  const fits = Number(meant) >= minimum && Number(meant) <= maximum;
+  const isWhole = !whole || Number.isInteger(Number(meant));
+  if (meant !== undefined && fits && isWhole) {
+    return isText && meant === text ? 'remove the quotes' : `write ${meant}`;
+  }
+  const left = NO_LIMIT.test(text) ? leaveOut(part) : undefined;
+  if (left !== undefined) return left;
+  if (error.keyword === 'minimum') return `at least ${minimum}`;
+  return error.keyword === 'maximum' ? `at most ${maximum}` : undefined;
+}
+
+const NO_LIMIT = /^(?:unlimited|none|no|infinity|inf|\.inf|max|auto|default|-1|0|null|false)$/i;
+
+/** What holds without a limit of tokens, in the words of its description. */
+function leaveOut({ description, patternErrorMessage }: Part): string | undefined {
+  if (!String(patternErrorMessage).includes('tokens')) return undefined;
+  const [, otherwise] = /Without it, ([^.]+)\.$/.exec(String(description)) ?? [];
+  return otherwise && `leave the key out for no limit of your own: then ${otherwise}`;
+}
+
+/** A duration or a size in other letters: `30 sec`, `1h30m`, `20MB` or a bare number. */
+export function tidied(text: string, part: Part): string | undefined {
+  const { pattern, default: standard, examples } = part;
+  if (typeof pattern !== 'string') return undefined;
+  const form = new RegExp(pattern);
+  const usual = standard ?? (Array.isArray(examples) ? (examples as unknown[])[0] : undefined);
+  const unit = /[a-z]+$/.exec(typeof usual === 'string' ? usual : '')?.[0];
+  const texts = [`@${text}`, text.replace(/^\*/, ''), hostLabel(text), germanDate(text)];
+  let meant = texts.find((one) => one !== text && form.test(one));
+  if (meant !== undefined) return meant;
+  if (form.test('1s') && !form.test('x'))
+    meant = meantDuration(text, unit === 'd' || unit === 'h' ? unit : 's');
+  else if (form.test('1kb') && !form.test('x')) meant = meantSize(text, unit ?? 'mb');
+  return meant !== undefined && form.test(meant) ? meant : undefined;
+}
+
+/** The first name of the host of a URL, which is that of a resource there. */
+function hostLabel(text: string): string {
+  return /^https?:\/\/([\w-]+)\./i.exec(text)?.[1] ?? '';
+}
+
+/** `2024-07-18` from `18.07.2024`. */
+function germanDate(text: string): string {
+  const [, day = '', month = '', year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
+  return year === undefined ? '' : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+}

@@ -1,0 +1,108 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { isRecord } from '../lib/is-record.js';
+import { exampleOf, flow, schemaAt, wants, type Part } from './schema-walk.js';
+import { structureHint, textInBlock, textInList } from './shape-hints.js';
+import { quote, segments, type Source } from './source.js';
+import { booleanHint, numberHint, tidied, wordHint, type Scalar } from './text-hints.js';
+
+/** The way out of a wrong value: what was most likely meant, else an example. */
+export function valueHint(error: ErrorObject, source: Source, schema: unknown): string {
+  const { instancePath: pointer, data } = error;
+  if (pointer === '') return rootHint(data);
+  const part = schemaAt(schema, pointer);
+  const written = source.text(pointer) ?? '';
+  let hint: string | undefined;
+  if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
+  else if (!source.hidesWithin(pointer)) hint = structureHint(data, part, schema);
+  return hint ?? exampleHint(part, schema);
+}
+
+/** The way out of a value that no message may show: it came from a variable, or is a secret. */
+export function hiddenHint({ instancePath, data }: ErrorObject, source: Source, schema: unknown) {
+  const part = schemaAt(schema, instancePath);
+  if (!source.hides(instancePath)) return typeof data === 'number' ? 'put it in quotes' : '';
+  const { properties } = part;
+  if (isRecord(properties) && Object.hasOwn(properties, 'api_key')) {
+    return `write { api_key: ${source.word(instancePath)} }`;
+  }
+  const example = exampleOf(part, schema);
+  if (example === undefined || typeof example === 'object') return '';
+  return `set its variable to a value such as ${flow(example)}`;
+}
+
+/** The file of another program, or a text that is none. */
+function rootHint(data: unknown): string {
+  const way = 'tollgate init writes a gateway.yaml';
+  if (Array.isArray(data)) return `remove the "- " before its keys, as in "models:"; ${way}`;
+  const text = String(data);
+  if (/^\s*(?:\[[\w."-]+\]|[\w.-]+\s*=)/m.test(text)) {
+    return `YAML is written "KEY: VALUE", not "KEY = VALUE"; ${way}`;
+  }
+  return `its lines look like "KEY: VALUE"; ${way}`;
+}
+
+/** What to write where nothing stands. */
+export function emptyHint(source: Source, pointer: string, schema: unknown): string {
+  const part = schemaAt(schema, pointer);
+  const key = segments(pointer).at(-1) ?? '';
+  if (/^[^\s:]+:\s+#\S/.test(source.lineOf(pointer))) {
+    return 'put the value in quotes: a # begins a comment';
+  }
+  const example = exampleOf(part, schema);
+  const isBlock = wants(part, 'object') && !wants(part, 'string') && example === undefined;
+  if (isBlock) {
+    const variable = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+    const such = isRecord(part['properties']) && 'api_key' in part['properties'];
+    const first = such ? `, such as api_key: '\${${variable}_API_KEY}'` : '';
+    return `indent its keys below it${first}; where it needs none write ${flow(key)}: {}`;
+  }
+  const such = example === undefined ? '' : `write ${flow(key)}: ${flow(example)}`;
+  if (/^\d+$/.test(key)) return 'remove this "-"';
+  return such === '' ? 'remove the line' : `${such}, or remove the line`;
+}
+
+/** The blocks whose names stand at these keys. */
+const NAMED_IN: Readonly<Record<string, string>> = { owner: '/owners', provider: '/providers' };
+
+/** A key and a value that may stand in a block that lacks it. */
+export function missingHint(source: Source, at: string, key: string, schema: unknown): string {
+  if (isStray(source, at)) return 'remove the "- " before it, if it belongs to the entry above';
+  const block = NAMED_IN[key];
+  const [name] = (block === undefined ? undefined : source.keys(block)) ?? [];
+  const example = name ?? exampleOf(schemaAt(schema, `${at}/${key}`), schema);
+  return example === undefined ? `add ${key}` : `add it, such as ${key}: ${flow(example)}`;
+}
+
+/** Whether an item of a list has none of the keys of the item before: a dash too many made it. */
+function isStray(source: Source, at: string): boolean {
+  const [, list, index] = /^(.*)\/([1-9]\d*)$/.exec(at) ?? [];
+  if (index === undefined) return false;
+  const before = source.keys(`${list}/${Number(index) - 1}`) ?? [];
+  const own = source.keys(at) ?? [];
+  return before.length > 0 && own.length > 0 && !own.some((key) => before.includes(key));
+}
+
+function exampleHint(part: Part, schema: unknown): string {
+  const example = exampleOf(part, schema);
+  return example === undefined ? '' : `such as ${flow(example)}`;
+}
+
+function scalarHint(text: string, scalar: Scalar): string | undefined {
+  const { part, schema, error } = scalar;
+  const [, variable] = /^\$\(?([A-Za-z_]\w*)\)?$/.exec(text) ?? [];
+  if (variable !== undefined) return `write "\${${variable}}"`;
+  const word = wordHint(text, part);
+  if (word !== undefined) return word;
+  if (wants(part, 'boolean')) return booleanHint(text, error.data);
+  if (wants(part, 'integer') || wants(part, 'number')) {
+    const number = numberHint(text, scalar);
+    if (number !== undefined) return number;
+  }
+  const tidy = tidied(text, part);
+  if (tidy !== undefined) return `did you mean ${quote(tidy)}?`;
+  if (wants(part, 'object')) return textInBlock(text, part, schema);
+  if (wants(part, 'array')) return textInList(text, error.data, part, schema);
+  const isText = wants(part, 'string') && part['pattern'] === undefined;
+  const isName = error.keyword === 'type' && isText && typeof error.data === 'number';
+  return isName ? `put it in quotes: '${text}'` : undefined;
+}

@@ -1,0 +1,188 @@
+import { visit, type Document, type YAMLError } from 'yaml';
+import { corrected, slipOf } from './line-slips.js';
+import type { Source } from './source.js';
+
+/** Errors after which the parser is lost: only the first one is reported. */
+const LOST = new Set([
+  'UNEXPECTED_TOKEN',
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'MISSING_CHAR',
+]);
+
+/** A fault by its offset in the text. */
+interface Told {
+  offset: number;
+  message: string;
+  hint?: string | undefined;
+}
+
+interface Text {
+  text: string;
+  lines: readonly string[];
+  /** The offset at which each line begins. */
+  starts: readonly number[];
+}
+
+/** Reports one fault per line: a mistake in YAML causes further errors in the rest of its line. */
+export function tellYamlFaults(source: Source, text: string, document: Document): void {
+  const problems = [...document.errors, ...document.warnings].toSorted(
+    (a, b) => a.pos[0] - b.pos[0],
+  );
+  if (problems.length === 0) return;
+  const whole = linesOf(text);
+  const told = new Set<number>();
+  const messages = new Set<string>();
+  for (const error of problems) {
+    const found = explain(error, whole, document);
+    const place = source.placeOf(found.offset);
+    const isEcho = told.size > 0 && LOST.has(error.code);
+    if (told.has(place.line) || isEcho || messages.has(found.message)) continue;
+    told.add(place.line);
+    messages.add(found.message);
+    const { message, hint = '' } = found;
+    const isTag = error.code === 'TAG_RESOLVE_FAILED';
+    const severity = error.name === 'YAMLWarning' && isTag ? 'warning' : 'error';
+    source.faultAt(place, { code: 'yaml', severity, message, hint });
+  }
+}
+
+function linesOf(text: string): Text {
+  const lines = text.split('\n');
+  const starts = [0];
+  for (const line of lines) starts.push((starts.at(-1) ?? 0) + line.length + 1);
+  return { text, lines, starts };
+}
+
+function lineAt({ starts }: Text, offset: number): number {
+  return starts.findLastIndex((start) => start <= offset);
+}
+
+const PLAIN_WORDS: Record<string, { message: string; hint?: string }> = {
+  TAB_AS_INDENT: { message: 'a tab cannot indent', hint: 'use spaces' },
+  MULTIPLE_DOCS: { message: 'the file holds a second document', hint: 'remove the line "---"' },
+  RESOURCE_EXHAUSTION: { message: 'the file is nested too deeply' },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'this line begins a key that has no ": "',
+    hint: 'check the colon and the indentation',
+  },
+  BAD_INDENT: {
+    message: 'this line is indented otherwise than its neighbours',
+    hint: 'check the indentation of the lines above',
+  },
+  BAD_DQ_ESCAPE: {
+    message: 'between double quotes a backslash begins an escape, and this is none',
+    hint: 'put the text in single quotes',
+  },
+};
+
+function explain(error: YAMLError, whole: Text, document: Document): Told {
+  const [offset] = error.pos;
+  const { code, message } = error;
+  if (code === 'TAB_AS_INDENT') return { offset, ...inWords(error, whole) };
+  if (message.endsWith('quote')) return openQuote(offset, document);
+  if (/^Flow .* end with a .$/.test(message)) return openBracket(offset, whole, document);
+  const at = lineAt(whole, offset);
+  const start = whole.starts[at] ?? 0;
+  const slip = code === 'MULTIPLE_DOCS' ? undefined : slipOf(whole.lines[at] ?? '');
+  if (slip) return { ...slip, offset: start + slip.at };
+  if (code === 'BLOCK_AS_IMPLICIT_KEY') return deeper(offset, at, whole);
+  return { offset, ...inWords(error, whole) };
+}
+
+/** The parser notices an open quote at the end of the file, but the fault is where it begins. */
+function openQuote(offset: number, document: Document): Told {
+  let start = offset;
+  visit(document, {
+    Scalar(_, { type, range }) {
+      if (type?.startsWith('QUOTE') && range && range[1] >= offset) start = range[0];
+    },
+  });
+  return { offset: start, message: 'this quote is never closed' };
+}
+
+/** So it is with an open bracket, which is noticed where the next line begins. */
+function openBracket(offset: number, { text }: Text, document: Document): Told {
+  let start = offset;
+  visit(document, {
+    Collection(_, { flow, range }) {
+      if (!flow || !range || range[0] > offset) return;
+      if (!/[\]}]/.test(text[range[1] - 1] ?? '')) start = range[0];
+    },
+  });
+  const open = text[start] ?? '';
+  if (!/[[{]/.test(open)) return { offset, message: 'a bracket is missing here or above' };
+  const hint = `close the bracket with "${open === '[' ? ']' : '}'}"`;
+  return { offset: start, message: `this "${open}" is never closed`, hint };
+}
+
+/** A value with a second colon in it, or with a line below it that is deeper. */
+function deeper(offset: number, at: number, { lines, starts }: Text): Told {
+  const line = lines[at] ?? '';
+  const value = line.slice(offset - (starts[at] ?? 0)).trim();
+  if (/:(?:\s|$)/.test(value)) {
+    const isFile = /^\$\{\s*file:\s/.test(value);
+    const way = isFile ? 'write ${file:PATH} without the space' : 'put the value in quotes';
+    const hint = corrected(line, withoutColon(value), way);
+    return { offset, message: 'a second ": " stands in this value', hint };
+  }
+  const next = lines.findIndex((one, i) => i > at && /^\s*[^\s#]/.test(one));
+  const after = lines.findIndex((one, i) => i > next && /^\s*[^\s#]/.test(one));
+  const [own, below, further] = [at, next, after].map((i) => indentOf(lines[i] ?? ''));
+  if (next < 0 || own === undefined || below === undefined) {
+    return { offset, message: 'a deeper line follows a value' };
+  }
+  const isOdd = further === below && own < below;
+  const [odd, column] = isOdd ? [at, below + 1] : [next, own + 1];
+  const message = isOdd
+    ? 'the indentation of this line is not that of the lines below it'
+    : 'the indentation of this line is deeper than above, where a value stands already';
+  const place = (starts[odd] ?? 0) + indentOf(lines[odd] ?? '');
+  return { offset: place, message, hint: `begin it in column ${column}` };
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/** The value as it was most likely meant: an address, or a text that needs quotes. */
+function withoutColon(value: string): string {
+  if (/^[\w.-]+:\s+\d+$/.test(value)) return value.replace(/:\s+/, ':');
+  if (/^[A-Z]+:\s+\//.test(value)) return value.replace(':', '');
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+function inWords(error: YAMLError, whole: Text): { message: string; hint?: string | undefined } {
+  const { code, message, pos } = error;
+  if (code === 'BAD_SCALAR_START') return badStart(pos[0], whole);
+  if (message.startsWith('Implicit map keys need to be followed')) {
+    return { message: 'this key has no value', hint: 'put ": " behind it' };
+  }
+  if (/^(?:Missing , |Block collections are not allowed within)/.test(message)) {
+    return { message: 'a comma is missing here', hint: 'put a comma between two entries' };
+  }
+  const [, closing] = /^Unexpected flow-(?:map|seq)-end .*"(.)"$/.exec(message) ?? [];
+  if (closing !== undefined)
+    return { message: `this "${closing}" closes nothing`, hint: 'remove it' };
+  if (message.endsWith('at node end')) {
+    const line = whole.lines[lineAt(whole, pos[0])] ?? '';
+    const value = /^\s*(?:- )?[\w-]+:\s+(\S.*?)\s*$/.exec(line)?.[1] ?? '';
+    const hint = corrected(line, `'${value}'`, 'put the whole value in quotes');
+    return { message: 'more text follows where the value has ended', hint };
+  }
+  if (code === 'TAG_RESOLVE_FAILED') {
+    return { message: `a tag has no meaning here: ${message}`, hint: 'remove it' };
+  }
+  return PLAIN_WORDS[code] ?? { message: `not YAML: ${message}` };
+}
+
+/** `@example.org` or a backtick: what stands up to the end of the value belongs in quotes. */
+function badStart(offset: number, whole: Text): { message: string; hint: string } {
+  const line = whole.lines[lineAt(whole, offset)] ?? '';
+  const [word = ''] = /^[^,\]}\n]*/.exec(whole.text.slice(offset)) ?? [];
+  const char = word.slice(0, 1);
+  const bare = word.trim().replaceAll('`', '');
+  const hint = corrected(line, `'${bare}'`, 'put the value in quotes');
+  return { message: `a value cannot begin with ${char}`, hint };
+}
