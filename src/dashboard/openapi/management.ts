@@ -29,7 +29,7 @@ function successOf({ about }: ApiRoute): Json {
   return { description, content };
 }
 
-function refusalsOf({ about, method, who }: ApiRoute): number[] {
+function refusalsOf({ about, method, who, scope }: ApiRoute): number[] {
   const isWrite = method !== 'GET';
   return [
     401,
@@ -37,7 +37,7 @@ function refusalsOf({ about, method, who }: ApiRoute): number[] {
     503,
     ...(about.query || about.body ? [400] : []),
     ...(about.body ? [413] : []),
-    ...(isWrite || who === 'operator' ? [403] : []),
+    ...(isWrite || who === 'operator' || scope ? [403] : []),
     ...(about.unknown ? [404] : []),
   ];
 }
