@@ -51,7 +51,7 @@ export function LedgerTable(props: {
                 <Amount nano={entry.amount_nano} />
                 {entry.uncollected_nano > 0n && <Uncollected nano={entry.uncollected_nano} />}
               </td>
-              {props.action && <td class="number">{props.action(entry)}</td>}
+              {props.action && <td class="number act">{props.action(entry)}</td>}
             </tr>
           ))}
         </tbody>

@@ -6,8 +6,8 @@ const DIME = 100_000_000n;
 const DIGITS = 3;
 
 /**
- * Formats an amount: `$1,234.56`, `$0.86`, `$0.0423`, `$0.0000123`. It is cut off, never rounded up, so that
- * no balance looks higher than it is.
+ * Formats an amount: `$1,234.56`, `$0.86`, `$0.0423`, `$0.0000123`. It is cut off, never rounded
+ * up, so that no balance looks higher than it is.
  */
 export function dollarsShown(nano: bigint): string {
   const sign = nano < 0n ? '−' : '';

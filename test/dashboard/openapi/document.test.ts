@@ -261,9 +261,7 @@ describe('the OpenAPI document', () => {
     await store.requests.add([record]);
     for (const [method, path] of operations().filter(([, one]) => one.startsWith('/api/'))) {
       if (method !== 'get') continue;
-      const own = path
-        .replace('{accountID}', gateway.account.id)
-        .replace('{requestID}', record.id);
+      const own = path.replace('{accountID}', gateway.account.id).replace('{requestID}', record.id);
       const answer = await fetch(gateway.url + own, { headers });
       expect(answer.status, path).to.equal(200);
       expectPromised(method, path, 200, await answer.json());

@@ -43,7 +43,7 @@ export function accountsRoutes(services: DashboardServices): Route[] {
   ];
 }
 
-/** Opens the account that was typed; without one it shows the accounts that follow in the alphabet. */
+/** Opens the account that was typed; without one it shows those that follow in the alphabet. */
 async function list(
   ctx: DashboardContext,
   visitor: Visitor | undefined,

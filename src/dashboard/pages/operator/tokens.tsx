@@ -93,8 +93,8 @@ function body(all: readonly ManagementToken[], done: unknown, now_ms: number): J
         ) : (
           <Empty title="No active token">
             <p>
-              A shop or a script makes accounts, credits them and reads their usage with one. See{' '}
-              <a href="/docs/management">what a token may do</a>.
+              A shop or a script makes accounts, credits them and reads their usage with one.{' '}
+              <a href="/docs/management">What a token may do</a>
             </p>
             <CreateLink />
           </Empty>
