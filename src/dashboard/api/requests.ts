@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.js';
+import type { Caller } from '../../core/model.js';
 import type { RequestQuery } from '../../schema-types/request-query.js';
 import type { RequestFilter } from '../../store/requests/request-types.js';
 import type { ManagementToken } from '../../store/tokens/management-tokens.js';
@@ -14,7 +15,7 @@ const UNKNOWN = 'There is no such request, or its record was swept.';
 
 const readQuery = queryReader<RequestQuery>('request-query');
 
-/** The records of requests: an account's own, and those of all for operators and their programs. */
+/** The records of requests: the own ones, and those of all for operators and their programs. */
 export function requestRoutes(services: DashboardServices): ApiRoute[] {
   return [
     {
@@ -22,6 +23,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/requests',
       who: 'visitor',
       scope: 'requests:read',
+      takes_keys: true,
       about: {
         id: 'listRequests',
         summary: 'What was asked and how it ended, newest first, page by page',
@@ -29,13 +31,14 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
         status: 200,
         answer: 'RequestPage',
       },
-      answer: (ctx, visitor, token) => list(ctx, readerOf(visitor, token), services),
+      answer: (ctx, ...who) => list(ctx, readerOf(...who), services),
     },
     {
       method: 'GET',
       path: '/api/requests/:requestID',
       who: 'visitor',
       scope: 'requests:read',
+      takes_keys: true,
       about: {
         id: 'readRequest',
         summary: 'A request by its x-request-id: its attempts, times, tokens and cost',
@@ -43,7 +46,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
         answer: 'Request',
         unknown: UNKNOWN,
       },
-      answer: (ctx, visitor, token) => read(ctx, readerOf(visitor, token), services),
+      answer: (ctx, ...who) => read(ctx, readerOf(...who), services),
     },
   ];
 }
@@ -52,11 +55,17 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
 interface Reader {
   /** The own account; a program with a token has none. */
   account_id: string | undefined;
+  /** A program with an API key reads those of that key. */
+  key_id?: string;
   /** Operators read those of other accounts, and who the upstreams were. */
   is_operator: boolean;
 }
 
-function readerOf(visitor: Visitor | undefined, token: ManagementToken | undefined): Reader {
+function readerOf(visitor?: Visitor, token?: ManagementToken, caller?: Caller): Reader {
+  if (caller) {
+    const { account_id, key_id } = caller;
+    return { account_id, key_id, is_operator: false };
+  }
   if (token) return { account_id: undefined, is_operator: true };
   if (!visitor) throw new Error('Nobody asks for these requests.');
   return { account_id: visitor.session.account_id, is_operator: visitor.operator };
@@ -76,10 +85,14 @@ async function list(
 }
 
 /**
- * The filter with the reader's own account where none is named. Throws `GatewayError` (403) where
- * it asks for what operators alone may see.
+ * The filter with the reader's own account and key where none is named. Throws `GatewayError` (403)
+ * where it asks for more than the reader may see.
  */
-function within({ account_id, is_operator }: Reader, filter: RequestFilter): RequestFilter {
+function within(reader: Reader, filter: RequestFilter): RequestFilter {
+  const { account_id, key_id, is_operator } = reader;
+  if (key_id !== undefined && (filter.key_id ?? key_id) !== key_id) {
+    throw new GatewayError('forbidden', 'An API key reads its own requests only.');
+  }
   if (!is_operator && (filter.account_id ?? account_id) !== account_id) {
     throw new GatewayError('forbidden', 'Only operators read the requests of other accounts.');
   }
@@ -87,16 +100,19 @@ function within({ account_id, is_operator }: Reader, filter: RequestFilter): Req
     throw new GatewayError('forbidden', 'Only operators read who the upstreams were.');
   }
   if (account_id === undefined) return filter;
-  return { ...filter, account_id: filter.account_id ?? account_id };
+  const own = { ...filter, account_id: filter.account_id ?? account_id };
+  return key_id === undefined ? own : { ...own, key_id };
 }
 
 async function read(
   ctx: DashboardContext,
-  { account_id, is_operator }: Reader,
+  { account_id, key_id, is_operator }: Reader,
   { store }: DashboardServices,
 ): Promise<void> {
   const record = await store.requests.one(ctx.params['requestID'] ?? '');
-  if (!record || (!is_operator && record.account_id !== account_id)) {
+  const isOwn =
+    record?.account_id === account_id && (key_id === undefined || record?.key_id === key_id);
+  if (!record || !(isOwn || is_operator)) {
     throw new GatewayError('not_found', UNKNOWN);
   }
   ctx.body = requestShape(record, is_operator);

@@ -19,6 +19,12 @@ export function dollarsShown(nano: bigint): string {
   return `${sign}$0.${shown.padEnd(2, '0')}`;
 }
 
+/** The same with all digits: for prices, and for sums that somebody checks. */
+export function exactDollars(nano: bigint): string {
+  const [whole = '0', fraction = ''] = formatDollars(nano < 0n ? -nano : nano).split('.');
+  return `${nano < 0n ? '−' : ''}$${grouped(whole)}.${fraction}`;
+}
+
 /** Formats a count with commas between thousands. */
 export function grouped(count: number | string): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/gu, ',');

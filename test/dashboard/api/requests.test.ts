@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Scope } from '../../../src/core/scopes.js';
 import type { RequestShape } from '../../../src/dashboard/views/request-shapes.js';
 import { recordAt } from '../../store/requests/helpers.js';
-import { dollars } from '../../store/helpers/ground.js';
+import { chargeOf, dollars } from '../../store/helpers/ground.js';
 import { expectAnswer } from './helpers/answers.js';
 import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 
@@ -97,6 +97,41 @@ onEachApiGateway('the API of requests', {}, (here) => {
       const refused = (await eve.get(`/api/requests?${query}`)).refusal();
       expect(refused).to.deep.equal([403, 'forbidden', null]);
     }
+  });
+
+  it('shows an API key what was done with it, and nothing else', async () => {
+    const { store } = here.house.gateway;
+    const { key, secret } = await store.createKey(ann.account_id, 'own');
+    const { key: other } = await store.createKey(ann.account_id, 'other');
+    const ask = async (path: string) => {
+      const headers = { authorization: `Bearer ${secret}` };
+      const answer = await fetch(here.house.url + path, { headers });
+      return { status: answer.status, json: (await answer.json()) as Page };
+    };
+    const mine = recordAt(NOW_MS, { account_id: ann.account_id, key_id: key.id });
+    await store.requests.add([mine]);
+    for (const key_id of [key.id, other.id]) {
+      await store.settle(chargeOf(`r-${key_id}`, ann.account_id, 5n, { key_id }));
+    }
+    const { json } = await ask('/api/requests');
+    expectAnswer('RequestPage', json);
+    expect(json.data.map(({ id }) => id)).to.deep.equal([mine.id]);
+    expect((await ask(`/api/requests/${mine.id}`)).status).to.equal(200);
+    expect((await ask(`/api/requests/${failed_id}`)).status).to.equal(404);
+    expect((await ask(`/api/requests?key=${other.id}`)).status).to.equal(403);
+    expect((await ask(`/api/requests?account=${boss.account_id}`)).status).to.equal(403);
+    const usage = await ask('/api/usage?by=key');
+    expect(usage.json.data).to.have.length(1);
+    expect(usage.json).to.have.nested.property('totals.cost', '0.000000005');
+    expect((await ask(`/api/usage?key=${other.id}`)).status).to.equal(403);
+    for (const path of ['/api/account', '/api/keys', '/api/audit', '/api/ledger']) {
+      expect((await ask(path)).status, path).to.equal(401);
+    }
+    await store.suspend(ann.account_id);
+    expect((await ask('/api/requests')).status).to.equal(403);
+    await store.resume(ann.account_id);
+    await store.revokeKey(key.id);
+    expect((await ask('/api/requests')).status).to.equal(401);
   });
 
   it('shows operators those of an account they name, and a token those of all', async () => {

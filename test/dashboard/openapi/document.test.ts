@@ -167,9 +167,11 @@ describe('the OpenAPI document', () => {
 
   it('says what each asks for: a key, a session, a token with a scope, or nothing', () => {
     for (const [, path, { security, tags }] of operations()) {
-      const own = path.startsWith('/api/requests')
-        ? [{ session: [] }, { token: ['requests:read'] }]
-        : [{ session: [] }];
+      const own = [
+        { session: [] },
+        ...(path.startsWith('/api/requests') ? [{ token: ['requests:read'] }] : []),
+        ...(/^\/api\/(?:requests|usage)/u.test(path) ? [{ key: [] }] : []),
+      ];
       const wanted = path.startsWith('/api/') ? own : [{ key: [] }];
       if (tags.includes('Operators')) {
         expect(security, path).to.have.length(2);
