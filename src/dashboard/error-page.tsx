@@ -14,12 +14,13 @@ const TITLES: Record<number, string> = {
   502: 'Somebody else did not answer',
 };
 
-/** The lists whose items have pages of their own. */
+/** The pages to go back to from those below them. */
 const LISTS: Record<string, string> = {
   '/docs': 'all documents',
   '/models': 'all models',
   '/requests': 'your requests',
   '/settings/keys': 'your API keys',
+  '/sign-in': 'the sign-in page',
   '/operator/accounts': 'all accounts',
   '/operator/requests': 'all requests',
   '/operator/tokens': 'all tokens',
@@ -28,7 +29,8 @@ const LISTS: Record<string, string> = {
 /** The way to the page without its filter, to the list of such things, or to the first page. */
 function WayOut({ ctx, status }: { ctx: Context; status: number }): JSX.Element {
   const list = Object.keys(LISTS).find((path) => ctx.path.startsWith(`${path}/`));
-  const isFilter = status === 400 && ctx.method === 'GET' && ctx.querystring !== '';
+  const isSignIn = list === '/sign-in';
+  const isFilter = status === 400 && ctx.method === 'GET' && ctx.querystring !== '' && !isSignIn;
   const isOpen = status === 404 || status === 400;
   return (
     <>

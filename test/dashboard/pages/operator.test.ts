@@ -81,6 +81,8 @@ describeInBrowser('the pages of operators', (browser) => {
     expect(await other.locator('a[href^="/operator"]').count()).to.equal(0);
     const { page: late } = await visit(browser(), dashboard.url);
     expect((await late.goto(link))?.status()).to.equal(400);
+    await late.getByRole('link', { name: 'To the sign-in page' }).click();
+    expect(await late.textContent('h1')).to.equal('Sign in');
   });
 
   it('revoke a key of an account, after a question', async () => {
