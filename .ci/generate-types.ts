@@ -28,10 +28,12 @@ export const TYPED_SCHEMAS = [
   'openai-video-list-query',
   'prices',
   'provider',
+  'request-query',
   'responses',
   'speech',
   'transcription',
   'task-query',
+  'token-creation',
   'usage-query',
   'video-submission',
 ];

@@ -8,6 +8,7 @@ export const SCOPES = {
   'keys:write': 'make and revoke the API keys of accounts',
   'ledger:read': 'read the ledgers of accounts',
   'usage:read': 'read the usage of accounts',
+  'requests:read': 'read the records of requests, of all accounts',
   'sign-in-links:write': 'make links that sign in to an account, never as an operator',
   'audit:read': 'read the audit log',
   'gateway:read': 'read the configuration, the tasks and the health of providers',

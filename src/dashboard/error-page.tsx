@@ -1,3 +1,4 @@
+import type { JSX } from 'preact';
 import type { GatewayError } from '../core/errors.js';
 import { html, LonePage, themeOf } from './pages/page.js';
 import type { Context } from '../pipeline/stage.js';
@@ -12,6 +13,43 @@ const TITLES: Record<number, string> = {
   429: 'Too many attempts',
   502: 'Somebody else did not answer',
 };
+
+/** The pages to go back to from those below them. */
+const LISTS: Record<string, string> = {
+  '/docs': 'all documents',
+  '/models': 'all models',
+  '/requests': 'your requests',
+  '/settings/keys': 'your API keys',
+  '/sign-in': 'the sign-in page',
+  '/operator/accounts': 'all accounts',
+  '/operator/requests': 'all requests',
+  '/operator/tokens': 'all tokens',
+};
+
+/** The way to the page without its filter, to the list of such things, or to the first page. */
+function WayOut({ ctx, status }: { ctx: Context; status: number }): JSX.Element {
+  const list = Object.keys(LISTS).find((path) => ctx.path.startsWith(`${path}/`));
+  const isSignIn = list === '/sign-in';
+  const isFilter = status === 400 && ctx.method === 'GET' && ctx.querystring !== '' && !isSignIn;
+  const isOpen = status === 404 || status === 400;
+  return (
+    <>
+      {isFilter && (
+        <a class="button solid" href={ctx.path}>
+          Clear the filter
+        </a>
+      )}
+      {!isFilter && isOpen && list !== undefined && (
+        <a class="button solid" href={list}>
+          To {LISTS[list]}
+        </a>
+      )}
+      <a class={isFilter || (isOpen && list !== undefined) ? 'button' : 'button solid'} href="/">
+        To the dashboard
+      </a>
+    </>
+  );
+}
 
 /** The HTML document of an error, with a link to go on. */
 export function errorPage(ctx: Context, error: GatewayError, status: number): string {
@@ -33,9 +71,7 @@ export function errorPage(ctx: Context, error: GatewayError, status: number): st
                 Sign in
               </a>
             ) : (
-              <a class="button solid" href="/">
-                To the dashboard
-              </a>
+              <WayOut ctx={ctx} status={status} />
             )}
           </div>
           <p class="hint">

@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { GatewayError } from '../core/errors.js';
 import type { Context, State } from '../pipeline/stage.js';
+import { keyReader, type KeyReader } from './api-key.js';
 import { apiRoutes } from './api/routes.js';
 import { errorPage } from './error-page.js';
 import { refuseCrossSite } from './origin.js';
@@ -30,12 +31,12 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   const isHttps = services.configuration.public_url.startsWith('https:');
   const strict = securityHeaders(isHttps, false);
   const lenient = securityHeaders(isHttps, true);
-  const tokenOf = tokenReader(services);
+  const readers = { tokenOf: tokenReader(services), callerOf: keyReader(services) };
   for (const route of routes) {
     const setHeaders = route.inline_styles ? lenient : strict;
     const handle = async (ctx: DashboardContext): Promise<void> => {
       await setHeaders(ctx);
-      await showingErrors(ctx, services, () => answer(ctx, route, services, tokenOf));
+      await showingErrors(ctx, services, () => answer(ctx, route, services, readers));
     };
     router.register(route.path, [route.method], [handle]);
   }
@@ -67,7 +68,7 @@ async function answer(
   ctx: DashboardContext,
   route: Route,
   services: DashboardServices,
-  tokenOf: TokenReader,
+  { tokenOf, callerOf }: { tokenOf: TokenReader; callerOf: KeyReader },
 ): Promise<void> {
   const { public_url } = services.configuration;
   ctx.state.endpoint = route.path;
@@ -75,6 +76,11 @@ async function answer(
   if (token) {
     refuseBeyondScope(token, route.scope);
     return route.answer(ctx, undefined, token);
+  }
+  const caller = route.takes_keys ? await callerOf(ctx) : undefined;
+  if (caller) {
+    ctx.state.account_id = caller.account_id;
+    return route.answer(ctx, undefined, undefined, caller);
   }
   const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
   if (visitor) ctx.state.account_id = visitor.session.account_id;

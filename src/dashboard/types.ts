@@ -1,6 +1,7 @@
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import type { Configuration } from '../core/configuration.js';
+import type { Caller } from '../core/model.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { State } from '../pipeline/stage.js';
 import type { Scope } from '../core/scopes.js';
@@ -47,15 +48,18 @@ export interface Route {
   who: 'all' | 'anyone' | 'visitor' | 'operator';
   /** The scope that lets a management token in; a route without it takes no token. */
   scope?: Scope;
+  /** Lets an API key in as well, for what was done with that key. */
+  takes_keys?: true;
   /** Allows inline styles, which some ready-made pages need. */
   inline_styles?: boolean;
   /**
    * Writes the answer to the context. `visitor` is undefined for `all`, and for `anyone` without a
-   * session, and for a request with a management token.
+   * session, and for a request with a management token or an API key.
    */
   answer(
     ctx: DashboardContext,
     visitor: Visitor | undefined,
     token?: ManagementToken,
+    caller?: Caller,
   ): Promise<void> | void;
 }

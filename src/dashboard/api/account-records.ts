@@ -1,3 +1,4 @@
+import { GatewayError } from '../../core/errors.js';
 import type { LedgerQuery } from '../../schema-types/ledger-query.js';
 import type { UsageQuery } from '../../schema-types/usage-query.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
@@ -12,13 +13,21 @@ const DEFAULT_LIMIT = 50;
 const readUsageQuery = queryReader<UsageQuery>('usage-query');
 const readLedgerQuery = queryReader<LedgerQuery>('ledger-query');
 
-/** Answers with the usage of an account, as JSON or CSV. */
+/**
+ * Answers with the usage of an account, or of one of its keys, as JSON or CSV. Throws
+ * `GatewayError` (403) where such a key asks for another one.
+ */
 export async function answerUsage(
   ctx: DashboardContext,
   account_id: string,
   { store, now }: DashboardServices,
+  own_key_id?: string,
 ): Promise<void> {
-  const { from, to, by = 'day', model, key: key_id, format = 'json' } = readUsageQuery(ctx);
+  const { from, to, by = 'day', model, key, format = 'json' } = readUsageQuery(ctx);
+  const key_id = key ?? own_key_id;
+  if (own_key_id !== undefined && key_id !== own_key_id) {
+    throw new GatewayError('forbidden', 'An API key reads its own usage only.');
+  }
   const range = usageRange({ from, to }, now());
   const rows = await store.usage(account_id, range);
   const usage = groupUsage(rows, by, { model, key_id });

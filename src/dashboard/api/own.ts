@@ -21,9 +21,11 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
         ctx.body = ownAccountShape(account, visitor);
       },
     }),
-    ownRoute({
+    {
       method: 'GET',
       path: '/api/usage',
+      who: 'visitor',
+      takes_keys: true,
       about: {
         id: 'getUsage',
         summary: 'What was used and charged, by day, model or key',
@@ -32,8 +34,12 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
         answer: 'Usage',
         csv: true,
       },
-      answer: (ctx, { session }) => answerUsage(ctx, session.account_id, services),
-    }),
+      answer(ctx, visitor, _token, caller) {
+        const account_id = caller?.account_id ?? visitor?.session.account_id;
+        if (account_id === undefined) throw new Error('Nobody asks for this usage.');
+        return answerUsage(ctx, account_id, services, caller?.key_id);
+      },
+    },
     ownRoute({
       method: 'GET',
       path: '/api/ledger',

@@ -8,6 +8,7 @@ import { auditRoute } from './audit.js';
 import { keyRoutes } from './keys.js';
 import { operationRoutes } from './operations.js';
 import { ownRoutes } from './own.js';
+import { requestRoutes } from './requests.js';
 import type { ApiRoute } from './route.js';
 
 /** The management API, its description and its reference page. */
@@ -18,6 +19,7 @@ export function apiRoutes(services: DashboardServices): Route[] {
     ...accountRoutes(services),
     ...accountChangeRoutes(services),
     ...accountKeyRoutes(services),
+    ...requestRoutes(services),
     auditRoute(services),
     ...operationRoutes(services),
   ];

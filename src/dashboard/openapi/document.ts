@@ -15,8 +15,8 @@ const DESCRIPTION = [
 ].join('\n\n');
 
 const TOKEN_USE =
-  'A management token, `tgm_…`, which `tollgate token create` makes. Each operation names the ' +
-  'scope that it needs. No `Origin` is needed.';
+  'A management token, `tgm_…`, which `tollgate token create` makes, or an operator on a page. ' +
+  'Each operation names the scope that it needs. No `Origin` is needed.';
 
 const SECURITY = {
   key: { type: 'http', scheme: 'bearer', description: 'An API key: `tg-…`' },

@@ -14,7 +14,11 @@ export function managementOperation(route: ApiRoute): Json {
     operationId: about.id,
     tags: [who === 'operator' ? 'Operators' : 'Account'],
     summary: about.summary,
-    security: [{ session: [] }, ...(route.scope ? [{ token: [route.scope] }] : [])],
+    security: [
+      { session: [] },
+      ...(route.scope ? [{ token: [route.scope] }] : []),
+      ...(route.takes_keys ? [{ key: [] }] : []),
+    ],
     parameters: [...pathParameters(route), ...queryParameters(about.query)],
     ...(body && { requestBody: { required: true, content: json(schemaOf(body)) } }),
     responses: { [about.status]: successOf(route), ...errorsOf(refusalsOf(route)) },
@@ -29,7 +33,7 @@ function successOf({ about }: ApiRoute): Json {
   return { description, content };
 }
 
-function refusalsOf({ about, method, who }: ApiRoute): number[] {
+function refusalsOf({ about, method, who, takes_keys }: ApiRoute): number[] {
   const isWrite = method !== 'GET';
   return [
     401,
@@ -37,7 +41,8 @@ function refusalsOf({ about, method, who }: ApiRoute): number[] {
     503,
     ...(about.query || about.body ? [400] : []),
     ...(about.body ? [413] : []),
-    ...(isWrite || who === 'operator' ? [403] : []),
+    ...(isWrite || who === 'operator' || takes_keys ? [403] : []),
+    ...(takes_keys ? [429] : []),
     ...(about.unknown ? [404] : []),
   ];
 }

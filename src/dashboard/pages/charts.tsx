@@ -13,6 +13,10 @@ const HEIGHT = 232;
 const TOP = 12;
 const FOOT = 24;
 const PLOT = HEIGHT - TOP - FOOT;
+/** The least width of the axis, its distance from the bars, and the width of a digit. */
+const AXIS = 48;
+const AXIS_GAP = 8;
+const DIGIT = 6.6;
 /** About how many bars have a label. */
 const NAMES = 6;
 
@@ -20,20 +24,20 @@ const NAMES = 6;
  * Bars by hour or day, each with its parts on top of each other. An SVG in percent and pixels, so
  * that it fits any width without a script; a script only makes the tips prettier.
  */
-export function BarChart({ series, title }: { series: Series; title: string }): JSX.Element {
+export function BarChart(props: {
+  series: Series;
+  title: string;
+  /** Draws all bars in the colour of failures. */
+  is_bad?: boolean;
+}): JSX.Element {
+  const { series, title, is_bad } = props;
   const { bars, measure } = series;
   const most = bars.reduce((max, { value }) => Math.max(max, value), 0);
   const { top, ticks } = ceiling(most);
   const label = `${title}: at most ${shownAs(measure, most)} in ${bars.length} bars.`;
   return (
-    <div class="chart plot" data-chart>
-      <svg width="56" height={HEIGHT} aria-hidden="true">
-        {ticks.map((tick) => (
-          <text x="48" y={height(tick, top) + 4} text-anchor="end">
-            {shownAs(measure, tick)}
-          </text>
-        ))}
-      </svg>
+    <div class={is_bad ? 'chart plot bad' : 'chart plot'} data-chart>
+      <Axis names={ticks.map((tick) => [height(tick, top), nameOf(tick, most, measure)])} />
       <svg height={HEIGHT} role="img" aria-label={label}>
         {ticks.map((tick) => {
           const y = height(tick, top);
@@ -42,9 +46,34 @@ export function BarChart({ series, title }: { series: Series; title: string }): 
         {bars.map((bar, at) => (
           <Column bar={bar} at={at} series={series} top={top} />
         ))}
+        {most === 0 && (
+          <text x="50%" y={TOP + PLOT / 2} text-anchor="middle">
+            Nothing in this range
+          </text>
+        )}
       </svg>
     </div>
   );
+}
+
+/** The values of the grid lines. It is as wide as the longest of them. */
+function Axis({ names }: { names: readonly [y: number, name: string][] }): JSX.Element {
+  const longest = names.reduce((max, [, name]) => Math.max(max, name.length), 0);
+  const width = Math.max(AXIS, Math.ceil(longest * DIGIT) + AXIS_GAP);
+  return (
+    <svg class="axis" width={width} height={HEIGHT} aria-hidden="true">
+      {names.map(([y, name]) => (
+        <text x={width - AXIS_GAP} y={y + 4} text-anchor="end">
+          {name}
+        </text>
+      ))}
+    </svg>
+  );
+}
+
+/** Where nothing is drawn, the size of the only step says nothing. */
+function nameOf(tick: number, most: number, measure: Series['measure']): string {
+  return most === 0 && tick > 0 ? '' : shownAs(measure, tick);
 }
 
 function Column(props: { bar: Bar; at: number; series: Series; top: number }): JSX.Element {

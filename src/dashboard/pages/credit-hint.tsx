@@ -23,7 +23,7 @@ export function CreditHint(props: {
         </>
       ) : (
         <>
-          Ask who runs this gateway for it, and name your account: <code>{account.name}</code>
+          Ask an operator of this gateway to credit your account, <code>{account.name}</code>.
         </>
       )}
     </Notice>

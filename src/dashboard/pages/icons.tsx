@@ -27,6 +27,7 @@ const STROKES = {
   document: 'M3.5 2.5h9v11h-9zM5.8 5.6h4.4M5.8 8h4.4M5.8 10.4h2.6',
   enter: 'M10 2.5h3.2v11H10M2.8 8h7M7 5l3 3-3 3',
   audit: 'M3.5 2h9v12h-9zM6 5.2h4M6 8h4M6 10.8h2.4',
+  ledger: 'M3 2.2h10v11.6l-1.7-1-1.6 1-1.7-1-1.7 1-1.6-1-1.7 1zM5.6 5.6h4.8M5.6 8.4h4.8',
   copy: 'M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1',
   plus: 'M8 3v10M3 8h10',
   out: 'M6 2.5H2.8v11H6M10.3 5l3 3-3 3M13 8H6',

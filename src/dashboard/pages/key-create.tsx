@@ -8,7 +8,7 @@ import { signedIn } from './guard.js';
 import { amountOf, answerForm, EMPTY_FORM, fieldsReader, textOf, type FormState } from './form.js';
 import { KeyForm } from './key-form.js';
 import { sendPage } from './page.js';
-import { Card, Code, Notice } from './parts.js';
+import { Card, Code, SecretNotice } from './parts.js';
 import type { Key } from '../../store/keys/keys.js';
 
 const readFields = fieldsReader<KeyCreation>('key-creation');
@@ -122,14 +122,7 @@ function showSecret(
 function Secret({ secret, public_url }: { secret: string; public_url: string }): JSX.Element {
   return (
     <>
-      <Notice mood="warn">
-        <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again.
-        <noscript>
-          {' '}
-          Do not load this page again: your browser would ask to send the form once more, and make
-          another key.
-        </noscript>
-      </Notice>
+      <SecretNotice what="key" />
       <Card title="Secret">
         <div class="stack" data-once="/settings/keys">
           <Code label="secret" id="secret" text={secret} wrap />

@@ -3,7 +3,8 @@ import { Choice, Field } from './fields.js';
 import { saidOf, type FormState } from './form.js';
 import { Notice } from './parts.js';
 
-const EXPIRIES = [
+/** When a key or a token may expire, in seconds from now. */
+export const EXPIRIES = [
   { value: '', name: 'Never' },
   { value: '3600', name: 'In an hour' },
   { value: '86400', name: 'In a day' },

@@ -51,9 +51,10 @@ function noKey(): GatewayError {
   return new GatewayError('not_found', 'You have no such key, or it is revoked already.');
 }
 
-/** Whose keys a page revokes. */
+/** Whose keys, or which tokens, a page revokes. */
 export interface Keyring {
-  /** The page that lists the keys. */
+  noun: 'key' | 'token';
+  /** The page that lists them. */
   above: { path: string; name: string };
   /** Below this path, and the ID of a key, is the page that revokes it. */
   path: string;
@@ -62,21 +63,22 @@ export interface Keyring {
 }
 
 const OWN: Keyring = {
+  noun: 'key',
   above: { path: '/settings/keys', name: 'API Keys' },
   path: '/settings/keys',
   at: '/settings/keys',
 };
 
-/** The page that asks whether a key is to be revoked. */
+/** The page that asks whether a key or a token is to be revoked. */
 export function askToRevoke(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
-  key: Key,
+  key: Pick<Key, 'id' | 'name' | 'prefix' | 'last_used_ms'>,
   keyring: Keyring,
   now_ms: number,
 ): void {
   const { id, name, prefix, last_used_ms } = key;
-  const { above, path, at } = keyring;
+  const { noun, above, path, at } = keyring;
   sendPage(ctx, visitor, {
     title: `Revoke “${name}”?`,
     above,
@@ -99,7 +101,7 @@ export function askToRevoke(
             )}
           </p>
           <form class="row" method="post" action={`${path}/${encodeURIComponent(id)}/revoke`}>
-            <button class="danger solid">Revoke key</button>
+            <button class="danger solid">Revoke {noun}</button>
             <a class="button" href={above.path}>
               Keep it
             </a>

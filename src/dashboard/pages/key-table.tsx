@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { isActive } from '../views/keys.js';
-import { Ago, Badge, Money } from './parts.js';
+import { Ago, Ending, Money } from './parts.js';
 import { counted, dollarsShown } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
 import type { UsageRow } from '../../store/ledger/usage.js';
@@ -57,7 +57,7 @@ export function KeyTable(props: {
                 )}
               </td>
               <td class="soft" data-label={key.revoked_ms === null ? 'Expires' : undefined}>
-                <Ending keyShown={key} now_ms={now_ms} />
+                <Ending of={key} now_ms={now_ms} />
               </td>
               <td class="number" data-label="Spend, 30 days">
                 <Money nano={spent.get(key.id) ?? 0n} />
@@ -85,14 +85,6 @@ function Models({ models }: { models: readonly string[] | null }): JSX.Element |
       {others.length > 0 && ` and ${counted(others.length, 'other')}`}
     </div>
   );
-}
-
-function Ending({ keyShown, now_ms }: { keyShown: Key; now_ms: number }): JSX.Element {
-  const { revoked_ms, expires_ms } = keyShown;
-  if (revoked_ms !== null) return <Badge mood="bad">revoked</Badge>;
-  if (expires_ms === null) return <>never</>;
-  if (expires_ms <= now_ms) return <Badge mood="warn">expired</Badge>;
-  return <Ago at_ms={expires_ms} now_ms={now_ms} />;
 }
 
 function Limit({ keyShown }: { keyShown: Key }): JSX.Element {

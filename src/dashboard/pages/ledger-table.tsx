@@ -26,6 +26,11 @@ export function LedgerTable(props: {
             <th>Key</th>
             <th>Usage</th>
             <th class="number">Amount</th>
+            {props.action && (
+              <th>
+                <span class="unseen">Actions</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -45,8 +50,8 @@ export function LedgerTable(props: {
               <td class="number end">
                 <Amount nano={entry.amount_nano} />
                 {entry.uncollected_nano > 0n && <Uncollected nano={entry.uncollected_nano} />}
-                {props.action?.(entry)}
               </td>
+              {props.action && <td class="number act">{props.action(entry)}</td>}
             </tr>
           ))}
         </tbody>

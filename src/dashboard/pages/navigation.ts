@@ -31,6 +31,7 @@ const ACCOUNT: NavigationGroup = {
   heading: 'Account',
   items: [
     { path: '/settings/keys', name: 'API Keys', icon: 'keys' },
+    { path: '/ledger', name: 'Ledger', icon: 'ledger' },
     { path: '/settings', name: 'Settings', icon: 'settings' },
   ],
 };
@@ -43,6 +44,7 @@ const OPERATOR: NavigationGroup = {
     { path: '/operator/accounts', name: 'Accounts', icon: 'accounts' },
     { path: '/operator/tasks', name: 'Tasks', icon: 'tasks' },
     { path: '/operator/providers', name: 'Providers', icon: 'providers' },
+    { path: '/operator/tokens', name: 'Management tokens', icon: 'keys' },
     { path: '/operator/audit', name: 'Audit log', icon: 'audit' },
     { path: '/operator/configuration', name: 'Configuration', icon: 'configuration' },
   ],

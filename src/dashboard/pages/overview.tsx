@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import type { DashboardContext, DashboardServices, Route } from '../types.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
+import { CreditHint } from './credit-hint.js';
 import { signedIn } from './guard.js';
 import { Icon } from './icons.js';
 import { LedgerTable } from './ledger-table.js';
@@ -23,7 +24,7 @@ export function overviewRoute(services: DashboardServices): Route {
     path: '/',
     who: 'visitor',
     answer: async (ctx, visitor) => {
-      const { session } = signedIn(visitor);
+      const person = signedIn(visitor);
       sendPage(ctx, visitor, {
         title: 'Overview',
         actions: (
@@ -32,18 +33,19 @@ export function overviewRoute(services: DashboardServices): Route {
             Open Playground
           </a>
         ),
-        body: await overview(session.account_id, services, ctx),
+        body: await overview(person, services, ctx),
       });
     },
   };
 }
 
 async function overview(
-  account_id: string,
+  visitor: Visitor,
   services: DashboardServices,
   ctx: DashboardContext,
 ): Promise<JSX.Element> {
   const { store, now } = services;
+  const { account_id } = visitor.session;
   const [account, report, keys, entries] = await Promise.all([
     store.account(account_id),
     usageReport({ account_id, is_detailed: false }, services),
@@ -54,6 +56,7 @@ async function overview(
   const hasCalled = report.totals.calls > 0 || entries.some(({ kind }) => kind === 'charge');
   return (
     <>
+      <CreditHint account={account} visitor={visitor} />
       <Balance account={account} report={report} />
       {hasCalled ? <Charts report={report} /> : <FirstCall services={services} keys={keys} />}
       {entries.length > 0 && <Recent entries={entries} keys={keys} now_ms={now()} />}
@@ -121,7 +124,16 @@ function Recent(props: {
   now_ms: number;
 }): JSX.Element {
   return (
-    <Card title="Recent activity" actions={<a href="/requests">All requests</a>} flush>
+    <Card
+      title="Recent activity"
+      actions={
+        <span class="row links">
+          <a href="/ledger">Ledger</a>
+          <a href="/requests">All requests</a>
+        </span>
+      }
+      flush
+    >
       <LedgerTable {...props} requests="/requests" />
     </Card>
   );
@@ -146,7 +158,9 @@ function FirstCall(props: { services: DashboardServices; keys: readonly Key[] })
             <a href="/settings/keys/new">create {hasKey ? 'a new one' : 'one'}</a>, and put it into
             your shell: <code>export TOLLGATE_API_KEY=tg-…</code>
           </p>
-          <p class="soft">2. Paste this, or try the same in the playground:</p>
+          <p class="soft">
+            2. Paste this, or try the same in the <a href="/playground">playground</a>:
+          </p>
           <Code label="curl" text={snippet('curl', model, configuration.public_url)} />
         </div>
       )}

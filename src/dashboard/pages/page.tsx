@@ -30,6 +30,7 @@ const STYLES = [
   'base.css',
   'layout.css',
   'parts.css',
+  'forms.css',
   'data.css',
   'charts.css',
   'playground.css',

@@ -30,6 +30,18 @@ export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.E
   );
 }
 
+/** When a key or a token ends, or that it has. */
+export function Ending(props: {
+  of: { revoked_ms: number | null; expires_ms: number | null };
+  now_ms: number;
+}): JSX.Element {
+  const { revoked_ms, expires_ms } = props.of;
+  if (revoked_ms !== null) return <Badge mood="bad">revoked</Badge>;
+  if (expires_ms === null) return <>never</>;
+  if (expires_ms <= props.now_ms) return <Badge mood="warn">expired</Badge>;
+  return <Ago at_ms={expires_ms} now_ms={props.now_ms} />;
+}
+
 export type Mood = 'good' | 'warn' | 'bad';
 
 export function Badge(props: {
@@ -51,6 +63,20 @@ export function Notice(props: {
     >
       <div>{props.children}</div>
     </div>
+  );
+}
+
+/** What to know of a secret that is shown once, in the answer to a form. */
+export function SecretNotice({ what }: { what: 'key' | 'token' }): JSX.Element {
+  return (
+    <Notice mood="warn">
+      <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again.
+      <noscript>
+        {' '}
+        Do not load this page again: your browser would ask to send the form once more, and make
+        another {what}.
+      </noscript>
+    </Notice>
   );
 }
 

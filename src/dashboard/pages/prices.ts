@@ -1,6 +1,6 @@
 import { tokenPrices } from '../../billing/price-shape.js';
 import type { Model, Price, TokenUnit } from '../../core/model.js';
-import { dollarsShown, grouped } from './words.js';
+import { exactDollars, grouped } from './words.js';
 
 type Fact = [name: string, value: string];
 
@@ -17,15 +17,15 @@ const UNIT_WORDS: Record<TokenUnit, string> = {
 export function pricesOf({ price }: Model): Fact[] {
   if (price.free) return [['Any call', 'free']];
   const tokens = tokenPrices(price).map(([unit, nano]): Fact => {
-    return [UNIT_WORDS[unit], `${dollarsShown(nano)} per million tokens`];
+    return [UNIT_WORDS[unit], `${exactDollars(nano)} per million tokens`];
   });
   const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
     kind === 'any' ? 'Image' : `Image, ${kind}`,
-    dollarsShown(nano),
+    exactDollars(nano),
   ]);
   const videos = [...(price.per_video_second ?? [])].map(([kind, nano]): Fact => [
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
-    `${dollarsShown(nano)} a second`,
+    `${exactDollars(nano)} a second`,
   ]);
   return [...tokens, ...images, ...videos, ...soundOf(price)];
 }
@@ -34,9 +34,9 @@ export function pricesOf({ price }: Model): Fact[] {
 function soundOf({ per_million_characters: characters, per_audio_minute: minute }: Price): Fact[] {
   const facts: Fact[] = [];
   if (characters !== undefined) {
-    facts.push(['Speech', `${dollarsShown(characters)} per million characters`]);
+    facts.push(['Speech', `${exactDollars(characters)} per million characters`]);
   }
-  if (minute !== undefined) facts.push(['Transcription', `${dollarsShown(minute)} a minute`]);
+  if (minute !== undefined) facts.push(['Transcription', `${exactDollars(minute)} a minute`]);
   return facts;
 }
 
@@ -45,8 +45,8 @@ export function priceInShort({ price }: Model): string {
   if (price.free) return 'Free';
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   if (input > 0n || output > 0n) {
-    if (price.input_only) return `${dollarsShown(input)} in, per 1M tokens`;
-    return `${dollarsShown(input)} in · ${dollarsShown(output)} out, per 1M tokens`;
+    if (price.input_only) return `${exactDollars(input)} in, per 1M tokens`;
+    return `${exactDollars(input)} in · ${exactDollars(output)} out, per 1M tokens`;
   }
   const images = [...(price.per_image?.values() ?? [])];
   const seconds = [...(price.per_video_second?.values() ?? [])];
@@ -74,5 +74,5 @@ function between(prices: readonly bigint[]): string {
   const sorted = [...prices].sort((a, b) => (a < b ? -1 : 1));
   const [least = 0n] = sorted;
   const most = sorted.at(-1) ?? 0n;
-  return least === most ? dollarsShown(least) : `${dollarsShown(least)} to ${dollarsShown(most)}`;
+  return least === most ? exactDollars(least) : `${exactDollars(least)} to ${exactDollars(most)}`;
 }

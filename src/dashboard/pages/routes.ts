@@ -5,6 +5,7 @@ import { docsRoutes } from './docs.js';
 import { createKeyRoutes } from './key-create.js';
 import { revokeRoutes } from './key-revoke.js';
 import { keysRoute } from './keys.js';
+import { ledgerRoute } from './ledger.js';
 import { modelRoute } from './model.js';
 import { modelsRoute } from './models.js';
 import { accountActionRoutes } from './operator/account-actions.js';
@@ -16,6 +17,8 @@ import { liveRoute } from './operator/overview.js';
 import { providersRoute } from './operator/providers.js';
 import { refundRoutes } from './operator/refund.js';
 import { tasksRoute } from './operator/tasks.js';
+import { createTokenRoutes } from './operator/token-create.js';
+import { tokensRoutes } from './operator/tokens.js';
 import { overviewRoute } from './overview.js';
 import { playgroundRoute } from './playground.js';
 import { requestsRoutes } from './requests/list.js';
@@ -31,6 +34,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     signInRoute(services),
     overviewRoute(services),
     usageRoute(services),
+    ledgerRoute(services),
     ...requestsRoutes(services),
     ...requestRoutes(services),
     modelsRoute(services),
@@ -47,6 +51,8 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...accountRoutes(services),
     ...accountActionRoutes(services),
     ...refundRoutes(services),
+    ...tokensRoutes(services),
+    ...createTokenRoutes(services),
     auditPageRoute(services),
     tasksRoute(services),
     providersRoute(services),

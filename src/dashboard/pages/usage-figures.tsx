@@ -25,6 +25,7 @@ export function UsageFigures(props: {
   const { query, report, account, pace } = props;
   const figures = MEASURES.map((show): Figure => {
     const value = valueIn(report, show);
+    const isOfAll = show === 'latency' && (query.model !== undefined || query.key !== undefined);
     return {
       name: show === 'latency' ? 'Latency, median' : MEASURE_NAMES[show],
       value: (
@@ -32,7 +33,7 @@ export function UsageFigures(props: {
           {value === undefined ? '–' : shownAs(show, value)}
         </a>
       ),
-      note: <Note report={report} show={show} />,
+      note: isOfAll ? 'of all models and keys' : <Note report={report} show={show} />,
     };
   });
   return <Figures figures={[...figures, creditOf(account, pace)]} />;
@@ -44,10 +45,10 @@ function creditOf({ balance_nano, held_nano }: Account, { days, daily_nano }: Pa
     value: <Money nano={balance_nano - held_nano} />,
     note:
       days === undefined ? (
-        'nothing was spent this week'
+        'no spend this week'
       ) : (
-        <span title={`${dollarsShown(daily_nano)} a day in the last seven days`}>
-          at this pace {counted(days, 'day')} left
+        <span title={`At ${dollarsShown(daily_nano)} a day, as in the last seven days`}>
+          about {counted(days, 'day')} left
         </span>
       ),
   };
@@ -64,11 +65,14 @@ function Note(props: { report: UsageReport; show: Measure }): ComponentChildren 
   const now = valueIn(report, show);
   const before = valueIn(report.before, show);
   const change = now === undefined || before === undefined ? undefined : changeOf(now, before);
+  const parts = [
+    ...(show === 'errors' && totals.calls > 0 ? [`${shareShown(share)} of calls`] : []),
+    ...(change === undefined ? [] : [changeShown(change)]),
+  ];
   return (
-    <>
-      {show === 'errors' && `${shareShown(share)} of calls · `}
-      {change === undefined ? 'nothing before' : changeShown(change)}
-    </>
+    <span class="nowrap" title="Against the range before, of the same length">
+      {parts.length > 0 ? parts.join(' · ') : 'none before'}
+    </span>
   );
 }
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Key } from '../../store/keys/keys.js';
 import { dayBefore } from '../views/moments.js';
 import type { UsageRange } from '../views/usage.js';
-import { Choice, Field } from './fields.js';
+import { Choice, Field, type Option } from './fields.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
 
 const ANY = { value: '', name: 'All' };
@@ -32,19 +32,31 @@ export function UsageFilters(props: FilterProps): JSX.Element {
         label="Model"
         name="model"
         value={query.model}
-        options={[ANY, ...models.map((model) => ({ value: model, name: model }))]}
+        options={choices(
+          query.model,
+          models.map((model) => ({ value: model, name: model })),
+        )}
       />
       <Choice
         label="Key"
         name="key"
         value={query.key}
-        options={[ANY, ...keys.map(({ id, name }) => ({ value: id, name }))]}
+        options={choices(
+          query.key,
+          keys.map(({ id, name }) => ({ value: id, name })),
+        )}
       />
       <input type="hidden" name="by" value={query.by} />
       <input type="hidden" name="show" value={query.show} />
       <button>Apply</button>
     </form>
   );
+}
+
+/** All of them; what is chosen is among them, known or not. */
+function choices(chosen: string | undefined, known: Option[]): Option[] {
+  const isMissing = chosen !== undefined && known.every(({ value }) => value !== chosen);
+  return [ANY, ...known, ...(isMissing ? [{ value: chosen, name: chosen }] : [])];
 }
 
 function Preset({ days, query, range, now_ms }: FilterProps & { days: number }): JSX.Element {

@@ -1,21 +1,28 @@
 import { formatDollars } from '../../lib/money.js';
 
-const DOLLAR = 1_000_000_000n;
-/** Significant digits of an amount below a dollar. */
+/** From ten cents on, cents are enough. */
+const DIME = 100_000_000n;
+/** Significant digits of an amount below that. */
 const DIGITS = 3;
 
 /**
- * Formats an amount: `$1,234.56`, `$0.0423`, `$0.0000123`. It is cut off, never rounded up, so that
- * no balance looks higher than it is.
+ * Formats an amount: `$1,234.56`, `$0.86`, `$0.0423`, `$0.0000123`. It is cut off, never rounded
+ * up, so that no balance looks higher than it is.
  */
 export function dollarsShown(nano: bigint): string {
   const sign = nano < 0n ? '−' : '';
   const size = nano < 0n ? -nano : nano;
   const [whole = '0', fraction = ''] = formatDollars(size).split('.');
-  if (size === 0n || size >= DOLLAR) return `${sign}$${grouped(whole)}.${fraction.slice(0, 2)}`;
+  if (size === 0n || size >= DIME) return `${sign}$${grouped(whole)}.${fraction.slice(0, 2)}`;
   const zeros = /^0*/u.exec(fraction)?.[0].length ?? 0;
   const shown = fraction.slice(0, zeros + DIGITS).replace(/0+$/u, '');
   return `${sign}$0.${shown.padEnd(2, '0')}`;
+}
+
+/** The same with all digits: for prices, and for sums that somebody checks. */
+export function exactDollars(nano: bigint): string {
+  const [whole = '0', fraction = ''] = formatDollars(nano < 0n ? -nano : nano).split('.');
+  return `${nano < 0n ? '−' : ''}$${grouped(whole)}.${fraction}`;
 }
 
 /** Formats a count with commas between thousands. */
@@ -26,6 +33,11 @@ export function grouped(count: number | string): string {
 /** `1 key`, `3 keys`. */
 export function counted(count: number, noun: string, nouns = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : nouns}`;
+}
+
+/** With a capital at its beginning. */
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

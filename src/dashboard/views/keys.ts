@@ -49,8 +49,11 @@ export function shownKeys(keys: readonly Key[]): Key[] {
   return keys.filter((key) => key.revoked_ms === null || shown.has(key)).toReversed();
 }
 
-/** Whether a key is neither revoked nor expired. */
-export function isActive({ revoked_ms, expires_ms }: Key, now_ms: number): boolean {
+/** Whether a key or a token is neither revoked nor expired. */
+export function isActive(
+  { revoked_ms, expires_ms }: Pick<Key, 'revoked_ms' | 'expires_ms'>,
+  now_ms: number,
+): boolean {
   return revoked_ms === null && (expires_ms === null || expires_ms > now_ms);
 }
 

@@ -8,8 +8,9 @@ export interface Span {
 }
 
 /**
- * Reads a day, `2026-11-20`, or a minute of UTC, `2026-11-20T14:05`. A day at the end of a range
- * counts as its last moment. Throws `GatewayError` (400, naming the parameter) for other text.
+ * Reads a day, `2026-11-20`, a minute of UTC, `2026-11-20T14:05`, or a moment as the API writes it,
+ * `2026-11-20T14:05:09.250Z`. A day at the end of a range counts as its last moment. Throws
+ * `GatewayError` (400, naming the parameter) for other text.
  */
 export function readMoment(param: 'from' | 'to', text: string): number {
   const [day = '', minute] = text.split('T');
@@ -24,8 +25,10 @@ export function readMoment(param: 'from' | 'to', text: string): number {
 }
 
 function minuteOf(text: string): number | undefined {
-  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/u.exec(text) ?? [];
-  return hour === undefined ? undefined : (Number(hour) * 60 + Number(minute)) * 60_000;
+  const parts = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?)Z)?$/u.exec(text);
+  if (!parts) return undefined;
+  const [, hour, minute, second = '0'] = parts;
+  return (Number(hour) * 60 + Number(minute)) * 60_000 + Math.floor(Number(second) * 1_000);
 }
 
 /** `2026-11-20T14:05`, in UTC, as forms and addresses have it. */

@@ -35,8 +35,8 @@ export function filterOf({ from, to, model, key, account, provider, status }: Re
 function statusOf(text: string | undefined): Pick<RequestFilter, 'failed' | 'status'> {
   if (text === undefined) return {};
   if (text === 'failed') return { failed: true };
-  if (/^(?:[1-5]|[1-5]\d\d)$/u.test(text)) return { status: Number(text) };
-  const message = 'status must be failed, a status such as 502, or its first digit.';
+  if (/^[1-5](?:xx|\d\d)?$/u.test(text)) return { status: Number.parseInt(text, 10) };
+  const message = 'status must be failed, a status such as 502, or a class such as 5xx.';
   throw new GatewayError('invalid_request', message, { param: 'status' });
 }
 

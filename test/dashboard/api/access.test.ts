@@ -58,6 +58,8 @@ onEachApiGateway('every route of the management API', {}, (here) => {
       'DELETE /api/accounts/x/keys/x',
       'GET /api/accounts/x/ledger',
       'GET /api/accounts/x/usage',
+      'GET /api/requests',
+      'GET /api/requests/x',
       'GET /api/audit',
       'GET /api/tasks',
       'GET /api/providers',
@@ -105,7 +107,11 @@ onEachApiGateway('every route of the management API', {}, (here) => {
     for (const route of all.filter(({ method }) => method === 'GET')) {
       const path = route.path.replace('accounts/x', `accounts/${boss.account_id}`);
       const { status, headers } = await ask(boss, { ...route, path });
-      expect([status, headers.get('cache-control')], route.path).to.deep.equal([200, 'no-store']);
+      const wanted = route.path.endsWith('requests/x') ? 404 : 200;
+      expect([status, headers.get('cache-control')], route.path).to.deep.equal([
+        wanted,
+        'no-store',
+      ]);
       expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/u);
     }
   });

@@ -5,6 +5,7 @@ import { ERRORS } from '../../../src/core/errors.js';
 import { SCOPE_NAMES } from '../../../src/core/scopes.js';
 import { ask, chat } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
+import { recordAt } from '../../store/requests/helpers.js';
 
 interface Operation {
   operationId: string;
@@ -166,7 +167,12 @@ describe('the OpenAPI document', () => {
 
   it('says what each asks for: a key, a session, a token with a scope, or nothing', () => {
     for (const [, path, { security, tags }] of operations()) {
-      const wanted = path.startsWith('/api/') ? [{ session: [] }] : [{ key: [] }];
+      const own = [
+        { session: [] },
+        ...(path.startsWith('/api/requests') ? [{ token: ['requests:read'] }] : []),
+        ...(/^\/api\/(?:requests|usage)/u.test(path) ? [{ key: [] }] : []),
+      ];
+      const wanted = path.startsWith('/api/') ? own : [{ key: [] }];
       if (tags.includes('Operators')) {
         expect(security, path).to.have.length(2);
         const { token = [] } = security[1] as { token?: string[] };
@@ -252,9 +258,12 @@ describe('the OpenAPI document', () => {
       origin: 'https://ai.example.org',
       'content-type': 'application/json',
     };
+    const call = { account_id: gateway.account.id, key_id: gateway.key_id };
+    const record = recordAt(Date.now(), call);
+    await store.requests.add([record]);
     for (const [method, path] of operations().filter(([, one]) => one.startsWith('/api/'))) {
       if (method !== 'get') continue;
-      const own = path.replace('{accountID}', gateway.account.id);
+      const own = path.replace('{accountID}', gateway.account.id).replace('{requestID}', record.id);
       const answer = await fetch(gateway.url + own, { headers });
       expect(answer.status, path).to.equal(200);
       expectPromised(method, path, 200, await answer.json());

@@ -100,6 +100,49 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     expect(await other.page.textContent('.who')).to.include('barbara');
   });
 
+  it('make a management token, whose secret is shown once, and revoke it', async () => {
+    const { page, faults } = await operator();
+    const { tokens } = dashboard.gateway.store;
+    await page.goto('/operator');
+    await page.getByRole('link', { name: 'Management tokens' }).click();
+    await page.getByRole('link', { name: 'Create token' }).first().click();
+    await page.getByLabel('Name').fill('shop');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    expect(await page.textContent('#scopes-fault')).to.equal('Choose at least one scope.');
+    expect(await page.inputValue('#name')).to.equal('shop');
+    await page.getByLabel('accounts:read').check();
+    await page.getByLabel('requests:read').check();
+    await page.getByLabel('Expires').selectOption({ label: 'In 30 days' });
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const secret = (await page.getByRole('region', { name: 'secret' }).textContent()) ?? '';
+    const headers = { authorization: `Bearer ${secret}` };
+    const ask = async (path: string) => (await fetch(dashboard.url + path, { headers })).status;
+    expect(await ask('/api/accounts')).to.equal(200);
+    expect(await ask('/api/audit')).to.equal(403);
+    const [token] = await tokens.list();
+    expect(token).to.deep.include({ name: 'shop', scopes: ['accounts:read', 'requests:read'] });
+    expect(token?.expires_ms).to.be.greaterThan(Date.now());
+    await page.getByRole('link', { name: 'Done' }).click();
+    expect(await page.content()).not.to.include(secret);
+    expect(await page.textContent('tbody'))
+      .to.include('requests:read')
+      .and.include('in 29 days');
+    await page.getByRole('link', { name: 'Revoke shop' }).click();
+    expect(await ask('/api/accounts')).to.equal(200);
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    expect(await page.textContent('[role=status]')).to.include('The token is revoked.');
+    expect(await ask('/api/accounts')).to.equal(401);
+    await page.goto('/operator/audit');
+    const changes = await page.locator('tbody tr').allTextContents();
+    expect(changes[0]).to.include('token.revoke').and.include('person');
+    expect(changes[1]).to.include('token.create').and.include('accounts:read, requests:read');
+    const again = await page.goto(`/operator/tokens/${token?.id}/revoke`);
+    expect(again?.status()).to.equal(404);
+    expect(
+      faults.filter((fault) => !fault.includes('400') && !fault.includes('404')),
+    ).to.deep.equal([]);
+  });
+
   it('are in the audit log, page by page', async () => {
     const { id } = await customer('edith');
     const { store } = dashboard.gateway;
@@ -125,7 +168,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
 
   it('are refused from another site and to others', async () => {
     const { id } = await customer('mary');
-    const paths = ['suspend', 'resume', 'sign-in-link', 'refund/r1'];
+    const paths = ['suspend', 'resume', 'sign-in-link', 'refund/r1', '../../tokens'];
     for (const isOperator of [true, false]) {
       const cookie = `session=${await dashboard.signIn(dashboard.account.id, isOperator)}`;
       const origin = isOperator ? 'https://evil.example' : dashboard.url;

@@ -4,7 +4,7 @@ import { describeInBrowser, visit } from '../../helpers/browser.js';
 import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
-const NAMES = ['requests', 'accounts', 'audit', 'tasks', 'providers', 'configuration'];
+const NAMES = ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'providers', 'configuration'];
 const PATHS = ['/operator', ...NAMES.map((one) => `/operator/${one}`)];
 
 describeInBrowser('the pages of operators', (browser) => {
@@ -81,6 +81,8 @@ describeInBrowser('the pages of operators', (browser) => {
     expect(await other.locator('a[href^="/operator"]').count()).to.equal(0);
     const { page: late } = await visit(browser(), dashboard.url);
     expect((await late.goto(link))?.status()).to.equal(400);
+    await late.getByRole('link', { name: 'To the sign-in page' }).click();
+    expect(await late.textContent('h1')).to.equal('Sign in');
   });
 
   it('revoke a key of an account, after a question', async () => {
@@ -98,6 +100,20 @@ describeInBrowser('the pages of operators', (browser) => {
     const again = await page.goto(`/operator/accounts/${id}/keys/${key.id}/revoke`);
     expect(again?.status()).to.equal(404);
     expect(faults).to.deep.equal([]);
+  });
+
+  it('find an account by its name, or show those that follow in the alphabet', async () => {
+    const { page } = await operator();
+    const { id } = await dashboard.gateway.store.createAccount('wilma', 0n);
+    await page.goto('/operator/accounts');
+    await page.getByLabel('Find an account').fill(' wilma ');
+    await page.getByRole('button', { name: 'Find' }).click();
+    expect(new URL(page.url()).pathname).to.equal(`/operator/accounts/${id}`);
+    await page.goto('/operator/accounts?find=wil');
+    expect(await page.textContent('[role=status]')).to.include('There is no account wil.');
+    expect(await page.locator('tbody tr').first().textContent()).to.include('wilma');
+    await page.getByRole('link', { name: 'First page' }).click();
+    expect(await page.locator('tbody tr').first().textContent()).not.to.include('wilma');
   });
 
   it('say of a failed task that it was not charged', async () => {

@@ -100,7 +100,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(await page.getByRole('img', { name: 'Spend by hour' }).count()).to.equal(1);
     expect(await page.locator('.plot g').count()).to.equal(24);
     expect(await page.textContent('.figures')).to.match(/[▲▼] \d+ %/u);
-    expect(await page.textContent('.figures')).to.match(/at this pace \d+ days left/u);
+    expect(await page.textContent('.figures')).to.match(/about \d+ days left/u);
   });
 
   it('draw no bar wider than 48 px, and the axes also where nothing was used', async () => {
@@ -111,6 +111,19 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(Math.max(...widths)).to.be.within(47, 48.5);
     await page.goto('/usage?model=none');
     expect(await page.locator('.plot line').count()).to.equal(2);
+    expect(await page.locator('.plot .axis text').allTextContents()).to.deep.equal(['$0.00', '']);
+    expect(await page.textContent('.plot')).to.include('Nothing in this range');
+  });
+
+  it('show every entry of the ledger, page by page', async () => {
+    const { page } = await open('/', { javaScriptEnabled: false });
+    await page.locator('main').getByRole('link', { name: 'Ledger' }).click();
+    expect(await page.locator('tbody tr').count()).to.equal(50);
+    const newest = await page.locator('tbody a').first().getAttribute('href');
+    await page.getByRole('link', { name: 'Older entries' }).click();
+    expect(await page.locator('tbody a').first().getAttribute('href')).not.to.equal(newest);
+    await page.getByRole('link', { name: 'Newest entries' }).click();
+    expect(await page.locator('tbody a').first().getAttribute('href')).to.equal(newest);
   });
 
   it('say so where a range makes no sense', async () => {
@@ -118,6 +131,8 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     const answer = await page.goto('/usage?from=2026-02-30');
     expect(answer?.status()).to.equal(400);
     expect(await page.textContent('main')).to.include('must be a day');
+    await page.getByRole('link', { name: 'Clear the filter' }).click();
+    expect(await page.textContent('h1')).to.equal('Usage');
   });
 
   it('show nothing of one account to another, whose first call they explain', async () => {
@@ -127,6 +142,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     await page.goto('/');
     const text = await page.textContent('main');
     expect(text).to.include('Make your first call').and.include(`${dashboard.url}/v1/chat`);
+    expect(text).to.include('Ask an operator of this gateway to credit your account, newcomer.');
     expect(text).not.to.include('claude-sonnet-4-5');
     await page.goto('/usage');
     expect(await page.textContent('main')).to.include('No calls in this range');

@@ -20,7 +20,7 @@ describe('the prices of a model in words', () => {
     expect(pricesOf(model)).to.deep.equal([
       ['Input', '$0.15 per million tokens'],
       ['Cached input', '$0.075 per million tokens'],
-      ['Cache writes', '$0.187 per million tokens'],
+      ['Cache writes', '$0.1875 per million tokens'],
       ['Audio input', '$0.00 per million tokens'],
       ['Output', '$0.60 per million tokens'],
       ['Audio output', '$20.00 per million tokens'],

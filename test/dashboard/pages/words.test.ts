@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { apart, counted, dollarsShown, timeShown } from '../../../src/dashboard/pages/words.js';
+import {
+  apart,
+  counted,
+  dollarsShown,
+  exactDollars,
+  timeShown,
+} from '../../../src/dashboard/pages/words.js';
 
 describe('the wording of amounts, counts and times', () => {
   const amounts: [nano: bigint, shown: string][] = [
@@ -8,8 +14,9 @@ describe('the wording of amounts, counts and times', () => {
     [12_000n, '$0.000012'],
     [12_345n, '$0.0000123'],
     [40_000_000n, '$0.04'],
+    [99_999_999n, '$0.0999'],
     [100_000_000n, '$0.10'],
-    [999_999_999n, '$0.999'],
+    [999_999_999n, '$0.99'],
     [1_000_000_000n, '$1.00'],
     [1_999_999_999n, '$1.99'],
     [1_234_567_890_000_000_000n, '$1,234,567,890.00'],
@@ -19,6 +26,12 @@ describe('the wording of amounts, counts and times', () => {
   for (const [nano, shown] of amounts) {
     it(`shows ${nano} nano-dollars as ${shown}`, () => expect(dollarsShown(nano)).to.equal(shown));
   }
+
+  it('shows a price with all its digits', () => {
+    expect(exactDollars(187_500_000n)).to.equal('$0.1875');
+    expect(exactDollars(-1_234_500_000_001n)).to.equal('−$1,234.500000001');
+    expect(exactDollars(15_000_000_000n)).to.equal('$15.00');
+  });
 
   it('shows a count with its noun, in groups of three digits', () => {
     expect(counted(1, 'key')).to.equal('1 key');

@@ -22,11 +22,14 @@ describe('the filter of requests in an address', () => {
       from_ms: Date.parse(`${noon}Z`),
       to_ms: Date.parse(`${noon}Z`),
     });
+    const moment = '2026-11-20T12:00:09.250Z';
+    expect(filterOf({ from: moment })).to.deep.equal({ from_ms: Date.parse(moment) });
   });
 
   it('knows a status, its class and any failure', () => {
     expect(filterOf({ status: '502' })).to.deep.equal({ status: 502 });
     expect(filterOf({ status: '4' })).to.deep.equal({ status: 4 });
+    expect(filterOf({ status: '5xx' })).to.deep.equal({ status: 5 });
     expect(filterOf({ status: 'failed' })).to.deep.equal({ failed: true });
   });
 
@@ -37,6 +40,8 @@ describe('the filter of requests in an address', () => {
       ['from', '2026-02-30'],
       ['to', '2026-11-20T24:00'],
       ['to', '2026-11-20T1'],
+      ['to', '2026-11-20T12:00:60Z'],
+      ['to', '2026-11-20T12:00:00+01:00'],
       ['from', 'yesterday'],
     ] as const) {
       expect(() => filterOf({ [name]: text }), text)

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { GatewayError } from '../../../core/errors.js';
 import { isActive } from '../../views/keys.js';
 import { accountOf } from '../../views/accounts.js';
+import { requestsPath } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 import { seeOther } from '../../redirect.js';
@@ -22,12 +23,17 @@ export function accountPath(id: string): string {
   return `${AT}/${encodeURIComponent(id)}`;
 }
 
-/** The buttons beside the name of an account. */
+/** The link and the button beside the name of an account. */
 export function AccountActions({ id }: { id: string }): JSX.Element {
   return (
-    <form method="post" action={`${accountPath(id)}/sign-in-link`}>
-      <button>Make sign-in link</button>
-    </form>
+    <>
+      <a class="button" href={requestsPath('/operator/requests', { account: id })}>
+        Requests
+      </a>
+      <form method="post" action={`${accountPath(id)}/sign-in-link`}>
+        <button>Make sign-in link</button>
+      </form>
+    </>
   );
 }
 
@@ -51,7 +57,8 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
         const { account, key } = await keyOf(ctx, store, now());
         const path = accountPath(account.id);
         const above = { path: `${path}?tab=keys`, name: account.name };
-        askToRevoke(ctx, visitor, key, { above, path: `${path}/keys`, at: AT }, now());
+        const keyring = { noun: 'key', above, path: `${path}/keys`, at: AT } as const;
+        askToRevoke(ctx, visitor, key, keyring, now());
       },
     },
     {

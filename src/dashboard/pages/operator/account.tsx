@@ -9,7 +9,7 @@ import { usageRange } from '../../views/usage.js';
 import { KeyTable, spentByKey } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
 import { refundLink } from './refund.js';
-import { LedgerTable } from '../ledger-table.js';
+import { LedgerPage, ledgerPage } from '../ledger-page.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
 import {
@@ -21,13 +21,12 @@ import {
   textOf,
   type FormState,
 } from '../form.js';
-import { Card, Empty, Figures, Money, Notice } from '../parts.js';
+import { Badge, Card, CopyButton, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 
 const PATH = '/operator/accounts/:id';
-const ENTRIES = 50;
 
 const readFields = fieldsReader<AccountCredit>('account-credit');
 
@@ -78,17 +77,28 @@ async function show(
     title: account.name,
     above: { path: '/operator/accounts', name: 'Accounts' },
     at: '/operator/accounts',
+    about: <About account={account} />,
     actions: <AccountActions id={account.id} />,
     body: (
       <>
         <Tabs account_id={account.id} chosen={tab} />
         <Done done={ctx.query['done']} balance_nano={account.balance_nano} />
         <ActionNotice done={ctx.query['done']} account={account} />
-        {await BODIES[tab](account, services, state)}
+        {await BODIES[tab](account, services, state, ctx)}
       </>
     ),
   };
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
+}
+
+function About({ account: { id, suspended_ms } }: { account: Account }): JSX.Element {
+  return (
+    <span class="row">
+      <code>{id}</code>
+      <CopyButton text={id} label="Copy the ID" />
+      {suspended_ms !== null && <Badge mood="bad">suspended</Badge>}
+    </span>
+  );
 }
 
 const TABS = [
@@ -120,6 +130,7 @@ type Body = (
   account: Account,
   services: DashboardServices,
   state: FormState,
+  ctx: DashboardContext,
 ) => Promise<JSX.Element>;
 
 const BODIES: Readonly<Record<Tab, Body>> = {
@@ -158,7 +169,7 @@ const BODIES: Readonly<Record<Tab, Body>> = {
             path={`${accountPath(id)}/keys`}
           />
         ) : (
-          <Empty title="No key">
+          <Empty title="No key yet">
             <p>The account makes its own, under Settings, API Keys.</p>
           </Empty>
         )}
@@ -166,29 +177,17 @@ const BODIES: Readonly<Record<Tab, Body>> = {
     );
   },
 
-  ledger: async ({ id }, { store, now }) => {
-    const [keys, entries] = await Promise.all([
-      store.keys(id),
-      store.ledger(id, { before: Number.MAX_SAFE_INTEGER, limit: ENTRIES }),
-    ]);
-    return (
-      <Card title="Ledger" about={`The last ${ENTRIES} entries`} flush>
-        {entries.length > 0 ? (
-          <LedgerTable
-            entries={entries}
-            keys={keys}
-            now_ms={now()}
-            action={refundLink}
-            requests="/operator/requests"
-          />
-        ) : (
-          <Empty title="No entry">
-            <p>Credits and charges appear here.</p>
-          </Empty>
-        )}
-      </Card>
-    );
-  },
+  ledger: async ({ id }, services, _state, ctx) => (
+    <LedgerPage
+      {...await ledgerPage(ctx, id, services)}
+      now_ms={services.now()}
+      pathTo={(cursor) =>
+        `${accountPath(id)}?${new URLSearchParams({ tab: 'ledger', ...(cursor && { cursor }) })}`
+      }
+      action={refundLink}
+      requests="/operator/requests"
+    />
+  ),
 };
 
 function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | null {

@@ -15,12 +15,13 @@ import {
   textOf,
   type FormState,
 } from '../form.js';
-import { Ago, Badge, Card, Empty, Money } from '../parts.js';
+import { Ago, Badge, Card, Empty, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 
 const PATH = '/operator/accounts';
 const PAGE = 50;
+const NAME_CHARACTERS = 100;
 
 const readFields = fieldsReader<AccountCreation>('account-creation');
 
@@ -31,7 +32,7 @@ export function accountsRoutes(services: DashboardServices): Route[] {
       method: 'GET',
       path: PATH,
       who: 'operator',
-      answer: (ctx, visitor) => show(ctx, visitor, services, EMPTY_FORM),
+      answer: (ctx, visitor) => list(ctx, visitor, services),
     },
     {
       method: 'POST',
@@ -40,6 +41,19 @@ export function accountsRoutes(services: DashboardServices): Route[] {
       answer: (ctx, visitor) => create(ctx, visitor, services),
     },
   ];
+}
+
+/** Opens the account that was typed; without one it shows those that follow in the alphabet. */
+async function list(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<void> {
+  const asked = ctx.query['find'];
+  const typed = typeof asked === 'string' ? asked.trim().slice(0, NAME_CHARACTERS) : '';
+  const account = isName(typed) && typed !== '' ? await services.store.account(typed) : undefined;
+  if (account) return seeOther(ctx, `${PATH}/${encodeURIComponent(account.id)}`);
+  return show(ctx, visitor, services, EMPTY_FORM, isName(typed) ? typed : '');
 }
 
 async function create(
@@ -63,42 +77,79 @@ async function show(
   visitor: Visitor | undefined,
   { store, now }: DashboardServices,
   state: FormState,
+  typed = '',
 ): Promise<void> {
   const { cursor } = ctx.query;
-  const accounts = await store.accounts({
-    limit: PAGE + 1,
-    ...(typeof cursor === 'string' && { after: readCursor(cursor, isName) }),
-  });
+  const after = typeof cursor === 'string' ? readCursor(cursor, isName) : typed;
+  const accounts = await store.accounts({ limit: PAGE + 1, ...(after !== '' && { after }) });
   const { rows, next_cursor } = pageOf(accounts, PAGE, ({ name }) => name);
   const body = (
     <>
+      {typed !== '' && (
+        <Notice mood="warn">
+          There is no account {typed}. {rows.length > 0 && 'These are the next ones by name.'}
+        </Notice>
+      )}
       <Create state={state} />
       <Card flush>
         {rows.length > 0 ? (
           <AccountTable accounts={rows} now_ms={now()} />
         ) : (
           <Empty title="No more accounts">
-            <a href={PATH}>To the first page</a>
+            <p>There is none further down the alphabet.</p>
+            <a class="button" href={PATH}>
+              To the first page
+            </a>
           </Empty>
         )}
       </Card>
-      {next_cursor !== null && (
-        <div class="row">
-          <a class="button" href={`${PATH}?cursor=${next_cursor}`}>
-            Next page
-          </a>
-        </div>
-      )}
+      <Paging is_later={after !== ''} next_cursor={next_cursor} />
     </>
   );
   const about = 'Who may call, and what each of them has.';
-  sendPage(ctx, visitor, { title: 'Accounts', about, at: PATH, body }, state.fault ? 400 : 200);
+  const page = { title: 'Accounts', about, at: PATH, actions: <Search typed={typed} />, body };
+  sendPage(ctx, visitor, page, state.fault ? 400 : 200);
+}
+
+function Paging(props: { is_later: boolean; next_cursor: string | null }): JSX.Element | null {
+  const { is_later, next_cursor } = props;
+  if (!is_later && next_cursor === null) return null;
+  return (
+    <div class="row">
+      {is_later && (
+        <a class="button" href={PATH}>
+          First page
+        </a>
+      )}
+      {next_cursor !== null && (
+        <a class="button" href={`${PATH}?cursor=${next_cursor}`}>
+          Next page
+        </a>
+      )}
+    </div>
+  );
+}
+
+function Search({ typed }: { typed: string }): JSX.Element {
+  return (
+    <form class="search row" method="get" action={PATH} role="search">
+      <input
+        name="find"
+        aria-label="Find an account"
+        placeholder="Name or ID"
+        value={typed}
+        maxLength={NAME_CHARACTERS}
+        required
+      />
+      <button>Find</button>
+    </form>
+  );
 }
 
 function Create({ state }: { state: FormState }): JSX.Element {
   const { values } = state;
   return (
-    <Card title="Create account" about="It can sign in with a link of the command line at once.">
+    <Card title="Create account" about="Its page then makes a link by which that person signs in.">
       <form class="filters" method="post" action={PATH}>
         <Field
           label="Name"

@@ -2,11 +2,16 @@ import type { JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
 import { auditPage } from '../../views/audit.js';
+import { isName } from '../../views/cursor.js';
+import { Field } from '../fields.js';
 import { sendPage } from '../page.js';
-import { Badge, Card, Empty, Ago } from '../parts.js';
+import { Ago, Badge, Card, Empty } from '../parts.js';
 import { accountPath } from './account-actions.js';
+import { AuditValues } from './audit-values.js';
+import { TOKENS } from './tokens.js';
 
 const PATH = '/operator/audit';
+const NAME_CHARACTERS = 100;
 
 /** The page with every change to accounts, keys, money and tokens, newest first. */
 export function auditPageRoute(services: DashboardServices): Route {
@@ -25,18 +30,25 @@ export function auditPageRoute(services: DashboardServices): Route {
 }
 
 async function body(ctx: DashboardContext, services: DashboardServices): Promise<JSX.Element> {
-  const cursor = wordOf(ctx, 'cursor');
-  const account = wordOf(ctx, 'account');
-  const { rows, next_cursor } = await auditPage(services, { ...cursor, ...account });
+  const { cursor, account: typed } = ctx.query;
+  const asked = typeof typed === 'string' && isName(typed) ? typed.slice(0, NAME_CHARACTERS) : '';
+  const known = asked === '' ? undefined : await services.store.account(asked);
+  const account = asked === '' ? {} : { account: known?.id ?? asked };
+  const { rows, next_cursor } = await auditPage(services, {
+    ...account,
+    ...(typeof cursor === 'string' && cursor !== '' && { cursor }),
+  });
+  const ids = [...new Set(rows.flatMap(({ account_id }) => account_id ?? []))];
+  const accounts = await Promise.all(ids.map((id) => services.store.account(id)));
+  const names = new Map(accounts.flatMap((one) => (one ? [[one.id, one.name] as const] : [])));
   return (
     <>
+      <Filter account={known?.name ?? asked} />
       <Card flush>
         {rows.length > 0 ? (
-          <AuditTable entries={rows} now_ms={services.now()} />
+          <AuditTable entries={rows} names={names} now_ms={services.now()} />
         ) : (
-          <Empty title="No change">
-            <p>What operators, their programs and the command line change appears here.</p>
-          </Empty>
+          <NoChange is_filtered={asked !== ''} />
         )}
       </Card>
       {next_cursor !== null && (
@@ -53,24 +65,45 @@ async function body(ctx: DashboardContext, services: DashboardServices): Promise
   );
 }
 
-function wordOf<Name extends string>(
-  { query }: DashboardContext,
-  name: Name,
-): { [N in Name]?: string } {
-  const word = query[name];
-  if (typeof word !== 'string' || word === '') return {};
-  return { [name]: word } as { [N in Name]?: string };
+function Filter({ account }: { account: string }): JSX.Element {
+  return (
+    <form class="filters" method="get" action={PATH}>
+      <Field
+        label="Account"
+        name="account"
+        input={{ value: account, placeholder: 'Name or ID', maxLength: NAME_CHARACTERS }}
+      />
+      <button>Apply</button>
+    </form>
+  );
 }
 
-function AuditTable(props: { entries: readonly AuditEntry[]; now_ms: number }): JSX.Element {
-  const { entries, now_ms } = props;
+function NoChange({ is_filtered }: { is_filtered: boolean }): JSX.Element {
+  return (
+    <Empty title={is_filtered ? 'No change of such an account' : 'No change yet'}>
+      <p>What operators, their programs and the command line change appears here.</p>
+      {is_filtered && (
+        <a class="button" href={PATH}>
+          See all changes
+        </a>
+      )}
+    </Empty>
+  );
+}
+
+function AuditTable(props: {
+  entries: readonly AuditEntry[];
+  names: ReadonlyMap<string, string>;
+  now_ms: number;
+}): JSX.Element {
+  const { entries, names, now_ms } = props;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Changes">
-      <table class="fold">
+      <table class="fold audit">
         <thead>
           <tr>
-            <th>Time</th>
             <th>Change</th>
+            <th>Time</th>
             <th>By</th>
             <th>Subject</th>
             <th>Before</th>
@@ -80,23 +113,23 @@ function AuditTable(props: { entries: readonly AuditEntry[]; now_ms: number }): 
         <tbody>
           {entries.map((entry) => (
             <tr>
-              <td class="soft">
-                <Ago at_ms={entry.time_ms} now_ms={now_ms} />
-              </td>
               <td class="lead">
                 <strong>{entry.action}</strong>
+              </td>
+              <td class="soft end">
+                <Ago at_ms={entry.time_ms} now_ms={now_ms} />
               </td>
               <td data-label="By">
                 <By {...entry} />
               </td>
-              <td class="soft" data-label="Subject">
-                <Subject {...entry} />
+              <td class="soft breaks" data-label="Subject">
+                <Subject entry={entry} names={names} />
               </td>
-              <td class="soft" data-label="Before">
-                {valuesShown(entry.before)}
+              <td class="soft breaks" data-label={entry.before ? 'Before' : undefined}>
+                <AuditValues values={entry.before} />
               </td>
-              <td class="end" data-label="After">
-                {valuesShown(entry.after)}
+              <td class="breaks" data-label={entry.after ? 'After' : undefined}>
+                <AuditValues values={entry.after} />
               </td>
             </tr>
           ))}
@@ -114,19 +147,25 @@ function By({ actor: { kind, id, name } }: AuditEntry): JSX.Element {
   );
 }
 
-function Subject({ subject, account_id }: AuditEntry): JSX.Element {
+/** The name of the account, or what it was that changed, with its ID. */
+function Subject(props: { entry: AuditEntry; names: ReadonlyMap<string, string> }): JSX.Element {
+  const { subject, account_id, action } = props.entry;
+  if (action.startsWith('token.')) {
+    return (
+      <a href={TOKENS}>
+        <code>{subject}</code>
+      </a>
+    );
+  }
   if (account_id === null) return <code>{subject}</code>;
   return (
-    <a href={accountPath(account_id)}>
-      <code>{subject}</code>
-    </a>
+    <>
+      <a href={accountPath(account_id)}>{props.names.get(account_id) ?? account_id}</a>
+      {subject !== account_id && (
+        <div class="hint">
+          <code>{subject}</code>
+        </div>
+      )}
+    </>
   );
-}
-
-/** `balance 1.00, reference invoice-7` */
-function valuesShown(values: AuditEntry['before']): string {
-  if (values === null) return '–';
-  return Object.entries(values)
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join('; ') : String(value)}`)
-    .join(', ');
 }

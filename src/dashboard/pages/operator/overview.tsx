@@ -111,7 +111,7 @@ function LiveFigures({ live }: { live: Live }): JSX.Element {
     {
       name: 'Open holds',
       value: <Money nano={holds.amount_nano} />,
-      note: `now, of ${counted(holds.count, 'request')}`,
+      note: `now, for ${counted(holds.count, 'request')}`,
     },
   ];
   return <Figures figures={figures} />;
@@ -147,7 +147,7 @@ function Charts({ live }: { live: Live }): JSX.Element {
       </Card>
       <div class="halves">
         <Card title={title}>
-          <BarChart series={seriesOf('errors', errors, span, period)} title={title} />
+          <BarChart series={seriesOf('errors', errors, span, period)} title={title} is_bad />
         </Card>
         <Card title="Top models" about="By spend" flush>
           <Ranking

@@ -18,7 +18,7 @@ import {
   type FormState,
 } from '../form.js';
 import { sendPage } from '../page.js';
-import { Card, Money, Notice, Ago } from '../parts.js';
+import { Ago, Card, Money, Notice } from '../parts.js';
 import { accountPath } from './account-actions.js';
 
 const PATH = '/operator/accounts/:id/refund/:requestID';
@@ -33,9 +33,9 @@ function refundPath({ account_id, reference }: LedgerEntry): string {
 export function refundLink(entry: LedgerEntry): JSX.Element | null {
   if (entry.kind !== 'charge' || entry.amount_nano === 0n) return null;
   return (
-    <div class="small">
-      <a href={refundPath(entry)}>Refund</a>
-    </div>
+    <a class="button plain" href={refundPath(entry)}>
+      Refund
+    </a>
   );
 }
 
@@ -97,16 +97,35 @@ async function show(
         <div class="stack">
           <p>
             <strong>{charge.model}</strong> cost <Money nano={-charge.amount_nano} />,{' '}
-            <Ago at_ms={charge.created_ms} now_ms={now_ms} />. <Money nano={left_nano} /> can be
-            refunded.
+            <Ago at_ms={charge.created_ms} now_ms={now_ms} />.{' '}
+            {left_nano > 0n ? (
+              <>
+                <Money nano={left_nano} /> can be refunded.
+              </>
+            ) : (
+              'All of it has been refunded.'
+            )}
           </p>
-          {state.fault && <Notice mood="bad">{state.fault.message}</Notice>}
-          {left_nano > 0n && <RefundForm charge={charge} left_nano={left_nano} state={state} />}
+          {state.fault && !isPlaced(state) && <Notice mood="bad">{state.fault.message}</Notice>}
+          {left_nano > 0n ? (
+            <RefundForm charge={charge} left_nano={left_nano} state={state} />
+          ) : (
+            <div class="row">
+              <a class="button" href={`${accountPath(id)}?tab=ledger`}>
+                To the ledger
+              </a>
+            </div>
+          )}
         </div>
       </Card>
     ),
   };
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
+}
+
+/** Whether the fault is told beside its field. */
+function isPlaced({ fault }: FormState): boolean {
+  return fault?.param === 'amount' || fault?.param === 'reference';
 }
 
 /** The form carries its reference, so that sending it twice refunds once. */
@@ -119,7 +138,7 @@ function RefundForm(props: {
   const left = formatDollars(left_nano);
   const reference = `refund of ${charge.reference}, ${left} left`;
   return (
-    <form class="filters" method="post" action={refundPath(charge)}>
+    <form class="stack" method="post" action={refundPath(charge)}>
       <Field
         label="Amount, in dollars"
         name="amount"
@@ -135,6 +154,7 @@ function RefundForm(props: {
       <Field
         label="Reference"
         name="reference"
+        hint="The same reference refunds once, however often it is sent."
         fault={saidOf(state, 'reference')}
         input={{
           type: 'text',
@@ -144,7 +164,12 @@ function RefundForm(props: {
           autoComplete: 'off',
         }}
       />
-      <button class="solid">Refund</button>
+      <div class="row">
+        <button class="solid">Refund</button>
+        <a class="button" href={accountPath(charge.account_id)}>
+          Cancel
+        </a>
+      </div>
     </form>
   );
 }

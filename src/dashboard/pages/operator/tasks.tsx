@@ -13,7 +13,7 @@ const STATUSES: readonly TaskStatus[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED',
 const STATES: Record<TaskStatus, { name: string; mood: Mood | undefined }> = {
   SUBMITTING: { name: 'submitting', mood: undefined },
   IN_QUEUE: { name: 'in queue', mood: undefined },
-  IN_PROGRESS: { name: 'in progress', mood: 'warn' },
+  IN_PROGRESS: { name: 'in progress', mood: undefined },
   COMPLETED: { name: 'completed', mood: 'good' },
   FAILED: { name: 'failed', mood: 'bad' },
 };
@@ -119,7 +119,7 @@ function TaskTable(props: {
             <th>Status</th>
             <th>Account</th>
             <th>Provider</th>
-            <th>Begun</th>
+            <th>Submitted</th>
             <th class="number">Held</th>
             <th class="number">Charged</th>
           </tr>
@@ -146,10 +146,10 @@ function TaskRow(props: { task: Task; account: string | undefined; now_ms: numbe
           {sample_count > 1 && `${sample_count} × `}
           {duration_seconds} s, {resolution} · <code>{task.id.slice(0, 13)}…</code>
         </div>
+        {task.error !== null && <div class="hint fault">{task.error}</div>}
       </td>
       <td class="end">
         <Badge mood={mood}>{name}</Badge>
-        {task.error !== null && <div class="hint fault">{task.error}</div>}
       </td>
       <td class="soft" data-label="Account">
         <a href={`/operator/accounts/${encodeURIComponent(task.account_id)}`}>
@@ -159,21 +159,26 @@ function TaskRow(props: { task: Task; account: string | undefined; now_ms: numbe
       <td class="soft" data-label="Provider">
         {task.provider}
       </td>
-      <td class="soft" data-label="Begun">
+      <td class="soft" data-label="Submitted">
         <Ago at_ms={task.created_ms} now_ms={props.now_ms} />
       </td>
       <td class="number soft" data-label="Held">
         <Money nano={task.hold_nano} />
       </td>
-      <td class="number" data-label="Charged">
+      <td class="number" data-label={task.status === 'FAILED' ? undefined : 'Charged'}>
         <Charged task={task} />
       </td>
     </tr>
   );
 }
 
+const UNCHARGED: Partial<Record<TaskStatus, string>> = {
+  COMPLETED: 'when fetched',
+  FAILED: 'not charged',
+};
+
 /** A task is charged when its result is fetched; one that failed never is. */
 function Charged({ task: { charge_nano, status } }: { task: Task }): JSX.Element {
   if (charge_nano !== null) return <Money nano={charge_nano} />;
-  return <span class="faint">{status === 'FAILED' ? 'not charged' : 'not yet'}</span>;
+  return <span class="faint">{UNCHARGED[status] ?? 'not yet'}</span>;
 }

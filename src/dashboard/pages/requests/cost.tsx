@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { RequestRecord } from '../../../core/request-record.js';
 import type { CostLine, RequestCost } from '../../views/request-cost.js';
 import { Card, Money } from '../parts.js';
-import { grouped } from '../words.js';
+import { exactDollars, grouped } from '../words.js';
 
 /** How the cost of a request came about: so much of each class, at the price as charged. */
 export function CostCard(props: { record: RequestRecord; cost: RequestCost }): JSX.Element {
@@ -64,12 +64,10 @@ function Line({ name, count, price_nano, by_million, cost_nano }: CostLine): JSX
         {grouped(count)}
       </td>
       <td class="number soft" data-label="Price">
-        × <Money nano={price_nano} />
+        × {exactDollars(price_nano)}
         {by_million && ' a million'}
       </td>
-      <td class="number end">
-        <Money nano={cost_nano} />
-      </td>
+      <td class="number end">{exactDollars(cost_nano)}</td>
     </tr>
   );
 }
@@ -80,9 +78,7 @@ function Total({ name, nano }: { name: string; nano: bigint }): JSX.Element {
       <td class="lead" colSpan={3}>
         {name}
       </td>
-      <td class="number end">
-        <Money nano={nano} />
-      </td>
+      <td class="number end">{exactDollars(nano)}</td>
     </tr>
   );
 }

@@ -11,7 +11,7 @@ import { Badge } from '../parts.js';
 /** The status of a request, and the code of its error. */
 export function Outcome({ record }: { record: RequestRecord }): JSX.Element {
   const { status, code } = record;
-  if (status === CLIENT_LEFT_STATUS) return <Badge>left</Badge>;
+  if (status === CLIENT_LEFT_STATUS) return <Badge>{status} client left</Badge>;
   if (!hasFailed(record)) return <Badge mood="good">{status}</Badge>;
   return (
     <Badge mood={status >= 500 || status < 400 ? 'bad' : 'warn'}>
@@ -42,13 +42,15 @@ const FLAG_WORDS: Record<RequestFlag, { name: string; about: string }> = {
 export function Flags({ record }: { record: RequestRecord }): JSX.Element {
   return (
     <>
-      {flagsOf(record).map((flag) => (
-        <span title={FLAG_WORDS[flag].about}>
-          <Badge mood={flag === 'uncollected' || flag === 'cut' ? 'warn' : undefined}>
-            {FLAG_WORDS[flag].name}
-          </Badge>{' '}
-        </span>
-      ))}
+      {flagsOf(record)
+        .filter((flag) => flag !== 'client_left' || record.status !== CLIENT_LEFT_STATUS)
+        .map((flag) => (
+          <span title={FLAG_WORDS[flag].about}>
+            <Badge mood={flag === 'uncollected' || flag === 'cut' ? 'warn' : undefined}>
+              {FLAG_WORDS[flag].name}
+            </Badge>{' '}
+          </span>
+        ))}
     </>
   );
 }

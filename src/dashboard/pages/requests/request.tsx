@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { GatewayError } from '../../../core/errors.js';
-import type { RequestRecord } from '../../../core/request-record.js';
+import { hasFailed, type RequestRecord } from '../../../core/request-record.js';
 import { TOKEN_CLASSES } from '../../../core/usage.js';
 import { costOf } from '../../views/request-cost.js';
 import { requestsPath } from '../../views/request-query.js';
@@ -8,7 +8,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import { CLASS_WORDS } from '../ledger-table.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, CopyButton, Figures, Money } from '../parts.js';
-import { grouped, msShown } from '../words.js';
+import { capital, grouped, msShown, timeShown } from '../words.js';
 import { CostCard } from './cost.js';
 import { flagFacts, Outcome } from './outcome.js';
 import { isVisible, SCOPES, type Scope } from './scope.js';
@@ -93,7 +93,11 @@ function Summary({ record, now_ms }: { record: RequestRecord; now_ms: number }):
   return (
     <Figures
       figures={[
-        { name: 'Came', value: <Ago at_ms={record.time_ms} now_ms={now_ms} /> },
+        {
+          name: 'Received',
+          value: <Ago at_ms={record.time_ms} now_ms={now_ms} />,
+          note: timeShown(record.time_ms),
+        },
         {
           name: 'Took',
           value: msShown(took_ms),
@@ -102,12 +106,21 @@ function Summary({ record, now_ms }: { record: RequestRecord; now_ms: number }):
         {
           name: 'First token',
           value: first_token_ms === null ? '–' : msShown(first_token_ms),
-          note: record.streamed ? 'streamed' : 'answered as a whole',
+          note: answerKind(record),
         },
-        { name: 'Cost', value: <Money nano={record.cost_nano} />, note: 'as charged' },
+        {
+          name: 'Cost',
+          value: <Money nano={record.cost_nano} />,
+          note: record.cost_nano === 0n ? 'nothing charged' : 'as charged',
+        },
       ]}
     />
   );
+}
+
+function answerKind(record: RequestRecord): string {
+  if (record.streamed) return 'streamed';
+  return hasFailed(record) ? 'no answer' : 'answered as a whole';
 }
 
 function Facts(props: {
@@ -168,7 +181,7 @@ function tokenFacts(record: RequestRecord): [string, string | null][] {
       record[name] ? grouped(record[name]) : null,
     ]),
     ...Object.entries(units ?? {}).map(([name, value]): [string, string] => [
-      name.replaceAll('_', ' '),
+      capital(name.replaceAll('_', ' ')),
       grouped(value),
     ]),
   ];

@@ -28,7 +28,7 @@ export function RequestTable(props: {
             <th>Outcome</th>
             <th>Time</th>
             <th>{scope.is_operator ? 'Account' : 'Key'}</th>
-            <th class="number">Tokens</th>
+            <th class="number">Tokens in → out</th>
             <th class="number">Took</th>
             <th class="number">Cost</th>
           </tr>

@@ -1,0 +1,45 @@
+import type { JSX } from 'preact';
+import type { AuditEntry } from '../../../store/audit/audit-log.js';
+import { timeShown } from '../words.js';
+
+/** The values that are dollars in decimals. */
+const AMOUNTS: ReadonlySet<string> = new Set(['balance', 'charged', 'limit']);
+
+/** The values of a change, a line for each, as people say them. */
+export function AuditValues({ values }: { values: AuditEntry['before'] }): JSX.Element | null {
+  if (values === null) return null;
+  return (
+    <>
+      {Object.entries(values).map(([name, value]) => (
+        <Value name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+function Value({ name, value }: { name: string; value: unknown }): JSX.Element {
+  const label = name.replaceAll('_', ' ');
+  if (typeof value === 'boolean') return <div>{value ? label : `not ${label}`}</div>;
+  if (name === 'changes' && Array.isArray(value)) {
+    return (
+      <>
+        {value.map((change) => (
+          <div>{String(change)}</div>
+        ))}
+      </>
+    );
+  }
+  return (
+    <div>
+      <span class="faint">{label}</span> {textOf(name, value)}
+    </div>
+  );
+}
+
+function textOf(name: string, value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  const text = String(value);
+  if (AMOUNTS.has(name)) return text.startsWith('-') ? `−$${text.slice(1)}` : `$${text}`;
+  const at_ms = name === 'expires' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at_ms) ? text : timeShown(at_ms);
+}

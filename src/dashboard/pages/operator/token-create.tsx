@@ -1,0 +1,169 @@
+import type { JSX } from 'preact';
+import { SCOPE_NAMES, SCOPES } from '../../../core/scopes.js';
+import type { TokenCreation } from '../../../schema-types/token-creation.js';
+import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
+import { actorOf } from '../../actor.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { makeToken } from '../../views/tokens.js';
+import { Choice, Field } from '../fields.js';
+import { answerForm, EMPTY_FORM, fieldsReader, saidOf, textOf, type FormState } from '../form.js';
+import { EXPIRIES } from '../key-form.js';
+import { sendPage } from '../page.js';
+import { Card, Code, SecretNotice } from '../parts.js';
+import { TOKENS, TOKENS_TITLE } from './tokens.js';
+
+const ABOVE = { path: TOKENS, name: TOKENS_TITLE };
+
+const readFields = fieldsReader<TokenCreation>('token-creation');
+
+/** The form for a management token, and the page that shows its secret once. */
+export function createTokenRoutes(services: DashboardServices): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${TOKENS}/new`,
+      who: 'operator',
+      answer: (ctx, visitor) => showForm(ctx, visitor, EMPTY_FORM),
+    },
+    {
+      method: 'POST',
+      path: TOKENS,
+      who: 'operator',
+      answer: (ctx, visitor) => create(ctx, visitor, services),
+    },
+  ];
+}
+
+/** As for API keys, the answer to the form shows the secret, and nothing stores it. */
+async function create(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<void> {
+  await answerForm(ctx, {
+    act: async (form) => {
+      const expires_in_s = textOf(form, 'expires_in_s');
+      const asked = readFields({
+        name: textOf(form, 'name'),
+        scopes: form.getAll('scopes'),
+        expires_in_s: expires_in_s === '' ? '' : Number(expires_in_s),
+      });
+      const { token, secret } = await makeToken(services, asked, actorOf(ctx, visitor));
+      showSecret(ctx, visitor, services.configuration.public_url, token, secret);
+    },
+    showAgain: (state) => showForm(ctx, visitor, state),
+  });
+}
+
+function showForm(ctx: DashboardContext, visitor: Visitor | undefined, state: FormState): void {
+  const page = {
+    title: 'Create management token',
+    above: ABOVE,
+    at: TOKENS,
+    narrow: true,
+    body: (
+      <Card>
+        <TokenForm state={state} />
+      </Card>
+    ),
+  };
+  sendPage(ctx, visitor, page, state.fault ? 400 : 200);
+}
+
+function TokenForm({ state }: { state: FormState }): JSX.Element {
+  const { values } = state;
+  return (
+    <form class="stack" method="post" action={TOKENS}>
+      <Field
+        label="Name"
+        name="name"
+        hint="The program that will use it; the audit log names its changes by it."
+        fault={saidOf(state, 'name')}
+        input={{
+          type: 'text',
+          value: values.get('name') ?? '',
+          required: true,
+          maxLength: 100,
+          autoComplete: 'off',
+          autoFocus: true,
+        }}
+      />
+      <Choice
+        label="Expires"
+        name="expires_in_s"
+        value={values.get('expires_in_s') ?? ''}
+        options={EXPIRIES}
+      />
+      <Scopes chosen={values.getAll('scopes')} fault={saidOf(state, 'scopes')} />
+      <div class="row">
+        <button class="solid">Create token</button>
+        <a class="button" href={TOKENS}>
+          Cancel
+        </a>
+      </div>
+    </form>
+  );
+}
+
+function Scopes(props: { chosen: readonly string[]; fault: string | undefined }): JSX.Element {
+  const { chosen, fault } = props;
+  return (
+    <fieldset aria-describedby={fault === undefined ? undefined : 'scopes-fault'}>
+      <legend>Scopes</legend>
+      <p class="hint">What the program may do. No scope implies another.</p>
+      {fault !== undefined && (
+        <p class="wrong" id="scopes-fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <div class="scopes">
+        {SCOPE_NAMES.map((scope) => (
+          <label class="choice">
+            <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />
+            <code>{scope}</code>
+            <span class="hint">{SCOPES[scope]}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function showSecret(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  public_url: string,
+  { name, scopes }: ManagementToken,
+  secret: string,
+): void {
+  const call = `curl ${public_url}/api/accounts \\\n  -H "authorization: Bearer ${secret}"`;
+  const page = {
+    title: 'Your new management token',
+    about: `It is called “${name}”. Its scopes are ${scopes.join(', ')}.`,
+    above: ABOVE,
+    at: TOKENS,
+    narrow: true,
+    body: (
+      <>
+        <SecretNotice what="token" />
+        <Card title="Secret">
+          <div class="stack" data-once={TOKENS}>
+            <Code label="secret" id="secret" text={secret} wrap />
+            <p class="hint">A program sends it as the header authorization, after “Bearer”.</p>
+          </div>
+        </Card>
+        {scopes.includes('accounts:read') && (
+          <Card title="Use it">
+            <Code label="curl" text={call} wrap />
+          </Card>
+        )}
+        <div class="row">
+          <a class="button solid" href={TOKENS}>
+            Done, I have copied it
+          </a>
+        </div>
+      </>
+    ),
+  };
+  sendPage(ctx, visitor, page, 201);
+}

@@ -1,0 +1,178 @@
+import type { JSX } from 'preact';
+import { GatewayError } from '../../../core/errors.js';
+import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
+import { actorOf } from '../../actor.js';
+import { seeOther } from '../../redirect.js';
+import type { DashboardContext, DashboardServices, Route } from '../../types.js';
+import { isActive } from '../../views/keys.js';
+import { Icon } from '../icons.js';
+import { askToRevoke } from '../key-revoke.js';
+import { sendPage } from '../page.js';
+import { Ago, Badge, Card, Empty, Ending, Notice } from '../parts.js';
+import { counted } from '../words.js';
+
+export const TOKENS = '/operator/tokens';
+export const TOKENS_TITLE = 'Management tokens';
+const REVOKE = `${TOKENS}/:tokenID/revoke`;
+
+/** The page with all management tokens, never a secret, and the one that revokes a token. */
+export function tokensRoutes(services: DashboardServices): Route[] {
+  const { store, now } = services;
+  return [
+    {
+      method: 'GET',
+      path: TOKENS,
+      who: 'operator',
+      answer: async (ctx, visitor) => {
+        sendPage(ctx, visitor, {
+          title: TOKENS_TITLE,
+          about: 'What programs of yours call the API of operators with, each within its scopes.',
+          actions: <CreateLink />,
+          body: body(await store.tokens.list(), ctx.query['done'], now()),
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path: REVOKE,
+      who: 'operator',
+      answer: async (ctx, visitor) => {
+        const above = { path: TOKENS, name: TOKENS_TITLE };
+        const of = { noun: 'token', above, path: TOKENS, at: TOKENS } as const;
+        askToRevoke(ctx, visitor, await tokenOf(ctx, services), of, now());
+      },
+    },
+    {
+      method: 'POST',
+      path: REVOKE,
+      who: 'operator',
+      answer: async (ctx, visitor) => {
+        const { id } = await tokenOf(ctx, services);
+        if (!(await store.tokens.revoke(id, actorOf(ctx, visitor)))) throw noToken();
+        seeOther(ctx, `${TOKENS}?done=revoked`);
+      },
+    },
+  ];
+}
+
+async function tokenOf(
+  { params }: DashboardContext,
+  { store, now }: DashboardServices,
+): Promise<ManagementToken> {
+  const tokens = await store.tokens.list();
+  const token = tokens.find(({ id }) => id === params['tokenID']);
+  if (!token || !isActive(token, now())) throw noToken();
+  return token;
+}
+
+function noToken(): GatewayError {
+  return new GatewayError('not_found', 'There is no such token, or it has ended already.');
+}
+
+function CreateLink(): JSX.Element {
+  return (
+    <a class="button solid" href={`${TOKENS}/new`}>
+      <Icon name="plus" />
+      Create token
+    </a>
+  );
+}
+
+function body(all: readonly ManagementToken[], done: unknown, now_ms: number): JSX.Element {
+  const newest = all.toReversed();
+  const active = newest.filter((token) => isActive(token, now_ms));
+  const ended = newest.filter((token) => !isActive(token, now_ms));
+  return (
+    <>
+      {done === 'revoked' && (
+        <Notice mood="good">The token is revoked. It is refused from now on.</Notice>
+      )}
+      <Card flush>
+        {active.length > 0 ? (
+          <TokenTable tokens={active} now_ms={now_ms} />
+        ) : (
+          <Empty title="No active token">
+            <p>
+              A shop or a script makes accounts, credits them and reads their usage with one.{' '}
+              <a href="/docs/management">What a token may do</a>
+            </p>
+            <CreateLink />
+          </Empty>
+        )}
+      </Card>
+      {ended.length > 0 && (
+        <details class="card ended">
+          <summary>{counted(ended.length, 'token')} revoked or expired</summary>
+          <TokenTable tokens={ended} now_ms={now_ms} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function TokenTable(props: { tokens: readonly ManagementToken[]; now_ms: number }): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={TOKENS_TITLE}>
+      <table class="fold">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Scopes</th>
+            <th>Created</th>
+            <th>Last used</th>
+            <th>Expires</th>
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.tokens.map((token) => (
+            <TokenRow token={token} now_ms={props.now_ms} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function TokenRow({ token, now_ms }: { token: ManagementToken; now_ms: number }): JSX.Element {
+  const { id, name, prefix, scopes, created_ms, last_used_ms, revoked_ms } = token;
+  return (
+    <tr>
+      <td class="lead">
+        <strong>{name}</strong>
+        <div class="hint">
+          <code>{prefix}…</code>
+        </div>
+      </td>
+      <td class="whole">
+        <span class="row tags">
+          {scopes.map((scope) => (
+            <Badge>{scope}</Badge>
+          ))}
+        </span>
+      </td>
+      <td class="soft" data-label="Created">
+        <Ago at_ms={created_ms} now_ms={now_ms} />
+      </td>
+      <td class="soft" data-label="Last used">
+        {last_used_ms === null ? 'never' : <Ago at_ms={last_used_ms} now_ms={now_ms} />}
+      </td>
+      <td class="soft" data-label={revoked_ms === null ? 'Expires' : undefined}>
+        <Ending of={token} now_ms={now_ms} />
+      </td>
+      <td class="number end">
+        {isActive(token, now_ms) && (
+          <a
+            class="button plain danger"
+            href={`${TOKENS}/${encodeURIComponent(id)}/revoke`}
+            aria-label={`Revoke ${name}`}
+          >
+            Revoke
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+}
