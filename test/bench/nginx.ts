@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start, temporaryFolder } from './child.js';
-import { freePort, taken } from './ports.js';
+import { freePort } from '../helpers/free-port.js';
+import { taken } from './ports.js';
 import { systemOf, type System } from './system.js';
 import { KINDS } from './wording.js';
 

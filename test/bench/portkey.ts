@@ -1,5 +1,6 @@
 import { start, temporaryFolder } from './child.js';
-import { freePort, taken } from './ports.js';
+import { freePort } from '../helpers/free-port.js';
+import { taken } from './ports.js';
 import { systemOf, type System } from './system.js';
 
 const PACKAGE = '@portkey-ai/gateway@1.15.2';

@@ -1,18 +1,7 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import type { ChildProcess } from 'node:child_process';
 
 const STEP_MS = 50;
-
-/** A port that was free a moment ago, for programs that cannot choose one themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Resolves when something takes connections there; throws when the program ends or is too late. */
 export async function taken(port: number, child: ChildProcess, wait_ms: number): Promise<void> {

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { start, temporaryFolder } from './child.js';
-import { freePort, taken } from './ports.js';
+import { freePort } from '../helpers/free-port.js';
+import { taken } from './ports.js';
 import { systemOf, type System } from './system.js';
 import { KINDS, modelOf, type Work } from './wording.js';
 

@@ -6,6 +6,7 @@ import { makeSecret, sha256 } from '../../src/store/keys/secret.js';
 import { ask, chat, completionOf } from '../helpers/ask.js';
 import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import type { VideoResult } from '../helpers/video-client.js';
+import { until } from '../helpers/until.js';
 import { migrateTo } from '../store/helpers/old-store.js';
 
 const STUDIO = `${SIMULATED}  film: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: { 720p: { silent: 0.02, audio: 0.04 } } } }
@@ -29,8 +30,7 @@ interface Report {
 
 type At = Parameters<typeof ask>[0];
 
-describe('tollgate backup', function () {
-  this.timeout(120_000);
+describe('tollgate backup', () => {
   let place: Place;
 
   beforeEach(async () => {
@@ -74,10 +74,7 @@ describe('tollgate backup', function () {
     });
     const report = await place.json<Report>('backup', 'monday.db');
     const during = calls;
-    await eventually('calls after it', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      return calls > during + CALLERS;
-    });
+    await until(() => calls > during + CALLERS, 'calls come after it');
     isOver = true;
     await Promise.all(callers);
     expect(await serving.kill('SIGTERM')).to.include({ status: 0 });

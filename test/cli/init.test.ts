@@ -50,8 +50,7 @@ function localServer(...models: object[]): Promise<FakeUpstream> {
   });
 }
 
-describe('tollgate init', function () {
-  this.timeout(60_000);
+describe('tollgate init', () => {
   const open: (Place | FakeUpstream)[] = [];
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close();

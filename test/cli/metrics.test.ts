@@ -4,19 +4,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { ask } from '../helpers/ask.js';
 import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { freePort } from '../helpers/free-port.js';
 import { scrape } from '../helpers/prometheus.js';
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 describe('tollgate serve with metrics', function () {
-  this.timeout(90_000);
   let place: Place;
   let serving: Running;
   let at: { url: string; secret: string };

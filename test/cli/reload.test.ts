@@ -25,8 +25,7 @@ models: { ${models.map((name) => `${name}: ${model}`).join(', ')} }
 `;
 }
 
-describe('the log of tollgate serve', function () {
-  this.timeout(60_000);
+describe('the log of tollgate serve', () => {
   let place: Place;
   beforeEach(async () => {
     place = await makePlace(yamlWith(['one', 'two']), { PATH_OF_ACME: SECRET });
@@ -99,10 +98,10 @@ describe('the log of tollgate serve', function () {
       const serving = new Running(child);
       try {
         const said = (): string | undefined => / on (http:\S+)/u.exec(serving.stdout)?.[1];
-        await until(() => said() !== undefined, 'it serves', 30_000);
+        await until(() => said() !== undefined, 'it serves');
         const url = said() ?? '';
         expect((await fetch(`${url}/nowhere`)).status).to.equal(404);
-        await until(() => serving.stdout.includes('not_found'), 'it logs the request', 30_000);
+        await until(() => serving.stdout.includes('not_found'), 'it logs the request');
         const [line = ''] = serving.stdout
           .split(/\r?\n/u)
           .filter((one) => one.includes('/nowhere'));

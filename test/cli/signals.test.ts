@@ -17,8 +17,7 @@ function piece(content: string, finish_reason: string | null = null): object {
   return { choices: [{ index: 0, delta: { content }, finish_reason }] };
 }
 
-describe('tollgate serve and its signals', function () {
-  this.timeout(60_000);
+describe('tollgate serve and its signals', () => {
   let place: Place;
   let upstream: FakeUpstream;
   let goOn: () => void;

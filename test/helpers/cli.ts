@@ -9,7 +9,8 @@ import { until } from './until.js';
 /** Built by `npm test` before the tests begin. */
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 /** A process starts slowly on a busy machine. */
-const START_MS = 30_000;
+const START_MS = 60_000;
+const ASK_AGAIN_MS = 20;
 
 export interface Outcome {
   status: number | null;
@@ -58,9 +59,13 @@ export class Running {
     return url;
   }
 
-  /** Resolves when standard error holds such a text; the log is written with a delay. */
+  /** Resolves when standard error has a whole line with such a text; the log comes with a delay. */
   says(text: string): Promise<void> {
-    return until(() => this.stderr.includes(text), `it says "${text}"`, START_MS);
+    const isThere = (): boolean => {
+      const at = this.stderr.indexOf(text);
+      return at >= 0 && this.stderr.includes('\n', at);
+    };
+    return until(isThere, `it says "${text}"`, START_MS);
   }
 
   kill(signal: NodeJS.Signals): Promise<Outcome> {
@@ -69,11 +74,12 @@ export class Running {
   }
 }
 
-/** Asks again and again, one at a time, until the answer is yes. */
+/** Asks again and again, one at a time, until the answer is yes; leaves the machine time between. */
 export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + START_MS;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`It never came to this: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
   }
 }
 

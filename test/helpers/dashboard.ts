@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { freePort } from './free-port.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js';
 
 /** Models with believable names and prices, all of them played by the simulator. */
@@ -69,13 +68,4 @@ export async function startDashboard(
   const signIn = (account_id: string, operator = false): Promise<string> =>
     sign_in.createSession({ account_id, email: null, via: 'link', operator });
   return { ...started, signIn };
-}
-
-/** A port that nobody listens at, for a server whose address must be known before it is there. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

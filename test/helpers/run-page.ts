@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { Running } from './cli.js';
-import { freePort } from './dashboard.js';
+import { freePort } from './free-port.js';
 import { ROOT, type Block, type DocumentPage } from './documents.js';
 import { mergeYaml } from './merge-yaml.js';
 

@@ -6,6 +6,7 @@ import {
   visit,
 } from '../../helpers/browser.js';
 import { startDashboard } from '../../helpers/dashboard.js';
+import { until } from '../../helpers/until.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
 
 describe('the reference page', () => {
@@ -82,12 +83,14 @@ describe('the reference page', () => {
       it(`shows all, ${look.width} pixels wide and ${look.colorScheme}`, async () => {
         const { context, page, faults } = await visit(browser(), acme.url, look);
         await page.goto('/reference');
-        await page.waitForSelector('.opblock');
         const { paths } = (await (await fetch(`${acme.url}/openapi.json`)).json()) as {
           paths: Record<string, object>;
         };
         const described = Object.values(paths).flatMap((path) => Object.keys(path));
-        expect(await page.locator('.opblock').count()).to.equal(described.length);
+        await until(
+          async () => (await page.locator('.opblock').count()) === described.length,
+          'all operations are there',
+        );
         for (const id of ['Models-chat', 'Account-createKey', 'Account-getUsage']) {
           await page.click(`#operations-${id} .opblock-summary-control`);
           await page.waitForSelector(`#operations-${id} .opblock-body`);

@@ -145,7 +145,7 @@ describeInBrowser('every page', (browser) => {
     await page.goto('/usage');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).to.equal('main');
+    await page.locator('#main:focus').waitFor();
   });
 
   it('has a menu on a phone, which opens and closes without a script', async () => {
