@@ -17,16 +17,24 @@ const LIMITS = {
 };
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/u;
 
+/** A reload does not compile them again. */
+const forms = new Map<string, Check>();
+
 /**
  * The check of a format's schema for the fields of a form, all of which are text: it writes numbers
  * and booleans in their place where the schema wants them.
  */
 export function compileFormSchema(name: string): Check {
-  const ajv = compilerOfShipped({ allowUnionTypes: true, coerceTypes: true });
-  const schema = readShippedSchema(name);
-  const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
-  for (const { $ref } of refined) ajv.addSchema(readShippedSchema($ref));
-  return checking(ajv.compile(schema));
+  let check = forms.get(name);
+  if (!check) {
+    const ajv = compilerOfShipped({ allowUnionTypes: true, coerceTypes: true });
+    const schema = readShippedSchema(name);
+    const { allOf: refined = [] } = schema as { allOf?: { $ref: string }[] };
+    for (const { $ref } of refined) ajv.addSchema(readShippedSchema($ref));
+    check = checking(ajv.compile(schema));
+    forms.set(name, check);
+  }
+  return check;
 }
 
 export function isMultipart(req: IncomingMessage): boolean {

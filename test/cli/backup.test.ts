@@ -54,8 +54,7 @@ describe('tollgate backup', () => {
   }
 
   it('is restored after calls that it was made under: books, keys and tasks go on', async () => {
-    await place.json('account', 'create', 'ann', '--credit', '10');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann', '10');
     const serving = place.start('serve');
     const at = { url: await serving.url(), secret };
     const submitted = await ask(at, '/v1/queue/film', {

@@ -236,8 +236,7 @@ describe('tollgate explain with prices and a body', function () {
     const { preview } = await place.json<Previewed>('explain', 'talk', '--body', body);
     expect(upstream.requests, 'contacts nothing').to.deep.equal([]);
     const shown = preview.upstreams.flatMap(({ requests }) => requests);
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann');
     const serving = place.start('serve');
     const answer = await fetch(`${await serving.url()}/v1/chat/completions`, {
       method: 'POST',

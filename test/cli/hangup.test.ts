@@ -44,13 +44,13 @@ describe('tollgate serve and a changed file', () => {
   let place: Place;
   beforeEach(async () => {
     place = await makePlace(SIMULATED);
-    await place.tollgate('migrate');
   });
   afterEach(() => place.close());
 
   for (const args of [[], ['--workers', '2']]) {
     it(`survives a SIGHUP while it starts ${args.join(' ')}`, async function () {
       if (process.platform !== 'linux') this.skip();
+      await place.customer('ann');
       // A start that waits for the store is long enough to be hit.
       const database = new Sqlite(join(place.folder, 'data', 'tollgate.db'));
       database.exec('begin immediate');
@@ -107,9 +107,8 @@ describe('tollgate serve and a changed file', () => {
       await mkdir(join(place.folder, 'models'));
       await writeFile(included('a.yaml'), model('first'));
       await place.write(`include: [models/*.yaml]\n${SIMULATED}`);
-      await place.json('account', 'create', 'ann', '--credit', '1');
-      const key = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
-      authorization = `Bearer ${key.secret}`;
+      const { secret } = await place.customer('ann');
+      authorization = `Bearer ${secret}`;
       serving = place.start('serve');
       url = await serving.url();
     });

@@ -17,8 +17,7 @@ describe('tollgate serve with metrics', function () {
     const port = await freePort();
     metrics = `http://127.0.0.1:${port}/metrics`;
     place = await makePlace(`metrics: 127.0.0.1:${port}\n${SIMULATED}`);
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann');
     serving = place.start('serve', ...args);
     at = { url: await serving.url(), secret };
   };

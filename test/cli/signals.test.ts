@@ -35,8 +35,7 @@ models:
 
   const serve = async (drain: string, ...args: string[]): Promise<Running> => {
     await place.write(yaml(drain));
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    ({ secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k'));
+    ({ secret } = await place.customer('ann'));
     const serving = place.start('serve', ...args);
     url = await serving.url();
     return serving;

@@ -15,8 +15,7 @@ describe('tollgate serve --workers', function () {
 
   beforeEach(async () => {
     place = await makePlace(SIMULATED);
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann');
     serving = place.start('serve', '--workers', '2');
     at = { url: await serving.url(), secret };
   });

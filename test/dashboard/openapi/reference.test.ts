@@ -5,6 +5,7 @@ import {
   expectNoSidewaysScroll,
   visit,
 } from '../../helpers/browser.js';
+import { LOOKS } from '../../helpers/looks.js';
 import { startDashboard } from '../../helpers/dashboard.js';
 import { until } from '../../helpers/until.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
@@ -60,10 +61,6 @@ describe('the reference page', () => {
   });
 
   describeInBrowser('in a browser', (browser) => {
-    const looks = [
-      { width: 1280, colorScheme: 'light' },
-      { width: 390, colorScheme: 'dark' },
-    ] as const;
     it('offers the models of who is signed in, those that can do it, and none to a stranger', async () => {
       const dashboard = await startDashboard();
       const session = await dashboard.signIn(dashboard.account.id);
@@ -79,7 +76,7 @@ describe('the reference page', () => {
       await dashboard.close();
     });
 
-    for (const look of looks) {
+    for (const look of LOOKS) {
       it(`shows all, ${look.width} pixels wide and ${look.colorScheme}`, async () => {
         const { context, page, faults } = await visit(browser(), acme.url, look);
         await page.goto('/reference');

@@ -97,7 +97,7 @@ describeInBrowser('every page', (browser) => {
       const newcomer = await gateway.store.createAccount(`new-${name}`, 0n);
       const session = await signIn(newcomer.id);
       const paths = ['/', '/usage', '/usage?show=latency', '/requests', '/settings/keys'];
-      await tour(browser(), [...paths, '/playground', '/reference'], { ...look, session });
+      await tour(browser(), [...paths, '/playground'], { ...look, session });
       await gateway.store.suspend(newcomer.id);
       await tour(browser(), ['/', '/settings/keys'], { ...look, session });
       await tour(browser(), STRANGERS_PATHS, look);
