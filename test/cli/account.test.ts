@@ -24,8 +24,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
   let serving: Running;
   let url: string;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     place = await makePlace(SIMULATED);
     serving = place.start('serve');
     url = await serving.url();
@@ -35,8 +34,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
 
   const messages = [{ role: 'user', content: 'Hello!' }];
 
-  it('make an account, credit it, make a key and show the charge of an answer', async function () {
-    this.timeout(60_000);
+  it('make an account, credit it, make a key and show the charge of an answer', async () => {
     const account = await place.json<{ id: string }>('account', 'create', 'bob', '--credit', '0.5');
     expect(account).to.deep.equal({ id: account.id, name: 'bob', balance: '0.50' });
 
@@ -88,8 +86,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(Number(balance)).to.equal(0.5 - total_tokens / 1_000_000);
   });
 
-  it('credit once for one reference, for an account by name or by id', async function () {
-    this.timeout(60_000);
+  it('credit once for one reference, for an account by name or by id', async () => {
     const [{ id } = { id: '' }] = await place.json<{ id: string }[]>('account', 'list');
     const credit = ['credit', 'alice', '5', '--reference', 'invoice-1'];
     const done = { account: id, reference: 'invoice-1', amount: '5.00', balance: '15.00' };
@@ -110,8 +107,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(rows.map(({ amount }) => amount)).to.deep.equal(['10.00', '5.00', '-4.000000001']);
   });
 
-  it('verify that the ledger and the balances agree', async function () {
-    this.timeout(60_000);
+  it('verify that the ledger and the balances agree', async () => {
     const report = await place.json<{ accounts: number }>('verify');
     expect(report).to.deep.include({ faults: [], open_holds: 0 });
     const { status, stdout } = await place.tollgate('verify');
@@ -119,14 +115,12 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(stdout).to.match(/^All adds up: \d accounts?, \d ledger entries, 0 open holds\.\n$/u);
   });
 
-  it('apply no migration to a store that is up to date', async function () {
-    this.timeout(60_000);
+  it('apply no migration to a store that is up to date', async () => {
     expect(await place.json('migrate')).to.deep.equal({ applied: [] });
     expect((await place.tollgate('migrate')).stdout).to.equal('The store is up to date.\n');
   });
 
-  it('are printed as tables whose columns are aligned', async function () {
-    this.timeout(60_000);
+  it('are printed as tables whose columns are aligned', async () => {
     for (const args of [
       ['account', 'list'],
       ['key', 'list', 'bob'],
@@ -144,8 +138,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
 });
 
 describe('the command line on a new store', () => {
-  it('is made by the first command that needs it', async function () {
-    this.timeout(60_000);
+  it('is made by the first command that needs it', async () => {
     const place = await makePlace(SIMULATED);
     expect((await place.tollgate('account', 'list')).stdout).to.include('no account yet');
     expect(await place.json('account', 'list')).to.deep.equal([]);

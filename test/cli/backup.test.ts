@@ -6,6 +6,7 @@ import { makeSecret, sha256 } from '../../src/store/keys/secret.js';
 import { ask, chat, completionOf } from '../helpers/ask.js';
 import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import type { VideoResult } from '../helpers/video-client.js';
+import { until } from '../helpers/until.js';
 import { migrateTo } from '../store/helpers/old-store.js';
 
 const STUDIO = `${SIMULATED}  film: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: { 720p: { silent: 0.02, audio: 0.04 } } } }
@@ -29,8 +30,7 @@ interface Report {
 
 type At = Parameters<typeof ask>[0];
 
-describe('tollgate backup', function () {
-  this.timeout(120_000);
+describe('tollgate backup', () => {
   let place: Place;
 
   beforeEach(async () => {
@@ -54,8 +54,7 @@ describe('tollgate backup', function () {
   }
 
   it('is restored after calls that it was made under: books, keys and tasks go on', async () => {
-    await place.json('account', 'create', 'ann', '--credit', '10');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann', '10');
     const serving = place.start('serve');
     const at = { url: await serving.url(), secret };
     const submitted = await ask(at, '/v1/queue/film', {
@@ -74,10 +73,7 @@ describe('tollgate backup', function () {
     });
     const report = await place.json<Report>('backup', 'monday.db');
     const during = calls;
-    await eventually('calls after it', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      return calls > during + CALLERS;
-    });
+    await until(() => calls > during + CALLERS, 'calls come after it');
     isOver = true;
     await Promise.all(callers);
     expect(await serving.kill('SIGTERM')).to.include({ status: 0 });

@@ -26,8 +26,7 @@ while IFS= read -r line; do
 done
 `;
 
-describe('tollgate completion', function () {
-  this.timeout(120_000);
+describe('tollgate completion', () => {
   let place: Place;
   let commands: ShownCommand[];
   before(async () => {

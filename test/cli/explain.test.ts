@@ -41,8 +41,7 @@ describe('tollgate explain', () => {
   });
   after(() => place.close());
 
-  it('shows the stages, the upstreams and a bill at the price of each', async function () {
-    this.timeout(60_000);
+  it('shows the stages, the upstreams and a bill at the price of each', async () => {
     const { endpoints, upstreams, bills } = await place.json<Explained>('explain', 'talk');
     expect(endpoints.map(({ at }) => at)).to.deep.equal([
       'POST /v1/chat/completions',
@@ -89,8 +88,7 @@ describe('tollgate explain', () => {
     ['film', '0.18', 'video: 6 seconds of 1080p, silent'],
   ];
   for (const [model, charge, request] of others) {
-    it(`works out ${charge} for "${request}"`, async function () {
-      this.timeout(60_000);
+    it(`works out ${charge} for "${request}"`, async () => {
       const { bills } = await place.json<Explained>('explain', model);
       expect(bills).to.have.length(1);
       expect(bills[0]?.request).to.include(request);
@@ -99,8 +97,7 @@ describe('tollgate explain', () => {
     });
   }
 
-  it('prints the same facts as text', async function () {
-    this.timeout(60_000);
+  it('prints the same facts as text', async () => {
     const { status, stdout } = await place.tollgate('explain', 'film');
     expect(status).to.equal(0);
     expect(stdout)
@@ -111,8 +108,7 @@ describe('tollgate explain', () => {
       .and.not.match(/[ \t]$/mu);
   });
 
-  it('refuses a faulty file', async function () {
-    this.timeout(60_000);
+  it('refuses a faulty file', async () => {
     const broken = await makePlace(YAML.replace('owner: me', 'owner: you'));
     const { status, stdout, stderr } = await broken.tollgate('explain', 'talk');
     await broken.close();
@@ -168,7 +164,6 @@ interface Previewed {
 }
 
 describe('tollgate explain with prices and a body', function () {
-  this.timeout(60_000);
   let place: Place;
   let upstream: FakeUpstream;
 
@@ -241,8 +236,7 @@ describe('tollgate explain with prices and a body', function () {
     const { preview } = await place.json<Previewed>('explain', 'talk', '--body', body);
     expect(upstream.requests, 'contacts nothing').to.deep.equal([]);
     const shown = preview.upstreams.flatMap(({ requests }) => requests);
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann');
     const serving = place.start('serve');
     const answer = await fetch(`${await serving.url()}/v1/chat/completions`, {
       method: 'POST',

@@ -18,7 +18,7 @@ onEachStore('following the requests', (ground) => {
     const { signal } = stop;
     const print = async ({ id }: { id: string }): Promise<void> => void printed.push(id);
     const ended = followRequests(requests, { filter, limit, print, signal, look_ms: 5 });
-    await until(() => printed.length >= limit, 'it shows the past', 10_000);
+    await until(() => printed.length >= limit, 'it shows the past');
     return { requests, printed, end: () => (stop.abort(), ended) };
   }
 
@@ -27,7 +27,7 @@ onEachStore('following the requests', (ground) => {
     const { requests, printed, end } = await following({}, 2, past);
     const fresh = [recordAt(NOW_MS + 9_000), recordAt(NOW_MS + 500)];
     for (const record of fresh) await requests.add([record]);
-    await until(() => printed.length >= 4, 'it shows the fresh ones', 15_000);
+    await until(() => printed.length >= 4, 'it shows the fresh ones');
     await end();
     expect(printed).to.deep.equal([...past.slice(1), ...fresh].map(({ id }) => id));
   });
@@ -45,7 +45,7 @@ onEachStore('following the requests', (ground) => {
       recordAt(NOW_MS - 14, fault),
     ];
     await requests.add([...others, wanted]);
-    await until(() => printed.length > 1, 'it shows one', 15_000);
+    await until(() => printed.length > 1, 'it shows one');
     await end();
     expect(printed).to.deep.equal([past.id, wanted.id]);
   });

@@ -36,8 +36,7 @@ const KEY = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789';
 const localServer = (...models: object[]): Promise<FakeUpstream> =>
   startLocalServer(models, 'Hello there.');
 
-describe('tollgate init', function () {
-  this.timeout(60_000);
+describe('tollgate init', () => {
   const open: (Place | FakeUpstream)[] = [];
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close();

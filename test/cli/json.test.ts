@@ -60,8 +60,7 @@ const FILE = `${SIMULATED}  film: { owner: me, capabilities: [video], upstreams:
 first_start: { account: zoe, credit: 1 }
 `;
 
-describe('--json', function () {
-  this.timeout(120_000);
+describe('--json', () => {
   let place: Place;
   let known: Parameters<Arguments>[0];
   before(async () => {

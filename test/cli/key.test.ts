@@ -9,16 +9,14 @@ describe('the terms of a key on the command line, beside a running gateway', () 
   let place: Place;
   let url: string;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     place = await makePlace(SIMULATED + MORE);
     url = await place.start('serve').url();
     await place.json('account', 'create', 'ann', '--credit', '1');
   });
   after(() => place.close());
 
-  it('apply at once, and are listed with the spend', async function () {
-    this.timeout(60_000);
+  it('apply at once, and are listed with the spend', async () => {
     const terms = ['--expires', '30d', '--limit', '0.005', '--model', 'sim'];
     const key = ['key', 'create', 'ann', '--name', 'pocket', ...terms];
     const { secret } = await place.json<{ secret: string }>(...key);
@@ -46,8 +44,7 @@ describe('the terms of a key on the command line, beside a running gateway', () 
     expect(await place.json('verify')).to.deep.include({ faults: [] });
   });
 
-  it('are printed as text, and so is their absence', async function () {
-    this.timeout(60_000);
+  it('are printed as text, and so is their absence', async () => {
     const models = ['--model', 'sim', '--model', 'other'];
     const name = ['key', 'create', 'ann', '--name', 'both'];
     const { stdout } = await place.tollgate(...name, ...models, '--limit', '5');

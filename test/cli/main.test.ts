@@ -88,8 +88,7 @@ describe('the command line', () => {
     return found;
   }
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     place = await makePlace(SIMULATED);
     await place.tollgate('migrate');
     const waiting = [
@@ -151,10 +150,10 @@ describe('the command line', () => {
 
   it('ends without an error when its reader stops early', async () => {
     expect(await redirected('| true')).to.equal('0\n');
-  }).timeout(60_000);
+  });
 
   (existsSync('/dev/full') ? it : it.skip)('says that nothing could be written', async () => {
     const said = 'tollgate: this cannot be written: ENOSPC: no space left on device, write\n1\n';
     expect(await redirected('> /dev/full')).to.equal(said);
-  }).timeout(60_000);
+  });
 });

@@ -28,8 +28,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
   let alice: { id: string };
   let key: { id: string; secret: string };
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     place = await makePlace(SIMULATED);
     url = await place.start('serve').url();
     alice = await place.json('account', 'create', 'alice', '--credit', '10.00');
@@ -47,8 +46,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     return stderr.trim();
   }
 
-  it('suspends and resumes an account', async function () {
-    this.timeout(60_000);
+  it('suspends and resumes an account', async () => {
     const { stdout } = await place.tollgate('account', 'suspend', 'alice');
     expect(stdout).to.equal('Suspended alice: its keys are refused from now on.\n');
     const refused = await call();
@@ -65,8 +63,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     expect((await call()).status).to.equal(200);
   });
 
-  it('refunds a part of a charge, then the rest, each once', async function () {
-    this.timeout(60_000);
+  it('refunds a part of a charge, then the rest, each once', async () => {
     const { headers } = await call();
     const id = headers.get('x-request-id') ?? '';
     const part = await place.json<Refunded>('refund', id, '--amount', '0.000000002');
@@ -86,8 +83,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     expect(stdout).to.match(/^All adds up/u);
   });
 
-  it('makes a token that the API takes, lists it and revokes it', async function () {
-    this.timeout(60_000);
+  it('makes a token that the API takes, lists it and revokes it', async () => {
     const scope = ['--scope', 'accounts:read,audit:read', '--scope', 'ledger:read'];
     const typed = ['token', 'create', 'shop', ...scope, '--expires', '90d'];
     const made = await place.json<{ id: string; name: string; secret: string }>(...typed);
@@ -116,8 +112,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     ).to.include('"0" is not a time');
   });
 
-  it('shows who changed what', async function () {
-    this.timeout(60_000);
+  it('shows who changed what', async () => {
     await place.json('credit', 'alice', '1', '--reference', 'invoice 9');
     await place.json('sign-in-link', 'alice');
     await place.json('key', 'revoke', key.id);
@@ -139,14 +134,13 @@ describe('managing accounts on the command line, beside a running gateway', () =
     expect(await fault('audit', '--limit', '0')).to.include('"0" is not a number of rows');
   });
 
-  it('tells of a configuration that the gateway has taken up', async function () {
-    this.timeout(60_000);
+  it('tells of a configuration that the gateway has taken up', async () => {
     await place.write(SIMULATED.replace('  sim:', '  sim-two:'));
     const told = async (): Promise<boolean> => {
       const [last] = await place.json<Change[]>('audit', '--limit', '1');
       return last?.action === 'configuration.reload';
     };
-    await until(told, 'the audit log tells of it', 30_000);
+    await until(told, 'the audit log tells of it');
     const [last] = await place.json<Change[]>('audit', '--limit', '1');
     expect(last).to.deep.include({
       actor: 'gateway',

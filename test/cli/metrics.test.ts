@@ -8,7 +8,6 @@ import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.j
 import { scrape } from '../helpers/prometheus.js';
 
 describe('tollgate serve with metrics', function () {
-  this.timeout(90_000);
   let place: Place;
   let serving: Running;
   let at: { url: string; secret: string };
@@ -18,8 +17,7 @@ describe('tollgate serve with metrics', function () {
     const port = await freePort();
     metrics = `http://127.0.0.1:${port}/metrics`;
     place = await makePlace(`metrics: 127.0.0.1:${port}\n${SIMULATED}`);
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann');
     serving = place.start('serve', ...args);
     at = { url: await serving.url(), secret };
   };

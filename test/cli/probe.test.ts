@@ -76,8 +76,7 @@ function stepFor(model: unknown, key: string | undefined): Step {
   }
 }
 
-describe('tollgate probe', function () {
-  this.timeout(60_000);
+describe('tollgate probe', () => {
   let upstream: FakeUpstream;
   let place: Place;
 

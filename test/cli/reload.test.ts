@@ -25,8 +25,7 @@ models: { ${models.map((name) => `${name}: ${model}`).join(', ')} }
 `;
 }
 
-describe('the log of tollgate serve', function () {
-  this.timeout(60_000);
+describe('the log of tollgate serve', () => {
   let place: Place;
   beforeEach(async () => {
     place = await makePlace(yamlWith(['one', 'two']), { PATH_OF_ACME: SECRET });
@@ -69,8 +68,7 @@ describe('the log of tollgate serve', function () {
   it('has one short line for the fault of an upstream, and none of our stack', async () => {
     const serving = place.start('serve');
     const url = await serving.url();
-    const { id } = await place.json<{ id: string }>('account', 'create', 'alice');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', id, '--name', 'k');
+    const { secret } = await place.customer('alice');
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ model: 'one', messages: [{ role: 'user', content: 'Hi' }] });
     const path = '/v1/chat/completions';
@@ -99,10 +97,10 @@ describe('the log of tollgate serve', function () {
       const serving = new Running(child);
       try {
         const said = (): string | undefined => / on (http:\S+)/u.exec(serving.stdout)?.[1];
-        await until(() => said() !== undefined, 'it serves', 30_000);
+        await until(() => said() !== undefined, 'it serves');
         const url = said() ?? '';
         expect((await fetch(`${url}/nowhere`)).status).to.equal(404);
-        await until(() => serving.stdout.includes('not_found'), 'it logs the request', 30_000);
+        await until(() => serving.stdout.includes('not_found'), 'it logs the request');
         const [line = ''] = serving.stdout
           .split(/\r?\n/u)
           .filter((one) => one.includes('/nowhere'));

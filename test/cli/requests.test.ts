@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { chat } from '../helpers/ask.js';
 import { eventually, makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { until } from '../helpers/until.js';
 
 interface View {
   id: string;
@@ -22,8 +23,7 @@ interface View {
 
 const MESSAGES = [{ role: 'user', content: 'A secret thought.' }];
 
-describe('the commands that look at requests', function () {
-  this.timeout(90_000);
+describe('the commands that look at requests', () => {
   let place: Place;
   let serving: Running;
   let url: string;
@@ -110,16 +110,10 @@ describe('the commands that look at requests', function () {
 
   it('follow requests, a record a line', async () => {
     const following = place.start('requests', '--follow', '--json', '--limit', '1');
-    await eventually('it shows the past', async () => {
-      await new Promise(setImmediate);
-      return following.stdout.includes('\n');
-    });
+    await until(() => following.stdout.includes('\n'), 'it shows the past');
     const answer = await chat({ url, secret }, { model: 'sim', messages: MESSAGES });
     const id = answer.headers.get('x-request-id') ?? randomUUID();
-    await eventually('it shows the new one', async () => {
-      await new Promise(setImmediate);
-      return following.stdout.includes(id);
-    });
+    await until(() => following.stdout.includes(id), 'it shows the new one');
     expect(await following.kill('SIGINT')).to.include({ status: 0, stderr: '' });
     const lines = following.stdout.trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as View).status)).to.deep.equal([400, 200]);
@@ -127,10 +121,7 @@ describe('the commands that look at requests', function () {
 
   it('follow requests as text that fits the terminal', async () => {
     const following = place.start('requests', '--follow', '--status', '200');
-    await eventually('it shows the past', async () => {
-      await new Promise(setImmediate);
-      return following.stdout.split('\n').length > 2;
-    });
+    await until(() => following.stdout.split('\n').length > 2, 'it shows the past');
     await following.kill('SIGTERM');
     for (const line of following.stdout.trimEnd().split('\n')) {
       expect(line).to.match(/^[\d:.]{12} 200 chat sim via simulator \d+\+\d+ tokens /u);

@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ask, chat, completionOf } from '../helpers/ask.js';
+import { freePort } from '../helpers/free-port.js';
 import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import { until } from '../helpers/until.js';
 
@@ -32,8 +33,7 @@ async function signedIn(url: string, link: string): Promise<number[]> {
   return [await follow(), await follow()];
 }
 
-describe('tollgate serve', function () {
-  this.timeout(60_000);
+describe('tollgate serve', () => {
   let place: Place;
 
   beforeEach(async () => {
@@ -77,7 +77,7 @@ describe('tollgate serve', function () {
   it('prints all of its first start as one JSON document with --json', async () => {
     await place.write(`${FIRST}dashboard: false\n`);
     const serving = place.start('serve', '--json');
-    await until(() => serving.stdout.endsWith('}\n'), 'it prints', 30_000);
+    await until(() => serving.stdout.endsWith('}\n'), 'it prints');
     const {
       url,
       models,
@@ -101,11 +101,7 @@ describe('tollgate serve', function () {
   });
 
   it('listens at the address of --listen', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
+    const port = await freePort();
     const url = await place.start('serve', '--listen', `127.0.0.1:${port}`).url();
     expect(url).to.equal(`http://127.0.0.1:${port}`);
     expect((await fetch(`${url}/healthz`)).status).to.equal(200);

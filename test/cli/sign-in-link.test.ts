@@ -10,8 +10,7 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
   let place: Place;
   let url: string;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     place = await makePlace(`${SIMULATED}public_url: https://gate.example.com/\n`);
     url = await place.start('serve').url();
     await place.json('account', 'create', 'ann', '--credit', '1');
@@ -31,8 +30,7 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
     return { status: response.status, text: await response.text() };
   }
 
-  it('prints a link below public_url that signs in once, for ten minutes', async function () {
-    this.timeout(60_000);
+  it('prints a link below public_url that signs in once, for ten minutes', async () => {
     const { url: link, expires } = await place.json<Printed>('sign-in-link', 'ann');
     expect(link).to.match(/^https:\/\/gate\.example\.com\/sign-in\/link\?token=[\w-]{43}$/u);
     expect(Date.parse(expires) - Date.now()).to.be.within(500_000, 600_000);
@@ -44,8 +42,7 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
     expect((await follow(link)).status).to.equal(400);
   });
 
-  it('signs in as operator only with --operator', async function () {
-    this.timeout(60_000);
+  it('signs in as operator only with --operator', async () => {
     const signIns: number[] = [];
     for (const more of [[], ['--operator']]) {
       const { url: link } = await place.json<Printed>('sign-in-link', 'ann', ...more);
@@ -57,7 +54,6 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
   });
 
   it('prints what the link does', async function () {
-    this.timeout(60_000);
     const { stdout } = await place.tollgate('sign-in-link', 'ann', '--operator');
     expect(stdout).to.match(
       /^Open this within ten minutes to sign in to ann, as an operator\. .*\nhttps:\S+\n$/u,

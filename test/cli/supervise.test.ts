@@ -5,7 +5,6 @@ import { ask } from '../helpers/ask.js';
 import { until } from '../helpers/until.js';
 
 describe('tollgate serve --workers', function () {
-  this.timeout(60_000);
   before(function () {
     if (process.platform !== 'linux') this.skip();
   });
@@ -16,8 +15,7 @@ describe('tollgate serve --workers', function () {
 
   beforeEach(async () => {
     place = await makePlace(SIMULATED);
-    await place.json('account', 'create', 'ann', '--credit', '1');
-    const { secret } = await place.json<{ secret: string }>('key', 'create', 'ann', '--name', 'k');
+    const { secret } = await place.customer('ann');
     serving = place.start('serve', '--workers', '2');
     at = { url: await serving.url(), secret };
   });
@@ -65,7 +63,7 @@ describe('tollgate serve --workers', function () {
     serving.child.kill('SIGHUP');
     const taken = (): number =>
       serving.stderr.split('took up the changed configuration').length - 1;
-    await until(() => taken() >= 2, 'both take it up', 30_000);
+    await until(() => taken() >= 2, 'both take it up');
     for (let call = 0; call < 6; call += 1) {
       expect((await ask(at, '/v1/models', { headers: { connection: 'close' } })).text).to.include(
         '"other"',

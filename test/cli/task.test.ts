@@ -7,8 +7,7 @@ import {
   type VideoGateway,
 } from '../modalities/video/helpers/video-gateway.js';
 
-describe('tollgate task', function () {
-  this.timeout(60_000);
+describe('tollgate task', () => {
   let studio: VideoGateway;
   before(async () => {
     studio = await startVideoGateway();

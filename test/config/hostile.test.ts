@@ -46,9 +46,7 @@ function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
   return copy;
 }
 
-describe('check of a file with hostile values', function () {
-  this.timeout(60_000);
-
+describe('check of a file with hostile values', () => {
   let folder: string;
   let gateway: object;
   const manifests = new Map<string, unknown>();

@@ -34,8 +34,7 @@ const LINES = {
 };
 
 for (const host of ['github', 'gitlab'] as const) {
-  describe(`deploy/ci/${host}.yaml`, function () {
-    this.timeout(60_000);
+  describe(`deploy/ci/${host}.yaml`, () => {
     let folder: string;
     let work: string;
 

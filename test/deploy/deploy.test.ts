@@ -76,8 +76,7 @@ describe('deploy/Dockerfile', () => {
     expect(linked).to.equal(true);
   });
 
-  it('asks a gateway for its health, and fails where there is none', async function () {
-    this.timeout(60_000);
+  it('asks a gateway for its health, and fails where there is none', async () => {
     const place = await makePlace(SIMULATED);
     const url = await place.start('serve').url();
     const [node, ...args] = wordsOf(lastOf(image, 'HEALTHCHECK'));
@@ -213,7 +212,6 @@ describe('deploy/tollgate.service', () => {
   });
 
   it('is valid to systemd, and gives the service little', function () {
-    this.timeout(30_000);
     if (!isInstalled('systemd-analyze')) this.skip();
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-unit-'));
     const file = join(folder, 'tollgate.service');

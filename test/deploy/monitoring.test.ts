@@ -29,8 +29,7 @@ const deployed = (name: string): Promise<string> =>
 
 const PRICE = '{ input_per_million: 1000, output_per_million: 2000 }';
 
-describe('the files for monitoring', function () {
-  this.timeout(60_000);
+describe('the files for monitoring', () => {
   let upstreams: FakeUpstream[];
   let gateway: TestGateway;
   let found: Scrape;

@@ -39,7 +39,7 @@ function slowWords(seen: () => number): Handler {
   return async (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [at, word] of WORDS.entries()) {
-      await until(() => seen() >= at, `the client saw ${at} words`, 10_000);
+      await until(() => seen() >= at, `the client saw ${at} words`);
       response.write(chunk({ role: 'assistant', content: word }));
     }
     response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
@@ -61,7 +61,6 @@ const PROXIES: [string, string, (port: number) => Promise<WebProxy>][] = [
 
 for (const [program, file, start] of PROXIES) {
   describe(`deploy/${file}, with a real ${program}`, function () {
-    this.timeout(40_000);
     let upstream: FakeUpstream;
     let gateway: TestGateway;
     let proxy: WebProxy | undefined;
@@ -129,7 +128,6 @@ for (const [program, file, start] of PROXIES) {
 
 describe('deploy/nginx.conf', () => {
   it('is valid to nginx', async function () {
-    this.timeout(20_000);
     if (!isInstalled('nginx')) this.skip();
     const { folder, args } = await prepareNginx(8080);
     const { status, output } = run('nginx', ['-t', ...args]);
@@ -141,7 +139,6 @@ describe('deploy/nginx.conf', () => {
 
 describe('deploy/Caddyfile', () => {
   it('is valid to Caddy, for one gateway and for the two of compose.postgres.yaml', async function () {
-    this.timeout(20_000);
     if (!isInstalled('caddy')) this.skip();
     for (const upstreams of ['127.0.0.1:8080', 'gateway-1:8080 gateway-2:8080']) {
       const { folder, args, env } = await prepareCaddy(upstreams);
@@ -153,7 +150,6 @@ describe('deploy/Caddyfile', () => {
   });
 
   it('gives no new call to a gateway that is not ready', async function () {
-    this.timeout(40_000);
     if (!isInstalled('caddy')) this.skip();
     let isReady = true;
     const counts = [0, 0];
@@ -171,7 +167,7 @@ describe('deploy/Caddyfile', () => {
       await textOf(await proxy.send(CALL, '{}'));
       return counts.every((count) => count > 0);
     };
-    await until(both, 'both take calls', 20_000);
+    await until(both, 'both take calls');
     isReady = false;
     await until(
       async () => {

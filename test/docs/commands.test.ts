@@ -42,8 +42,7 @@ async function helpOf(...words: string[]): Promise<Help> {
 describe('the commands of README and docs', () => {
   let help: Help;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     help = await helpOf();
   });
 

@@ -106,8 +106,7 @@ function plain(markdown: string): string {
   return markdown.replaceAll(/\\([\\`*_{}[\]#+!])/gu, '$1');
 }
 
-describe('yaml-language-server, with the schemas', function () {
-  this.timeout(60_000);
+describe('yaml-language-server, with the schemas', () => {
   let folder: string;
   const server = new LanguageServer();
 

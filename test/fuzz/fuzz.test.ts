@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { fuzz } from './fuzz.js';
 
-const REQUESTS = 1_500;
+const REQUESTS = 1_000;
+/** Far below the seconds of a body that is not read in linear time. */
+const MOST_MS = 500;
 const MB = 1024 ** 2;
 
 describe('a gateway with low limits, under fuzz', () => {
@@ -11,8 +13,8 @@ describe('a gateway with low limits, under fuzz', () => {
     const told = JSON.stringify({ seed, ...report });
     expect(report.statuses, told).not.to.have.property('500');
     expect(report.statuses['200'], told).to.be.greaterThan(REQUESTS / 20);
-    expect(report.vitals.stall_ms, told).to.be.below(200);
+    expect(report.vitals.stall_ms, told).to.be.below(MOST_MS);
     expect(report.vitals.rss_bytes - report.warm_bytes, told).to.be.below(150 * MB);
     expect(report.verdict, told).to.deep.equal({ open_holds: 0, faults: [] });
-  }).timeout(120_000);
+  });
 });

@@ -1,7 +1,13 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 
 const ARGS = [
   '--no-sandbox',
@@ -51,8 +57,7 @@ export function describeInBrowser(title: string, body: (browser: () => Browser) 
     describe.skip(title, () => body(missing));
     return;
   }
-  describe(title, function () {
-    this.timeout(60_000);
+  describe(title, () => {
     let browser: Browser | undefined;
     before(async () => {
       browser = await chromium.launch({ executablePath: executable, args: ARGS });
@@ -97,6 +102,12 @@ function watch(page: Page, origin: string): string[] {
     if (!isOwn) faults.push(`outside: ${request.url()}`);
   });
   return faults;
+}
+
+/** Clicks on what leads to another page, and waits for all of it: a click waits for its beginning. */
+export async function follow(link: Locator): Promise<void> {
+  await link.click();
+  await link.page().waitForLoadState();
 }
 
 /** Fails with each serious or critical fault that axe finds on the page, and where it stands. */

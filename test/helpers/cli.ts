@@ -4,12 +4,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseDollars } from '../../src/lib/money.js';
+import { openStore } from '../../src/store/open.js';
 import { until } from './until.js';
 
 /** Built by `npm test` before the tests begin. */
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 /** A process starts slowly on a busy machine. */
-const START_MS = 30_000;
+const START_MS = 60_000;
+const ASK_AGAIN_MS = 20;
 
 export interface Outcome {
   status: number | null;
@@ -29,6 +32,11 @@ export interface Place {
   /** Starts a command that stays, such as `serve`. */
   start(...args: string[]): Running;
   write(text: string): Promise<void>;
+  /**
+   * Makes an account with a key in `data/tollgate.db`, as two commands would: a process takes half a
+   * second for each.
+   */
+  customer(name: string, credit?: string): Promise<{ id: string; secret: string }>;
   close(): Promise<void>;
 }
 
@@ -58,9 +66,13 @@ export class Running {
     return url;
   }
 
-  /** Resolves when standard error holds such a text; the log is written with a delay. */
+  /** Resolves when standard error has a whole line with such a text; the log comes with a delay. */
   says(text: string): Promise<void> {
-    return until(() => this.stderr.includes(text), `it says "${text}"`, START_MS);
+    const isThere = (): boolean => {
+      const at = this.stderr.indexOf(text);
+      return at >= 0 && this.stderr.includes('\n', at);
+    };
+    return until(isThere, `it says "${text}"`, START_MS);
   }
 
   kill(signal: NodeJS.Signals): Promise<Outcome> {
@@ -69,11 +81,12 @@ export class Running {
   }
 }
 
-/** Asks again and again, one at a time, until the answer is yes. */
+/** Asks again and again, one at a time, until the answer is yes; leaves the machine time between. */
 export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + START_MS;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`It never came to this: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
   }
 }
 
@@ -97,6 +110,18 @@ export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Prom
     start,
     tollgate,
     write,
+    async customer(name, credit = '1') {
+      const store = await openStore(`sqlite:${join(folder, 'data/tollgate.db')}`, {
+        now: Date.now,
+      });
+      try {
+        const { id } = await store.createAccount(name, parseDollars(credit));
+        const { secret } = await store.createKey(id, 'k');
+        return { id, secret };
+      } finally {
+        await store.close();
+      }
+    },
     async json<T>(...args: string[]) {
       const { status, stdout, stderr } = await tollgate(...args, '--json');
       if (status !== 0 || stderr !== '') throw new Error(`${status}: ${stderr}`);

@@ -16,7 +16,7 @@ const OFFLINE = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 /** What one answer may take: it reads a schema of some thousand lines the first time. */
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 60_000;
 
 interface Message {
   id?: number | string;

@@ -45,10 +45,11 @@ export async function seedMonth(
   for (let back = DAYS - 1; back >= 0; back -= 1) {
     const charges = KINDS.flatMap((kind) => chargesOf(kind, end_ms - back * DAY_MS, back, random));
     charges.sort((a, b) => a.at_ms - b.at_ms);
-    for (const { at_ms, kind, share } of charges) {
-      clock.now_ms = Math.min(at_ms, end_ms);
+    // The ledger has those of a day at its last one, so that they share a few transactions.
+    clock.now_ms = Math.min(charges.at(-1)?.at_ms ?? end_ms, end_ms);
+    const settle = async ({ at_ms, kind, share }: (typeof charges)[number]): Promise<void> => {
       const { usage, classes, cost_nano } = kind.call(share);
-      const record = recordAt(clock.now_ms, {
+      const record = recordAt(Math.min(at_ms, end_ms), {
         account_id,
         key_id: key_ids[kind.key] ?? '',
         model: kind.model,
@@ -78,7 +79,8 @@ export async function seedMonth(
       };
       await store.settle(charge, undefined, record);
       if (share > 0.95) await store.requests.add([failureAt(record)]);
-    }
+    };
+    await Promise.all(charges.map(settle));
   }
   while (await store.requests.rollUp());
   clock.now_ms = end_ms;

@@ -10,7 +10,7 @@ export interface VideoResult {
   error?: string;
 }
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 60_000;
 
 /** Submits a video task as a client does. */
 export function submitVideo(

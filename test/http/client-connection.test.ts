@@ -103,7 +103,7 @@ describe('SseWriter', () => {
       for await (const chunk of client) said += String(chunk);
       expect(said).to.equal(text);
     }
-    expect(Object.keys(agent.freeSockets)).to.have.length(1);
+    await until(() => Object.keys(agent.freeSockets).length === 1, 'it is kept');
     agent.destroy();
   });
 

@@ -24,7 +24,7 @@ models: { m: { owner: up, capabilities: [chat], upstreams: [{ provider: up }], p
     await gateway.close();
     await upstream.close();
   };
-  return { ...gateway, close };
+  return { ...gateway, upstream, close };
 }
 
 describe('a malformed request', () => {
@@ -50,7 +50,7 @@ describe('a malformed request', () => {
     const hold = new Promise<void>((resolve) => (goOn = resolve));
     const at = await startWith({ ...chatJson('Hello!'), hold });
     const client = rawClient(at.url, rawPost(JSON.stringify({ model: 'm', messages }), at));
-    while (at.gateway.inflight === 0) await new Promise(setImmediate);
+    await until(() => at.upstream.requests.length === 1, 'it is on its way');
     client.socket.write('GARBAGE\r\n\r\n');
     expect(await client.closed()).to.equal('');
     goOn();
@@ -64,7 +64,7 @@ describe('a malformed request', () => {
     const first = rawPost(JSON.stringify({ model: 'm', messages }), at);
     const second = rawPost(JSON.stringify({ model: 'none', messages, x: 'x'.repeat(60_000) }), at);
     const client = rawClient(at.url, first);
-    await until(() => at.gateway.inflight === 1, 'the first is on its way');
+    await until(() => at.upstream.requests.length === 1, 'the first is on its way');
     const alone = at.gateway.in_flight_bytes;
     client.socket.write(second);
     await until(() => at.gateway.in_flight_bytes > alone, 'the second is read');

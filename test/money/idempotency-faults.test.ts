@@ -74,7 +74,7 @@ async function insist(
   house: ScriptedGateway,
   key: string,
 ): Promise<{ answer: Answer; tries: number }> {
-  const end = Date.now() + 5_000;
+  const end = Date.now() + 60_000;
   for (let tries = 1; ; tries += 1) {
     const answer = await repeat(house, key);
     if (answer.status === 200) return { answer, tries };

@@ -160,7 +160,6 @@ describe('the billing of a failed chat call', () => {
   const open = scriptedGateways();
   const never = new Promise<void>(() => undefined);
   const delta = { choices: [{ index: 0, delta: { content: 'one' } }] };
-  const IMPATIENT = 'timeout: { first_byte: 100ms, idle: 100ms }';
 
   const BEFORE: [string, Script, object][] = [
     ['500', { status: 500, body: '{"error":{"message":"no"}}' }, HELLO],
@@ -181,7 +180,9 @@ describe('the billing of a failed chat call', () => {
   ];
   for (const [name, script, request] of BEFORE) {
     it(`charges nothing for ${name}, and answers 502`, async () => {
-      const gateway = await open(script, { provider: IMPATIENT });
+      const isSilent = /never (?:comes|begins)/u.test(name);
+      const provider = isSilent ? 'timeout: { first_byte: 100ms }' : '';
+      const gateway = await open(script, { provider });
       const response = await gateway.post(request);
       const { error } = (await response.json()) as { error: { code: string; type: string } };
       expect(response.status).to.equal(502);
@@ -213,7 +214,8 @@ describe('the billing of a failed chat call', () => {
   ];
   for (const [name, script] of AFTER) {
     it(`charges what was delivered of a stream cut by ${name}`, async () => {
-      const gateway = await open(script, { provider: IMPATIENT });
+      const provider = name === 'silence' ? 'timeout: { idle: 1s }' : '';
+      const gateway = await open(script, { provider });
       const response = await gateway.post(STREAM);
       const text = await response.text();
       const events = dataOf(text);

@@ -239,10 +239,10 @@ describe('the network of upstream calls', () => {
     });
 
     const late: [string, Partial<Timeouts>, Step, RegExp][] = [
-      ['no head comes', { first_byte_ms: 30 }, { hold: silence }, /within 30 ms \(first_byte\)/u],
-      ['no body follows', { first_byte_ms: 30 }, { chunks: [silence] }, /30 ms \(first_byte\)/u],
-      ['the body stops', { idle_ms: 30 }, { chunks: ['{', silence] }, /within 30 ms \(idle\)/u],
-      ['it takes too long', { total_ms: 40 }, { chunks: ['{', silence] }, /40 ms \(total\)/u],
+      ['no head comes', { first_byte_ms: 200 }, { hold: silence }, /within 200 ms \(first_byte\)/u],
+      ['no body follows', { first_byte_ms: 200 }, { chunks: [silence] }, /200 ms \(first_byte\)/u],
+      ['the body stops', { idle_ms: 200 }, { chunks: ['{', silence] }, /within 200 ms \(idle\)/u],
+      ['it takes too long', { total_ms: 300 }, { chunks: ['{', silence] }, /300 ms \(total\)/u],
     ];
     for (const [what, timeouts, step, message] of late) {
       it(`is a timeout that names its phase when ${what}, and closes the socket`, async () => {
@@ -252,6 +252,7 @@ describe('the network of upstream calls', () => {
           .send(provider, REQUEST, NEVER)
           .then((answer) => readJson(answer, 1_000));
         await expectFault(call, 'timeout', message);
+        await until(() => upstream.requests.length === 1, 'the upstream has read it');
         expect(await upstream.requests[0]?.closed).to.equal(false);
       });
     }
@@ -265,6 +266,7 @@ describe('the network of upstream calls', () => {
       const upstream = await start(step);
       const narrow = createNetwork({ connections: 1, idle_ms: 30_000 });
       const first = narrow.send(providerAt(upstream.url), REQUEST, NEVER);
+      await until(() => upstream.requests.length === 1, 'the first has the socket');
       const second = narrow.send(impatient(upstream.url, { connect_ms: 30 }), REQUEST, NEVER);
       await expectFault(second, 'timeout', /within 30 ms \(connect\)/u);
       release();

@@ -69,6 +69,7 @@ export class GroupCommit {
     database: Sqlite.Database,
     onBegin: (isRetry: boolean) => void,
     wal = new WalSync(`${database.name}-wal`),
+    private readonly now_ms = () => performance.now(),
   ) {
     this.#wal = wal;
     this.#file = new OpenFile(database.name);
@@ -124,7 +125,7 @@ export class GroupCommit {
     this.#scheduled = true;
     const flush = (): void => this.#flush();
     if (wait !== undefined) setTimeout(flush, wait);
-    else if (this.#wal.isQuick) collectBatch(this.#waiting, flush);
+    else if (this.#wal.isQuick) collectBatch(this.#waiting, flush, this.now_ms);
     else setImmediate(flush);
   }
 

@@ -5,7 +5,9 @@ import {
   expectNoSidewaysScroll,
   visit,
 } from '../../helpers/browser.js';
+import { LOOKS } from '../../helpers/looks.js';
 import { startDashboard } from '../../helpers/dashboard.js';
+import { until } from '../../helpers/until.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../helpers/openai-gateway.js';
 
 describe('the reference page', () => {
@@ -59,10 +61,6 @@ describe('the reference page', () => {
   });
 
   describeInBrowser('in a browser', (browser) => {
-    const looks = [
-      { width: 1280, colorScheme: 'light' },
-      { width: 390, colorScheme: 'dark' },
-    ] as const;
     it('offers the models of who is signed in, those that can do it, and none to a stranger', async () => {
       const dashboard = await startDashboard();
       const session = await dashboard.signIn(dashboard.account.id);
@@ -78,16 +76,18 @@ describe('the reference page', () => {
       await dashboard.close();
     });
 
-    for (const look of looks) {
+    for (const look of LOOKS) {
       it(`shows all, ${look.width} pixels wide and ${look.colorScheme}`, async () => {
         const { context, page, faults } = await visit(browser(), acme.url, look);
         await page.goto('/reference');
-        await page.waitForSelector('.opblock');
         const { paths } = (await (await fetch(`${acme.url}/openapi.json`)).json()) as {
           paths: Record<string, object>;
         };
         const described = Object.values(paths).flatMap((path) => Object.keys(path));
-        expect(await page.locator('.opblock').count()).to.equal(described.length);
+        await until(
+          async () => (await page.locator('.opblock').count()) === described.length,
+          'all operations are there',
+        );
         for (const id of ['Models-chat', 'Account-createKey', 'Account-getUsage']) {
           await page.click(`#operations-${id} .opblock-summary-control`);
           await page.waitForSelector(`#operations-${id} .opblock-body`);

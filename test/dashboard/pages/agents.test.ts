@@ -10,7 +10,7 @@ import {
   servedAgents,
   type AgentTarget,
 } from '../../../src/dashboard/pages/agent-snippet.js';
-import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { describeInBrowser, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 const SECRET = 'tg-0123456789';
@@ -101,12 +101,12 @@ describeInBrowser('the page of agents', (browser) => {
     const session = await dashboard.signIn(dashboard.account.id);
     const { page } = await visit(browser(), dashboard.url, { session, javaScriptEnabled: false });
     await page.goto('/');
-    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await follow(page.getByRole('link', { name: 'Agents', exact: true }));
     expect(await page.locator('.agent').count()).to.equal(CODING_AGENTS.length);
     const options = await page.locator('#model option').allTextContents();
     expect(options).to.include('llama-3.3-70b').and.not.include('gpt-image-1');
     await page.getByLabel('Model').selectOption('gemini-2.5-flash');
-    await page.getByRole('button', { name: 'Show' }).click();
+    await follow(page.getByRole('button', { name: 'Show' }));
     expect(await page.getByLabel('Model').inputValue()).to.equal('gemini-2.5-flash');
     expect(await page.textContent('#claude-code pre')).to.equal(
       [
@@ -123,7 +123,7 @@ describeInBrowser('the page of agents', (browser) => {
     await page.goto('/settings/keys/new');
     await page.getByLabel('Name').fill('agent');
     await page.getByLabel('claude-sonnet-4-5').check();
-    await page.getByRole('button', { name: 'Create API Key' }).click();
+    await follow(page.getByRole('button', { name: 'Create API Key' }));
     const secret = (await page.textContent('#secret')) ?? '';
     await page.locator('#claude-code summary').click();
     const text = await page.locator('#claude-code pre').innerText();

@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import {
   describeInBrowser,
   expectAccessible,
+  follow,
   visit,
   type BrowserLook,
   type Visit,
@@ -54,7 +55,7 @@ describeInBrowser('the pages of keys', (browser) => {
     expect(page.url()).not.to.include(secret);
     expect(await works(secret)).to.equal(true);
 
-    await page.getByRole('link', { name: 'Done' }).click();
+    await follow(page.getByRole('link', { name: 'Done' }));
     const row = page.getByRole('row', { name: 'Ada’s <laptop>' });
     expect(await row.textContent()).to.include('only gpt-4o-mini');
     expect(await row.textContent()).to.include('of $2.50');
@@ -72,15 +73,15 @@ describeInBrowser('the pages of keys', (browser) => {
   it('make a key by keyboard alone', async () => {
     const { page } = await newcomer('grace');
     await page.goto('/settings/keys');
-    await follow('Create API Key', '/settings/keys/new');
-    expect(await page.evaluate('document.activeElement.id')).to.equal('name');
+    await followByKeys('Create API Key', '/settings/keys/new');
+    await page.locator('#name:focus').waitFor();
     await page.keyboard.type('Grace’s');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#secret');
-    await follow('Done, I have copied it', '/settings/keys');
+    await followByKeys('Done, I have copied it', '/settings/keys');
     await page.getByRole('row', { name: 'Grace’s' }).waitFor();
 
-    async function follow(name: string, path: string): Promise<void> {
+    async function followByKeys(name: string, path: string): Promise<void> {
       for (let tabs = 0; tabs < 40; tabs += 1) {
         await page.keyboard.press('Tab');
         const text = await page.evaluate('document.activeElement.textContent');
@@ -100,8 +101,11 @@ describeInBrowser('the pages of keys', (browser) => {
     await page.getByRole('button', { name: 'Create API Key' }).click();
     const secret = await page.textContent('#secret');
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Copy secret' }).click();
-    await page.getByText('Copied', { exact: true }).waitFor();
+    // The word goes again by itself, so a wait for it begins before it comes.
+    await Promise.all([
+      page.getByText('Copied', { exact: true }).waitFor(),
+      page.getByRole('button', { name: 'Copy secret' }).click(),
+    ]);
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(secret);
     await page.reload();
     expect(await page.textContent('h1')).to.equal('API Keys');

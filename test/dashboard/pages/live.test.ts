@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { describeInBrowser, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { failureAt, seedMonth } from '../../helpers/seed-month.js';
 import { recordAt } from '../../store/requests/helpers.js';
@@ -35,7 +35,7 @@ describeInBrowser('the live page of operators', (browser) => {
     expect(await page.textContent('.figures')).to.include('1.0 %');
     await page.evaluate('window.isSame = true');
     await add(24);
-    await page.getByText('125 calls since').waitFor({ timeout: 15_000 });
+    await page.getByText('125 calls since').waitFor();
     expect(await page.evaluate('window.isSame')).to.equal(true);
     expect(faults).to.deep.equal([]);
   });
@@ -46,14 +46,14 @@ describeInBrowser('the live page of operators', (browser) => {
     const { page } = await operator();
     await page.goto('/operator');
     for (const name of ['Hour', 'Week', 'Month', 'Day']) {
-      await page.getByRole('link', { name, exact: true }).click();
+      await follow(page.getByRole('link', { name, exact: true }));
       const chosen = page.locator('.segments [aria-current]');
       expect(await chosen.textContent()).to.equal(name);
     }
     const accounts = page.getByRole('region', { name: 'Top accounts' });
     expect(await accounts.textContent()).to.include('tester');
     const worst = page.getByRole('region', { name: 'Worst upstreams' });
-    await worst.getByRole('link').first().click();
+    await follow(worst.getByRole('link').first());
     expect(new URL(page.url()).searchParams.get('status')).to.equal('failed');
     expect(await page.locator('tbody tr').count()).to.be.at.least(1);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { chat } from '../../helpers/ask.js';
-import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { describeInBrowser, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
@@ -42,7 +42,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     await own.page.goto('/settings/keys/new');
     expect(await own.page.textContent('[role=alert]')).to.include('suspended');
     await own.page.getByLabel('Name').fill('phone');
-    await own.page.getByRole('button', { name: 'Create API key' }).click();
+    await follow(own.page.getByRole('button', { name: 'Create API key' }));
     expect(await own.page.textContent('main')).to.include('it gets no new key');
     await page.getByRole('button', { name: 'Resume account' }).click();
     expect(await page.textContent('[role=status]')).to.include('resumed');
@@ -150,7 +150,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     const { page, faults } = await operator();
     await page.goto(`/operator/accounts/${id}`);
     await page.getByRole('button', { name: 'Suspend account' }).click();
-    await page.getByRole('link', { name: 'Audit log' }).click();
+    await follow(page.getByRole('link', { name: 'Audit log' }));
     const first = page.locator('tbody tr').first();
     expect(await first.textContent())
       .to.include('account.suspend')
@@ -158,7 +158,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     expect(await page.locator('tbody tr').count()).to.equal(50);
     await page.goto(`/operator/accounts/${id}`);
     await page.getByRole('link', { name: 'All changes' }).click();
-    await page.getByRole('link', { name: 'Older changes' }).click();
+    await follow(page.getByRole('link', { name: 'Older changes' }));
     expect(await page.textContent('tbody'))
       .to.include('account.create')
       .and.include('order 0');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeInBrowser, visit, type BrowserLook } from '../../helpers/browser.js';
+import { describeInBrowser, follow, visit, type BrowserLook } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { seedMonth } from '../../helpers/seed-month.js';
 
@@ -52,7 +52,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     const { page } = await open('/usage', { javaScriptEnabled: false });
     const totals = new Set<string | null>();
     for (const name of ['By model', 'By key', 'By time']) {
-      await page.getByRole('link', { name, exact: true }).click();
+      await follow(page.getByRole('link', { name, exact: true }));
       totals.add(await page.locator('tfoot').textContent());
     }
     expect(totals.size).to.equal(1);
@@ -78,7 +78,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
   it('filter by model, and hand out the same filter as CSV', async () => {
     const { page } = await open('/usage?by=model', { javaScriptEnabled: false });
     await page.getByLabel('Model').selectOption('gpt-image-1');
-    await page.getByRole('button', { name: 'Apply' }).click();
+    await follow(page.getByRole('button', { name: 'Apply' }));
     expect(await page.locator('tbody tr').allTextContents()).to.have.length(1);
     const link = page.getByRole('link', { name: 'Download CSV' });
     const answer = await page.request.get((await link.getAttribute('href')) ?? '');
@@ -91,12 +91,12 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
   it('show spend, calls, tokens, errors or latency, each by the hour for short ranges', async () => {
     const { page } = await open('/usage', { javaScriptEnabled: false });
     for (const name of ['Calls', 'Tokens', 'Errors', 'Latency', 'Spend']) {
-      await page.getByRole('link', { name, exact: true }).click();
+      await follow(page.getByRole('link', { name, exact: true }));
       expect(await page.getByRole('img', { name: `${name} by day` }).count(), name).to.equal(1);
       expect(await page.locator('.plot g').count(), name).to.equal(30);
       expect(await page.locator('.legend li').count(), name).to.be.at.least(2);
     }
-    await page.getByRole('link', { name: 'Today' }).click();
+    await follow(page.getByRole('link', { name: 'Today' }));
     expect(await page.getByRole('img', { name: 'Spend by hour' }).count()).to.equal(1);
     expect(await page.locator('.plot g').count()).to.equal(24);
     expect(await page.textContent('.figures')).to.match(/[▲▼] \d+ %/u);

@@ -48,8 +48,11 @@ function addresses(links: unknown[]): [string, string][] {
   return (links as { href: string; rel: string }[]).map(({ href, rel }) => [href, rel]);
 }
 
-function widthOf(image: unknown): number {
-  return (image as { naturalWidth: number }).naturalWidth;
+/** The width of an image once it is there to be seen. */
+async function widthOf(element: unknown): Promise<number> {
+  const image = element as { naturalWidth: number; decode: () => Promise<void> };
+  await image.decode();
+  return image.naturalWidth;
 }
 
 describeInBrowser('the playground', (browser) => {
@@ -116,8 +119,8 @@ describeInBrowser('the playground', (browser) => {
     await page.getByLabel('Model', { exact: true }).selectOption('google/veo-3.1');
     await page.getByLabel('Seconds').fill('2');
     await page.getByLabel('With sound').uncheck();
-    await say(page, 'Waves');
-    await page.locator('.turn progress').waitFor();
+    // It goes again by itself, so the wait for it begins before it comes.
+    await Promise.all([page.locator('.turn progress').waitFor(), say(page, 'Waves')]);
     await page.locator('.turn .bill').waitFor();
     expect(await page.locator('.turn progress').count()).to.equal(0);
     const player = page.locator('.turn video');
@@ -156,7 +159,7 @@ describeInBrowser('the playground', (browser) => {
     const { page } = await open('0');
     await say(page, 'Hello');
     expect(await page.locator('.turn [role=alert]').textContent()).to.include('balance');
-    await page.getByRole('button', { name: 'Send' }).isEnabled();
+    await page.getByRole('button', { name: 'Send', disabled: false }).waitFor();
   });
 
   it('stops an answer under way', async () => {
@@ -266,7 +269,10 @@ describeInBrowser('the playground', (browser) => {
       ['https://example.com/', 'noopener noreferrer nofollow'],
       ['https://evil.example/x.png', 'noopener noreferrer nofollow'],
     ]);
-    await page.getByRole('button', { name: 'Copy the answer of lab' }).click();
+    await Promise.all([
+      page.getByText('Copied', { exact: true }).waitFor(),
+      page.getByRole('button', { name: 'Copy the answer of lab' }).click(),
+    ]);
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(HOSTILE);
     await expectAccessible(page);
     expect(faults).to.deep.equal([]);

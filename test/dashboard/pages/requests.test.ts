@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { RequestRecord } from '../../../src/core/request-record.js';
-import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/browser.js';
+import { describeInBrowser, expectNoSidewaysScroll, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { failureAt, seedMonth } from '../../helpers/seed-month.js';
 import { recordAt } from '../../store/requests/helpers.js';
@@ -99,14 +99,14 @@ describeInBrowser('the pages of requests', (browser) => {
     const models = page.locator('tbody .lead strong');
     expect(await models.count()).to.equal(50);
     await page.getByLabel('Model').selectOption('gpt-image-1');
-    await page.getByRole('button', { name: 'Apply' }).click();
+    await follow(page.getByRole('button', { name: 'Apply' }));
     expect(new URL(page.url()).searchParams.get('model')).to.equal('gpt-image-1');
     expect(new Set(await models.allTextContents())).to.deep.equal(new Set(['gpt-image-1']));
     const first = await page.locator('tbody a').first().getAttribute('href');
-    await page.getByRole('link', { name: 'Older requests' }).click();
+    await follow(page.getByRole('link', { name: 'Older requests' }));
     expect(new URL(page.url()).searchParams.get('model')).to.equal('gpt-image-1');
     expect(await page.locator('tbody a').first().getAttribute('href')).not.to.equal(first);
-    await page.getByRole('link', { name: 'Newest requests' }).click();
+    await follow(page.getByRole('link', { name: 'Newest requests' }));
     expect(await page.locator('tbody a').first().getAttribute('href')).to.equal(first);
   });
 

@@ -51,7 +51,7 @@ describe('a sample call on the pages', () => {
       const env = { PATH: process.env['PATH'], TOLLGATE_API_KEY: dashboard.secret };
       const { stdout } = await run(program, words, { env });
       expect(stdout).to.match(answer);
-    }).timeout(60_000);
+    });
   }
 
   it('keeps an answer of bytes in a file', () => {

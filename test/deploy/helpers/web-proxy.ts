@@ -6,11 +6,11 @@ import { request as requestTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../helpers/free-port.js';
 import { taken } from '../../bench/ports.js';
+import { freePort } from '../../helpers/free-port.js';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
-const START_MS = 20_000;
+const START_MS = 60_000;
 /** Debian keeps servers where the path of an ordinary user does not look. */
 const PATH = [process.env['PATH'], '/usr/sbin', '/usr/local/sbin'].join(':');
 const DOMAIN = 'ai.example.com';

@@ -94,8 +94,7 @@ async function life(at: { url: string; secret: string }, known?: string): Promis
 onEachStore('a video task whose gateway dies', (ground) => {
   let studio: VideoGateway;
   for (const moment of ['before', 'after'] as const) {
-    it(`is neither lost nor charged twice, ${moment} every act`, async function () {
-      this.timeout(120_000);
+    it(`is neither lost nor charged twice, ${moment} every act`, async () => {
       const deaths = new Set<string>();
       studio = await startVideoGateway({
         credit: '1000',

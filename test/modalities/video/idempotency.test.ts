@@ -71,7 +71,7 @@ onEachStore('an idempotent video submission', (ground) => {
       if (one.status === 409) refusals += 1;
       return one;
     });
-    await until(() => studio.lab.films.length + refusals === 50, 'all but one are refused', 15_000);
+    await until(() => studio.lab.films.length + refusals === 50, 'all but one are refused');
     take();
     const [first] = (await Promise.all(calls)).filter(({ status }) => status === 202);
     if (!first) throw new Error('None was taken.');

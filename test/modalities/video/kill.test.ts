@@ -38,8 +38,7 @@ function hang(): { say: Say; reached: Promise<void> } {
   return { say: () => tell(), reached };
 }
 
-describe('video gateways in separate processes', function () {
-  this.timeout(120_000);
+describe('video gateways in separate processes', () => {
   let folder: string;
   let config: string;
   let lab: VideoUpstream;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { sound } from '../../../src/gateway/gateway.js';
 import { errorOf } from '../../helpers/ask.js';
+import { until } from '../../helpers/until.js';
 import { answer, hangUp, reelsOf, type Say } from './helpers/video-upstream.js';
 import {
   dollars,
@@ -142,7 +143,7 @@ describe('a video task', () => {
     };
     const id = await studio.begin();
     const asking = Array.from({ length: 20 }, () => studio.status(id));
-    while (!studio.lab.asked.has('f1')) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => studio.lab.asked.has('f1'), 'the upstream is asked');
     release();
     const seen = await Promise.all(asking);
     expect(new Set(seen.map(({ status }) => status))).to.deep.equal(new Set(['COMPLETED']));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Logger } from 'pino';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
+import { until } from '../../helpers/until.js';
 import {
   startUpstream,
   type FakeUpstream,
@@ -155,13 +156,8 @@ models:
 }
 
 async function settled({ gateway: { store }, account }: TestGateway): Promise<void> {
-  const end = Date.now() + 5_000;
-  let report = await store.verify();
-  while (report.open_holds > 0 && Date.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    report = await store.verify();
-  }
-  expect(report.open_holds, 'open holds').to.equal(0);
+  await until(async () => (await store.verify()).open_holds === 0, 'no hold is open');
+  const report = await store.verify();
   expect(report.faults, 'faults of the books').to.deep.equal([]);
   expect((await store.account(account.id))?.held_nano, 'money held').to.equal(0n);
 }
@@ -186,9 +182,9 @@ export function dataOf(text: string): string[] {
 
 /** Resolves when the probe says that the gateway is ready, and so that no charge waits. */
 export async function ready({ url }: { url: string }): Promise<void> {
-  const end = Date.now() + 15_000;
-  while ((await fetch(`${url}/readyz`)).status !== 200) {
-    if (Date.now() > end) throw new Error('The gateway did not become ready.');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(async () => {
+    const response = await fetch(`${url}/readyz`);
+    await response.text();
+    return response.status === 200;
+  }, 'the gateway is ready');
 }

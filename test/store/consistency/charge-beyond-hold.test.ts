@@ -106,8 +106,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     expect(await figures(store, id)).to.deep.equal([0n, 0n]);
   });
 
-  it('never overdraws an account under concurrent calls', async function () {
-    this.timeout(120_000);
+  it('never overdraws an account under concurrent calls', async () => {
     const store = await ground.open();
     let run = 0;
     const call = fc.record({

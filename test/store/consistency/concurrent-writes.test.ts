@@ -252,8 +252,7 @@ onEachStore('concurrent holds and charges', (ground) => {
     }
   });
 
-  it('add up for any concurrent calls', async function () {
-    this.timeout(120_000);
+  it('add up for any concurrent calls', async () => {
     const store = await ground.open();
     let run = 0;
     const act = fc.record({

@@ -162,8 +162,7 @@ onEachStore('a key with a limit', (ground) => {
     expect(await figures()).to.deep.equal([0n, 0n, dollars(3)]);
   });
 
-  it('admits exactly as many of 200 at once, in two processes, as it pays for', async function () {
-    this.timeout(60_000);
+  it('admits exactly as many of 200 at once, in two processes, as it pays for', async () => {
     const { store, other, id, key, figures } = await begin(ground, { limit_nano: 379n });
     const ids = Array.from({ length: 200 }, (_, at) => `r${at}`);
     const results = await Promise.all(
@@ -180,8 +179,7 @@ onEachStore('a key with a limit', (ground) => {
     expect(await figures()).to.deep.equal([37n * 7n, 0n, 0n]);
   });
 
-  it('adds up while keys with and without a limit hold and settle at once', async function () {
-    this.timeout(60_000);
+  it('adds up while keys with and without a limit hold and settle at once', async () => {
     const { store, other, id, key, figures } = await begin(ground, { limit_nano: dollars(2) });
     const { key: free } = await store.createKey(id, 'free');
     const walk = async (at: number): Promise<void> => {

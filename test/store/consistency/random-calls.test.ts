@@ -208,8 +208,7 @@ async function compare(world: World, model: Model): Promise<void> {
 }
 
 onEachStore('any sequence of store calls', (ground) => {
-  it('has the same result as a simple model', async function () {
-    this.timeout(120_000);
+  it('has the same result as a simple model', async () => {
     const steady = await ground.open();
     let shaky = await ground.open();
     let run = 0;

@@ -5,8 +5,7 @@ import { dollars, onEachStore } from '../helpers/ground.js';
 const KILLS = 10;
 
 onEachStore('several processes on one store', (ground) => {
-  it('add up on one database', async function () {
-    this.timeout(60_000);
+  it('add up on one database', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     const children = [new Child(ground.place.url, id, 300), new Child(ground.place.url, id, 300)];
@@ -24,8 +23,7 @@ onEachStore('several processes on one store', (ground) => {
     expect(await ground.place.sql('select id from processes')).to.deep.equal([]);
   });
 
-  it('lose no charge and double none when they are killed', async function () {
-    this.timeout(120_000);
+  it('lose no charge and double none when they are killed', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     const settled: string[] = [];

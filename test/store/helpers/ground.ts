@@ -128,36 +128,33 @@ async function makeSqlite(): Promise<Place> {
 
 async function makePostgres(base: string): Promise<Place> {
   const schema = `tollgate_${randomUUID().replaceAll('-', '')}`;
-  await query(base, `create schema ${schema}`);
   const url = new URL(base);
   url.searchParams.set('options', `-c search_path=${schema}`);
   url.searchParams.set('application_name', schema.slice(0, 40));
+  const connected = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    return client;
+  };
+  const own = await connected();
+  await own.query(`create schema ${schema}`);
   return {
     dialect: 'postgres',
     url: url.href,
-    sql: (text) => query(url.href, text),
+    sql: async (text) => (await own.query<Row>(text)).rows,
     async lock(text) {
-      const client = new pg.Client({ connectionString: url.href });
-      await client.connect();
+      const client = await connected();
       await client.query(`begin; ${text}`);
       return async () => {
         await client.query('commit');
         await client.end();
       };
     },
-    drop: async () => void (await query(base, `drop schema ${schema} cascade`)),
+    async drop() {
+      await own.query(`drop schema ${schema} cascade`);
+      await own.end();
+    },
   };
-}
-
-async function query(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Row>(text);
-    return rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /** Nano-dollars of so many whole dollars. */

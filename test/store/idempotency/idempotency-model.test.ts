@@ -156,8 +156,7 @@ async function perform(world: World, model: Model, taken: Step): Promise<void> {
 }
 
 onEachStore('any sequence of idempotent requests', (ground) => {
-  it('gives the answers and the charges of a plain model', async function () {
-    this.timeout(120_000);
+  it('gives the answers and the charges of a plain model', async () => {
     const steady = await ground.open();
     let shaky = await ground.open();
     let run = 0;

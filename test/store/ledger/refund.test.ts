@@ -105,8 +105,7 @@ onEachStore('refunds', (ground) => {
     expect(row).to.include({ calls: 1, prompt_tokens: 9, cost_nano: dollars(1) });
   });
 
-  it('never give back more than a charge, whatever is asked at once', async function () {
-    this.timeout(120_000);
+  it('never give back more than a charge, whatever is asked at once', async () => {
     const stores = [await ground.open(), await ground.open()] as const;
     const ask = fc.record({
       store: fc.nat({ max: 1 }),

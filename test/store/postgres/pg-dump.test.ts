@@ -31,7 +31,6 @@ describe('the backup of a store in PostgreSQL', () => {
   });
 
   it('is restored from the file that this command makes', async function () {
-    this.timeout(60_000);
     if (!POSTGRES || spawnSync('pg_dump', ['--version']).error) this.skip();
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-dump-'));
     const [from, to] = [await makeDatabase(POSTGRES), await makeDatabase(POSTGRES)];

@@ -14,7 +14,7 @@ onEachStore('the tail of the requests', (ground) => {
     // Other tests may run transactions in the same server, before whose end no record is certain.
     const certain = async (of: () => Promise<RequestTail>, count: number): Promise<RequestTail> => {
       let found = await of();
-      await until(async () => (found = await of()).records.length >= count, 'it has them', 15_000);
+      await until(async () => (found = await of()).records.length >= count, 'it has them');
       return found;
     };
     const first = await certain(() => requests.tail({ seq: 0n, id: '' }, 10), 1);

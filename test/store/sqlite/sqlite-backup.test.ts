@@ -25,8 +25,7 @@ import { migrateTo } from '../helpers/old-store.js';
 
 const LARGE_ROWS = 6_000;
 
-describe('a backup of a store in SQLite', function () {
-  this.timeout(30_000);
+describe('a backup of a store in SQLite', () => {
   let folder: string;
   let live: string;
   let target: string;

@@ -185,7 +185,6 @@ onEachStore('the verification of a store', (ground) => {
   });
 
   it('sees one state of the books while another process writes', async function () {
-    this.timeout(60_000);
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
     const child = new Child(ground.place.url, id, 1_000_000);

@@ -33,8 +33,7 @@ models:
   one: { owner: acme, capabilities: [chat], upstreams: [{ provider: up }], price: { input_per_million: 10000, output_per_million: 20000 } }
 `;
 
-describe('alerts', function () {
-  this.timeout(60_000);
+describe('alerts', () => {
   let upstream: FakeUpstream;
   let receiver: FakeUpstream;
   let status: number;

@@ -30,8 +30,7 @@ models:
 `;
 }
 
-describe('metrics', function () {
-  this.timeout(60_000);
+describe('metrics', () => {
   let good: FakeUpstream;
   let bad: FakeUpstream;
   let gateway: TestGateway;

@@ -7,6 +7,7 @@ import {
   type TestGatewayOptions,
 } from '../../../helpers/gateway.js';
 import { expectShape } from '../../../helpers/schemas.js';
+import { until } from '../../../helpers/until.js';
 import {
   play,
   startUpstream,
@@ -171,13 +172,8 @@ export function refusal(answer: Answer): [number, string, WireError['param']] {
 }
 
 async function settled({ gateway: { store }, account }: ImageGateway): Promise<void> {
-  const end = Date.now() + 5_000;
-  let report = await store.verify();
-  while (report.open_holds > 0 && Date.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    report = await store.verify();
-  }
-  expect(report.open_holds, 'open holds').to.equal(0);
+  await until(async () => (await store.verify()).open_holds === 0, 'no hold is open');
+  const report = await store.verify();
   expect(report.faults, 'faults of the books').to.deep.equal([]);
   expect((await store.account(account.id))?.held_nano, 'money held').to.equal(0n);
 }
