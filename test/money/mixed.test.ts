@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseDollars } from '../../src/lib/money.js';
 import type { RequestRecord } from '../../src/core/request-record.js';
 import type { Store } from '../../src/store/store-types.js';
-import { freePort } from '../bench/ports.js';
+import { freePort } from '../helpers/free-port.js';
 import { scrape } from '../helpers/prometheus.js';
 import { until } from '../helpers/until.js';
 import { onEachStore } from '../store/helpers/ground.js';
