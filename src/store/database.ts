@@ -98,7 +98,7 @@ interface SqliteConnection {
  * A checkpoint copies each page that changed since the last one into the file, so fewer checkpoints
  * copy it less often. The write-ahead log grows to 16 MB between two of them.
  */
-const CHECKPOINT_PAGES = 4_000;
+export const CHECKPOINT_PAGES = 4_000;
 
 /** What every connection to a file needs. A wait would stop the event loop, so it is kept short. */
 export function prepareSqlite(connection: SqliteConnection): void {

@@ -1,4 +1,5 @@
-import { isBusy, prepareSqlite } from '../database.js';
+import { CHECKPOINT_PAGES, isBusy, prepareSqlite } from '../database.js';
+import { Checkpoints } from './checkpoints.js';
 import { GroupCommit } from './group-commit.js';
 import {
   ADMITTED,
@@ -24,16 +25,20 @@ import type { Charge } from '../ledger/ledger-columns.js';
 import Sqlite from 'better-sqlite3';
 import DataLoader from 'dataloader';
 
+/** Where the thread that makes the checkpoints has failed to, a commit makes one. */
+const LATE_CHECKPOINT_PAGES = 10 * CHECKPOINT_PAGES;
+
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
- * disk; `sqlite-holds.ts` and `sqlite-idempotency.ts`, which run the statements of
- * `sqlite-statements.ts`.
+ * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts` and
+ * `sqlite-idempotency.ts`, which run the statements of `sqlite-statements.ts`.
  */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
   readonly requests: SqliteRequests;
   readonly #database: Sqlite.Database;
+  readonly #checkpoints: Checkpoints;
   readonly #keys: ReturnType<typeof prepareKeys>;
   readonly #processes: ReturnType<typeof prepareProcesses>;
   readonly #group: GroupCommit;
@@ -51,6 +56,13 @@ export class SqliteHot implements HotPath {
     this.#database.pragma('synchronous = NORMAL');
     // Otherwise every statement over many rows would write its undo journal to a file.
     this.#database.pragma('temp_store = MEMORY');
+    this.#checkpoints = new Checkpoints({
+      file: this.#database.name,
+      onChange: (isRunning) => {
+        const pages = isRunning ? LATE_CHECKPOINT_PAGES : CHECKPOINT_PAGES;
+        this.#database.pragma(`wal_autocheckpoint = ${pages}`);
+      },
+    });
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
     this.#callers = batchedReads(this.#database, (sha256) => this.#caller(sha256));
@@ -141,6 +153,7 @@ export class SqliteHot implements HotPath {
   async close(): Promise<void> {
     await this.#group.idle();
     await withRetry(isBusy, () => this.#processes.leave.run(this.#self.id));
+    await this.#checkpoints.close();
     this.#database.close();
   }
 }
