@@ -78,8 +78,8 @@ function addRequests(database: Sqlite.Database, written: number, total: number):
        estimated, created_ms) values (?, 'charge', ?, ?, ?, ?, ?, ?, 0, ?)`,
   );
   const pay = database.prepare(
-    `update accounts set balance_nano = ${CREDIT_NANO} + (select coalesce(sum(amount_nano), 0) from ledger
-       where account_id = accounts.id and kind = 'charge')`,
+    `update accounts set balance_nano =
+       (select sum(amount_nano) from ledger where account_id = accounts.id)`,
   );
   const steps = [ROLL_UP_TOTALS, ROLL_UP_ACCOUNTS, ROLL_UP_LATENCIES].map((sql) =>
     database.prepare<{ from: number; to: number }>(sql('$from', '$to')),

@@ -9,9 +9,9 @@ import { openStore } from '../../src/store/open.js';
 import { accountAt, DAY_MS, END_MS, fillMonth, keyAt } from './filled-month.js';
 
 // Times every page of a gateway whose store has a month of requests, with its filters and ranges:
-// npx tsx test/bench/page-times.ts /tmp/fill.db 10000000 300 'operator: ', where 300 is the ms that a
-// page may take, and the last one a pattern of the pages to time. `fill` in place of 300 fills the
-// file and ends.
+// npx tsx test/bench/page-times.ts /tmp/fill.db 10000000 300 'operator: ', where 300 is the ms that
+// a page may take, and the last one a pattern of the pages to time. `fill` in place of 300 fills
+// the file and ends.
 
 const [path = '/tmp/requests-fill.db', rows = '10000000', limit = '300', only = '.'] =
   process.argv.slice(2);
@@ -19,6 +19,7 @@ const RUNS = 3;
 const file = resolve(path);
 
 const MODELS = ['model-0', 'model-7', 'rare'];
+const UPSTREAMS = 'upstreams: [{ provider: simulator }], price: free';
 const YAML = `
 listen: 127.0.0.1:0
 public_url: http://127.0.0.1:8080
@@ -27,7 +28,7 @@ requests: { keep: 60d }
 owners: { acme: { name: Acme } }
 providers: { simulator: {} }
 models:
-${MODELS.map((id) => `  ${id}: { owner: acme, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }`).join('\n')}
+${MODELS.map((id) => `  ${id}: { owner: acme, capabilities: [chat], ${UPSTREAMS} }`).join('\n')}
 `;
 
 const store = await openStore(`sqlite:${file}`, { now: () => END_MS });
@@ -77,7 +78,8 @@ async function timePages(): Promise<void> {
     }
     const [first = 0, ...rest] = took;
     const least = Math.min(...rest);
-    const line = `${first.toFixed(0)} ms, then ${least.toFixed(0)} ms: ${name} (${status}, ${bytes} B)`;
+    const times = `${first.toFixed(0)} ms, then ${least.toFixed(0)} ms`;
+    const line = `${times}: ${name} (${status}, ${bytes} B)`;
     console.log(line);
     if (Math.max(first, least) > Number(limit) || status >= 400) slow.push(line);
   }

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const BY_HOUR_MS = 3 * DAY_MS;
 /** What only the hours tell is told of so many days at once. */
 const DETAILED_DAYS = 31;
-/** More rows of hours are not added up for one page, nor more passed over: it would take too long. */
+/** More rows of hours are not added up for one page, nor more of them passed over. */
 const DETAILED_ROWS = 20_000;
 const PASSED_ROWS = 100_000;
 const PACE_DAYS = 7;

@@ -16,7 +16,11 @@ const NANO_PER_DOLLAR = 1_000_000_000n;
 const AMOUNTS = ['cost_nano', 'uncollected_nano'] as const;
 
 /** The beginnings of the hours or days of a range. Throws `StoreError` for too many of them. */
-export function periodsOf({ from_ms, to_ms, period }: Pick<TotalsQuery, 'from_ms' | 'to_ms' | 'period'>) {
+export function periodsOf({
+  from_ms,
+  to_ms,
+  period,
+}: Pick<TotalsQuery, 'from_ms' | 'to_ms' | 'period'>) {
   const length_ms = PERIOD_MS[period];
   const first = Math.floor(from_ms / length_ms);
   const count = Math.ceil(to_ms / length_ms) - first;
@@ -186,11 +190,7 @@ function toTotals(row: Record<string, unknown>, query: TotalsQuery): TotalsRow {
   return Object.fromEntries([...dimensions, ...figures]) as TotalsRow;
 }
 
-function figureOf(
-  row: Record<string, unknown>,
-  name: string,
-  query: TotalsQuery,
-): number | bigint {
+function figureOf(row: Record<string, unknown>, name: string, query: TotalsQuery): number | bigint {
   const [dollars, rest] = [row[`${name}_dollars`], row[`${name}_rest`]];
   if (!AMOUNTS.some((amount) => amount === name)) return Number(row[name] ?? 0);
   if (!isAsked(name, query)) return 0n;

@@ -17,7 +17,7 @@ const PROGRAM = `
       const [{ log }] = database.pragma('wal_checkpoint(PASSIVE)');
       if (log > workerData.most_pages) database.pragma('wal_checkpoint(RESTART)');
     } catch {
-      // The next one tries again. If all fail, the writers themselves make one, and its error tells.
+      // The next one tries again. If all fail, a commit makes one, and its error tells.
     }
   }, workerData.every_ms);
   parentPort.once('message', () => {
