@@ -1,4 +1,4 @@
-import { CHECKPOINT_PAGES, isBusy, prepareSqlite } from '../database.js';
+import { CHECKPOINT_PAGES, isBusy, LATE_CHECKPOINT_PAGES, prepareSqlite } from '../database.js';
 import { Checkpoints } from './checkpoints.js';
 import { GroupCommit } from './group-commit.js';
 import {
@@ -24,9 +24,6 @@ import type { RequestRecord } from '../../core/request-record.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 import Sqlite from 'better-sqlite3';
 import DataLoader from 'dataloader';
-
-/** Where the thread that makes the checkpoints has failed to, a commit makes one. */
-const LATE_CHECKPOINT_PAGES = 10 * CHECKPOINT_PAGES;
 
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
@@ -56,13 +53,7 @@ export class SqliteHot implements HotPath {
     this.#database.pragma('synchronous = NORMAL');
     // Otherwise every statement over many rows would write its undo journal to a file.
     this.#database.pragma('temp_store = MEMORY');
-    this.#checkpoints = new Checkpoints({
-      file: this.#database.name,
-      onChange: (isRunning) => {
-        const pages = isRunning ? LATE_CHECKPOINT_PAGES : CHECKPOINT_PAGES;
-        this.#database.pragma(`wal_autocheckpoint = ${pages}`);
-      },
-    });
+    this.#checkpoints = this.#makeCheckpoints();
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
     this.#callers = batchedReads(this.#database, (sha256) => this.#caller(sha256));
@@ -77,6 +68,16 @@ export class SqliteHot implements HotPath {
     this.requests = new SqliteRequests(this.#database, this.#group);
     const add = (records: readonly RequestRecord[]): void => this.requests.addBeside(records);
     this.#charges = new SqliteCharges(this.#database, keep, add, now);
+  }
+
+  /** Until the thread runs, and where it cannot, the commits of this connection make them. */
+  #makeCheckpoints(): Checkpoints {
+    const onChange = (isRunning: boolean): void => {
+      const pages = isRunning ? LATE_CHECKPOINT_PAGES : CHECKPOINT_PAGES;
+      this.#database.pragma(`wal_autocheckpoint = ${pages}`);
+    };
+    onChange(false);
+    return new Checkpoints({ file: this.#database.name, onChange });
   }
 
   /** Reads the file each time: a key that another process revoked must be refused at once. */
