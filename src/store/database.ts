@@ -98,7 +98,9 @@ interface SqliteConnection {
  * A checkpoint copies each page that changed since the last one into the file, so fewer checkpoints
  * copy it less often. The write-ahead log grows to 16 MB between two of them.
  */
-const CHECKPOINT_PAGES = 4_000;
+export const CHECKPOINT_PAGES = 4_000;
+/** For connections beside which another one, or a thread, makes the checkpoints. */
+export const LATE_CHECKPOINT_PAGES = 10 * CHECKPOINT_PAGES;
 
 /** What every connection to a file needs. A wait would stop the event loop, so it is kept short. */
 export function prepareSqlite(connection: SqliteConnection): void {
@@ -106,7 +108,7 @@ export function prepareSqlite(connection: SqliteConnection): void {
   connection.pragma('journal_mode = WAL');
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
-  connection.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  connection.pragma(`wal_autocheckpoint = ${LATE_CHECKPOINT_PAGES}`);
 }
 
 /** A transaction that read first could not write after another writer, so it begins by writing. */

@@ -19,6 +19,7 @@ import { openHostedImages } from './images/hosted-images.js';
 import { openTasks } from './tasks/tasks.js';
 import type { Store } from './store-types.js';
 import { openTokens } from './tokens/management-tokens.js';
+import { spend } from './ledger/spend.js';
 import { usage } from './ledger/usage.js';
 import { openHolds } from './verify/open-holds.js';
 import { verify } from './verify/verify.js';
@@ -93,6 +94,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     ...keyring(database, now),
     ledger: (account_id, page) => ledger(database, account_id, page),
     usage: (account_id, range) => usage(database, account_id, range),
+    spend: (account_id, range) => spend(database, account_id, range),
     verify: () => verify(database),
     openHolds: () => openHolds(database),
     beat: hot.beat.bind(hot),

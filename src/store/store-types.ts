@@ -157,6 +157,14 @@ export interface Store {
    * days. By day, model and key.
    */
   usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
+  /**
+   * What each key of an account has spent on whole days of UTC, less what was refunded on them. It
+   * is read from the totals of the requests, which are a second or two behind the charges.
+   */
+  spend(
+    account_id: string,
+    range: { from_ms: number; to_ms: number },
+  ): Promise<ReadonlyMap<string, bigint>>;
   verify(): Promise<VerifyReport>;
   /** The holds that are open now, those of tasks too. */
   openHolds(): Promise<OpenHolds>;

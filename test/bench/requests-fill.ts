@@ -1,116 +1,25 @@
 import { performance } from 'node:perf_hooks';
-import Sqlite from 'better-sqlite3';
-import { FLAGS, firstIdAt, type RequestRecord } from '../../src/core/request-record.js';
-import { requestValues } from '../../src/store/requests/request-columns.js';
-import {
-  ROLL_UP_ACCOUNTS,
-  ROLL_UP_LATENCIES,
-  ROLL_UP_TOTALS,
-} from '../../src/store/requests/request-totals-sql.js';
-import { RECORD } from '../../src/store/sqlite/sqlite-requests.js';
 import type { RequestFilter } from '../../src/store/requests/request-types.js';
 import { openStore } from '../../src/store/open.js';
+import { accountAt, DAY_MS, END_MS, fillMonth, keyAt, START_MS } from './filled-month.js';
 
 // Fills a store with a month of requests and measures what pages ask of it, and the sweep:
 // npx tsx test/bench/requests-fill.ts sqlite:/tmp/fill.db 10000000 2, the last one the hours to sweep.
 
 const [url = 'sqlite:/tmp/requests-fill.db', rows = '10000000', swept_hours = '2'] =
   process.argv.slice(2);
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const END_MS = Date.UTC(2026, 0, 31);
-const START_MS = END_MS - 30 * DAY_MS;
-const BATCH = 50_000;
-const ACCOUNTS = 50;
-const MODELS = 20;
 
 const store = await openStore(url, { now: () => END_MS });
-const [found] = await store.requests.page({ limit: 1 });
-if (!found) fill(Number(rows));
-const [newest] = await store.requests.page({ limit: 1 });
-await measure((newest?.time_ms ?? END_MS) + 1);
+fillMonth(url.slice('sqlite:'.length), Number(rows));
+await measure(END_MS);
 await measureSweep();
 await store.close();
 
-/** Writes the file past the store: nobody waits for these rows, and none need survive a crash. */
-function fill(total: number): void {
-  const database = new Sqlite(url.slice('sqlite:'.length));
-  database.pragma('synchronous = OFF');
-  const insert = database.prepare(RECORD(1));
-  const steps = [ROLL_UP_TOTALS, ROLL_UP_ACCOUNTS, ROLL_UP_LATENCIES].map((sql) =>
-    database.prepare<{ from: number; to: number }>(sql('$from', '$to')),
-  );
-  const note = database.prepare('update request_roll_up set upto = ?');
-  const began = performance.now();
-  for (let from = 0; from < total; from += BATCH) {
-    const to = Math.min(from + BATCH, total);
-    database.transaction(() => {
-      for (let at = from; at < to; at += 1) insert.run(requestValues(recordOf(at, total)));
-      for (const step of steps) step.run({ from, to });
-      note.run(to);
-    })();
-    if (to % 1_000_000 === 0) console.log(`${to} rows, ${seconds(began)} s`);
-  }
-  database.close();
-}
-
-function seconds(began: number): string {
-  return ((performance.now() - began) / 1_000).toFixed(0);
-}
-
-/** A number from 0 to 1, the same for the same number. */
-function share(at: number, salt: number): number {
-  const mixed = Math.imul(at ^ (at >>> 15), 0x2c1b3c6d + 2 * salt) ^ (at >>> 7);
-  return ((Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39) ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
-}
-
-function recordOf(at: number, total: number): RequestRecord {
-  const time_ms = Math.floor(START_MS + (at / total) * (END_MS - START_MS));
-  const account = Math.floor(ACCOUNTS * share(at, 1) ** 3);
-  const isRare = at % 20_000 === 7;
-  const model = isRare ? 'rare' : `model-${Math.floor(MODELS * share(at, 2) ** 2)}`;
-  const fails = share(at, 3) < 0.01;
-  const provider = isRare ? 'spare' : `provider-${Math.floor(4 * share(at, 4))}`;
-  const id = `${firstIdAt(time_ms)}-7${at.toString(16).padStart(11, '0')}-${'8'.repeat(10)}`;
-  const none = { fault: null, status: null, codes: null, message: null };
-  return {
-    id,
-    time_ms,
-    account_id: `acc_${String(account).padStart(20, '0')}`,
-    key_id: `key_${String(account * 3 + (at % 3)).padStart(20, '0')}`,
-    endpoint: 'chat',
-    model,
-    provider,
-    upstream_model: model,
-    attempts: [{ provider, model, ...none, took_ms: 900 }],
-    status: fails ? 502 : 200,
-    code: fails ? 'upstream_error' : null,
-    streamed: at % 2 === 0,
-    prompt_tokens: 900,
-    completion_tokens: 200,
-    cached_tokens: at % 3 === 0 ? 500 : null,
-    cache_write_tokens: null,
-    audio_input_tokens: null,
-    audio_output_tokens: null,
-    reasoning_tokens: null,
-    units: null,
-    auth_ms: 0.2,
-    read_ms: 0.9,
-    hold_ms: 1.6,
-    first_token_ms: at % 2 === 0 ? 100 + 400 * share(at, 5) : null,
-    took_ms: 200 + 3_000 * share(at, 6) ** 4,
-    own_ms: 2,
-    cost_nano: fails ? 0n : 250_000n,
-    uncollected_nano: 0n,
-    flags: at % 100 === 0 ? FLAGS.estimated : 0,
-    is_kept: false,
-  };
-}
-
 async function measure(end_ms: number): Promise<void> {
-  const account_id = `acc_${'0'.repeat(20)}`;
-  const key_id = `key_${'0'.repeat(20)}`;
-  const small = `acc_${String(ACCOUNTS - 1).padStart(20, '0')}`;
+  const account_id = accountAt(0);
+  const key_id = keyAt(0, 0);
+  const small = accountAt(999);
   const pages: Record<string, RequestFilter> = {
     'the newest': {},
     'in the middle of the month': { to_ms: end_ms - 15 * DAY_MS },

@@ -3,16 +3,6 @@ import { isActive } from '../views/keys.js';
 import { Ago, Ending, Money } from './parts.js';
 import { counted, dollarsShown } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
-import type { UsageRow } from '../../store/ledger/usage.js';
-
-/** The spend of each key in all of these rows, in nano-dollars. */
-export function spentByKey(rows: readonly UsageRow[]): ReadonlyMap<string, bigint> {
-  const spent = new Map<string, bigint>();
-  for (const { key_id, cost_nano } of rows) {
-    if (key_id !== null) spent.set(key_id, (spent.get(key_id) ?? 0n) + cost_nano);
-  }
-  return spent;
-}
 
 /** A table of keys with their terms and their usage. */
 export function KeyTable(props: {

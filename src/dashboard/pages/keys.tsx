@@ -6,7 +6,7 @@ import { CreditHint } from './credit-hint.js';
 import { signedIn } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
-import { KeyTable, spentByKey } from './key-table.js';
+import { KeyTable } from './key-table.js';
 import { Card, Empty, Notice } from './parts.js';
 import { counted } from './words.js';
 
@@ -44,15 +44,14 @@ async function keysBody(
 ): Promise<JSX.Element> {
   const now_ms = now();
   const { account_id } = visitor.session;
-  const [account, all, usage] = await Promise.all([
+  const [account, all, spent] = await Promise.all([
     store.account(account_id),
     store.keys(account_id),
-    store.usage(account_id, usageRange({}, now_ms)),
+    store.spend(account_id, usageRange({}, now_ms)),
   ]);
   const keys = shownKeys(all);
   const active = keys.filter((key) => isActive(key, now_ms));
   const ended = keys.filter((key) => !isActive(key, now_ms));
-  const spent = spentByKey(usage);
   return (
     <>
       {ctx.query['done'] === 'revoked' && (

@@ -48,7 +48,7 @@ async function overview(
   const { account_id } = visitor.session;
   const [account, report, keys, entries] = await Promise.all([
     store.account(account_id),
-    usageReport({ account_id, is_detailed: false }, services),
+    usageReport({ account_id, by: 'day' }, services),
     store.keys(account_id),
     store.ledger(account_id, { before: Number.MAX_SAFE_INTEGER, limit: RECENT }),
   ]);

@@ -15,8 +15,8 @@ import { UsageTable } from './usage-table.js';
 import { csvPath, readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
 
 const CUT =
-  'Models, keys and latencies are told apart for 31 days at most, and for fewer days of an ' +
-  'account with very many calls: these are the last ones.';
+  'Models and keys together are told apart for 31 days at most, and for fewer where very many ' +
+  'calls were made: these are the last ones.';
 const GROUPINGS: Record<Grouping, string> = { day: 'By time', model: 'By model', key: 'By key' };
 
 /** The page of spend, calls, tokens, errors and latencies by time, model or key. */
@@ -50,9 +50,8 @@ async function usageBody(
   ctx: DashboardContext,
 ): Promise<JSX.Element> {
   const { store, now, configuration } = services;
-  const { from, to, model, key: key_id, by, show } = query;
-  const is_detailed = by !== 'day' || show === 'latency';
-  const ask = { account_id, from, to, model, key_id, is_detailed };
+  const { from, to, model, key: key_id, by } = query;
+  const ask = { account_id, from, to, model, key_id, by };
   const [report, account, keys] = await Promise.all([
     usageReport(ask, services),
     store.account(account_id),
@@ -100,11 +99,11 @@ async function chartOf(
 function byKey(
   account_id: string,
   { model, key: key_id }: UsageQuery,
-  { range }: UsageReport,
+  { range, source: period }: UsageReport,
   { store }: DashboardServices,
 ): Promise<TotalsRow[]> {
   const only = { account_id, ...(model !== undefined && { model }), ...(key_id && { key_id }) };
-  return store.requests.totals({ ...range, ...only, period: 'hour', by: ['key_id'] });
+  return store.requests.totals({ ...range, ...only, period, by: ['key_id'] });
 }
 
 function ChartCard({ query, series }: { query: UsageQuery; series: Series }): JSX.Element {

@@ -28,6 +28,7 @@ export interface Live {
   range: Range;
   span: Span;
   period: 'hour' | 'day';
+  /** Here and below: calls, failures, what was charged, and what was not collected. */
   totals: RequestTotals;
   calls_per_minute: number;
   /** Of the last day at most. */
@@ -48,19 +49,20 @@ export interface Upstream {
 }
 
 const TOP = 5;
+const FIGURES = ['failed', 'cost_nano', 'uncollected_nano'] as const;
 
 export async function liveReport(range: Range, services: DashboardServices): Promise<Live> {
   const { store, now } = services;
   const { requests } = store;
   const { period } = RANGES[range];
   const span = spanOf(range, now());
-  const totals = (by: TotalsQuery['by']): Promise<TotalsRow[]> =>
-    requests.totals({ ...span, period, by });
+  const totals = (by: TotalsQuery['by'], some: TotalsQuery['period'] = period) =>
+    requests.totals({ ...span, period: some, by, figures: FIGURES });
   const [rows, upstreams, accounts, latencies, holds] = await Promise.all([
     totals(['start_ms', 'model']),
     totals(['provider', 'model']),
     // Of each account there are very many rows by the hour.
-    requests.totals({ ...span, period: range === 'hour' ? 'hour' : 'day', by: ['account_id'] }),
+    totals(['account_id'], range === 'hour' ? 'hour' : 'day'),
     requests.latencies({ ...span, from_ms: Math.max(span.from_ms, now() - DAY_MS), by: [] }),
     store.openHolds(),
   ]);

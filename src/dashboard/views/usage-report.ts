@@ -4,16 +4,18 @@ import type { DashboardServices } from '../types.js';
 import { DAY_MS, dayName } from './days.js';
 import type { Span } from './moments.js';
 import { daysLeft, sumOf } from './traffic.js';
-import { usageRange, type UsageRange } from './usage.js';
+import { usageRange, type Grouping, type UsageRange } from './usage.js';
 
 const HOUR_MS = 3_600_000;
 /** Ranges shorter than this are shown by the hour. */
 const BY_HOUR_MS = 3 * DAY_MS;
-/** Models, keys and latencies of an account are known by the hour, of so many days at once. */
+/** What only the hours tell is told of so many days at once. */
 const DETAILED_DAYS = 31;
-/** More are not added up by the hour for one page: it would take too long. */
-const DETAILED_CALLS = 200_000;
+/** More rows of hours are not added up for one page, nor more of them passed over. */
+const DETAILED_ROWS = 20_000;
+const PASSED_ROWS = 100_000;
 const PACE_DAYS = 7;
+const COMPARED = ['failed', 'prompt_tokens', 'completion_tokens', 'cost_nano'] as const;
 
 export interface UsageAsk {
   account_id: string;
@@ -21,8 +23,8 @@ export interface UsageAsk {
   to?: string | undefined;
   model?: string | undefined;
   key_id?: string | undefined;
-  /** Whether the models or keys are told apart, or latencies shown. */
-  is_detailed: boolean;
+  /** What the table tells apart. */
+  by: Grouping;
 }
 
 export interface UsageReport {
@@ -31,7 +33,9 @@ export interface UsageReport {
   is_cut: boolean;
   /** What the charts are drawn by. */
   period: 'hour' | 'day';
-  /** By start, and by model for 31 days at most. */
+  /** The totals that tell what was asked: days, or their hours. */
+  source: 'hour' | 'day';
+  /** By start, and by model, except of a key in many or busy days. */
   rows: TotalsRow[];
   totals: RequestTotals;
   latency: LatencyRow | undefined;
@@ -39,36 +43,38 @@ export interface UsageReport {
   before: { totals: RequestTotals; latency: LatencyRow | undefined };
 }
 
+type Services = Pick<DashboardServices, 'store' | 'now'>;
+
 /** What an account has used in a range of days, and in the range before. */
-export async function usageReport(
-  ask: UsageAsk,
-  services: Pick<DashboardServices, 'store' | 'now'>,
-): Promise<UsageReport> {
+export async function usageReport(ask: UsageAsk, services: Services): Promise<UsageReport> {
   const { account_id, model, key_id } = ask;
   const { requests } = services.store;
-  const asked = usageRange(ask, services.now());
-  const known = await detailedPart(asked, account_id, services);
-  const is_long = known.from_ms > asked.from_ms;
-  const is_cut = is_long && (ask.is_detailed || model !== undefined || key_id !== undefined);
-  const range = is_cut ? known : asked;
-  const is_coarse = is_long && !is_cut;
-  const filter = { account_id, ...(model !== undefined && { model }), ...(key_id && { key_id }) };
-  const only = { ...filter, period: is_coarse ? ('day' as const) : ('hour' as const) };
-  const past = spanBefore(range, services.now(), is_coarse ? DAY_MS : HOUR_MS);
-  const latencyOf = async (span: Span): Promise<LatencyRow | undefined> => {
-    if (span.to_ms - span.from_ms > DETAILED_DAYS * DAY_MS) return undefined;
-    return (await requests.latencies({ ...span, account_id, by: [] }))[0];
+  const { range, source, is_cut } = await partOf(ask, services);
+  const filter = {
+    account_id,
+    ...(model !== undefined && { model }),
+    ...(key_id !== undefined && { key_id }),
   };
+  const isLong = range.to_ms - range.from_ms > DETAILED_DAYS * DAY_MS;
+  const unit = isLong ? ('day' as const) : ('hour' as const);
+  const past = spanBefore(range, services.now(), isLong ? DAY_MS : HOUR_MS);
+  const latencyOf = async (span: Span): Promise<LatencyRow | undefined> => {
+    const days = isLong && ({ period: 'day' } as const);
+    return (await requests.latencies({ ...span, ...days, account_id, by: [] }))[0];
+  };
+  // The days of a key do not tell its models apart.
+  const split = source === 'day' && key_id !== undefined ? [] : (['model'] as const);
   const [rows, before, latency, latencyBefore] = await Promise.all([
-    requests.totals({ ...only, ...range, by: is_coarse ? ['start_ms'] : ['start_ms', 'model'] }),
-    requests.totals({ ...only, ...past, by: [] }),
+    requests.totals({ ...filter, ...range, period: source, by: ['start_ms', ...split] }),
+    requests.totals({ ...filter, ...past, period: unit, by: [], figures: COMPARED }),
     latencyOf(range),
     latencyOf(past),
   ]);
   return {
     range,
     is_cut,
-    period: range.to_ms - range.from_ms < BY_HOUR_MS && !is_coarse ? 'hour' : 'day',
+    period: source === 'hour' && isShort(range) ? 'hour' : 'day',
+    source,
     rows,
     totals: sumOf(rows),
     latency,
@@ -76,26 +82,51 @@ export async function usageReport(
   };
 }
 
-/** The last days of a range, at least one, that can be added up by the hour. */
-async function detailedPart(
-  range: UsageRange,
-  account_id: string,
-  { store }: Pick<DashboardServices, 'store'>,
-): Promise<UsageRange> {
-  const { from_ms, to_ms } = range;
-  const query = { from_ms, to_ms, account_id, period: 'day', by: ['start_ms'] } as const;
-  const days = await store.requests.totals(query);
-  let start_ms = Math.max(from_ms, to_ms - DETAILED_DAYS * DAY_MS);
-  let calls = 0;
-  for (const day of days.toReversed()) {
-    const day_ms = day.start_ms ?? 0;
-    calls += day.calls;
-    if (calls <= DETAILED_CALLS) continue;
-    start_ms = Math.max(start_ms, Math.min(day_ms + DAY_MS, to_ms - DAY_MS));
-    break;
+function isShort({ from_ms, to_ms }: Span): boolean {
+  return to_ms - from_ms < BY_HOUR_MS;
+}
+
+/**
+ * The range, and whether its days or its hours are read. Days have few rows, but tell models and
+ * keys apart only one without the other. What tells both is cut to the days whose hours are few.
+ */
+async function partOf(
+  ask: UsageAsk,
+  services: Services,
+): Promise<Pick<UsageReport, 'range' | 'source' | 'is_cut'>> {
+  const { model, key_id, by } = ask;
+  const range = usageRange(ask, services.now());
+  const isOfBoth =
+    key_id === undefined
+      ? by === 'key' && model !== undefined
+      : by === 'model' || model !== undefined;
+  const whole = { range, source: 'day', is_cut: false } as const;
+  if (!isOfBoth && key_id === undefined && !isShort(range)) return whole;
+  const detailed_ms = await detailedFrom(range, ask, services);
+  if (detailed_ms <= range.from_ms) return { ...whole, source: 'hour' };
+  if (!isOfBoth) return whole;
+  const from_ms = Math.min(detailed_ms, range.to_ms - DAY_MS);
+  const is_cut = from_ms > range.from_ms;
+  return { range: { ...range, from: dayName(from_ms), from_ms }, source: 'hour', is_cut };
+}
+
+/** When the last days begin that have few enough rows of hours; the end where not even one has. */
+async function detailedFrom(
+  { from_ms, to_ms }: Span,
+  { account_id, model, key_id }: UsageAsk,
+  { store: { requests } }: Services,
+): Promise<number> {
+  const first_ms = Math.max(from_ms, to_ms - DETAILED_DAYS * DAY_MS);
+  // The rows of an hour are sorted by key and then by model.
+  const isPassed = key_id === undefined && model !== undefined;
+  const only = key_id === undefined ? {} : { key_id, ...(model !== undefined && { model }) };
+  let left = isPassed ? PASSED_ROWS : DETAILED_ROWS;
+  for (let day_ms = to_ms - DAY_MS; day_ms >= first_ms; day_ms -= DAY_MS) {
+    const day = { account_id, ...only, from_ms: day_ms, to_ms: day_ms + DAY_MS };
+    left -= await requests.hourRows(day, left + 1);
+    if (left < 0) return day_ms + DAY_MS;
   }
-  if (start_ms === from_ms) return range;
-  return { ...range, from: dayName(start_ms), from_ms: start_ms };
+  return first_ms;
 }
 
 /** As long before the range as it has lasted until now, in whole hours or days. */
@@ -112,11 +143,12 @@ export interface Pace {
 
 export async function paceOf(
   { id, balance_nano, held_nano }: Account,
-  { store: { requests }, now }: Pick<DashboardServices, 'store' | 'now'>,
+  { store: { requests }, now }: Services,
 ): Promise<Pace> {
   const to_ms = now();
   const from_ms = Math.floor(to_ms / DAY_MS - PACE_DAYS + 1) * DAY_MS;
-  const query = { from_ms, to_ms, period: 'day', account_id: id, by: ['start_ms'] } as const;
+  const days = { from_ms, to_ms, period: 'day', account_id: id } as const;
+  const query = { ...days, by: ['start_ms'], figures: ['cost_nano'] } as const;
   const rows = (await requests.totals(query)).filter(({ cost_nano }) => cost_nano > 0n);
   // An account that has just begun has no week behind it.
   const first_ms = rows[0]?.start_ms ?? from_ms;

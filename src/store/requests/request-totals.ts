@@ -3,7 +3,7 @@ import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
 import { bucketStart_ms, FIGURE_NAMES } from './request-totals-sql.js';
-import type { LatencyQuery, LatencyRow, Percentiles } from './request-types.js';
+import type { HourRowsQuery, LatencyQuery, LatencyRow, Percentiles } from './request-types.js';
 import type { RequestFilter, TotalsQuery, TotalsRow } from './request-types.js';
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +16,11 @@ const NANO_PER_DOLLAR = 1_000_000_000n;
 const AMOUNTS = ['cost_nano', 'uncollected_nano'] as const;
 
 /** The beginnings of the hours or days of a range. Throws `StoreError` for too many of them. */
-function periodsOf({ from_ms, to_ms, period }: Pick<TotalsQuery, 'from_ms' | 'to_ms' | 'period'>) {
+export function periodsOf({
+  from_ms,
+  to_ms,
+  period,
+}: Pick<TotalsQuery, 'from_ms' | 'to_ms' | 'period'>) {
   const length_ms = PERIOD_MS[period];
   const first = Math.floor(from_ms / length_ms);
   const count = Math.ceil(to_ms / length_ms) - first;
@@ -26,11 +30,11 @@ function periodsOf({ from_ms, to_ms, period }: Pick<TotalsQuery, 'from_ms' | 'to
 }
 
 /** The account whose rows are read: `ALL` for those of all together, `EACH` for those of each. */
-const ALL = '';
+export const ALL = '';
 const EACH = Symbol('each account');
 
 /** Adds the conditions of a filter. */
-function among(
+export function among(
   query: Knex.QueryBuilder,
   account: string | typeof EACH,
   { key_id, model, provider, status, failed, code }: RequestFilter,
@@ -88,20 +92,26 @@ function isOfSome({ by }: TotalsQuery): boolean {
   return by.includes('account_id') || by.includes('key_id');
 }
 
+/** Whether accounts alone are told apart: they have fewer keys than models. */
+function isOfAccounts({ by, model, provider }: TotalsQuery): boolean {
+  const isOfModels = by.includes('model') || by.includes('provider');
+  return by.includes('account_id') && !isOfModels && model === undefined && provider === undefined;
+}
+
 type Slice = [period: TotalsQuery['period'], start_ms: number];
 
 /**
- * The periods to add up. Each account has rows of its own for every hour, a million in a month, so
- * their days are read instead of the hours where nothing tells the hours apart.
+ * The periods to add up: days instead of their hours where nothing tells the hours apart, because a
+ * day has far fewer rows.
  */
 function slicesOf(query: TotalsQuery, isOfEach: boolean): Slice[] {
   const { period, by } = query;
   const starts = periodsOf(query);
-  if (period === 'day' || !isOfEach) return starts.map((start_ms) => [period, start_ms]);
+  if (period === 'day') return starts.map((start_ms) => ['day', start_ms]);
   const isWhole = !by.includes('start_ms') && isOfDays(query);
   const slices: Slice[] = isWhole ? withDays(starts) : starts.map((start_ms) => ['hour', start_ms]);
   const most = MAX_HOURS_OF_EACH;
-  if (slices.filter(([of]) => of === 'hour').length > most) {
+  if (isOfEach && slices.filter(([of]) => of === 'hour').length > most) {
     throw new StoreError(`Totals of each account by the hour are for ${most} hours at most.`);
   }
   return slices;
@@ -132,15 +142,32 @@ export async function totals(database: Database, query: TotalsQuery): Promise<To
   const rows = await database.read<Record<string, unknown>[]>((knex) => {
     const some = knex('request_totals').whereIn(['period', 'start_ms'], slices);
     // Each account has its days twice: under its keys, and under none by model.
-    const under = isOfKeys(query) ? '<>' : '=';
+    const under = isOfKeys(query) || isOfAccounts(query) ? '<>' : '=';
     some.where((one) => one.where({ period: 'hour' }).orWhere('key_id', under, ''));
     return split(among(some, account ?? (isOfEach ? EACH : ALL), query), by).select([
       ...by,
-      ...FIGURE_NAMES.flatMap((name) => sumsOf(knex, name)),
+      ...FIGURE_NAMES.flatMap((name) => (isAsked(name, query) ? sumsOf(knex, name) : [])),
     ]);
   });
   // The sum of no rows at all is one row of nulls.
-  return rows.filter(({ calls }) => calls !== null).map((row) => toTotals(row, by));
+  return rows.filter(({ calls }) => calls !== null).map((row) => toTotals(row, query));
+}
+
+/** See `RequestStore.hourRows`. */
+export async function hourRows(
+  database: Database,
+  { account_id, key_id, model, ...span }: HourRowsQuery,
+  limit: number,
+): Promise<number> {
+  if (!canBe([account_id, key_id, model])) return 0;
+  const filter = { ...(key_id !== undefined && { key_id }), ...(model !== undefined && { model }) };
+  const starts = periodsOf({ ...span, period: 'hour' });
+  const row = await database.read<{ count: bigint } | undefined>((knex) => {
+    const hours = knex('request_totals').where({ period: 'hour' }).whereIn('start_ms', starts);
+    const some = among(hours, account_id, filter).limit(limit).select(knex.raw('1')).as('some');
+    return knex.from(some).first<{ count: bigint }>(knex.raw('count(*) as count'));
+  });
+  return Number(row?.count ?? 0);
 }
 
 /** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
@@ -154,60 +181,24 @@ function sumsOf(knex: Knex, name: string): Knex.Raw[] {
   ];
 }
 
-function toTotals(row: Record<string, unknown>, by: TotalsQuery['by']): TotalsRow {
-  const figures = FIGURE_NAMES.map((name) => [name, figureOf(row, name)] as const);
-  const dimensions = by.map((name) => [
+function toTotals(row: Record<string, unknown>, query: TotalsQuery): TotalsRow {
+  const figures = FIGURE_NAMES.map((name) => [name, figureOf(row, name, query)] as const);
+  const dimensions = query.by.map((name) => [
     name,
     typeof row[name] === 'bigint' ? Number(row[name]) : row[name],
   ]);
   return Object.fromEntries([...dimensions, ...figures]) as TotalsRow;
 }
 
-function figureOf(row: Record<string, unknown>, name: string): number | bigint {
-  if (!AMOUNTS.some((amount) => amount === name)) return Number(row[name]);
-  return (
-    BigInt(String(row[`${name}_dollars`])) * NANO_PER_DOLLAR + BigInt(String(row[`${name}_rest`]))
-  );
+function figureOf(row: Record<string, unknown>, name: string, query: TotalsQuery): number | bigint {
+  const [dollars, rest] = [row[`${name}_dollars`], row[`${name}_rest`]];
+  if (!AMOUNTS.some((amount) => amount === name)) return Number(row[name] ?? 0);
+  if (!isAsked(name, query)) return 0n;
+  return BigInt(String(dollars)) * NANO_PER_DOLLAR + BigInt(String(rest));
 }
 
-/** Records between two IDs, these included. */
-export interface Stretch {
-  first_id: string;
-  last_id: string;
-}
-
-/**
- * Where to look for such requests before a time: the stretches of each hour in which the totals
- * know of some, the newest first.
- */
-export async function* stretchesOf(
-  database: Database,
-  { from_ms = 0, ...filter }: RequestFilter,
-  to_ms: number,
-): AsyncGenerator<Stretch, void> {
-  const oldest_ms = await oldestHour(database);
-  const first_ms = Math.max(from_ms - (from_ms % HOUR_MS), oldest_ms ?? Infinity);
-  const account = (await accountOf(database, filter)) ?? ALL;
-  for (let end_ms = to_ms; end_ms > first_ms;) {
-    const start_ms = Math.max(first_ms, end_ms - (MAX_PERIODS.hour - 1) * HOUR_MS);
-    const starts = periodsOf({ from_ms: start_ms, to_ms: end_ms, period: 'hour' });
-    yield* await database.read<Stretch[]>((knex) =>
-      among(knex('request_totals').where({ period: 'hour' }), account, filter)
-        .whereIn('start_ms', starts)
-        .groupBy('start_ms')
-        .orderBy('start_ms', 'desc')
-        .min({ first_id: 'first_id' })
-        .max({ last_id: 'last_id' }),
-    );
-    end_ms = starts[0] ?? 0;
-  }
-}
-
-async function oldestHour(database: Database): Promise<number | undefined> {
-  const row = await database.read<{ start_ms: bigint } | undefined>((knex) =>
-    knex('request_totals').where({ period: 'hour' }).orderBy('start_ms').first('start_ms'),
-  );
-  return row && Number(row.start_ms);
+function isAsked(name: string, { figures }: TotalsQuery): boolean {
+  return name === 'calls' || !figures || figures.some((figure) => figure === name);
 }
 
 /** See `RequestStore.latencies`. */

@@ -68,6 +68,13 @@ export interface TotalsQuery extends Pick<
    */
   period: 'hour' | 'day';
   by: readonly Dimension[];
+  /** What is added up beside the calls, and the rest is 0. All, where it is left out. */
+  figures?: readonly (keyof RequestTotals)[];
+}
+
+/** The hours of an account, of one of its keys, of a model. */
+export interface HourRowsQuery extends Pick<TotalsQuery, 'key_id' | 'model' | 'from_ms' | 'to_ms'> {
+  account_id: string;
 }
 
 /** Totals, with the dimensions that were asked for. A model or provider that is none is empty. */
@@ -129,6 +136,11 @@ export interface RequestStore {
   /** From the totals, which are a second or two behind the records. */
   totals(query: TotalsQuery): Promise<TotalsRow[]>;
   latencies(query: LatencyQuery): Promise<LatencyRow[]>;
+  /**
+   * How many rows hours of an account have, at most the limit. An hour has one for each key, model,
+   * provider and status, and a hundred thousand are added up for a third of a second.
+   */
+  hourRows(query: HourRowsQuery, limit: number): Promise<number>;
   /** Adds some new records to the totals; true where there are more. */
   rollUp(): Promise<boolean>;
   /** Deletes what is older, in small steps; resolves after a few seconds at the latest. */

@@ -4,7 +4,8 @@ import { firstIdAt, timeOf, type RequestRecord } from '../../core/request-record
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 import { REQUEST_COLUMNS, toRecord, type RequestRow } from './request-columns.js';
-import { accountOf, latencies, stretchesOf, totals, type Stretch } from './request-totals.js';
+import { stretchesOf, type Stretch } from './request-stretches.js';
+import { accountOf, hourRows, latencies, totals } from './request-totals.js';
 import { tail } from './request-tail.js';
 import type { HotRequests, RequestFilter, RequestPage, RequestStore } from './request-types.js';
 
@@ -31,6 +32,7 @@ export function openRequests(
     tail: (cursor, limit) => tail(database, cursor, limit),
     totals: (query) => totals(database, query),
     latencies: (query) => latencies(database, query),
+    hourRows: (query, limit) => hourRows(database, query, limit),
     rollUp: () => hot.rollUp(),
     sweep: (before) => sweep(hot, before),
   };
@@ -104,8 +106,8 @@ async function readStretches(
 /** Whether the rows that match, or nearly only such, lie together in an index. */
 function isIndexed(page: RequestFilter): boolean {
   const { account_id, key_id, provider, status, model } = page;
-  if ([key_id, provider, model].some((one) => one !== undefined)) return false;
-  return fails(page) ? account_id === undefined : status === undefined;
+  if ([key_id, provider, model, status].some((one) => one !== undefined)) return false;
+  return account_id === undefined || !fails(page);
 }
 
 /** Whether all such requests have a code. */

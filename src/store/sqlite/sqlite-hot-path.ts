@@ -1,4 +1,5 @@
-import { isBusy, prepareSqlite } from '../database.js';
+import { CHECKPOINT_PAGES, isBusy, LATE_CHECKPOINT_PAGES, prepareSqlite } from '../database.js';
+import { Checkpoints } from './checkpoints.js';
 import { GroupCommit } from './group-commit.js';
 import {
   ADMITTED,
@@ -27,13 +28,14 @@ import DataLoader from 'dataloader';
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
- * disk; `sqlite-holds.ts` and `sqlite-idempotency.ts`, which run the statements of
- * `sqlite-statements.ts`.
+ * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts` and
+ * `sqlite-idempotency.ts`, which run the statements of `sqlite-statements.ts`.
  */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
   readonly requests: SqliteRequests;
   readonly #database: Sqlite.Database;
+  readonly #checkpoints: Checkpoints;
   readonly #keys: ReturnType<typeof prepareKeys>;
   readonly #processes: ReturnType<typeof prepareProcesses>;
   readonly #group: GroupCommit;
@@ -51,6 +53,7 @@ export class SqliteHot implements HotPath {
     this.#database.pragma('synchronous = NORMAL');
     // Otherwise every statement over many rows would write its undo journal to a file.
     this.#database.pragma('temp_store = MEMORY');
+    this.#checkpoints = this.#makeCheckpoints();
     this.#keys = prepareKeys(this.#database);
     this.#processes = prepareProcesses(this.#database);
     this.#callers = batchedReads(this.#database, (sha256) => this.#caller(sha256));
@@ -65,6 +68,16 @@ export class SqliteHot implements HotPath {
     this.requests = new SqliteRequests(this.#database, this.#group);
     const add = (records: readonly RequestRecord[]): void => this.requests.addBeside(records);
     this.#charges = new SqliteCharges(this.#database, keep, add, now);
+  }
+
+  /** Until the thread runs, and where it cannot, the commits of this connection make them. */
+  #makeCheckpoints(): Checkpoints {
+    const onChange = (isRunning: boolean): void => {
+      const pages = isRunning ? LATE_CHECKPOINT_PAGES : CHECKPOINT_PAGES;
+      this.#database.pragma(`wal_autocheckpoint = ${pages}`);
+    };
+    onChange(false);
+    return new Checkpoints({ file: this.#database.name, onChange });
   }
 
   /** Reads the file each time: a key that another process revoked must be refused at once. */
@@ -141,6 +154,7 @@ export class SqliteHot implements HotPath {
   async close(): Promise<void> {
     await this.#group.idle();
     await withRetry(isBusy, () => this.#processes.leave.run(this.#self.id));
+    await this.#checkpoints.close();
     this.#database.close();
   }
 }

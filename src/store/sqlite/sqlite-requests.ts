@@ -19,8 +19,8 @@ import { prepareBulk } from './sqlite-bulk.js';
 import { repeatSql } from './sqlite-statements.js';
 
 /** Records that one step adds to the totals, and the most rows that one step of the sweep reads. */
-const ROLL_UP_ROWS = 1_000;
-const SWEEP_ROWS = 500;
+const ROLL_UP_ROWS = 500;
+const SWEEP_ROWS = 100;
 /** The event loop stands still meanwhile. */
 const SWEEP_STEP_MS = 5;
 

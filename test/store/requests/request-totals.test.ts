@@ -105,6 +105,84 @@ onEachStore('the totals of requests', (ground) => {
     ]);
   });
 
+  it('are the same whether days or their hours are read', async () => {
+    const store = await ground.open();
+    const { id: account_id } = await store.createAccount('ann', 0n);
+    const { key } = await store.createKey(account_id, 'laptop');
+    const records = Array.from({ length: 500 }, (_, at) =>
+      recordAt(ground.now_ms - ((at * 7) % 100) * HOUR_MS, {
+        account_id: at % 3 === 0 ? 'acc_2' : account_id,
+        key_id: at % 3 !== 0 && at % 2 === 0 ? key.id : 'key_2',
+        model: at % 5 === 0 ? 'dear' : 'cheap',
+        provider: at % 8 === 0 ? 'lab' : 'openai',
+        status: at % 10 === 3 ? 502 : 200,
+        code: at % 10 === 3 ? 'upstream_error' : null,
+        cost_nano: BigInt(at),
+      }),
+    );
+    await store.requests.add(records);
+    await rollUp(ground, store);
+    const first_ms = ground.now_ms - (ground.now_ms % HOUR_MS) - 90 * HOUR_MS;
+    const end_ms = first_ms + 85 * HOUR_MS;
+    const range = { from_ms: first_ms + 1, to_ms: end_ms };
+    const filters: Partial<TotalsQuery>[] = [
+      {},
+      { account_id },
+      { account_id, model: 'dear' },
+      { account_id, status: 5 },
+      { account_id, provider: 'lab' },
+      { key_id: key.id },
+      { key_id: key.id, model: 'dear' },
+      { provider: 'lab', model: 'cheap' },
+    ];
+    for (const filter of filters) {
+      const { status, ...same } = filter;
+      const wanted = records.filter(
+        (record) =>
+          record.time_ms >= first_ms &&
+          record.time_ms < end_ms &&
+          (status === undefined || record.status >= 500) &&
+          Object.entries(same).every(([name, value]) => record[name as 'model'] === value),
+      );
+      const query = { ...range, ...filter, period: 'hour' } as const;
+      for (const by of [[], ['model'], ['status']] as const) {
+        const rows = await store.requests.totals({ ...query, by });
+        expect(sum(rows, ({ calls }) => calls)).to.equal(wanted.length);
+        expect(sum(rows, ({ cost_nano }) => Number(cost_nano))).to.equal(
+          sum(wanted, ({ cost_nano }) => Number(cost_nano)),
+        );
+      }
+    }
+    const some = { ...range, period: 'hour', by: ['account_id'] } as const;
+    const every = await store.requests.totals(some);
+    const few = await store.requests.totals({ ...some, figures: ['cost_nano'] });
+    expect(few.map(({ account_id: id, calls, cost_nano }) => [id, calls, cost_nano])).to.deep.equal(
+      every.map(({ account_id: id, calls, cost_nano }) => [id, calls, cost_nano]),
+    );
+    expect(few.map(({ failed, uncollected_nano }) => [failed, uncollected_nano])).to.deep.equal([
+      [0, 0n],
+      [0, 0n],
+    ]);
+    const whole = { ...range, account_id, period: 'hour', by: ['start_ms', 'model'] } as const;
+    expect((await store.requests.totals(whole)).length).to.be.greaterThan(80);
+  });
+
+  it('tell how many rows the hours of an account have, up to a limit', async () => {
+    const store = await ground.open();
+    await store.requests.add(recordsOf(ground.now_ms));
+    await rollUp(ground, store);
+    const { requests } = store;
+    const hours = { from_ms: ground.now_ms - DAY_MS, to_ms: ground.now_ms + 1 };
+    const split = ['start_ms', 'key_id', 'model', 'provider', 'status'] as const;
+    for (const only of [{}, { key_id: 'key_1' }, { model: 'dear' }, { model: 'none' }]) {
+      const query = { ...hours, ...only, account_id: 'acc_1' };
+      const rows = await requests.totals({ ...query, period: 'hour', by: split });
+      expect(await requests.hourRows(query, 1_000)).to.equal(rows.length);
+      expect(await requests.hourRows(query, 3)).to.equal(Math.min(rows.length, 3));
+    }
+    expect(await requests.hourRows({ ...hours, account_id: '\0' }, 9)).to.equal(0);
+  });
+
   it('count each record once where several processes add at once', async () => {
     const stores = [await ground.open(), await ground.open(), await ground.open()];
     const records = stores.map(() => recordsOf(ground.now_ms));

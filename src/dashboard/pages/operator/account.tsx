@@ -6,7 +6,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import { accountOf, creditAccount } from '../../views/accounts.js';
 import { shownKeys } from '../../views/keys.js';
 import { usageRange } from '../../views/usage.js';
-import { KeyTable, spentByKey } from '../key-table.js';
+import { KeyTable } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
 import { refundLink } from './refund.js';
 import { LedgerPage, ledgerPage } from '../ledger-page.js';
@@ -136,8 +136,8 @@ type Body = (
 const BODIES: Readonly<Record<Tab, Body>> = {
   overview: async (account, { store, now }, state) => {
     const { id, balance_nano, held_nano } = account;
-    const usage = await store.usage(id, usageRange({}, now()));
-    const spent = usage.reduce((sum, { cost_nano }) => sum + cost_nano, 0n);
+    const byKey = await store.spend(id, usageRange({}, now()));
+    const spent = [...byKey.values()].reduce((sum, nano) => sum + nano, 0n);
     return (
       <>
         <Figures
@@ -155,16 +155,16 @@ const BODIES: Readonly<Record<Tab, Body>> = {
   },
 
   keys: async ({ id }, { store, now }) => {
-    const [keys, usage] = await Promise.all([
+    const [keys, spent] = await Promise.all([
       store.keys(id),
-      store.usage(id, usageRange({}, now())),
+      store.spend(id, usageRange({}, now())),
     ]);
     return (
       <Card title="API Keys" flush>
         {keys.length > 0 ? (
           <KeyTable
             keys={shownKeys(keys)}
-            spent={spentByKey(usage)}
+            spent={spent}
             now_ms={now()}
             path={`${accountPath(id)}/keys`}
           />
