@@ -4,7 +4,7 @@ import { saidOf, type FormState } from './form.js';
 import { Notice } from './parts.js';
 
 /** When a key or a token may expire, in seconds from now. */
-export const EXPIRIES = [
+const EXPIRIES = [
   { value: '', name: 'Never' },
   { value: '3600', name: 'In an hour' },
   { value: '86400', name: 'In a day' },
@@ -21,11 +21,37 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
   return (
     <form class="stack" method="post" action="/settings/keys">
       {fault && !isPlaced && <Notice mood="bad">{fault.message}</Notice>}
+      <NameAndExpiry
+        hint="What it is for, such as the program that will use it."
+        values={values}
+        fault={faultOf('name')}
+      />
+      <Limit value={values.get('limit') ?? ''} fault={faultOf('limit')} />
+      <Models models={props.models} chosen={values.getAll('models')} />
+      <div class="row">
+        <button class="solid">Create API Key</button>
+        <a class="button" href="/settings/keys">
+          Cancel
+        </a>
+      </div>
+    </form>
+  );
+}
+
+/** The fields that a key and a token have in common. */
+export function NameAndExpiry(props: {
+  hint: string;
+  values: URLSearchParams;
+  fault: string | undefined;
+}): JSX.Element {
+  const { hint, values, fault } = props;
+  return (
+    <>
       <Field
         label="Name"
         name="name"
-        hint="What it is for, such as the program that will use it."
-        fault={faultOf('name')}
+        hint={hint}
+        fault={fault}
         input={{
           type: 'text',
           value: values.get('name') ?? '',
@@ -41,15 +67,7 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
         value={values.get('expires_in_s') ?? ''}
         options={EXPIRIES}
       />
-      <Limit value={values.get('limit') ?? ''} fault={faultOf('limit')} />
-      <Models models={props.models} chosen={values.getAll('models')} />
-      <div class="row">
-        <button class="solid">Create API Key</button>
-        <a class="button" href="/settings/keys">
-          Cancel
-        </a>
-      </div>
-    </form>
+    </>
   );
 }
 

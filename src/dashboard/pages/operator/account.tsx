@@ -8,19 +8,12 @@ import { shownKeys } from '../../views/keys.js';
 import { usageRange } from '../../views/usage.js';
 import { KeyTable } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
+import { formRoutes } from './form-routes.js';
 import { refundLink } from './refund.js';
 import { LedgerPage, ledgerPage } from '../ledger-page.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
-import {
-  amountOf,
-  answerForm,
-  EMPTY_FORM,
-  fieldsReader,
-  saidOf,
-  textOf,
-  type FormState,
-} from '../form.js';
+import { amountOf, fieldsReader, saidOf, textOf, type FormState } from '../form.js';
 import { Badge, Card, CopyButton, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
@@ -32,36 +25,17 @@ const readFields = fieldsReader<AccountCredit>('account-credit');
 
 /** The page of one account for operators: its balance, keys and calls, and a form for credit. */
 export function accountRoutes(services: DashboardServices): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: PATH,
-      who: 'operator',
-      answer: (ctx, visitor) => show(ctx, visitor, services, EMPTY_FORM),
-    },
-    {
-      method: 'POST',
-      path: `${PATH}/credit`,
-      who: 'operator',
-      answer: (ctx, visitor) => credit(ctx, visitor, services),
-    },
-  ];
-}
-
-async function credit(
-  ctx: DashboardContext,
-  visitor: Visitor | undefined,
-  services: DashboardServices,
-): Promise<void> {
-  const id = ctx.params['id'] ?? '';
-  await answerForm(ctx, {
-    act: async (form) => {
+  return formRoutes({
+    page: PATH,
+    action: `${PATH}/credit`,
+    show: (ctx, visitor, state) => show(ctx, visitor, services, state),
+    act: async (ctx, visitor, form) => {
+      const id = ctx.params['id'] ?? '';
       const reference = textOf(form, 'reference');
       const asked = readFields({ amount: amountOf(form, 'amount'), reference });
       await creditAccount(services, id, asked, actorOf(ctx, visitor));
       seeOther(ctx, `${accountPath(id)}?done=credited`);
     },
-    showAgain: (state) => show(ctx, visitor, services, state),
   });
 }
 

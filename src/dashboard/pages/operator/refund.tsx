@@ -8,18 +8,11 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import { accountOf } from '../../views/accounts.js';
 import { refundableOf, refundCharge } from '../../views/refunds.js';
 import { Field } from '../fields.js';
-import {
-  amountOf,
-  answerForm,
-  EMPTY_FORM,
-  fieldsReader,
-  saidOf,
-  textOf,
-  type FormState,
-} from '../form.js';
+import { amountOf, fieldsReader, saidOf, textOf, type FormState } from '../form.js';
 import { sendPage } from '../page.js';
 import { Ago, Card, Money, Notice } from '../parts.js';
 import { accountPath } from './account-actions.js';
+import { formRoutes } from './form-routes.js';
 
 const PATH = '/operator/accounts/:id/refund/:requestID';
 
@@ -41,30 +34,11 @@ export function refundLink(entry: LedgerEntry): JSX.Element | null {
 
 /** The page that refunds a charge, or a part of it. */
 export function refundRoutes(services: DashboardServices): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: PATH,
-      who: 'operator',
-      answer: (ctx, visitor) => show(ctx, visitor, services, EMPTY_FORM),
-    },
-    {
-      method: 'POST',
-      path: PATH,
-      who: 'operator',
-      answer: (ctx, visitor) => refund(ctx, visitor, services),
-    },
-  ];
-}
-
-async function refund(
-  ctx: DashboardContext,
-  visitor: Visitor | undefined,
-  services: DashboardServices,
-): Promise<void> {
-  const { id = '', requestID = '' } = ctx.params;
-  await answerForm(ctx, {
-    act: async (form) => {
+  return formRoutes({
+    page: PATH,
+    show: (ctx, visitor, state) => show(ctx, visitor, services, state),
+    act: async (ctx, visitor, form) => {
+      const { id = '', requestID = '' } = ctx.params;
       const asked = readFields({
         request_id: requestID,
         amount: amountOf(form, 'amount'),
@@ -73,7 +47,6 @@ async function refund(
       await refundCharge(services, id, asked, actorOf(ctx, visitor));
       seeOther(ctx, `${accountPath(id)}?done=refunded`);
     },
-    showAgain: (state) => show(ctx, visitor, services, state),
   });
 }
 

@@ -5,43 +5,27 @@ import type { ManagementToken } from '../../../store/tokens/management-tokens.js
 import { actorOf } from '../../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { makeToken } from '../../views/tokens.js';
-import { Choice, Field } from '../fields.js';
-import { answerForm, EMPTY_FORM, fieldsReader, saidOf, textOf, type FormState } from '../form.js';
-import { EXPIRIES } from '../key-form.js';
+import { fieldsReader, saidOf, textOf, type FormState } from '../form.js';
+import { NameAndExpiry } from '../key-form.js';
 import { sendPage } from '../page.js';
 import { Card, Code, SecretNotice } from '../parts.js';
+import { formRoutes } from './form-routes.js';
 import { TOKENS, TOKENS_TITLE } from './tokens.js';
 
 const ABOVE = { path: TOKENS, name: TOKENS_TITLE };
 
 const readFields = fieldsReader<TokenCreation>('token-creation');
 
-/** The form for a management token, and the page that shows its secret once. */
+/**
+ * The form for a management token. As for API keys, the answer to the form shows the secret, and
+ * nothing stores it.
+ */
 export function createTokenRoutes(services: DashboardServices): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: `${TOKENS}/new`,
-      who: 'operator',
-      answer: (ctx, visitor) => showForm(ctx, visitor, EMPTY_FORM),
-    },
-    {
-      method: 'POST',
-      path: TOKENS,
-      who: 'operator',
-      answer: (ctx, visitor) => create(ctx, visitor, services),
-    },
-  ];
-}
-
-/** As for API keys, the answer to the form shows the secret, and nothing stores it. */
-async function create(
-  ctx: DashboardContext,
-  visitor: Visitor | undefined,
-  services: DashboardServices,
-): Promise<void> {
-  await answerForm(ctx, {
-    act: async (form) => {
+  return formRoutes({
+    page: `${TOKENS}/new`,
+    action: TOKENS,
+    show: showForm,
+    act: async (ctx, visitor, form) => {
       const expires_in_s = textOf(form, 'expires_in_s');
       const asked = readFields({
         name: textOf(form, 'name'),
@@ -51,7 +35,6 @@ async function create(
       const { token, secret } = await makeToken(services, asked, actorOf(ctx, visitor));
       showSecret(ctx, visitor, services.configuration.public_url, token, secret);
     },
-    showAgain: (state) => showForm(ctx, visitor, state),
   });
 }
 
@@ -74,25 +57,10 @@ function TokenForm({ state }: { state: FormState }): JSX.Element {
   const { values } = state;
   return (
     <form class="stack" method="post" action={TOKENS}>
-      <Field
-        label="Name"
-        name="name"
+      <NameAndExpiry
         hint="The program that will use it; the audit log names its changes by it."
+        values={values}
         fault={saidOf(state, 'name')}
-        input={{
-          type: 'text',
-          value: values.get('name') ?? '',
-          required: true,
-          maxLength: 100,
-          autoComplete: 'off',
-          autoFocus: true,
-        }}
-      />
-      <Choice
-        label="Expires"
-        name="expires_in_s"
-        value={values.get('expires_in_s') ?? ''}
-        options={EXPIRIES}
       />
       <Scopes chosen={values.getAll('scopes')} fault={saidOf(state, 'scopes')} />
       <div class="row">
