@@ -74,7 +74,7 @@ const UNREADABLE: [string[], string][] = [
   [['account', 'list', '--config', 'none.yaml'], 'does not exist'],
   [['serve', '--config', 'none.yaml'], 'does not exist'],
   [['serve', '--workers', '2', '--config', 'none.yaml'], 'does not exist'],
-  [['verify', '--config', '.'], 'is a folder'],
+  [['verify', '--config', '.'], 'is a folder: name the file in it'],
 ];
 
 describe('the command line', () => {
