@@ -41,11 +41,7 @@ const CASES: [string, string[], string[], ...string[]][] = [
   ],
   ['a charge for a status', replaced(RESULT, 2, 'transform: video.status'), ['wrong_fact']],
   ['a charge twice', replaced(RESULT, 3, 'meter: twice'), ['stage_option'], '"once"'],
-  [
-    'a task without an account',
-    without(RESULT, 0),
-    ['missing_fact', 'missing_fact', 'missing_fact'],
-  ],
+  ['a task without an account', without(RESULT, 0), ['missing_fact']],
   ['a task as content', replaced(RESULT, 1, 'route: content'), ['wrong_fact'], '"task"'],
   [
     'an operation that there is not',
