@@ -22,7 +22,7 @@ import { MixedClients, type Place } from './helpers/mixed-clients.js';
 import { KINDS, type Kind } from './helpers/mixed-kinds.js';
 
 /** How many calls each test makes. */
-const CALLS = Number(process.env['TOLLGATE_TEST_CALLS'] ?? '600');
+const CALLS = Number(process.env['TOLLGATE_TEST_CALLS'] ?? '300');
 const KILLS = 3;
 /** A record that no charge takes along waits a second, and then for a busy process. */
 const MOST_LOST_MS = 5_000;
