@@ -9,7 +9,38 @@ const MAX_DEPTH = 12;
 /** Headings of an answer stand below the one of its model. */
 const TOP_HEADING = 3;
 
-const marked = new Marked({ gfm: true, breaks: true });
+/**
+ * The most asterisks and underscores, runs of them as one, of a text, and those of one paragraph
+ * that can stand for emphasis. The parser's time grows with their square: an answer full of them
+ * would freeze the page.
+ */
+const MAX_MARKS = 5_000;
+const MAX_MARKS_TOGETHER = 200;
+
+/** Whether a paragraph has too many marks. The parser asks at each of them, one after the other. */
+const isDense = rememberingOne((text) => marksIn(text) > MAX_MARKS_TOGETHER);
+
+const marked = new Marked({
+  gfm: true,
+  breaks: true,
+  tokenizer: {
+    // `false` leaves it to the parser itself, and `undefined` means that it is no emphasis.
+    emStrong: (_rest, text) => (isDense(text) ? undefined : false),
+  },
+});
+
+/** The same function, which does not think twice about the same text. */
+function rememberingOne(answerOf: (text: string) => boolean): (text: string) => boolean {
+  let last = { text: '', answer: answerOf('') };
+  return (text) => {
+    if (text !== last.text) last = { text, answer: answerOf(text) };
+    return last.answer;
+  };
+}
+
+function marksIn(text: string): number {
+  return text.match(/[*_]+/gu)?.length ?? 0;
+}
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -24,7 +55,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * HTML in it appears as text. Links lead to http and https only, and images are links.
  */
 export function nodesOf(markdown: string): Node[] {
-  if (markdown.length > MAX_CHARACTERS) return [element('p', markdown, 'as-is')];
+  const isTooMuch = markdown.length > MAX_CHARACTERS || marksIn(markdown) > MAX_MARKS;
+  if (isTooMuch) return [element('p', markdown, 'as-is')];
   try {
     return all(marked.lexer(markdown), 0);
   } catch {

@@ -23,7 +23,14 @@ export interface Cell {
   tokens: Token[];
 }
 
+export interface Options {
+  gfm: boolean;
+  breaks: boolean;
+  /** `text` is the paragraph around the rest, with what is no emphasis masked. */
+  tokenizer: { emStrong: (rest: string, text: string) => undefined | false };
+}
+
 export class Marked {
-  constructor(options: { gfm: boolean; breaks: boolean });
+  constructor(options: Options);
   lexer(markdown: string): Token[];
 }

@@ -15,6 +15,8 @@ import { DASHBOARD_YAML, startDashboard, type TestDashboard } from '../../helper
 const BILL =
   /^\d+ → \d+ tokens · [\d.]+ s to the first token · [\d.]+ s in all (?:· \d+ tokens\/s )?· \$0\.\d+$/u;
 
+/** So many marks of emphasis in a paragraph would take the parser of Markdown seconds. */
+const DENSE = 'a*_'.repeat(250);
 const HOSTILE = `**bold** [good](https://example.com/) [bad](javascript:alert(1)) [data](data:text/html,x)
 
 ![picture](https://evil.example/x.png) <img src=x onerror=alert(1)> <script>alert(1)</script>
@@ -23,7 +25,9 @@ const HOSTILE = `**bold** [good](https://example.com/) [bad](javascript:alert(1)
 
 \`\`\`js
 let a = "<b>";
-\`\`\``;
+\`\`\`
+
+${DENSE}`;
 
 function event(choice: object): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
@@ -264,6 +268,8 @@ describeInBrowser('the playground', (browser) => {
     expect(await words.locator('pre').textContent()).to.equal('let a = "<b>";');
     expect(await words.locator('img, script, b, iframe').count()).to.equal(0);
     expect(await words.textContent()).to.include('<img src=x onerror=alert(1)>');
+    expect(await words.textContent()).to.include(DENSE);
+    expect(await words.locator('em').count()).to.equal(0);
     const links = await words.locator('a').evaluateAll(addresses);
     expect(links).to.deep.equal([
       ['https://example.com/', 'noopener noreferrer nofollow'],
