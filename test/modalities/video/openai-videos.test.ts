@@ -197,23 +197,28 @@ describe("OpenAI's videos", () => {
     await expectBooks(TEN - PRICE, 0n, [-PRICE]);
   });
 
-  it('cost nothing to a client that leaves before they come', async () => {
-    let release = (): void => undefined;
-    const gate = new Promise<void>((resolve) => (release = resolve));
-    let isAsked = false;
+  /** From now on the upstream keeps the bytes of a video until they are released. */
+  function holdReel(): { isAsked: boolean; release: () => void } {
+    const held = { isAsked: false, release: (): void => undefined };
+    const gate = new Promise<void>((resolve) => (held.release = resolve));
     studio.lab.onReel = async (_received, response) => {
-      isAsked = true;
+      held.isAsked = true;
       await gate;
       response.end(REEL);
     };
+    return held;
+  }
+
+  it('cost nothing to a client that leaves before they come', async () => {
+    const reel = holdReel();
     const id = await create();
     const headers = { authorization: `Bearer ${studio.secret}` };
     const client = get(`${studio.url}${at(id, '/content')}`, { headers });
     client.on('error', () => undefined);
-    await until(() => isAsked, 'the upstream is asked');
+    await until(() => reel.isAsked, 'the upstream is asked');
     client.destroy();
     await until(() => studio.gateway.inflight === 0, 'the gateway has let go');
-    release();
+    reel.release();
     await expectBooks(TEN, PRICE, []);
   });
 
@@ -483,21 +488,14 @@ models:
 
     it('are a 404 to a download that still waits for their bytes', async () => {
       const { onReel } = studio.lab;
-      let release = (): void => undefined;
-      const gate = new Promise<void>((resolve) => (release = resolve));
-      let isAsked = false;
-      studio.lab.onReel = async (_received, response) => {
-        isAsked = true;
-        await gate;
-        response.end(REEL);
-      };
+      const reel = holdReel();
       const id = await create();
       const waiting = download(id);
-      await until(() => isAsked, 'the upstream is asked');
+      await until(() => reel.isAsked, 'the upstream is asked');
       studio.lab.onReel = onReel;
       await download(id);
       await expectDeleted(id);
-      release();
+      reel.release();
       expect(refused(await waiting).slice(0, 2)).to.deep.equal([404, 'not_found']);
       await expectBooks(TEN - PRICE, 0n, [-PRICE]);
     });
