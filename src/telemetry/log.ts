@@ -33,7 +33,7 @@ export function createLog(level: string, style: LogStyle = 'json'): Log {
 
 const FLUSH_MS = 1_000;
 const AGAIN_MS = 25;
-const GATHERED_CHARACTERS = 16_000;
+const GATHERED_CHARACTERS = 64_000;
 /** Lines beyond this many waiting characters are dropped, and counted. */
 const MAX_CHARACTERS = 16 * 1024 ** 2;
 /** How long the end of the process waits between two attempts to write. */

@@ -1,40 +1,65 @@
-import { CLIENT_LEFT_STATUS, FLAGS } from '../../core/request-record.js';
-import { TOKEN_CLASSES } from '../../core/usage.js';
+import { CLIENT_LEFT_STATUS, FLAGS, type RequestRecord } from '../../core/request-record.js';
+import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { MAX_NANO } from '../column-values.js';
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MOST_NANO = 10n ** 15n;
 
-/** Figures of the totals, each as the sum of this expression over the records. */
-const FIGURES = {
-  calls: '1',
-  failed: `case when code is not null and status <> ${CLIENT_LEFT_STATUS} then 1 else 0 end`,
-  estimated: bit(FLAGS.estimated),
-  fallbacks: bit(FLAGS.fallback),
-  prompt_tokens: 'coalesce(prompt_tokens, 0)',
-  completion_tokens: 'coalesce(completion_tokens, 0)',
-  ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, `coalesce(${name}, 0)`])),
-  cost_nano: atMost('cost_nano'),
-  uncollected_nano: atMost('uncollected_nano'),
-  took_ms: 'took_ms',
-  own_ms: 'own_ms',
-};
-
-/** The sum of some thousand records has 64 bits: each counts as a million dollars at most. */
-function atMost(amount: string): string {
-  return `case when ${amount} > ${MOST_NANO} then ${MOST_NANO} else ${amount} end`;
+/** One figure of the totals: the sum of this over the records, as SQL and in a process. */
+interface Figure<Value> {
+  sql: string;
+  of: (record: RequestRecord) => Value;
 }
 
-function bit(flag: number): string {
-  return `case when flags & ${flag} <> 0 then 1 else 0 end`;
+/** The figures that are counts, or milliseconds. */
+export const COUNTS: Readonly<Record<string, Figure<number>>> = {
+  calls: { sql: '1', of: () => 1 },
+  failed: {
+    sql: `case when code is not null and status <> ${CLIENT_LEFT_STATUS} then 1 else 0 end`,
+    of: ({ code, status }) => (code !== null && status !== CLIENT_LEFT_STATUS ? 1 : 0),
+  },
+  estimated: bit(FLAGS.estimated),
+  fallbacks: bit(FLAGS.fallback),
+  prompt_tokens: known('prompt_tokens'),
+  completion_tokens: known('completion_tokens'),
+  ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, known(name)])),
+  took_ms: { sql: 'took_ms', of: ({ took_ms }) => took_ms },
+  own_ms: { sql: 'own_ms', of: ({ own_ms }) => own_ms },
+};
+
+/** The figures that are money. */
+export const AMOUNTS: Readonly<Record<string, Figure<bigint>>> = {
+  cost_nano: atMost('cost_nano'),
+  uncollected_nano: atMost('uncollected_nano'),
+};
+
+const FIGURES = { ...COUNTS, ...AMOUNTS };
+
+/** The sum of some thousand records has 64 bits: each counts as a million dollars at most. */
+function atMost(amount: 'cost_nano' | 'uncollected_nano'): Figure<bigint> {
+  return {
+    sql: `case when ${amount} > ${MOST_NANO} then ${MOST_NANO} else ${amount} end`,
+    of: ({ [amount]: nano }) => (nano > MOST_NANO ? MOST_NANO : nano),
+  };
+}
+
+function bit(flag: number): Figure<number> {
+  return {
+    sql: `case when flags & ${flag} <> 0 then 1 else 0 end`,
+    of: ({ flags }) => ((flags & flag) === 0 ? 0 : 1),
+  };
+}
+
+function known(name: TokenClass | 'prompt_tokens' | 'completion_tokens'): Figure<number> {
+  return { sql: `coalesce(${name}, 0)`, of: (record) => record[name] ?? 0 };
 }
 
 export const FIGURE_NAMES = Object.keys(FIGURES);
 const NAMES = FIGURE_NAMES.join(', ');
 const SUMS = FIGURE_NAMES.map((name) => `sum(${name})`).join(', ');
 const NAMED_SUMS = Object.entries(FIGURES)
-  .map(([name, value]) => `sum(${value}) as ${name}`)
+  .map(([name, { sql }]) => `sum(${sql}) as ${name}`)
   .join(', ');
 
 /** An amount that would pass 64 bits stays at their end: an error would stop all totals. */
@@ -49,6 +74,16 @@ const ADDED = FIGURE_NAMES.map((name) => {
 const FRESH = (from: string, to: string): string => `from requests where seq > ${from}
   and seq <= ${to}`;
 
+/** The columns of sums by the hour that a process has made itself, in this order. */
+const SUMMED = ['start_ms', 'account_id', 'key_id', 'model', 'provider', 'status'];
+const COUNTED = ['start_ms', 'account_id', 'model', 'provider', 'took', 'first_token', 'calls'];
+
+/** A list of rows in JSON, each of them a list, as rows with these columns. */
+function listed(columns: readonly string[]): string {
+  const values = columns.map((name, at) => `value ->> ${at} as ${name}`).join(', ');
+  return `select ${values} from json_each(?)`;
+}
+
 const DAY = `start_ms - start_ms % ${DAY_MS}`;
 const START = `time_ms - time_ms % ${HOUR_MS}`;
 const MODEL = `coalesce(model, '') as model, coalesce(provider, '') as provider`;
@@ -61,17 +96,27 @@ const WIDENED = `
     last_id = case when excluded.last_id > request_totals.last_id
       then excluded.last_id else request_totals.last_id end`;
 
+const HOURS_OF_RECORDS = (from: string, to: string): string => `
+    select ${START} as start_ms, account_id, key_id, ${MODEL}, status, ${NAMED_SUMS},
+      min(id) as first_id, max(id) as last_id
+    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6`;
+
 /**
  * Adds records to the totals: by the hour for each key, by the hour and by the day for all accounts
  * together under the account '', and by the day for each model of an account under the key '', and
  * for each key. `from` and `to` are SQL for the numbers of the records.
  */
-export const ROLL_UP_TOTALS = (from: string, to: string): string => `
-  with hours as materialized (
-    select ${START} as start_ms, account_id, key_id, ${MODEL}, status, ${NAMED_SUMS},
-      min(id) as first_id, max(id) as last_id
-    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6
-  )
+export const ROLL_UP_TOTALS = (from: string, to: string): string =>
+  addTotals(HOURS_OF_RECORDS(from, to));
+
+/** The same on SQLite for the sums of a process, the one parameter. */
+export const ADD_TOTALS = addTotals(
+  listed([...SUMMED, ...Object.keys(FIGURES), 'first_id', 'last_id']),
+);
+
+function addTotals(hours: string): string {
+  return `
+  with hours as materialized (${hours})
   insert into request_totals
     (period, start_ms, account_id, key_id, model, provider, status, ${NAMES},
       first_id, last_id)
@@ -92,6 +137,7 @@ export const ROLL_UP_TOTALS = (from: string, to: string): string => `
     from hours where true group by ${DAY}, account_id, key_id, status
   on conflict (period, start_ms, account_id, key_id, model, provider, status) do update set
     ${ADDED}, ${WIDENED}`;
+}
 
 /** Makes records known by their account. */
 export const ROLL_UP_ACCOUNTS = (from: string, to: string): string => `
@@ -117,21 +163,35 @@ function latencyRows(period: string, start_ms: string, kind: string): string {
       from hours where ${kind} is not null group by ${start_ms}, account_id, ${kind}`;
 }
 
+const LATENCIES_OF_RECORDS = (from: string, to: string): string => `
+    select ${START} as start_ms, account_id, ${MODEL}, ${bucket('took_ms')} as took,
+      ${bucket('first_token_ms')} as first_token, count(*) as calls
+    ${FRESH(from, to)} and code is null group by 1, 2, 3, 4, 5, 6`;
+
 /**
  * Counts the latencies of answered calls by the hour and by the day: for each model and provider
  * under the account '', and for each account as a whole.
  */
-export const ROLL_UP_LATENCIES = (from: string, to: string): string => `
-  with hours as materialized (
-    select ${START} as start_ms, account_id, ${MODEL}, ${bucket('took_ms')} as took,
-      ${bucket('first_token_ms')} as first_token, count(*) as calls
-    ${FRESH(from, to)} and code is null group by 1, 2, 3, 4, 5, 6
-  )
+export const ROLL_UP_LATENCIES = (from: string, to: string): string =>
+  addLatencies(LATENCIES_OF_RECORDS(from, to));
+
+/** The same on SQLite for the counts of a process, the one parameter. */
+export const ADD_LATENCIES = addLatencies(listed(COUNTED));
+
+function addLatencies(hours: string): string {
+  return `
+  with hours as materialized (${hours})
   insert into request_latencies
     (period, start_ms, account_id, model, provider, kind, bucket, calls)
   ${LATENCY_ROWS}
   on conflict (period, start_ms, account_id, model, provider, kind, bucket) do update set
     calls = request_latencies.calls + excluded.calls`;
+}
+
+/** The bucket of a latency. */
+export function bucketOf(ms: number): number {
+  return Math.floor((PER_OCTAVE * Math.log(Math.max(ms, 1))) / Math.LN2);
+}
 
 /** Where a bucket begins, in ms. */
 export function bucketStart_ms(bucket: number): number {

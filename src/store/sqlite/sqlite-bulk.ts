@@ -11,19 +11,21 @@ type Rows = readonly (readonly unknown[])[];
 /**
  * Prepares a statement over many rows for several row counts, because row by row it would cost
  * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
- * returns the number of changed rows.
+ * returns the number of changed rows; `inserted` is told the number of the last row of each insert.
  */
 export function prepareBulk(
   database: Sqlite.Database,
   sql: (rows: number) => string,
-): (rows: Rows) => number {
+): (rows: Rows, inserted?: (last: number) => void) => number {
   const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
-  return (rows) => {
+  return (rows, inserted) => {
     let [changes, from] = [0, 0];
     for (const { size, statement } of statements) {
       for (; rows.length - from >= size; from += size) {
         const values = NO_VALUES.concat(...rows.slice(from, from + size));
-        changes += statement.run(values).changes;
+        const run = statement.run(values);
+        changes += run.changes;
+        inserted?.(Number(run.lastInsertRowid));
       }
     }
     return changes;

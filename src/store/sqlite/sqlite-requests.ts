@@ -9,11 +9,14 @@ import {
   usualValues,
 } from '../requests/request-columns.js';
 import {
+  ADD_LATENCIES,
+  ADD_TOTALS,
   ROLL_UP_ACCOUNTS,
   ROLL_UP_LATENCIES,
   ROLL_UP_TOTALS,
 } from '../requests/request-totals-sql.js';
 import type { HotRequests } from '../requests/request-types.js';
+import { FreshRequests } from './fresh-requests.js';
 import type { GroupCommit } from './group-commit.js';
 import { prepareBulk } from './sqlite-bulk.js';
 import { repeatSql } from './sqlite-statements.js';
@@ -39,6 +42,7 @@ export class SqliteRequests implements HotRequests {
   readonly #insertUsual: ReturnType<typeof prepareBulk>;
   readonly #insertRest: ReturnType<typeof prepareBulk>;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #fresh = new FreshRequests();
 
   constructor(
     database: Sqlite.Database,
@@ -48,6 +52,7 @@ export class SqliteRequests implements HotRequests {
     this.#insertUsual = prepareBulk(database, USUAL);
     this.#insertRest = prepareBulk(database, RECORD);
     this.#statements = prepare(database);
+    group.onUndone = () => this.#fresh.forget();
   }
 
   /** Inserts records in the transaction of their charges, which no fault of a record may undo. */
@@ -85,8 +90,11 @@ export class SqliteRequests implements HotRequests {
       if (isUsual(record)) usual.push(usualValues(record));
       else rest.push(requestValues(record));
     }
-    this.#insertUsual(usual);
-    this.#insertRest(rest);
+    let last = 0;
+    const inserted = (number: number): void => void (last = number);
+    const count = this.#insertUsual(usual, inserted) + this.#insertRest(rest, inserted);
+    if (count === records.length) this.#fresh.add(records, last);
+    else this.#fresh.forget();
   }
 
   #addEach(records: readonly RequestRecord[]): void {
@@ -104,16 +112,33 @@ export class SqliteRequests implements HotRequests {
     // Without new records there is nothing to write.
     if (!this.#statements.hasFresh.get()) return false;
     return this.group.add(() => {
-      const { upto, next, totals, latencies, accounts, note } = this.#statements;
-      const from = Number(upto.get() ?? 0);
-      const to = next.get(from) ?? null;
-      if (to === null) return false;
-      totals.run(from, to);
-      latencies.run(from, to);
-      accounts.run(from, to);
-      note.run(to);
-      return Number(to) - from >= ROLL_UP_ROWS;
+      const from = Number(this.#statements.upto.get() ?? 0);
+      return this.#addSums(from) || this.#addRecords(from);
     });
+  }
+
+  /** Adds the sums of this process, if those of the next records are among them. */
+  #addSums(from: number): boolean {
+    const { addTotals, addLatencies, accounts, note } = this.#statements;
+    const stretch = this.#fresh.take(from);
+    if (!stretch) return false;
+    addTotals.run(stretch.sums.totals());
+    addLatencies.run(stretch.sums.latencies());
+    accounts.run(from, stretch.to);
+    note.run(stretch.to);
+    return true;
+  }
+
+  /** Reads the next records and adds them, up to those whose sums this process has. */
+  #addRecords(from: number): boolean {
+    const { next, totals, latencies, accounts, note } = this.#statements;
+    const to = next.get(from, this.#fresh.next(from) ?? Number.MAX_SAFE_INTEGER) ?? null;
+    if (to === null) return false;
+    totals.run(from, to);
+    latencies.run(from, to);
+    accounts.run(from, to);
+    note.run(to);
+    return this.#fresh.next(to) !== undefined || to - from >= ROLL_UP_ROWS;
   }
 
   sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {
@@ -172,14 +197,16 @@ function prepare(database: Sqlite.Database) {
     ),
     upto: database.prepare<[], number>('select upto from request_roll_up').pluck(),
     next: database
-      .prepare<[from: number], number | null>(
+      .prepare<[from: number, to: number], number | null>(
         `select max(seq) from
-           (select seq from requests where seq > ? order by seq limit ${ROLL_UP_ROWS})`,
+           (select seq from requests where seq > ? and seq <= ? order by seq limit ${ROLL_UP_ROWS})`,
       )
       .pluck(),
     totals: database.prepare(ROLL_UP_TOTALS('?', '?')),
     latencies: database.prepare(ROLL_UP_LATENCIES('?', '?')),
     accounts: database.prepare(ROLL_UP_ACCOUNTS('?', '?')),
+    addTotals: database.prepare<[sums: string]>(ADD_TOTALS),
+    addLatencies: database.prepare<[counts: string]>(ADD_LATENCIES),
     note: database.prepare<[upto: number]>('update request_roll_up set upto = ?'),
     // A record that the totals do not have yet stays.
     old: database
