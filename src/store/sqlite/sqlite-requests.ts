@@ -199,7 +199,8 @@ function prepare(database: Sqlite.Database) {
     next: database
       .prepare<[from: number, to: number], number | null>(
         `select max(seq) from
-           (select seq from requests where seq > ? and seq <= ? order by seq limit ${ROLL_UP_ROWS})`,
+           (select seq from requests where seq > ? and seq <= ?
+             order by seq limit ${ROLL_UP_ROWS})`,
       )
       .pluck(),
     totals: database.prepare(ROLL_UP_TOTALS('?', '?')),

@@ -42,11 +42,11 @@ function testSums(ground: Ground): void {
 
   /** All totals and latencies, in the order of their keys. */
   async function totals(): Promise<object[][]> {
-    const { sql } = ground.place;
+    const { place } = ground;
     return [
-      await sql('select * from request_totals order by 1, 2, 3, 4, 5, 6, 7'),
-      await sql('select * from request_latencies order by 1, 2, 3, 4, 5, 6, 7'),
-      await sql('select * from request_accounts order by 1, 2'),
+      await place.sql('select * from request_totals order by 1, 2, 3, 4, 5, 6, 7'),
+      await place.sql('select * from request_latencies order by 1, 2, 3, 4, 5, 6, 7'),
+      await place.sql('select * from request_accounts order by 1, 2'),
     ];
   }
 
