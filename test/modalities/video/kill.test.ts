@@ -26,8 +26,9 @@ import {
 } from './helpers/video-gateway.js';
 
 const MB = 1024 * 1024;
-const VIDEO_BYTES = 200 * MB;
-const MOST_GROWTH_BYTES = 32 * MB;
+const VIDEO_BYTES = 400 * MB;
+/** Node 24 collects the packets that went out only when they are 64 MB; Node 20 does it earlier. */
+const MOST_GROWTH_BYTES = (64 + 32) * MB;
 const CREDIT = dollars(1000);
 const SUBMISSION = { prompt: 'x', parameters: { duration_seconds: 1 } };
 
@@ -147,7 +148,7 @@ describe('video gateways in separate processes', () => {
     expect(await charges()).to.equal(1);
   });
 
-  it(`carry ${VIDEO_BYTES / MB} MB in hardly any memory`, async () => {
+  it(`carry ${VIDEO_BYTES / MB} MB in ${MOST_GROWTH_BYTES / MB} MB of memory`, async () => {
     const gateway = await start();
     const { data } = await result(gateway, await begin(gateway));
     const url = gateway.url + (data?.[0]?.url ?? '');
