@@ -1,5 +1,7 @@
+import { oncePer } from '../lib/once-per.js';
 import type { Modalities, Modality } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { Manifest } from './adapter.js';
 import type { ReadUpstream } from './upstreams.js';
 import type { Capability } from '../core/model.js';
 
@@ -15,7 +17,8 @@ export function checkCapabilities(
   capabilities.forEach((capability, i) => {
     if (capability === undefined) return;
     const place = `${pointer}/capabilities${join(i)}`;
-    const modality = modalityOf(capability, modalities);
+    const modality = byCapability(modalities).get(capability);
+    if (!modality) throw new Error(`No modality has the capability ${capability}.`);
     if (modality.name !== capability && complete && !capabilities.includes(modality.name)) {
       const message = `the capability ${quote(capability)} is of no use without "${modality.name}"`;
       const code = `needs_${modality.name}`;
@@ -26,14 +29,24 @@ export function checkCapabilities(
   });
 }
 
-/** The modality whose name or refinement the capability is. */
-function modalityOf(capability: Capability, modalities: Modalities): Modality {
-  const found = [...modalities.values()].find(
-    ({ name, refinements }) => name === capability || refinements.includes(capability),
-  );
-  if (!found) throw new Error(`No modality has the capability ${capability}.`);
-  return found;
-}
+/** The modality whose name or refinement each capability is; of several, the first. */
+const byCapability = oncePer(
+  (modalities: Modalities) =>
+    new Map(
+      [...modalities.values()]
+        .toReversed()
+        .flatMap((one) => [one.name, ...one.refinements].map((capability) => [capability, one])),
+    ),
+);
+
+/** Whether a manifest serves a modality. Many models ask that of the same few. */
+const isServed = oncePer(({ source }: Manifest) =>
+  oncePer(({ manifest }: Modality) =>
+    manifest.served_by.some((list) =>
+      list.every((operation) => source.marks.has(`/operations${join(operation)}`)),
+    ),
+  ),
+);
 
 function checkServed(
   source: Source,
@@ -43,9 +56,7 @@ function checkServed(
   { read: { manifest, provider } }: ReadUpstream,
 ): void {
   // A manifest with faults in its operations does not show what the provider can do.
-  const has = (operation: string) => manifest.source.marks.has(`/operations${join(operation)}`);
-  if (!manifest.data.operations || modality.manifest.served_by.some((list) => list.every(has)))
-    return;
+  if (!manifest.data.operations || isServed(manifest)(modality)) return;
   const served = Object.keys(manifest.data.operations).join(', ');
   const who = `the provider ${quote(provider.name)}`;
   const message = `${who} cannot serve the capability ${quote(capability)}`;

@@ -209,19 +209,18 @@ function merge(source: Source, part: Source): void {
     else if (!isRecord(block)) tellNoBlock(part, name, block);
     else for (const key of mergeBlock(source, part, name, block)) added.add(key);
   }
-  let isAdded = false;
+  // The marks of an entry's values follow its own.
+  let within: string | undefined;
   for (const [pointer, mark] of part.marks) {
-    // The marks of an entry's values follow its own.
-    if (isEntry(pointer)) isAdded = added.has(pointer);
-    if (!isAdded) continue;
+    if (within === undefined || !pointer.startsWith(within)) {
+      within = added.has(pointer) ? `${pointer}/` : undefined;
+      if (within === undefined) continue;
+    }
     source.marks.set(pointer, mark);
-    if (part.spoiled.has(pointer)) source.spoiled.add(pointer);
   }
-}
-
-/** Whether a pointer names a block or an entry of one, and nothing within it. */
-function isEntry(pointer: string): boolean {
-  return pointer.indexOf('/', pointer.indexOf('/', 1) + 1) <= 0;
+  for (const pointer of part.spoiled) {
+    if (source.marks.get(pointer)?.from === part) source.spoiled.add(pointer);
+  }
 }
 
 /** Answers the pointers of the entries that it has added, and of the block where it was absent. */

@@ -189,9 +189,8 @@ function withoutForeign(
     const shared = passthroughOfManifest(read.manifest);
     // Of as many fields as its manifest has, none is foreign.
     if (shared.size === every.size) return upstream;
-    const foreign = [...every].filter(
-      (field) =>
-        !shared.has(field) && !listed.includes(field) && upstream.rename[field] === undefined,
+    const foreign = without(every)(shared).filter(
+      (field) => !listed.includes(field) && upstream.rename[field] === undefined,
     );
     if (foreign.length === 0) return upstream;
     return { ...upstream, drop: [...new Set([...upstream.drop, ...foreign])] };
@@ -203,11 +202,21 @@ const passthroughOfManifest = oncePer(
   ({ data }: Manifest) => new Set((data.passthrough ?? []).filter((field) => field !== undefined)),
 );
 
-function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): ReadonlySet<string> {
-  const fields = new Set<string>();
-  for (const manifest of new Set(upstreams.map(({ read }) => read.manifest))) {
-    for (const field of passthroughOfManifest(manifest)) fields.add(field);
-  }
-  for (const field of entry.passthrough ?? []) if (field !== undefined) fields.add(field);
-  return fields;
+type Fields = ReadonlySet<string>;
+
+const without = oncePer((all: Fields) =>
+  oncePer((some: Fields) => [...all].filter((field) => !some.has(field))),
+);
+
+const withAll = oncePer((some: Fields) => oncePer((more: Fields) => new Set([...some, ...more])));
+
+/** Models whose upstreams have the same manifests share one set, unless they list own fields. */
+function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Fields {
+  const manifests = [...new Set(upstreams.map(({ read }) => read.manifest))];
+  const [first = NO_FIELDS, ...others] = manifests.map(passthroughOfManifest);
+  const shared = others.reduce<Fields>((some, more) => withAll(some)(more), first);
+  const own = (entry.passthrough ?? []).filter((field) => field !== undefined);
+  return own.length === 0 ? shared : new Set([...shared, ...own]);
 }
+
+const NO_FIELDS: Fields = new Set();

@@ -30,13 +30,20 @@ export function readPrice(
   if (amounts.input_per_million !== undefined && amounts.output_per_million === undefined) {
     price.input_only = true;
   }
-  for (const { units } of modalities.values()) {
-    for (const [unit, { read }] of Object.entries(units)) {
-      Object.assign(price, read?.(source, pointer + join(unit), amounts));
+  for (const { unit, read } of readersOf(modalities)) {
+    if (Object.hasOwn(amounts, unit)) {
+      Object.assign(price, read(source, pointer + join(unit), amounts));
     }
   }
   return price;
 }
+
+/** The units that are not of tokens, each with its own way to read it. */
+const readersOf = oncePer((modalities: Modalities) =>
+  [...modalities.values()].flatMap(({ units }) =>
+    Object.entries(units).flatMap(([unit, { read }]) => (read ? [{ unit, read }] : [])),
+  ),
+);
 
 const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
 
@@ -65,9 +72,10 @@ export function checkUnits(
   if (typeof entry !== 'object') return;
   const units = unitsOf(modalities);
   const given = source.keys(pointer) ?? [];
-  const listed = [...capabilities].join(', ');
-  for (const [unit, { pays }] of units) {
-    if (!given.includes(unit) || pays.some((one) => capabilities.has(one))) continue;
+  for (const unit of given) {
+    const pays = units.get(unit)?.pays;
+    if (!pays || pays.some((one) => capabilities.has(one))) continue;
+    const listed = [...capabilities].join(', ');
     const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
     const hint = `remove it: it pays for ${pays.join(', ')}`;
     source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
@@ -87,14 +95,16 @@ export function missingUnits(
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,
 ): [unit: string, Capability][] {
-  return [...unitsOf(modalities)].flatMap(([name, { units }]) => {
-    if (given.includes(name) || units.at(-1)?.is_class) return [];
+  const missing: [unit: string, Capability][] = [];
+  for (const [name, { units }] of unitsOf(modalities)) {
+    if (given.includes(name) || units.at(-1)?.is_class) continue;
     const paid = units
       .filter((unit) => unit.isWanted?.(given) !== false)
       .flatMap(({ pays }) => pays)
       .find((capability) => capabilities.has(capability));
-    return paid === undefined ? [] : [[name, paid]];
-  });
+    if (paid !== undefined) missing.push([name, paid]);
+  }
+  return missing;
 }
 
 /** Faults each wrong amount of a unit that may have several. */

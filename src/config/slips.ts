@@ -79,8 +79,9 @@ function checkReached(source: Source, { models, endpoints, modalities }: ReadFil
       if (name === 'route') reached.add((option as { capability?: unknown } | null)?.capability);
     }
   }
+  const all = [...modalities.keys()];
   for (const { id, capabilities } of models.values()) {
-    const own = [...modalities.keys()].filter((name) => capabilities.has(name as never));
+    const own = all.filter((name) => capabilities.has(name as never));
     const missing = own.filter((name) => !reached.has(name));
     if (missing.length === 0) continue;
     source.fault(`/models${join(id)}`, {
@@ -99,18 +100,13 @@ const RARE = 1_000;
 function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void {
   for (const [id, entry] of Object.entries(gateway.models ?? {})) {
     const upstreams = entry?.upstreams ?? [];
-    // A weight that is no number is told of, and was meant as one.
-    const weights = upstreams.map((one, at) => {
-      const place = `/models${join(id)}/upstreams${join(at)}/weight`;
-      return one?.weight ?? (source.marks.has(place) ? 1 : undefined);
-    });
+    const pointer = `/models${join(id)}/upstreams`;
     for (const [at, one] of upstreams.entries()) {
-      const pointer = `/models${join(id)}/upstreams${join(at)}`;
-      if (one?.weight !== undefined) checkWeight(source, `${pointer}/weight`, weights, at);
+      if (one?.weight !== undefined) checkWeight(source, pointer, upstreams, at);
       const isLast = at === upstreams.length - 1;
       const provider = providers.get(one?.provider ?? '')?.provider;
       if (isLast || !provider?.local || one?.weight !== undefined) continue;
-      source.fault(`/models${join(id)}/upstreams${join(at + 1)}`, {
+      source.fault(`${pointer}${join(at + 1)}`, {
         code: 'unreached_upstream',
         message: `this upstream is never tried: ${quote(provider.name)} before it always answers`,
         hint: 'write it first, or remove it',
@@ -120,10 +116,15 @@ function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void 
   }
 }
 
-type Weights = readonly (number | undefined)[];
+type Weighted = readonly ({ readonly weight?: number | undefined } | undefined)[];
 
 /** Neighbours with a weight share the calls; a weight alone has nobody to share them with. */
-function checkWeight(source: Source, pointer: string, weights: Weights, at: number): void {
+function checkWeight(source: Source, list: string, upstreams: Weighted, at: number): void {
+  // A weight that is no number is told of, and was meant as one.
+  const weights = upstreams.map((one, i) => {
+    return one?.weight ?? (source.marks.has(`${list}${join(i)}/weight`) ? 1 : undefined);
+  });
+  const pointer = `${list}${join(at)}/weight`;
   const own = weights[at];
   if (own === undefined) return;
   const before = weights.slice(0, at).findLastIndex((weight) => weight === undefined);

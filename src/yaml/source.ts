@@ -145,7 +145,7 @@ const EXTENSION = /^\/(?:(?:models|providers)\/[^/]*\/)?x-/;
  * nothing reads it but the aliases of its anchors.
  */
 export function isExtension(pointer: string): boolean {
-  return EXTENSION.test(pointer);
+  return pointer.includes('/x-') && EXTENSION.test(pointer);
 }
 
 /** The keys and indexes of a JSON pointer. */

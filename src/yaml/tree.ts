@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, visit } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, visit } from 'yaml';
 import type { Alias, Document, Node, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
 import type { ValueBudget } from './expand.js';
@@ -115,11 +115,12 @@ export class Tree {
   }
 
   /** A block's own entries, then those of its merge keys that it does not have itself. */
-  #entries(map: YAMLMap): Entry[] {
+  #entries(map: YAMLMap): Iterable<Entry> {
     const own = new Map<string, Entry>();
     const merged: Entry[] = [];
+    const start = offsetOf(map, 0);
     for (const pair of map.items) {
-      const key = offsetOf(pair.key, offsetOf(map, 0));
+      const key = offsetOf(pair.key, start);
       const name = this.#name(pair.key, key);
       if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
         merged.push(...this.#merged(pair.value, key));
@@ -128,7 +129,7 @@ export class Tree {
       }
     }
     for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
-    return [...own.values()];
+    return own.values();
   }
 
   #add(own: Map<string, Entry>, entry: Entry): void {
@@ -148,7 +149,7 @@ export class Tree {
     if (isSeq(node)) return node.items.flatMap((item) => this.#merged(item, offsetOf(item, place)));
     if (isMap(node) && !this.#open.has(node) && this.#countable(place)) {
       this.#open.add(node);
-      const entries = this.#entries(node);
+      const entries = [...this.#entries(node)];
       this.#open.delete(node);
       return entries;
     }
@@ -207,6 +208,5 @@ export class Tree {
 /** An empty value has no place of its own: its key's place is used. */
 function offsetOf(node: unknown, otherwise: number): number {
   if (isScalar(node) && node.source === '' && node.type === 'PLAIN') return otherwise;
-  const known = isScalar(node) || isAlias(node) || isMap(node) || isSeq(node);
-  return known ? (node.range?.[0] ?? otherwise) : otherwise;
+  return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
 }
