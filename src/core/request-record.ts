@@ -10,7 +10,10 @@ export interface UpstreamAttempt {
   fault: Fault | 'client_left' | null;
   /** The HTTP status of a failed answer; null where there was none, or it is not known. */
   status: number | null;
-  /** The upstream's short codes, such as `insufficient_quota`; null where it gave none. */
+  /**
+   * The upstream's short codes, such as `insufficient_quota`, or the system's for its connection,
+   * such as ECONNREFUSED; null where there was none.
+   */
   codes: string | null;
   /**
    * What went wrong, at most 200 characters; null where it answered. The upstream's own words are

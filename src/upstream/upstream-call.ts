@@ -3,6 +3,7 @@ import type { AbortListener, LightAbortSignal } from '../lib/in-flight.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
+import { systemCodes } from './system-code.js';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
@@ -229,7 +230,7 @@ export function connectionError(
 ): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (error.cause instanceof UpstreamError) return error.cause;
-  const options = { cause: error };
+  const options = { cause: error, codes: systemCodes(error) };
   if (reached === 'nothing') {
     return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
   }
