@@ -1,13 +1,21 @@
 import type { Fault } from './upstream-error.js';
 import type { TokenClass } from './usage.js';
 
+/** Why an attempt did not end in an answer; the last two are no fault of the upstream. */
+export type AttemptFault = Fault | 'client_left' | 'gateway_stopped';
+
+/** Whether the upstream is to blame for it. */
+export function isUpstreams(fault: AttemptFault): fault is Fault {
+  return fault !== 'client_left' && fault !== 'gateway_stopped';
+}
+
 /** One call to one upstream, as it ended. */
 export interface UpstreamAttempt {
   provider: string;
   /** The name under which the upstream knows the model. */
   model: string;
-  /** Null where it answered. `client_left` is no fault of the upstream. */
-  fault: Fault | 'client_left' | null;
+  /** Null where it answered. */
+  fault: AttemptFault | null;
   /** The HTTP status of a failed answer; null where there was none, or it is not known. */
   status: number | null;
   /**
