@@ -76,6 +76,11 @@ export class GatewayError extends Error {
   }
 }
 
+/** Whether the gateway itself has ended a request, because it stops: no fault of an upstream. */
+export function isStop(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'draining';
+}
+
 /** The refusal of a model that is not among those of the API key. */
 export function modelNotAllowed(id: string): GatewayError {
   const message = `This API key may not use the model "${id}": GET /v1/models lists those it may.`;

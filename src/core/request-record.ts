@@ -1,16 +1,27 @@
 import type { Fault } from './upstream-error.js';
 import type { TokenClass } from './usage.js';
 
+/** Why an attempt did not end in an answer; the last two are no fault of the upstream. */
+export type AttemptFault = Fault | 'client_left' | 'gateway_stopped';
+
+/** Whether the upstream is to blame for it. */
+export function isUpstreams(fault: AttemptFault): fault is Fault {
+  return fault !== 'client_left' && fault !== 'gateway_stopped';
+}
+
 /** One call to one upstream, as it ended. */
 export interface UpstreamAttempt {
   provider: string;
   /** The name under which the upstream knows the model. */
   model: string;
-  /** Null where it answered. `client_left` is no fault of the upstream. */
-  fault: Fault | 'client_left' | null;
+  /** Null where it answered. */
+  fault: AttemptFault | null;
   /** The HTTP status of a failed answer; null where there was none, or it is not known. */
   status: number | null;
-  /** The upstream's short codes, such as `insufficient_quota`; null where it gave none. */
+  /**
+   * The upstream's short codes, such as `insufficient_quota`, or the system's for its connection,
+   * such as ECONNREFUSED; null where there was none.
+   */
   codes: string | null;
   /**
    * What went wrong, at most 200 characters; null where it answered. The upstream's own words are

@@ -45,7 +45,10 @@ export class UpstreamError extends Error {
   readonly param: string | undefined;
   /** The HTTP status of the upstream's answer, where there was one. */
   readonly status: number | undefined;
-  /** The upstream's short codes, which hold nothing of what a customer wrote. */
+  /**
+   * The upstream's short codes, or the system's for its connection, such as ECONNREFUSED. They hold
+   * nothing of what a customer wrote.
+   */
   readonly codes: readonly string[];
   constructor(
     readonly fault: Fault,

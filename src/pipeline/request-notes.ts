@@ -1,6 +1,6 @@
 import { FLAGS, MESSAGE_CHARACTERS, type RequestRecord } from '../core/request-record.js';
-import type { UpstreamAttempt } from '../core/request-record.js';
-import { GatewayError } from '../core/errors.js';
+import type { AttemptFault, UpstreamAttempt } from '../core/request-record.js';
+import { GatewayError, isStop } from '../core/errors.js';
 import type { Upstream } from '../core/model.js';
 import { FAULT_MESSAGES, UpstreamError } from '../core/upstream-error.js';
 import { toClientError } from '../upstream/to-client-error.js';
@@ -53,15 +53,15 @@ export class RequestNotes {
   }
 
   /**
-   * The upstream has failed, or its client has left. Its own words are kept only once the client is
-   * told them, as they may name the upstream.
+   * The upstream has failed, its client has left, or the gateway stops. The upstream's own words
+   * are kept only once the client is told them, as they may name the upstream.
    */
   failed(error: unknown): void {
     this.ended();
     const last = this.attempts.at(-1);
     if (!last) return;
     if (!(error instanceof UpstreamError)) {
-      last.fault = error instanceof ClientDisconnected ? 'client_left' : 'broken';
+      last.fault = faultOf(error);
       last.message = messageOf(error);
       return;
     }
@@ -77,7 +77,7 @@ export class RequestNotes {
     this.failed(error);
     this.flags |= FLAGS.cut;
     if (!(error instanceof UpstreamError)) {
-      this.code = 'internal_error';
+      this.code = isStop(error) ? 'draining' : 'internal_error';
       return;
     }
     this.code = toClientError(error).code;
@@ -93,6 +93,11 @@ export class RequestNotes {
   spoke(): void {
     this.first_token_ms ??= this.elapsed_ms;
   }
+}
+
+function faultOf(error: unknown): AttemptFault {
+  if (error instanceof ClientDisconnected) return 'client_left';
+  return isStop(error) ? 'gateway_stopped' : 'broken';
 }
 
 /** Why the gateway itself has ended an attempt. */

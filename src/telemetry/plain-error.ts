@@ -25,12 +25,13 @@ function upstreamError(error: Error): UpstreamError | undefined {
 export function upstreamFault(error: UpstreamError) {
   const { fault, status, codes, isQuoted, cause } = error;
   const message = isQuoted ? WITHHELD : error.message.slice(0, MESSAGE_CHARACTERS);
+  const reason = !isQuoted && cause instanceof Error ? reasonOf(cause) : undefined;
   return {
     fault,
     ...(status !== undefined && { status }),
     ...(codes.length > 0 && { codes: codes.join(', ').slice(0, MESSAGE_CHARACTERS) }),
     message,
-    ...(!isQuoted && cause instanceof Error && { cause: reasonOf(cause) }),
+    ...(reason !== undefined && !codes.includes(reason) && { cause: reason }),
   };
 }
 

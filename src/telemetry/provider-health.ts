@@ -1,3 +1,4 @@
+import { isStop } from '../core/errors.js';
 import { UpstreamError, type Fault } from '../core/upstream-error.js';
 
 /** The calls counted within the window, and the last of each kind. Times in ms since 1970. */
@@ -54,7 +55,9 @@ export class ProviderHealth {
     tally.last_success_ms = now_ms;
   }
 
+  /** A call that the gateway ended because it stops has told nothing of its upstream. */
   failed(provider: string, error: unknown): void {
+    if (isStop(error)) return;
     const now_ms = this.now();
     const tally = this.#tally(provider);
     const minute = minuteOf(tally, now_ms);

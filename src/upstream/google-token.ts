@@ -1,6 +1,7 @@
 import { isRecord } from '../lib/is-record.js';
 import type { ServiceAccount } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
+import { systemCodes } from './system-code.js';
 
 export interface Token {
   value: string;
@@ -45,10 +46,10 @@ export async function fetchToken(account: ServiceAccount): Promise<Token> {
 /** Keeps only the message of a library's error, which also holds the request and its assertion. */
 function faultOf(error: unknown): UpstreamError {
   const said = error instanceof Error ? error.message.slice(0, 300) : '';
-  const options = { cause: new Error(`No access token: ${said}`) };
-  return wasRefused(error)
-    ? new UpstreamError('credentials', REFUSED, undefined, options)
-    : new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
+  const cause = new Error(`No access token: ${said}`);
+  if (wasRefused(error)) return new UpstreamError('credentials', REFUSED, undefined, { cause });
+  const options = { cause, codes: systemCodes(error) };
+  return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
 }
 
 /** False where the token server cannot be reached, or fails itself. */

@@ -3,6 +3,8 @@ import type { AbortListener, LightAbortSignal } from '../lib/in-flight.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
+import { isStop } from '../core/errors.js';
+import { systemCodes } from './system-code.js';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
@@ -229,7 +231,7 @@ export function connectionError(
 ): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (error.cause instanceof UpstreamError) return error.cause;
-  const options = { cause: error };
+  const options = { cause: error, codes: systemCodes(error) };
   if (reached === 'nothing') {
     return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
   }
@@ -280,7 +282,7 @@ export async function* inflate(
   try {
     for await (const chunk of inflater) yield chunk;
   } catch (error) {
-    if (error instanceof UpstreamError) throw error;
+    if (error instanceof UpstreamError || isStop(error)) throw error;
     const message = "The upstream's compressed answer cannot be read.";
     throw new UpstreamError('broken', message, undefined, { cause: error });
   }

@@ -157,6 +157,7 @@ describe('what a record keeps of a failed attempt', () => {
     expect(attempts[0]).to.deep.include({
       fault: 'unreachable',
       status: null,
+      codes: 'ECONNREFUSED',
       message: 'The upstream is unreachable.',
     });
     house.upstream.close = () => Promise.resolve();

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { merged, ProviderHealth, WINDOW_MINUTES } from '../../src/telemetry/provider-health.js';
+import { GatewayError } from '../../src/core/errors.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
 const MINUTE_MS = 60_000;
@@ -32,6 +33,12 @@ describe('the health of providers', () => {
       last_success_ms: now_ms - 1,
       last_failure: { at_ms: now_ms, fault: 'timeout', message: 'The upstream timed out.' },
     });
+  });
+
+  it('counted a call as failed that the gateway had cut as it stopped', () => {
+    outcomes.answered('acme');
+    outcomes.failed('acme', new GatewayError('draining', 'The gateway stopped.'));
+    expect(one()).to.deep.include({ answered: 1, refused: 0, failed: 0, last_failure: null });
   });
 
   it('shows no message of an unknown error', () => {

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { GatewayError } from '../../src/core/errors.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
+import { connectionError } from '../../src/upstream/upstream-call.js';
 import { inColour, plain } from '../../src/lib/colour.js';
-import { plainError } from '../../src/telemetry/plain-error.js';
+import { plainError, upstreamFault } from '../../src/telemetry/plain-error.js';
 import { entryText } from '../../src/telemetry/text-log.js';
 
 /** The text of one line, without its time. */
@@ -47,6 +48,14 @@ describe('the log on a terminal', () => {
         cause: 'ECONNREFUSED',
       });
     }
+  });
+
+  it('says the code of a connection once', () => {
+    const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const fault = connectionError(cause, 'nothing');
+    const message = 'The upstream is unreachable.';
+    const wanted = { fault: 'unreachable', codes: 'ECONNREFUSED', message };
+    expect(upstreamFault(fault)).to.deep.equal(wanted);
   });
 
   it('gives the terminal no orders from outside', () => {

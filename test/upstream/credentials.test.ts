@@ -140,7 +140,8 @@ describe('the access tokens of a service account', () => {
   it('are missed as unreachable where there is no token server, and asked for again', async () => {
     const server = await tokenServer();
     const account = { ...server.account, token_url: 'http://127.0.0.1:9/token' };
-    expect((await faultOf(google.token(account))).fault).to.equal('unreachable');
+    const { fault, codes } = await faultOf(google.token(account));
+    expect({ fault, codes }).to.deep.equal({ fault: 'unreachable', codes: ['ECONNREFUSED'] });
     account.token_url = server.account.token_url;
     expect(await google.token(account)).to.equal('token-1');
   });

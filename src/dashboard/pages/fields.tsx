@@ -20,17 +20,22 @@ export function Field(props: {
         aria-describedby={said.join(' ') || undefined}
         {...input}
       />
-      {fault !== undefined && (
-        <span class="wrong" id={`${name}-fault`}>
-          {fault}
-        </span>
-      )}
+      <Fault name={name} fault={fault} />
       {hint && (
         <span class="hint" id={`${name}-hint`}>
           {hint}
         </span>
       )}
     </div>
+  );
+}
+
+function Fault(props: { name: string; fault: string | undefined }): JSX.Element | null {
+  if (props.fault === undefined) return null;
+  return (
+    <span class="wrong" id={`${props.name}-fault`}>
+      {props.fault}
+    </span>
   );
 }
 
@@ -45,17 +50,25 @@ export function Choice(props: {
   name: string;
   value?: string | undefined;
   options: readonly Option[];
+  fault?: string | undefined;
 }): JSX.Element {
+  const { name, fault } = props;
   return (
     <div class="field">
-      <label for={props.name}>{props.label}</label>
-      <select id={props.name} name={props.name}>
+      <label for={name}>{props.label}</label>
+      <select
+        id={name}
+        name={name}
+        aria-invalid={fault === undefined ? undefined : 'true'}
+        aria-describedby={fault === undefined ? undefined : `${name}-fault`}
+      >
         {props.options.map(({ value, name }) => (
           <option value={value} selected={value === props.value}>
             {name}
           </option>
         ))}
       </select>
+      <Fault name={name} fault={fault} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { GatewayError } from '../../core/errors.js';
 import type { Key } from '../../store/keys/keys.js';
 import { dayBefore } from '../views/moments.js';
 import type { UsageRange } from '../views/usage.js';
@@ -14,11 +15,14 @@ interface FilterProps {
   models: readonly string[];
   keys: readonly Key[];
   now_ms: number;
+  /** Where the days cannot be read: what is said, and of which of them. */
+  wrong?: Pick<GatewayError, 'message' | 'param'>;
 }
 
 /** The form of the filter, which is the page's address. */
 export function UsageFilters(props: FilterProps): JSX.Element {
-  const { query, range, models, keys } = props;
+  const { query, range, models, keys, wrong } = props;
+  const faultOf = (name: string) => (wrong?.param === name ? wrong.message : undefined);
   return (
     <form class="filters" method="get" action="/usage">
       <nav class="segments" aria-label="Range">
@@ -26,8 +30,13 @@ export function UsageFilters(props: FilterProps): JSX.Element {
           <Preset days={days} {...props} />
         ))}
       </nav>
-      <Field label="From" name="from" input={{ type: 'date', value: range.from }} />
-      <Field label="To" name="to" input={{ type: 'date', value: range.to }} />
+      <Field
+        label="From"
+        name="from"
+        fault={faultOf('from')}
+        input={{ type: 'date', value: range.from }}
+      />
+      <Field label="To" name="to" fault={faultOf('to')} input={{ type: 'date', value: range.to }} />
       <Choice
         label="Model"
         name="model"

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
 import type { LatencyRow, TotalsRow } from '../../store/requests/request-types.js';
-import type { Grouping } from '../views/usage.js';
+import type { GatewayError } from '../../core/errors.js';
+import { usageRange, wrongDays, type Grouping } from '../views/usage.js';
 import { paceOf, usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
 import { signedIn } from './guard.js';
@@ -14,6 +15,7 @@ import { UsageFilters } from './usage-filters.js';
 import { UsageTable } from './usage-table.js';
 import { csvPath, readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
 
+const ABOUT = 'What was used and what it cost. Days begin at midnight UTC.';
 const CUT =
   'Models and keys together are told apart for 31 days at most, and for fewer where very many ' +
   'calls were made: these are the last ones.';
@@ -28,19 +30,51 @@ export function usageRoute(services: DashboardServices): Route {
     answer: async (ctx, visitor) => {
       const { session } = signedIn(visitor);
       const query = readUsageQuery(ctx.query);
-      sendPage(ctx, visitor, {
-        title: 'Usage',
-        about: 'What was used and what it cost. Days begin at midnight UTC.',
-        actions: (
-          <a class="button" href={csvPath(query)} download>
-            <Icon name="download" />
-            Download CSV
-          </a>
-        ),
-        body: await usageBody(query, session.account_id, services, ctx),
-      });
+      const page = { title: 'Usage', about: ABOUT };
+      const wrong = wrongDays(query, services.now());
+      if (wrong !== undefined) {
+        const body = await unreadBody(query, session.account_id, services, wrong);
+        sendPage(ctx, visitor, { ...page, body }, wrong.status);
+        return;
+      }
+      const body = await usageBody(query, session.account_id, services, ctx);
+      sendPage(ctx, visitor, { ...page, actions: <Download query={query} />, body });
     },
   };
+}
+
+function Download({ query }: { query: UsageQuery }): JSX.Element {
+  return (
+    <a class="button" href={csvPath(query)} download>
+      <Icon name="download" />
+      Download CSV
+    </a>
+  );
+}
+
+/** The filter as it was asked for, with what is wrong with its days. */
+async function unreadBody(
+  query: UsageQuery,
+  account_id: string,
+  { store, now, configuration: { models } }: DashboardServices,
+  wrong: GatewayError,
+): Promise<JSX.Element> {
+  const { from = '', to = '' } = query;
+  const keys = await store.keys(account_id);
+  const range = { ...usageRange({}, now()), from, to };
+  return (
+    <>
+      <UsageFilters {...{ query, range, keys, wrong }} models={[...models.keys()]} now_ms={now()} />
+      <Card flush>
+        <Empty title="The filter cannot be read">
+          <p>Nothing is added up until it is mended or cleared.</p>
+          <a class="button" href="/usage">
+            Clear the filter
+          </a>
+        </Empty>
+      </Card>
+    </>
+  );
 }
 
 async function usageBody(

@@ -32,6 +32,39 @@ export function filterOf({ from, to, model, key, account, provider, status }: Re
   return filter;
 }
 
+/** The parameters that a filter may have wrong, and what is said of each. */
+export type WrongFilter = Partial<Record<'from' | 'to' | 'status', string>>;
+
+/** A filter without what cannot be read of it, and what is said of that. */
+export interface Readable {
+  query: RequestQuery;
+  filter: RequestFilter;
+  wrong: WrongFilter;
+}
+
+/** The part of a filter that can be read, for a page that tells of the rest. */
+export function readableOf(asked: RequestQuery): Readable {
+  const query = { ...asked };
+  const wrong: WrongFilter = {};
+  for (const name of ['from', 'to', 'status'] as const) {
+    const fault = faultOf({ [name]: query[name] });
+    if (fault === undefined) continue;
+    wrong[name] = fault;
+    delete query[name];
+  }
+  return { query, filter: filterOf(query), wrong };
+}
+
+function faultOf(query: RequestQuery): string | undefined {
+  try {
+    filterOf(query);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return error.message;
+    throw error;
+  }
+}
+
 function statusOf(text: string | undefined): Pick<RequestFilter, 'failed' | 'status'> {
   if (text === undefined) return {};
   if (text === 'failed') return { failed: true };

@@ -50,6 +50,20 @@ export function usageRange(
   return { from: dayName(from_ms), to: dayName(last_ms), from_ms, to_ms: last_ms + DAY_MS };
 }
 
+/** What `usageRange` throws for the days that were asked for; undefined where it reads them. */
+export function wrongDays(
+  asked: Parameters<typeof usageRange>[0],
+  now_ms: number,
+): GatewayError | undefined {
+  try {
+    usageRange(asked, now_ms);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
 /** Sums rows by day, model or key, within the filter. */
 export function groupUsage(
   rows: readonly UsageRow[],

@@ -1,5 +1,5 @@
 import type { Model, Upstream } from '../../core/model.js';
-import { GatewayError } from '../../core/errors.js';
+import { GatewayError, isStop } from '../../core/errors.js';
 import type { Answer, Sending, Work } from '../../pipeline/work.js';
 import type { TaskCall, TaskIntent, TaskJob, TaskTarget } from '../../store/tasks/task-types.js';
 import type { VideoCall } from './codec.js';
@@ -119,7 +119,7 @@ async function accept(
 
 async function giveUp(error: unknown, { request_id, hold, services }: Sending): Promise<void> {
   const { store, now, log, configuration } = services;
-  const isTold = error instanceof GatewayError && error.code !== 'draining';
+  const isTold = error instanceof GatewayError && !isStop(error);
   const why = isTold ? error.message : UNSURE;
   try {
     const due_ms = now() + configuration.limits.task_ms;

@@ -3,7 +3,11 @@ import type { Context, Tracer } from '@opentelemetry/api';
 import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import type { Configuration } from '../../core/configuration.js';
-import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.js';
+import {
+  isUpstreams,
+  type RequestRecord,
+  type UpstreamAttempt,
+} from '../../core/request-record.js';
 import { createOtlpExporter } from '../../upstream/otlp-exporter.js';
 import type { EndedRequest } from '../request-recorder.js';
 import type { View } from '../view.js';
@@ -104,7 +108,7 @@ export class Traces implements View {
     const attributes = attemptAttributes(attempt, record, operation, provider);
     const options = { kind, startTime, attributes };
     const span = this.#tracer.startSpan(`${operation} ${attempt.model}`, options, context);
-    if (attempt.fault !== null && attempt.fault !== 'client_left')
+    if (attempt.fault !== null && isUpstreams(attempt.fault))
       span.setStatus({ code: api.SpanStatusCode.ERROR });
     span.end(startTime + attempt.took_ms);
   }

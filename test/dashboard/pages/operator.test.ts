@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, visit } from '../../helpers/browser.js';
+import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/browser.js';
 import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
@@ -133,6 +133,53 @@ describeInBrowser('the pages of operators', (browser) => {
     }, 'the task fails');
     await page.goto('/operator/tasks?status=FAILED');
     expect(await page.textContent('tbody tr')).to.include('not charged');
+  });
+
+  it('lead from a task to its request, and nowhere where its record is gone', async () => {
+    const { gateway, account, secret, key_id } = dashboard;
+    const { store } = gateway;
+    await store.tasks.begin({
+      id: 'kept-no-record',
+      account_id: account.id,
+      key_id,
+      model: 'google/veo-3.1',
+      provider: 'simulator',
+      upstream_model: 'veo-3.1',
+      price_nano: 0n,
+      call: {
+        resolution: '720p',
+        duration_seconds: 8,
+        generate_audio: true,
+        aspect_ratio: '16:9',
+        sample_count: 1,
+      },
+      hold_nano: 0n,
+      due_ms: Date.now() + 60_000,
+    });
+    const answer = await fetch(`${dashboard.url}/v1/queue/google/veo-3.1`, {
+      method: 'POST',
+      body: JSON.stringify({ prompt: 'a lake', parameters: { duration_seconds: 1 } }),
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    });
+    const { request_id } = (await answer.json()) as { request_id: string };
+    await until(async () => (await store.requests.one(request_id)) !== undefined, 'its record');
+    for (const width of [1280, 390]) {
+      const session = await dashboard.signIn(account.id, true);
+      const look = { session, width, javaScriptEnabled: false };
+      const { page, faults } = await visit(browser(), dashboard.url, look);
+      await page.goto('/operator/tasks');
+      const rows = page.locator('tbody tr');
+      const gone = rows.filter({ hasText: 'kept-no-recor' });
+      expect(await gone.locator('.lead a').count()).to.equal(0);
+      await expectNoSidewaysScroll(page);
+      await rows
+        .filter({ hasText: request_id.slice(0, 13) })
+        .locator('.lead a')
+        .first()
+        .click();
+      await page.waitForURL(`**/operator/requests/${request_id}`);
+      expect(faults).to.deep.equal([]);
+    }
   });
 
   it('are for operators only', async () => {

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { describeInBrowser, follow, visit, type BrowserLook } from '../../helpers/browser.js';
+import {
+  describeInBrowser,
+  expectNoSidewaysScroll,
+  follow,
+  visit,
+  type BrowserLook,
+} from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { seedMonth } from '../../helpers/seed-month.js';
 
@@ -126,14 +132,31 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(await page.locator('tbody a').first().getAttribute('href')).to.equal(newest);
   });
 
-  it('say so where a range makes no sense', async () => {
-    const { page } = await open('/');
-    const answer = await page.goto('/usage?from=2026-02-30');
-    expect(answer?.status()).to.equal(400);
-    expect(await page.textContent('main')).to.include('must be a day');
-    await page.getByRole('link', { name: 'Clear the filter' }).click();
-    expect(await page.textContent('h1')).to.equal('Usage');
-  });
+  for (const width of [1280, 390]) {
+    it(`lost their menu over a range that makes no sense at ${width} px`, async () => {
+      const { page } = await open('/', { width, javaScriptEnabled: false });
+      for (const [query, said] of [
+        ['from=2026-02-30', 'from must be a day such as 2026-11-21.'],
+        ['from=2026-11-20&to=2026-11-19', 'from must not be after to.'],
+        ['from=2020-01-01', 'At most 366 days can be asked for at once.'],
+        ['to=never', 'to must be a day such as 2026-11-21.'],
+      ]) {
+        expect((await page.goto(`/usage?${query}`))?.status(), query).to.equal(400);
+        expect(await page.locator('.side').count()).to.equal(1);
+        expect(await page.locator('.filters .wrong').allTextContents()).to.deep.equal([said]);
+        await expectNoSidewaysScroll(page);
+      }
+      await page.goto('/usage?from=2026-11-20&to=2026-11-19&model=gpt-4o-mini');
+      expect(await page.getByLabel('To', { exact: true }).inputValue()).to.equal('2026-11-19');
+      expect(await page.getByLabel('Model').inputValue()).to.equal('gpt-4o-mini');
+      await page.getByLabel('To', { exact: true }).fill('2026-11-20');
+      await follow(page.getByRole('button', { name: 'Apply' }));
+      expect(await page.getByRole('img', { name: 'Spend by hour' }).count()).to.equal(1);
+      await page.goto('/usage?from=2026-02-30');
+      await follow(page.getByRole('link', { name: 'Clear the filter' }));
+      expect(await page.locator('.plot g').count()).to.equal(30);
+    });
+  }
 
   it('show nothing of one account to another, whose first call they explain', async () => {
     const newcomer = await dashboard.gateway.store.createAccount('newcomer', 0n);

@@ -137,6 +137,28 @@ describeInBrowser('the pages of requests', (browser) => {
     expect(await own.locator('tbody tr').count()).to.equal(50);
   });
 
+  for (const width of [1280, 390]) {
+    it(`lost their menu over a filter that cannot be read at ${width} px`, async () => {
+      for (const path of ['/requests', '/operator/requests']) {
+        const { page } = await open(path, width, true);
+        const query = 'from=nonsense&status=abc&model=gpt-4o-mini';
+        const answer = await page.goto(`${path}?${query}`);
+        expect(answer?.status()).to.equal(400);
+        expect(await page.locator('.side').count()).to.equal(1);
+        expect(await page.locator('.filters .wrong').allTextContents()).to.deep.equal([
+          'from must be a day or a minute, such as 2026-11-21 or 2026-11-21T14:05.',
+          'status must be failed, a status such as 502, or a class such as 5xx.',
+        ]);
+        expect(await page.getByLabel('Model').inputValue()).to.equal('gpt-4o-mini');
+        expect(await page.locator('tbody tr').count()).to.equal(0);
+        expect(await page.getByRole('link', { name: 'Older requests' }).count()).to.equal(0);
+        await expectNoSidewaysScroll(page);
+        await follow(page.getByRole('button', { name: 'Apply' }));
+        expect(await page.locator('tbody tr').count()).to.be.at.least(1);
+      }
+    });
+  }
+
   it('say what is wrong with a time, a status or a cursor', async () => {
     const { page } = await open('/requests', 1280, false);
     for (const [query, said] of [

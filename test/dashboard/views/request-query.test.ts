@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { GatewayError } from '../../../src/core/errors.js';
 import {
   filterOf,
+  readableOf,
   readRequestQuery,
   requestsPath,
 } from '../../../src/dashboard/views/request-query.js';
@@ -48,6 +49,17 @@ describe('the filter of requests in an address', () => {
         .to.throw(GatewayError)
         .with.property('param', name);
     }
+  });
+
+  it('is read without its wrong parts, of which each is named', () => {
+    const { query, filter, wrong } = readableOf({ from: 'x', to: '2026-02-30', model: 'm' });
+    expect({ query, filter }).to.deep.equal({ query: { model: 'm' }, filter: { model: 'm' } });
+    expect(Object.keys(wrong)).to.deep.equal(['from', 'to']);
+    expect(readableOf({ status: '5' })).to.deep.equal({
+      query: { status: '5' },
+      filter: { status: 5 },
+      wrong: {},
+    });
   });
 
   it('is written with changes, of which an empty one takes away', () => {

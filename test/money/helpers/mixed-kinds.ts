@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { chatJson, chatSse, play, sse, type Received } from '../../helpers/upstream.js';
-import type { Fault } from '../../../src/core/upstream-error.js';
-import type { RequestFlag } from '../../../src/core/request-record.js';
+import type { AttemptFault, RequestFlag } from '../../../src/core/request-record.js';
 
 /** How a client treats its call. */
 type Manner = 'reads' | 'leaves-early' | 'leaves-in-stream' | 'sends-twice';
@@ -21,7 +20,7 @@ export interface Kind {
   code: string | null;
   model: string | null;
   provider: string | null;
-  faults: readonly (Fault | 'client_left' | null)[];
+  faults: readonly (AttemptFault | null)[];
   /** Prompt and completion; undefined where the gateway has to estimate them. */
   tokens: readonly [number | null, number | null] | undefined;
   /** In nano-dollars; undefined where it follows from an estimate. */

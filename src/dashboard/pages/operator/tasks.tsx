@@ -3,6 +3,7 @@ import type { Task, TaskStatus } from '../../../store/tasks/task-types.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
 import { isMoment, pageOf, readCursor } from '../../views/cursor.js';
 import { sendPage } from '../page.js';
+import { requestPath } from '../requests/scope.js';
 import { Ago, Badge, Card, Empty, Money, type Mood } from '../parts.js';
 
 const PATH = '/operator/tasks';
@@ -49,13 +50,17 @@ async function tasksBody(
   });
   const { rows, next_cursor } = pageOf(tasks, PAGE, ({ created_ms, id }) => [created_ms, id]);
   const ids = [...new Set(rows.map(({ account_id }) => account_id))];
-  const accounts = await Promise.all(ids.map((id) => store.account(id)));
+  const [accounts, records] = await Promise.all([
+    Promise.all(ids.map((id) => store.account(id))),
+    Promise.all(rows.map(({ id }) => store.requests.one(id))),
+  ]);
+  const asked = new Set(records.map((record) => record?.id));
   const names = new Map(accounts.map((account) => [account?.id ?? '', account?.name ?? '']));
   return (
     <>
       <Card flush>
         {rows.length > 0 ? (
-          <TaskTable tasks={rows} names={names} now_ms={now()} />
+          <TaskTable tasks={rows} names={names} asked={asked} now_ms={now()} />
         ) : (
           <NoTask isFiltered={status !== undefined} />
         )}
@@ -108,8 +113,11 @@ function NoTask({ isFiltered }: { isFiltered: boolean }): JSX.Element {
 function TaskTable(props: {
   tasks: readonly Task[];
   names: ReadonlyMap<string, string>;
+  /** The tasks whose request has a record: a task may outlive it. */
+  asked: ReadonlySet<string | undefined>;
   now_ms: number;
 }): JSX.Element {
+  const { tasks, names, asked, now_ms } = props;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Tasks">
       <table class="fold">
@@ -125,8 +133,13 @@ function TaskTable(props: {
           </tr>
         </thead>
         <tbody>
-          {props.tasks.map((task) => (
-            <TaskRow task={task} account={props.names.get(task.account_id)} now_ms={props.now_ms} />
+          {tasks.map((task) => (
+            <TaskRow
+              task={task}
+              account={names.get(task.account_id)}
+              isAsked={asked.has(task.id)}
+              now_ms={now_ms}
+            />
           ))}
         </tbody>
       </table>
@@ -134,14 +147,24 @@ function TaskTable(props: {
   );
 }
 
-function TaskRow(props: { task: Task; account: string | undefined; now_ms: number }): JSX.Element {
-  const { task, account } = props;
+function TaskRow(props: {
+  task: Task;
+  account: string | undefined;
+  isAsked: boolean;
+  now_ms: number;
+}): JSX.Element {
+  const { task, account, isAsked } = props;
+  const model = <strong>{task.model}</strong>;
   const { name, mood } = STATES[task.status];
   const { resolution, duration_seconds, sample_count } = task.call;
   return (
     <tr>
       <td class="lead">
-        <strong>{task.model}</strong>
+        {isAsked ? (
+          <a href={requestPath({ path: '/operator/requests' }, task.id)}>{model}</a>
+        ) : (
+          model
+        )}
         <div class="hint">
           {sample_count > 1 && `${sample_count} × `}
           {duration_seconds} s, {resolution} · <code>{task.id.slice(0, 13)}…</code>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Key } from '../../../store/keys/keys.js';
 import type { DashboardServices } from '../../types.js';
 import { dayBefore, momentName, readMoment } from '../../views/moments.js';
-import { requestsPath, type RequestQuery } from '../../views/request-query.js';
+import { requestsPath, type RequestQuery, type WrongFilter } from '../../views/request-query.js';
 import { Choice, Field, type Option } from '../fields.js';
 import type { Scope } from './scope.js';
 import type { RequestNames } from './table.js';
@@ -21,22 +21,24 @@ const ANY: Option = { value: '', name: 'All' };
 /** The form of a list's filter, which is its address. */
 export function Filters(props: {
   query: RequestQuery;
+  wrong: WrongFilter;
   scope: Scope;
   keys: readonly Key[];
   names: RequestNames;
   services: DashboardServices;
 }): JSX.Element {
-  const { query, scope, keys, services } = props;
+  const { query, wrong, scope, keys, services } = props;
   const { models, providers } = services.configuration;
   return (
     <form class="filters" method="get" action={scope.path}>
-      <Moment label="From (UTC)" name="from" query={query} />
-      <Moment label="To (UTC)" name="to" query={query} />
+      <Moment label="From (UTC)" name="from" query={query} fault={wrong.from} />
+      <Moment label="To (UTC)" name="to" query={query} fault={wrong.to} />
       <Choice
         label="Status"
         name="status"
         value={query.status}
         options={choices(STATUSES, query.status)}
+        fault={wrong.status}
       />
       <Choice
         label="Model"
@@ -78,11 +80,18 @@ function OperatorFilters(props: {
   );
 }
 
-function Moment(props: { label: string; name: 'from' | 'to'; query: RequestQuery }): JSX.Element {
-  const { label, name, query } = props;
+function Moment(props: {
+  label: string;
+  name: 'from' | 'to';
+  query: RequestQuery;
+  fault: string | undefined;
+}): JSX.Element {
+  const { label, name, query, fault } = props;
   const text = query[name];
   const value = text === undefined ? undefined : momentName(readMoment(name, text));
-  return <Field label={label} name={name} input={{ type: 'datetime-local', value }} />;
+  return (
+    <Field label={label} name={name} fault={fault} input={{ type: 'datetime-local', value }} />
+  );
 }
 
 function choices(

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { isName, pageOf, readCursor } from '../../views/cursor.js';
-import { filterOf, readRequestQuery, requestsPath } from '../../views/request-query.js';
-import type { RequestQuery } from '../../views/request-query.js';
+import { readableOf, readRequestQuery, requestsPath } from '../../views/request-query.js';
+import type { RequestQuery, WrongFilter } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import type { Key } from '../../../store/keys/keys.js';
 import type { RequestRecord } from '../../../core/request-record.js';
@@ -28,13 +28,14 @@ export function requestsRoutes(services: DashboardServices): Route[] {
       const typed = typeof asked === 'string' ? asked.trim().slice(0, TYPED_CHARACTERS) : '';
       const found = await find(typed, scope, visitor, services);
       if (found) return seeOther(ctx, requestPath(scope, found.id));
+      const { body, wrong } = await listBody(ctx, { typed, scope, visitor, services });
       const page = {
         title: scope.title,
         about: ABOUT[scope.path],
         actions: <Search scope={scope} typed={typed} />,
-        body: await listBody(ctx, { typed, scope, visitor, services }),
+        body,
       };
-      sendPage(ctx, visitor, page, typed === '' ? 200 : 404);
+      sendPage(ctx, visitor, page, statusOf(typed, wrong));
     },
   }));
 }
@@ -62,37 +63,52 @@ interface Asked {
   services: DashboardServices;
 }
 
-async function listBody(ctx: DashboardContext, asked: Asked): Promise<JSX.Element> {
+interface Listed {
+  body: JSX.Element;
+  wrong: WrongFilter;
+}
+
+function statusOf(typed: string, wrong: WrongFilter): number {
+  if (Object.keys(wrong).length > 0) return 400;
+  return typed === '' ? 200 : 404;
+}
+
+/** Where a part of the filter cannot be read, nothing is listed: more would fit than was meant. */
+async function listBody(ctx: DashboardContext, asked: Asked): Promise<Listed> {
   const { typed, scope, visitor, services } = asked;
   const { store, now } = services;
-  const query = await namedQuery(readRequestQuery(ctx.query), scope, services);
-  const filter = within(scope, visitor, filterOf(query));
+  const read = readableOf(await namedQuery(readRequestQuery(ctx.query), scope, services));
+  const { query, wrong } = read;
+  const filter = within(scope, visitor, read.filter);
+  const isWrong = Object.keys(wrong).length > 0;
   const { cursor } = ctx.query;
   const before = typeof cursor === 'string' ? readCursor(cursor, isName) : undefined;
+  const place = { limit: PAGE + 1, ...(before !== undefined && { before }) };
   const [records, keys] = await Promise.all([
-    store.requests.page({ ...filter, limit: PAGE + 1, ...(before !== undefined && { before }) }),
+    isWrong ? [] : store.requests.page({ ...filter, ...place }),
     filter.account_id === undefined ? [] : store.keys(filter.account_id),
   ]);
-  const { rows, next_cursor } = pageOf(records, PAGE, ({ id }) => id);
+  const { rows, next_cursor: next } = pageOf(records, PAGE, ({ id }) => id);
   const names = await namesOf(rows, keys, scope, services);
-  const is_filtered = Object.keys(query).length > 0;
-  return (
+  const state = isWrong ? 'unread' : Object.keys(query).length > 0 ? 'filtered' : 'all';
+  const body = (
     <>
       {typed !== '' && <Notice mood="warn">There is no request {typed} here.</Notice>}
       <div class="stack">
         <Spans query={query} scope={scope} now_ms={now()} />
-        <Filters {...{ query, scope, keys, names, services }} />
+        <Filters {...{ query, wrong, scope, keys, names, services }} />
       </div>
       <Card flush>
         {rows.length > 0 ? (
           <RequestTable records={rows} names={names} scope={scope} now_ms={now()} />
         ) : (
-          <NoRequest is_filtered={is_filtered} path={scope.path} />
+          <NoRequest state={state} path={scope.path} />
         )}
       </Card>
-      <Paging path={scope.path} query={query} is_later={before !== undefined} next={next_cursor} />
+      <Paging path={scope.path} query={query} is_later={before !== undefined} next={next} />
     </>
   );
+  return { body, wrong };
 }
 
 /** The filter that the scope allows, with the ID of an account that was named by its name. */
@@ -150,16 +166,30 @@ function Paging(props: {
   );
 }
 
-function NoRequest({ is_filtered, path }: { is_filtered: boolean; path: string }): JSX.Element {
+type ListState = 'all' | 'filtered' | 'unread';
+
+const EMPTY: Record<ListState, { title: string; text: string }> = {
+  all: {
+    title: 'No request yet',
+    text: 'Every call with an API key appears here, answered or refused.',
+  },
+  filtered: {
+    title: 'No such request',
+    text: 'Other requests may be there: no request fits all of the filter.',
+  },
+  unread: {
+    title: 'The filter cannot be read',
+    text: 'Nothing is listed until it is mended or cleared.',
+  },
+};
+
+function NoRequest({ state, path }: { state: ListState; path: string }): JSX.Element {
+  const { title, text } = EMPTY[state];
   return (
-    <Empty title={is_filtered ? 'No such request' : 'No request yet'}>
-      <p>
-        {is_filtered
-          ? 'Other requests may be there: no request fits all of the filter.'
-          : 'Every call with an API key appears here, answered or refused.'}
-      </p>
-      <a class="button" href={is_filtered ? path : '/playground'}>
-        {is_filtered ? 'Clear the filter' : 'Try the Playground'}
+    <Empty title={title}>
+      <p>{text}</p>
+      <a class="button" href={state === 'all' ? '/playground' : path}>
+        {state === 'all' ? 'Try the Playground' : 'Clear the filter'}
       </a>
     </Empty>
   );

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import {
   CLIENT_LEFT_STATUS,
   hasFailed,
+  isUpstreams,
   type RequestRecord,
   type UpstreamAttempt,
 } from '../../../core/request-record.js';
@@ -125,7 +126,7 @@ function attemptSteps(record: RequestRecord, named: boolean): Step[] {
 
 function moodOf({ fault }: UpstreamAttempt): Mood {
   if (fault === null) return 'good';
-  return fault === 'client_left' ? 'warn' : 'bad';
+  return isUpstreams(fault) ? 'bad' : 'warn';
 }
 
 function share(ms: number, all_ms: number): number {
