@@ -280,8 +280,6 @@ describe('the import rule of src/ and providers/', () => {
     const said = new RegExp(`['"\`/](${names.join('|')})['"\`./]`, 'u');
     const naming = sources
       .filter(({ path }) => path.startsWith('src/') && !SNIPPETS.includes(path))
-      // Hints for people, which no provider needs to work.
-      .filter(({ path }) => path !== 'src/config/everyday-names.ts')
       // A format may be known by the name of who wrote it.
       .filter(({ path }) => !/^src\/modalities\/\w+\/formats\//u.test(path))
       .flatMap(({ path, lines }) =>

@@ -5,8 +5,8 @@ import type { LocalUpstream, ProviderOperation } from '../core/provider.js';
 import { Adapters, checkNames, type Manifest } from './adapter.js';
 import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
-import { meantBy } from './everyday-names.js';
 import { compileErrors } from '../mapping/errors.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { PRICES_NAME } from './list-prices.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
@@ -136,7 +136,7 @@ const NO_FILE = 'a path is relative to the folder of gateway.yaml';
 /** A name that is near is told first: most providers that have no manifest speak OpenAI's wire. */
 function manifestHint(uses: string, at: 'key' | 'value', names: readonly string[]): string {
   if (uses.includes('/')) return `did you mean "./${uses}"?`;
-  const near = meantBy(uses, names);
+  const near = nearestWord(uses, names);
   const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
   const general = at === 'key' ? `say which manifest it uses: ${reach}` : reach;
   return near === undefined ? general : `did you mean "${near}"? ${general}`;
