@@ -29,7 +29,8 @@ import DataLoader from 'dataloader';
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
  * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts` and
- * `sqlite-idempotency.ts`, which run the statements of `sqlite-statements.ts`.
+ * `sqlite-idempotency.ts`, which run the statements of `sqlite-statements.ts`; `sqlite-requests.ts`
+ * and `fresh-requests.ts`, which write the records of requests and add them up.
  */
 export class SqliteHot implements HotPath {
   readonly idempotency: SqliteIdempotency;
