@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { addManagement } from './audit/audit-migration.js';
 import { createPriceHistory } from './prices/price-history.js';
-import { recordRequests } from './requests/request-migration.js';
+import { addAccountDays, recordRequests } from './requests/request-migration.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -25,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '012-management', up: addManagement },
   { name: '013-alerts', up: createAlertClaims },
   { name: '014-prices', up: createPriceHistory },
+  { name: '015-account-days', up: addAccountDays },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

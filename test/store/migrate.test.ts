@@ -31,13 +31,15 @@ onEachStore('the migrations of the store', (ground) => {
 
   it('run despite the lock of a killed process', async () => {
     await migrate(ground.place.url);
-    await ground.place.sql(`delete from migrations where name = '${NAMES.at(-1) ?? ''}'`);
+    // This one makes a table, so it cannot run twice.
+    await ground.place.sql(`delete from migrations where name >= '014-prices'`);
     expect(await refusal(migrate(ground.place.url))).to.match(
       /already exists|duplicate column|no such index|does not exist/,
     );
     const locks = await ground.place.sql('select is_locked from migrations_lock');
     expect(locks.map(({ is_locked }) => Number(is_locked))).to.deep.equal([0]);
-    expect(await ground.place.sql('select name from migrations')).to.have.length(NAMES.length - 1);
+    const left = NAMES.indexOf('014-prices');
+    expect(await ground.place.sql('select name from migrations')).to.have.length(left);
   });
 
   it('keep the keys, holds and charges of a store that is older than terms', async () => {

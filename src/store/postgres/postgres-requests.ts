@@ -1,6 +1,7 @@
 import type { RequestRecord } from '../../core/request-record.js';
 import { requestJson } from '../requests/request-columns.js';
 import {
+  ACCOUNT_DAY,
   ROLL_UP_ACCOUNTS,
   ROLL_UP_LATENCIES,
   ROLL_UP_TOTALS,
@@ -44,7 +45,8 @@ const SWEEP = `
 
 const SWEEP_TOTALS = `
   delete from request_totals where ctid = any(array(
-    select ctid from request_totals where period in ('hour', 'day') and start_ms < $1::bigint
+    select ctid from request_totals
+    where period in ('hour', 'day', '${ACCOUNT_DAY}') and start_ms < $1::bigint
     limit ${SWEEP_ROWS}))`;
 
 const SWEEP_LATENCIES = `

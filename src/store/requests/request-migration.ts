@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 
+const MOST_NANO = 10n ** 15n;
 const COUNTS = `calls failed estimated fallbacks prompt_tokens completion_tokens cached_tokens
   cache_write_tokens audio_input_tokens audio_output_tokens reasoning_tokens cost_nano
   uncollected_nano`.split(/\s+/u);
@@ -106,4 +107,25 @@ async function createTotals(trx: Knex, isPostgres: boolean): Promise<void> {
   ) ${clustered}`);
   await trx.raw('create table request_roll_up (id integer primary key, upto bigint not null)');
   await trx.raw('insert into request_roll_up (id, upto) values (1, 0)');
+}
+
+/**
+ * Adds up the days of each account, which were under its keys alone: a list of the accounts of a
+ * month read a row for each key and status of every day. An amount counts as a million dollars at
+ * most, so that the sum has 64 bits.
+ */
+export async function addAccountDays(trx: Knex): Promise<void> {
+  const names = [...COUNTS, 'took_ms', 'own_ms'];
+  const sums = names.map((name) =>
+    name.endsWith('_nano')
+      ? `sum(case when ${name} > ${MOST_NANO} then ${MOST_NANO} else ${name} end)`
+      : `sum(${name})`,
+  );
+  await trx.raw(`insert into request_totals
+    (period, start_ms, account_id, key_id, model, provider, status, ${names.join(', ')},
+      first_id, last_id)
+    select 'account_day', start_ms, account_id, '', '', '', 0, ${sums.join(', ')},
+      min(first_id), max(last_id)
+    from request_totals where period = 'day' and account_id <> '' and key_id <> ''
+    group by start_ms, account_id`);
 }

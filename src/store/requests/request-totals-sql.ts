@@ -84,6 +84,9 @@ function listed(columns: readonly string[]): string {
   return `select ${values} from json_each(?)`;
 }
 
+/** The period of the rows that tell accounts apart and nothing else. */
+export const ACCOUNT_DAY = 'account_day';
+
 const DAY = `start_ms - start_ms % ${DAY_MS}`;
 const START = `time_ms - time_ms % ${HOUR_MS}`;
 const MODEL = `coalesce(model, '') as model, coalesce(provider, '') as provider`;
@@ -103,8 +106,9 @@ const HOURS_OF_RECORDS = (from: string, to: string): string => `
 
 /**
  * Adds records to the totals: by the hour for each key, by the hour and by the day for all accounts
- * together under the account '', and by the day for each model of an account under the key '', and
- * for each key. `from` and `to` are SQL for the numbers of the records.
+ * together under the account '', and by the day for each model of an account under the key '', for
+ * each key, and for each account as a whole. `from` and `to` are SQL for the numbers of the
+ * records.
  */
 export const ROLL_UP_TOTALS = (from: string, to: string): string =>
   addTotals(HOURS_OF_RECORDS(from, to));
@@ -134,7 +138,10 @@ function addTotals(hours: string): string {
     from hours group by ${DAY}, account_id, model, status
   union all
   select 'day', ${DAY}, account_id, key_id, '', '', status, ${SUMS}, ${ENDS}
-    from hours where true group by ${DAY}, account_id, key_id, status
+    from hours group by ${DAY}, account_id, key_id, status
+  union all
+  select '${ACCOUNT_DAY}', ${DAY}, account_id, '', '', '', 0, ${SUMS}, ${ENDS}
+    from hours where true group by ${DAY}, account_id
   on conflict (period, start_ms, account_id, key_id, model, provider, status) do update set
     ${ADDED}, ${WIDENED}`;
 }

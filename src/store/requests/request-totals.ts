@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
-import { bucketStart_ms, FIGURE_NAMES, HOUR_MS } from './request-totals-sql.js';
+import { ACCOUNT_DAY, bucketStart_ms, FIGURE_NAMES, HOUR_MS } from './request-totals-sql.js';
 import type { HourRowsQuery, LatencyQuery, LatencyRow, Percentiles } from './request-types.js';
 import type { RequestFilter, TotalsQuery, TotalsRow } from './request-types.js';
 
@@ -97,7 +97,15 @@ function isOfAccounts({ by, model, provider }: TotalsQuery): boolean {
   return by.includes('account_id') && !isOfModels && model === undefined && provider === undefined;
 }
 
-type Slice = [period: TotalsQuery['period'], start_ms: number];
+/** Whether accounts are told apart and nothing else, for which a day has one row of each. */
+function isOfWholeAccounts(query: TotalsQuery): boolean {
+  const isSplit = query.by.some((name) => name !== 'account_id' && name !== 'start_ms');
+  return (
+    isOfAccounts(query) && !isSplit && query.key_id === undefined && query.status === undefined
+  );
+}
+
+type Slice = [period: TotalsQuery['period'] | typeof ACCOUNT_DAY, start_ms: number];
 
 /**
  * The periods to add up: days instead of their hours where nothing tells the hours apart, because a
@@ -137,11 +145,15 @@ export async function totals(database: Database, query: TotalsQuery): Promise<To
   if (period === 'day' && !isOfDays(query)) {
     throw new StoreError('Totals by the day tell models and keys of accounts apart, no more.');
   }
-  const slices = slicesOf(query, isOfEach);
+  const isOfWhole = isOfEach && isOfWholeAccounts(query);
+  const slices = slicesOf(query, isOfEach).map(([of, start_ms]): Slice => [
+    isOfWhole && of === 'day' ? ACCOUNT_DAY : of,
+    start_ms,
+  ]);
   const rows = await database.read<Record<string, unknown>[]>((knex) => {
     const some = knex('request_totals').whereIn(['period', 'start_ms'], slices);
     // Each account has its days twice: under its keys, and under none by model.
-    const under = isOfKeys(query) || isOfAccounts(query) ? '<>' : '=';
+    const under = !isOfWhole && (isOfKeys(query) || isOfAccounts(query)) ? '<>' : '=';
     some.where((one) => one.where({ period: 'hour' }).orWhere('key_id', under, ''));
     return split(among(some, account ?? (isOfEach ? EACH : ALL), query), by).select([
       ...by,

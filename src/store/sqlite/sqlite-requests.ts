@@ -9,6 +9,7 @@ import {
   usualValues,
 } from '../requests/request-columns.js';
 import {
+  ACCOUNT_DAY,
   ADD_LATENCIES,
   ADD_TOTALS,
   ROLL_UP_ACCOUNTS,
@@ -229,6 +230,7 @@ function prepare(database: Sqlite.Database) {
     totalsTables: [
       prepareSweep(database, 'request_totals', totals, older('hour')),
       prepareSweep(database, 'request_totals', totals, older('day')),
+      prepareSweep(database, 'request_totals', totals, older(ACCOUNT_DAY)),
       prepareSweep(database, 'request_latencies', latencies, older('hour')),
       prepareSweep(database, 'request_latencies', latencies, older('day')),
     ],
