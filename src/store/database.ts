@@ -59,10 +59,13 @@ export function isConflict(error: unknown): boolean {
 
 const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
 
+/** The driver's words, which have no code. The query builder writes the statement before them. */
+const ENDED = /(?:^| - )Connection terminated(?: |$)/u;
+
 /** PostgreSQL went away or is starting. Whether the statement was done is not known. */
 function isOutage(error: unknown): boolean {
   if (OUTAGE.test(codeOf(error))) return true;
-  return error instanceof Error && error.message.startsWith('Connection terminated');
+  return error instanceof Error && ENDED.test(error.message);
 }
 
 /** Errors after which an idempotent statement, such as a read, may run again. */
