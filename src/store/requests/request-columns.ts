@@ -1,15 +1,19 @@
 import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.js';
 import { storable } from '../column-values.js';
 
-const USUAL_COLUMNS = [
-  { name: 'id', type: 'text' },
-  { name: 'time_ms', type: 'bigint' },
+/** What records of one batch often have in common. */
+const NAME_COLUMNS = [
   { name: 'account_id', type: 'text' },
   { name: 'key_id', type: 'text' },
   { name: 'endpoint', type: 'text' },
   { name: 'model', type: 'text' },
   { name: 'provider', type: 'text' },
   { name: 'upstream_model', type: 'text' },
+] as const satisfies readonly RequestColumn[];
+
+const OWN_COLUMNS = [
+  { name: 'id', type: 'text' },
+  { name: 'time_ms', type: 'bigint' },
   { name: 'status', type: 'integer' },
   { name: 'streamed', type: 'boolean' },
   { name: 'prompt_tokens', type: 'bigint' },
@@ -41,7 +45,7 @@ const RARE_COLUMNS = [
  * The columns of a record. SQLite and PostgreSQL build their inserts from this table, and every
  * reader its record. A new column needs a migration, a line here and a field of `RequestRecord`.
  */
-export const REQUEST_COLUMNS = [...USUAL_COLUMNS, ...RARE_COLUMNS] as const;
+export const REQUEST_COLUMNS = [...NAME_COLUMNS, ...OWN_COLUMNS, ...RARE_COLUMNS] as const;
 
 interface RequestColumn {
   name: keyof RequestRecord;
@@ -53,7 +57,8 @@ type ColumnName = (typeof REQUEST_COLUMNS)[number]['name'];
 
 export type RequestRow = Record<ColumnName, unknown>;
 
-export const USUAL_NAMES = USUAL_COLUMNS.map(({ name }) => name);
+export const SHARED_NAMES = NAME_COLUMNS.map(({ name }) => name);
+export const OWN_NAMES = OWN_COLUMNS.map(({ name }) => name);
 export const REQUEST_NAMES = REQUEST_COLUMNS.map(({ name }) => name);
 
 /** The columns with their types in PostgreSQL. */
@@ -64,7 +69,7 @@ export const REQUEST_TYPES = REQUEST_COLUMNS.map(({ name, type }) => {
 
 type Value = string | number | bigint | null;
 
-/** Whether the record has nothing in the columns that `usualValues` leaves out. */
+/** Whether the record has nothing in the columns beyond `SHARED_NAMES` and `OWN_NAMES`. */
 export function isUsual(record: RequestRecord): boolean {
   const { attempts, code, units, uncollected_nano } = record;
   return (
@@ -78,17 +83,29 @@ export function isUsual(record: RequestRecord): boolean {
   );
 }
 
-/** The values of a usual record in the order of `USUAL_NAMES`, as SQLite binds them. */
-export function usualValues(record: RequestRecord): Value[] {
+/** Whether both have the same `sharedValues`. */
+export function isAlike(one: RequestRecord, other: RequestRecord): boolean {
+  return (
+    one.key_id === other.key_id &&
+    one.account_id === other.account_id &&
+    one.endpoint === other.endpoint &&
+    one.model === other.model &&
+    one.provider === other.provider &&
+    one.upstream_model === other.upstream_model
+  );
+}
+
+/** The values in the order of `SHARED_NAMES`, as SQLite binds them. */
+export function sharedValues(record: RequestRecord): Value[] {
+  const { account_id, key_id, endpoint, model, provider, upstream_model } = record;
+  return [account_id, key_id, endpoint, model, provider, upstream_model];
+}
+
+/** The values in the order of `OWN_NAMES`, as SQLite binds them. */
+export function ownValues(record: RequestRecord): Value[] {
   return [
     record.id,
     record.time_ms,
-    record.account_id,
-    record.key_id,
-    record.endpoint,
-    record.model,
-    record.provider,
-    record.upstream_model,
     record.status,
     record.streamed ? 1 : 0,
     record.prompt_tokens,
@@ -109,7 +126,8 @@ export function usualValues(record: RequestRecord): Value[] {
 /** The values of any record in the order of `REQUEST_NAMES`. */
 export function requestValues(record: RequestRecord): Value[] {
   return [
-    ...usualValues(record),
+    ...sharedValues(record),
+    ...ownValues(record),
     attemptsText(record.attempts),
     record.code,
     record.cache_write_tokens,

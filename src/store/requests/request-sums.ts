@@ -29,6 +29,10 @@ export class RequestSums {
   /** Most records are like the one before. */
   #last: Group | undefined;
 
+  get groups(): number {
+    return this.#groups.size;
+  }
+
   add(record: RequestRecord): void {
     const { id, code, took_ms, first_token_ms } = record;
     const group = this.#groupOf(record);

@@ -2,7 +2,9 @@ import type { RequestRecord } from '../../core/request-record.js';
 import { RequestSums } from '../requests/request-sums.js';
 
 /** As many as one step of the roll-up may add: it makes each known by its account. */
-const ROWS = 1_000;
+const ROWS = 4_000;
+/** Each is several rows of totals. */
+const GROUPS = 250;
 /** More wait only while the roll-up fails, and it can read the records instead. */
 const MOST_STRETCHES = 50;
 
@@ -26,7 +28,7 @@ export class FreshRequests {
     const from = to - records.length;
     let last = this.#stretches.at(-1);
     if (last?.to !== from) this.forget();
-    if (last?.to !== from || last.to - last.from >= ROWS) {
+    if (last?.to !== from || isFull(last)) {
       last = { from, to, sums: new RequestSums() };
       this.#stretches.push(last);
     }
@@ -50,4 +52,8 @@ export class FreshRequests {
   take(from: number): Stretch | undefined {
     return this.next(from) === from ? this.#stretches.shift() : undefined;
   }
+}
+
+function isFull({ from, to, sums }: Stretch): boolean {
+  return to - from >= ROWS || sums.groups >= GROUPS;
 }

@@ -2,11 +2,14 @@ import type Sqlite from 'better-sqlite3';
 import type { RequestRecord } from '../../core/request-record.js';
 import { isRefused } from '../store-error.js';
 import {
+  isAlike,
   isUsual,
+  OWN_NAMES,
+  ownValues,
   REQUEST_NAMES,
   requestValues,
-  USUAL_NAMES,
-  usualValues,
+  SHARED_NAMES,
+  sharedValues,
 } from '../requests/request-columns.js';
 import {
   ACCOUNT_DAY,
@@ -28,18 +31,29 @@ const SWEEP_ROWS = 100;
 /** The event loop stands still meanwhile. */
 const SWEEP_STEP_MS = 5;
 
-/** Inserts this many records into these columns, and skips those that are there. */
-const insertSql = (names: readonly string[], rows: number): string =>
-  `insert into requests (${names.join(', ')})
-   values ${repeatSql(rows, `(?${', ?'.repeat(names.length - 1)})`)}
-   on conflict (id) do nothing`;
-const USUAL = (rows: number): string => insertSql(USUAL_NAMES, rows);
-export const RECORD = (rows: number): string => insertSql(REQUEST_NAMES, rows);
+const USUAL_NAMES = [...SHARED_NAMES, ...OWN_NAMES];
+const INSERT = (names: readonly string[]): string => `insert into requests (${names.join(', ')})`;
+const SKIP = 'on conflict (id) do nothing';
+const places = (names: readonly string[]): string => names.map(() => '?').join(', ');
+const valuesOf = (rows: number, names: readonly string[]): string =>
+  `values ${repeatSql(rows, `(${places(names)})`)}`;
+
+/** Inserts this many records, and skips those that are there. */
+export const RECORD = (rows: number): string =>
+  `${INSERT(REQUEST_NAMES)} ${valuesOf(rows, REQUEST_NAMES)} ${SKIP}`;
+const USUAL = (rows: number): string =>
+  `${INSERT(USUAL_NAMES)} ${valuesOf(rows, USUAL_NAMES)} ${SKIP}`;
+/** Binds the values that all the records have in common once, which saves a seventh of the time. */
+const ALIKE = (rows: number): string =>
+  `${INSERT(USUAL_NAMES)}
+   select ${places(SHARED_NAMES)}, own.* from (${valuesOf(rows, OWN_NAMES)}) as own where true
+   ${SKIP}`;
 
 /** The records of requests on SQLite, written through the group commit. */
 export class SqliteRequests implements HotRequests {
   lost = 0;
   readonly #database: Sqlite.Database;
+  readonly #insertAlike: ReturnType<typeof prepareBulk>;
   readonly #insertUsual: ReturnType<typeof prepareBulk>;
   readonly #insertRest: ReturnType<typeof prepareBulk>;
   readonly #statements: ReturnType<typeof prepare>;
@@ -50,6 +64,7 @@ export class SqliteRequests implements HotRequests {
     private readonly group: GroupCommit,
   ) {
     this.#database = database;
+    this.#insertAlike = prepareBulk(database, ALIKE);
     this.#insertUsual = prepareBulk(database, USUAL);
     this.#insertRest = prepareBulk(database, RECORD);
     this.#statements = prepare(database);
@@ -85,17 +100,25 @@ export class SqliteRequests implements HotRequests {
   }
 
   #insert(records: readonly RequestRecord[]): void {
-    const usual: unknown[][] = [];
-    const rest: unknown[][] = [];
-    for (const record of records) {
-      if (isUsual(record)) usual.push(usualValues(record));
-      else rest.push(requestValues(record));
-    }
+    const usual: RequestRecord[] = [];
+    const rest: RequestRecord[] = [];
+    for (const record of records) (isUsual(record) ? usual : rest).push(record);
     let last = 0;
     const inserted = (number: number): void => void (last = number);
-    const count = this.#insertUsual(usual, inserted) + this.#insertRest(rest, inserted);
+    const count =
+      this.#addUsual(usual, inserted) + this.#insertRest(rest.map(requestValues), { inserted });
     if (count === records.length) this.#fresh.add(records, last);
     else this.#fresh.forget();
+  }
+
+  #addUsual(records: readonly RequestRecord[], inserted: (last: number) => void): number {
+    const [first] = records;
+    if (!first) return 0;
+    if (records.length > 1 && records.every((record) => isAlike(record, first))) {
+      return this.#insertAlike(records.map(ownValues), { inserted, shared: sharedValues(first) });
+    }
+    const rows = records.map((record) => [...sharedValues(record), ...ownValues(record)]);
+    return this.#insertUsual(rows, { inserted });
   }
 
   #addEach(records: readonly RequestRecord[]): void {

@@ -66,6 +66,39 @@ onEachStore('the records of requests', (ground) => {
     expect(store.requests.lost).to.equal(0);
   });
 
+  it('come back as they were written, whatever they have in common', async () => {
+    const store = await ground.open();
+    const names = fc.constantFrom<Partial<RequestRecord>>(
+      { account_id: 'acc_2' },
+      { key_id: 'key_2' },
+      { endpoint: 'responses' },
+      { model: 'rare' },
+      { model: null },
+    );
+    const figures = fc.record({
+      differs: fc.integer({ min: 0, max: 29 }).map((one) => one === 0),
+      uncollected_nano: fc.constantFrom(0n, 0n, 0n, 7n),
+      prompt_tokens: fc.option(fc.nat(900)),
+      streamed: fc.boolean(),
+    });
+    const batch = fc.array(fc.tuple(names, figures), { maxLength: 40 });
+    let at_ms = 0;
+    await fc.assert(
+      fc.asyncProperty(batch, fc.nat(3), async (all, again) => {
+        const records = all.map(([own, { differs, ...rest }]) =>
+          recordAt(ground.now_ms + (at_ms += 1), { ...(differs && own), ...rest }),
+        );
+        // Some are there already, as after a write whose answer was lost.
+        await store.requests.add(records.slice(0, again));
+        await store.requests.add(records);
+        const found = await Promise.all(records.map(({ id }) => store.requests.one(id)));
+        expect(found).to.deep.equal(records);
+      }),
+      { numRuns: 100 },
+    );
+    expect(store.requests.lost).to.equal(0);
+  });
+
   it('are written with their charges, with what was collected', async () => {
     const store = await ground.open();
     const { id: account_id } = await store.createAccount('ann', dollars(1));
