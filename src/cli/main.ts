@@ -7,9 +7,6 @@ import { join } from 'node:path';
 import { packageRoot } from '../lib/package-root.js';
 import { command, sentence } from './command.js';
 
-// Each read of `process.env` asks the system, and the YAML parser reads it at every token.
-process.env = { ...process.env };
-
 const { version, description } = JSON.parse(
   readFileSync(join(packageRoot, 'package.json'), 'utf8'),
 ) as { version: string; description: string };

@@ -1,21 +1,26 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { build } from 'esbuild';
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { BUNDLE } from '../../.ci/bundle.js';
 
-/** Compiled where it is: a process that also compiles takes so long to end that nothing is lost. */
-const BUILT = new URL('../../dist/src/telemetry/log.js', import.meta.url);
-const isBuilt = existsSync(BUILT);
-const { href } = isBuilt ? BUILT : new URL('../../src/telemetry/log.ts', import.meta.url);
+/** Compiled: a process that also compiles takes so long to end that nothing is lost. */
+const { outputFiles } = await build({
+  ...BUNDLE,
+  entryPoints: ['src/telemetry/log.ts'],
+  write: false,
+});
+const COMPILED = outputFiles.map(({ text }) => text).join('');
 
 function argumentsOf(code: string): string[] {
-  const text = `const { createLog } = await import('${href}'); const { log } = createLog('info'); ${code}`;
-  return [...(isBuilt ? [] : ['--import=tsx']), '--input-type=module', '-e', text];
+  const text = `${COMPILED}\nconst { log } = createLog('info'); ${code}`;
+  return ['--input-type=module', '-e', text];
 }
 
 /** A program that logs; what it has written so far, and the means to end its input, and so it. */
 function program(code: string) {
-  const child = spawn(process.execPath, argumentsOf(code));
+  const child = spawn(process.execPath, argumentsOf(code), { cwd: BUNDLE.absWorkingDir });
   let written = '';
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (written += piece));
   return {
@@ -79,6 +84,7 @@ describe('the log on standard error', () => {
 
     async function ends(stderr: number | 'pipe'): Promise<unknown> {
       const child = spawn(process.execPath, argumentsOf(code), {
+        cwd: BUNDLE.absWorkingDir,
         stdio: ['ignore', 'pipe', stderr],
       });
       child.stderr?.destroy();

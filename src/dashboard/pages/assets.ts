@@ -72,10 +72,11 @@ function load(): Assets {
 /** The name and path of each file that there is. A checkout that is not built has no scripts. */
 function files(): [name: string, path: string][] {
   const folders = FOLDERS.map((folder) => join(packageRoot, folder)).filter(existsSync);
+  const isBuilt = folders.length === FOLDERS.length;
   const own = folders.flatMap((folder) =>
     readdirSync(folder)
       .sort()
       .map((name): [string, string] => [name, join(folder, name)]),
   );
-  return [...own, ...Object.entries(SHARED).filter(([, path]) => existsSync(path))];
+  return isBuilt ? [...own, ...Object.entries(SHARED)] : own;
 }
