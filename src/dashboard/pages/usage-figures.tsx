@@ -5,7 +5,7 @@ import type { Pace, UsageReport } from '../views/usage-report.js';
 import { Figures, Money, type Figure } from './parts.js';
 import { MEASURES, shownAs, valueOf, type Measure } from './series.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
-import { counted, dollarsShown, shareShown } from './words.js';
+import { daysLeft, dollarsShown, shareShown } from './words.js';
 
 export const MEASURE_NAMES: Record<Measure, string> = {
   spend: 'Spend',
@@ -48,7 +48,7 @@ function creditOf({ balance_nano, held_nano }: Account, { days, daily_nano }: Pa
         'no spend this week'
       ) : (
         <span title={`At ${dollarsShown(daily_nano)} a day, as in the last seven days`}>
-          about {counted(days, 'day')} left
+          {daysLeft(days)}
         </span>
       ),
   };

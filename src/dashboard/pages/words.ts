@@ -35,6 +35,16 @@ export function counted(count: number, noun: string, nouns = `${noun}s`): string
   return `${grouped(count)} ${count === 1 ? noun : nouns}`;
 }
 
+const YEAR_DAYS = 365;
+/** Beyond these, a pace of seven days tells nothing. */
+const MOST_YEARS = 10;
+
+/** How long credit lasts, such as `about 38 days left`. */
+export function daysLeft(days: number): string {
+  if (days > MOST_YEARS * YEAR_DAYS) return `more than ${MOST_YEARS} years left`;
+  return `about ${counted(days, 'day')} left`;
+}
+
 /** With a capital at its beginning. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);

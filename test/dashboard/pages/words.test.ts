@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   apart,
   counted,
+  daysLeft,
   dollarsShown,
   exactDollars,
   timeShown,
@@ -37,6 +38,16 @@ describe('the wording of amounts, counts and times', () => {
     expect(counted(1, 'key')).to.equal('1 key');
     expect(counted(0, 'key')).to.equal('0 keys');
     expect(counted(1_234, 'call')).to.equal('1,234 calls');
+  });
+
+  it('tells how long credit lasts, as far as a week can tell', () => {
+    expect([0, 1, 38, 3_650].map(daysLeft)).to.deep.equal([
+      'about 0 days left',
+      'about 1 day left',
+      'about 38 days left',
+      'about 3,650 days left',
+    ]);
+    expect(daysLeft(651_095)).to.equal('more than 10 years left');
   });
 
   it('tells times in UTC', () => {
