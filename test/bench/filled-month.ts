@@ -1,12 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import Sqlite from 'better-sqlite3';
 import { FLAGS, firstIdAt, type RequestRecord } from '../../src/core/request-record.js';
-import { requestValues } from '../../src/store/requests/request-columns.js';
+import { bindRecord } from '../../src/store/requests/request-columns.js';
 import {
   ROLL_UP_ACCOUNTS,
   ROLL_UP_LATENCIES,
   ROLL_UP_TOTALS,
 } from '../../src/store/requests/request-totals-sql.js';
+import { prepareBulk } from '../../src/store/sqlite/sqlite-bulk.js';
 import { RECORD } from '../../src/store/sqlite/sqlite-requests.js';
 
 export const DAY_MS = 86_400_000;
@@ -72,7 +73,7 @@ function addAccounts(database: Sqlite.Database): void {
 }
 
 function addRequests(database: Sqlite.Database, written: number, total: number): void {
-  const insert = database.prepare(RECORD(1));
+  const insert = prepareBulk(database, RECORD, bindRecord);
   const charge = database.prepare(
     `insert into ledger (account_id, kind, reference, amount_nano, key_id, model, provider, usage,
        estimated, created_ms) values (?, 'charge', ?, ?, ?, ?, ?, ?, 0, ?)`,
@@ -93,7 +94,7 @@ function addRequests(database: Sqlite.Database, written: number, total: number):
       for (let at = from; at < to; at += 1) {
         const record = recordOf(at, total);
         const { account_id, id, key_id, model, provider, time_ms } = record;
-        insert.run(requestValues(record));
+        insert([record]);
         if (record.code !== null) continue;
         charge.run(account_id, id, -COST_NANO, key_id, model, provider, usage, time_ms);
       }

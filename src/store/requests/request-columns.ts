@@ -101,9 +101,9 @@ export function sharedValues(record: RequestRecord): Value[] {
   return [account_id, key_id, endpoint, model, provider, upstream_model];
 }
 
-/** The values in the order of `OWN_NAMES`, as SQLite binds them. */
-export function ownValues(record: RequestRecord): Value[] {
-  return [
+/** Adds the values in the order of `OWN_NAMES`, as SQLite binds them. */
+export function bindOwn(values: unknown[], record: RequestRecord): void {
+  values.push(
     record.id,
     record.time_ms,
     record.status,
@@ -120,14 +120,14 @@ export function ownValues(record: RequestRecord): Value[] {
     record.own_ms,
     record.cost_nano,
     record.flags,
-  ];
+  );
 }
 
-/** The values of any record in the order of `REQUEST_NAMES`. */
-export function requestValues(record: RequestRecord): Value[] {
-  return [
-    ...sharedValues(record),
-    ...ownValues(record),
+/** Adds the values of any record in the order of `REQUEST_NAMES`. */
+export function bindRecord(values: unknown[], record: RequestRecord): void {
+  values.push(...sharedValues(record));
+  bindOwn(values, record);
+  values.push(
     attemptsText(record.attempts),
     record.code,
     record.cache_write_tokens,
@@ -135,7 +135,7 @@ export function requestValues(record: RequestRecord): Value[] {
     record.audio_output_tokens,
     record.units && JSON.stringify(record.units),
     record.uncollected_nano,
-  ];
+  );
 }
 
 /** A record as a JSON object by columns, which PostgreSQL reads as a row. */

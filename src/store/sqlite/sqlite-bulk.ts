@@ -3,9 +3,6 @@ import type Sqlite from 'better-sqlite3';
 /** Row counts of the prepared statements. More sizes would gain little. */
 const SIZES = [16, 8, 4, 2, 1] as const;
 
-/** One list of values for each row. */
-type Rows = readonly (readonly unknown[])[];
-
 interface BulkOptions {
   /** Bound before the rows, in each statement. */
   shared?: readonly unknown[];
@@ -13,21 +10,26 @@ interface BulkOptions {
   inserted?: (last: number) => void;
 }
 
+/** Adds the values of a row to those that a statement binds. */
+type RowBinder<Row> = (values: unknown[], row: Row) => void;
+
 /**
  * Prepares a statement over many rows for several row counts, because row by row it would cost
  * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
  * returns the number of changed rows.
  */
-export function prepareBulk(
+export function prepareBulk<Row>(
   database: Sqlite.Database,
   sql: (rows: number) => string,
-): (rows: Rows, options?: BulkOptions) => number {
+  bind: RowBinder<Row>,
+): (rows: readonly Row[], options?: BulkOptions) => number {
   const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
   return (rows, { shared = [], inserted } = {}) => {
     let [changes, from] = [0, 0];
     for (const { size, statement } of statements) {
       for (; rows.length - from >= size; from += size) {
-        const values = shared.concat(...rows.slice(from, from + size));
+        const values = [...shared];
+        for (let at = from; at < from + size; at++) bind(values, rows[at]!);
         const run = statement.run(values);
         changes += run.changes;
         inserted?.(Number(run.lastInsertRowid));
@@ -35,4 +37,61 @@ export function prepareBulk(
     }
     return changes;
   };
+}
+
+/** Repeats the SQL for each row. */
+export function repeatSql(rows: number, sql: string, between = ', '): string {
+  return Array.from({ length: rows }, () => sql).join(between);
+}
+
+/** An insert of many rows. */
+interface BulkInsert<Row> {
+  into: string;
+  /** The columns that the rows of a batch often have in common. */
+  shared: readonly string[];
+  sharedOf: (row: Row) => unknown[];
+  /** Whether both rows have the same `sharedOf`. */
+  isAlike: (one: Row, other: Row) => boolean;
+  own: readonly string[];
+  bindOwn: RowBinder<Row>;
+  /** The conflict clause. */
+  otherwise?: string;
+}
+
+/**
+ * Prepares an insert. Rows that all have the shared values in common bind them once, which saves a
+ * seventh of the time.
+ */
+export function prepareInsert<Row>(
+  database: Sqlite.Database,
+  { into, shared, sharedOf, isAlike, own, bindOwn, otherwise = '' }: BulkInsert<Row>,
+): (rows: readonly Row[], inserted?: BulkOptions['inserted']) => number {
+  const all = [...shared, ...own];
+  const insert = `insert into ${into} (${all.join(', ')})`;
+  // Without `where`, SQLite would take the conflict clause for a join.
+  const alikeSql = (rows: number): string =>
+    `${insert} select ${places(shared)}, own.* from (${valuesSql(rows, own)}) as own where true
+     ${otherwise}`;
+  const insertAlike = prepareBulk(database, alikeSql, bindOwn);
+  const anySql = (rows: number): string => `${insert} ${valuesSql(rows, all)} ${otherwise}`;
+  const insertAny = prepareBulk<Row>(database, anySql, (values, row) => {
+    values.push(...sharedOf(row));
+    bindOwn(values, row);
+  });
+  return (rows, inserted) => {
+    const options = inserted && { inserted };
+    const [first, ...others] = rows;
+    const areAlike = first && others.length > 0 && others.every((row) => isAlike(row, first));
+    if (!areAlike) return insertAny(rows, options);
+    return insertAlike(rows, { ...options, shared: sharedOf(first) });
+  };
+}
+
+function places(names: readonly string[]): string {
+  return names.map(() => '?').join(', ');
+}
+
+/** Values for this many rows with these columns. */
+export function valuesSql(rows: number, names: readonly string[]): string {
+  return `values ${repeatSql(rows, `(${places(names)})`)}`;
 }

@@ -13,15 +13,21 @@ import type { HoldResult, Settled } from '../store-types.js';
 import { MAX_NANO } from '../column-values.js';
 import { prepareBulk } from './sqlite-bulk.js';
 import type { RequestRecord } from '../../core/request-record.js';
-import { HOLD, prepareHolds, CHARGE, ENDED_HOLD, prepareCharges } from './sqlite-statements.js';
+import {
+  ENDED_HOLD,
+  prepareChargeInsert,
+  prepareCharges,
+  prepareHoldInsert,
+  prepareHolds,
+} from './sqlite-statements.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { chargeValues, type Charge } from '../ledger/ledger-columns.js';
+import type { Charge } from '../ledger/ledger-columns.js';
 
 /** Takes holds, within a transaction of the group commit. */
 export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
   readonly runsLast = true;
   readonly #statements: ReturnType<typeof prepareHolds>;
-  readonly #insert: ReturnType<typeof prepareBulk>;
+  readonly #insert: ReturnType<typeof prepareHoldInsert>;
 
   constructor(
     database: Sqlite.Database,
@@ -29,7 +35,7 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
     private readonly now: () => number,
   ) {
     this.#statements = prepareHolds(database);
-    this.#insert = prepareBulk(database, HOLD);
+    this.#insert = prepareHoldInsert(database);
   }
 
   /** Admits the holds of one account and key together if their sum fits, else one by one. */
@@ -90,12 +96,14 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
     return { admitted: false, because: 'balance', balance_nano, held_nano };
   }
 
+  /** The key is null where it has no limit. */
   #row(
     { request_id, account_id, amount_nano }: HoldCommand,
     key_id: string | null,
     now_ms: number,
   ) {
-    return [request_id, account_id, this.process_id, amount_nano, now_ms, key_id];
+    const { process_id } = this;
+    return { request_id, account_id, amount_nano, key_id, process_id, created_ms: now_ms };
   }
 }
 
@@ -111,6 +119,12 @@ function byPayer(commands: readonly HoldCommand[]): Iterable<HoldCommand[]> {
   return all.values();
 }
 
+/** A hold to end; the key is null where it has no limit. */
+interface EndedHold {
+  charge: Charge;
+  key_id: string | null;
+}
+
 interface Paid {
   spent_nano: bigint;
   freed_nano: bigint;
@@ -121,8 +135,8 @@ const NOTHING: Paid = { spent_nano: 0n, freed_nano: 0n };
 /** Writes charges and ends their holds, within a transaction of the group commit. */
 export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
-  readonly #enter: ReturnType<typeof prepareBulk>;
-  readonly #end: ReturnType<typeof prepareBulk>;
+  readonly #enter: ReturnType<typeof prepareChargeInsert>;
+  readonly #end: ReturnType<typeof prepareBulk<EndedHold>>;
 
   constructor(
     database: Sqlite.Database,
@@ -131,8 +145,10 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     private readonly now: () => number,
   ) {
     this.#statements = prepareCharges(database);
-    this.#enter = prepareBulk(database, CHARGE);
-    this.#end = prepareBulk(database, ENDED_HOLD);
+    this.#enter = prepareChargeInsert(database);
+    this.#end = prepareBulk<EndedHold>(database, ENDED_HOLD, (values, { charge, key_id }) => {
+      values.push(charge.request_id, charge.account_id, charge.hold_nano, key_id);
+    });
   }
 
   /** Throws if the statements over many rows do not fit, so that the group runs each alone. */
@@ -176,11 +192,15 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     for (const [key_id, paid] of sums(charges, 'key_id')) {
       if (this.#countAll(key_id, paid)) limited.add(key_id);
     }
-    const entered = this.#enter(charges.map((charge) => this.#row(charge, charge.cost_nano)));
+    const created_ms = this.now();
+    const entered = this.#enter(
+      charges.map((charge) => ({ charge, collected_nano: charge.cost_nano, created_ms })),
+    );
     const ended = this.#end(
-      charges.map(({ request_id, account_id, hold_nano, key_id }) => {
-        return [request_id, account_id, hold_nano, limited.has(key_id) ? key_id : null];
-      }),
+      charges.map((charge) => ({
+        charge,
+        key_id: limited.has(charge.key_id) ? charge.key_id : null,
+      })),
     );
     if (entered !== charges.length || ended !== charges.length) {
       throw new StoreError('A request was charged before, or its hold is missing.');
@@ -226,7 +246,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     const left_nano = mayCount ? this.#left(key_id, freed_nano) : undefined;
     const max_nano = least(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
     const collected_nano = least(cost_nano, max_nano > 0n ? max_nano : 0n);
-    const isFirst = this.#enter([this.#row(charge, collected_nano)]) > 0;
+    const isFirst = this.#enter([{ charge, collected_nano, created_ms: this.now() }]) > 0;
     if (!isFirst && !ended) return false;
     const spent_nano = isFirst ? collected_nano : 0n;
     this.#pay(account_id, { spent_nano, freed_nano });
@@ -239,16 +259,6 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     const figures = this.#statements.figures.get(account_id);
     if (!figures) throw noAccount(account_id);
     return figures.balance_nano - figures.held_nano;
-  }
-
-  #row(charge: Charge, collected_nano: bigint): unknown[] {
-    const { account_id, request_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
-    const uncollected_nano = cost_nano - collected_nano + not_owed_nano;
-    const row: unknown[] = [account_id, request_id, -collected_nano, key_id, uncollected_nano];
-    row.push(this.now());
-    // The driver binds no booleans.
-    for (const value of chargeValues(charge)) row.push(typeof value === 'boolean' ? +value : value);
-    return row;
   }
 
   release(request_id: string, account_id: string): void {

@@ -1,8 +1,12 @@
 import type Sqlite from 'better-sqlite3';
 import { SQLITE_CLOCK_MS } from '../database.js';
 import type { CallRow } from '../idempotency/idempotency-keys.js';
-import type { KeyFigures } from '../hot-path.js';
-import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
+import type { HoldCommand, KeyFigures } from '../hot-path.js';
+import { CHARGE_COLUMNS, type Charge } from '../ledger/ledger-columns.js';
+import { prepareInsert, repeatSql } from './sqlite-bulk.js';
+
+/** What charges of one model and provider may differ in. */
+const USAGE_COLUMNS = CHARGE_COLUMNS.filter(({ name }) => name !== 'model' && name !== 'provider');
 
 /** Rows of the hottest statements are lists: making objects of them would double their cost. */
 type KeyRow = [
@@ -23,17 +27,68 @@ interface Figures {
 /** The key is null where it has no limit. */
 type EndedHold = [amount_nano: bigint, key_id: string | null];
 
-/** Inserts this many holds. */
-export const HOLD = (rows: number): string =>
-  `insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
-   values ${repeatSql(rows, '(?, ?, ?, ?, ?, ?)')}`;
+/** The values of a new row of `holds`. */
+interface HoldRow extends HoldCommand {
+  process_id: string;
+  created_ms: number;
+}
 
-/** Inserts this many charges, and skips the requests that were charged before. */
-export const CHARGE = (rows: number): string =>
-  `insert into ledger (account_id, kind, reference, amount_nano, key_id, uncollected_nano,
-     created_ms, ${CHARGE_NAMES})
-   values ${repeatSql(rows, `(?, 'charge', ?, ?, ?, ?, ?${', ?'.repeat(CHARGE_COLUMNS.length)})`)}
-   on conflict (account_id, kind, reference) do nothing`;
+export function prepareHoldInsert(database: Sqlite.Database) {
+  return prepareInsert<HoldRow>(database, {
+    into: 'holds',
+    shared: ['account_id', 'key_id', 'process_id', 'created_ms'],
+    sharedOf: ({ account_id, key_id, process_id, created_ms }) => [
+      account_id,
+      key_id,
+      process_id,
+      created_ms,
+    ],
+    isAlike: (one, other) =>
+      one.account_id === other.account_id &&
+      one.key_id === other.key_id &&
+      one.created_ms === other.created_ms,
+    own: ['request_id', 'amount_nano'],
+    bindOwn: (values, { request_id, amount_nano }) => values.push(request_id, amount_nano),
+  });
+}
+
+/** The values of a new charge in the ledger. */
+interface ChargeRow {
+  charge: Charge;
+  collected_nano: bigint;
+  created_ms: number;
+}
+
+/** Inserts charges, and skips the requests that were charged before. */
+export function prepareChargeInsert(database: Sqlite.Database) {
+  return prepareInsert<ChargeRow>(database, {
+    into: 'ledger',
+    shared: ['kind', 'account_id', 'key_id', 'created_ms', 'model', 'provider'],
+    sharedOf: ({ charge, created_ms }) => {
+      const { account_id, key_id, model, provider } = charge;
+      return ['charge', account_id, key_id, created_ms, model, provider];
+    },
+    isAlike: (one, other) =>
+      one.charge.account_id === other.charge.account_id &&
+      one.charge.key_id === other.charge.key_id &&
+      one.charge.model === other.charge.model &&
+      one.charge.provider === other.charge.provider &&
+      one.created_ms === other.created_ms,
+    own: ['reference', 'amount_nano', 'uncollected_nano', ...USAGE_COLUMNS.map(({ name }) => name)],
+    bindOwn: bindCharge,
+    otherwise: 'on conflict (account_id, kind, reference) do nothing',
+  });
+}
+
+function bindCharge(values: unknown[], { charge, collected_nano }: ChargeRow): void {
+  const { request_id, cost_nano, not_owed_nano = 0n } = charge;
+  values.push(request_id, -collected_nano, cost_nano - collected_nano + not_owed_nano);
+  for (const { name } of USAGE_COLUMNS) {
+    const value = charge[name];
+    // The driver binds no booleans.
+    values.push(typeof value === 'boolean' ? Number(value) : (value ?? null));
+  }
+}
 
 /** Ends this many holds, if every column is as given. */
 export const ENDED_HOLD = (rows: number): string =>
@@ -176,9 +231,4 @@ export function prepareIdempotency(database: Sqlite.Database) {
        where account_id = ? and key_sha256 = ? and request_id = ? and process_id is not null`,
     ),
   };
-}
-
-/** Repeats the SQL for each row. */
-export function repeatSql(rows: number, sql: string, between = ', '): string {
-  return Array.from({ length: rows }, () => sql).join(between);
 }

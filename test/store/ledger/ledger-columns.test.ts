@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { CHARGE_COLUMNS, usageOf } from '../../../src/store/ledger/ledger-columns.js';
 import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
@@ -41,6 +42,43 @@ onEachStore('the table of ledger columns', (ground) => {
     for (const request of requests) await store.hold(request, id, 1n);
     await Promise.all(requests.map((request) => store.settle(charge(id, request))));
     expectFields(await charges(), requests);
+  });
+
+  it('keeps the fields of charges made together, whatever they have in common', async () => {
+    const store = await ground.open();
+    const owners = await Promise.all(
+      ['ann', 'ben'].map((name) => store.createAccount(name, dollars(1))),
+    );
+    const fields = fc.record({
+      of: fc.integer({ min: 0, max: 19 }).map((one) => owners[one === 0 ? 1 : 0]!.id),
+      key_id: fc.integer({ min: 0, max: 19 }).map((one) => (one === 0 ? 'key_2' : 'key_1')),
+      model: fc.integer({ min: 0, max: 19 }).map((one) => (one === 0 ? 'rare' : 'usual')),
+      provider: fc.integer({ min: 0, max: 19 }).map((one) => (one === 0 ? 'spare' : 'first')),
+      estimated: fc.boolean(),
+      cached_tokens: fc.option(fc.nat(9), { nil: undefined }),
+    });
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fields, { minLength: 2, maxLength: 20 }), async (all) => {
+        const charges = all.map(({ of, cached_tokens, ...rest }) => {
+          const classes = cached_tokens === undefined ? {} : { cached_tokens };
+          const amounts = { hold_nano: 20n, ...classes, ...rest };
+          return chargeOf(`request-${(made += 1)}`, of, BigInt(made % 20), amounts);
+        });
+        await Promise.all(
+          charges.map(({ request_id, account_id }) => store.hold(request_id, account_id, 20n)),
+        );
+        await Promise.all(charges.map((one) => store.settle(one)));
+        const newest = { before: Number.MAX_SAFE_INTEGER, limit: 20 };
+        const ledgers = await Promise.all(owners.map(({ id }) => store.ledger(id, newest)));
+        const entries = new Map(ledgers.flat().map((entry) => [entry.reference, entry]));
+        for (const { request_id, cost_nano, hold_nano: _, ...written } of charges) {
+          const expected = { cached_tokens: null, ...written, amount_nano: -cost_nano };
+          expect(entries.get(request_id)).to.deep.include(expected);
+        }
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it('fills every column of a charge that keeps its answer', async () => {
