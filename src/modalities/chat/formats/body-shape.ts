@@ -12,18 +12,22 @@ export interface Shape {
 
 /** Which fields a shipped schema knows, and where. */
 export class BodyShape {
-  readonly root: Shape;
-  readonly #parts: Readonly<Record<string, Shape>>;
+  readonly #name: string;
+  #root: (Shape & { $defs?: Record<string, Shape> }) | undefined;
 
   constructor(name: string) {
-    this.root = readShippedSchema(name) as Shape;
-    this.#parts = (this.root as { $defs?: Record<string, Shape> }).$defs ?? {};
+    this.#name = name;
+  }
+
+  /** The whole schema, which is read when it is first needed. */
+  get root(): Shape & { $defs?: Record<string, Shape> } {
+    return (this.#root ??= readShippedSchema(this.#name) as Shape);
   }
 
   /** The part that another one stands for: where there is a choice, its object. */
   part(shape: Shape): Shape {
     const named = shape.$ref ?? shape.anyOf?.find(({ $ref }) => $ref)?.$ref;
-    return named === undefined ? shape : (this.#parts[named.replace('#/$defs/', '')] ?? {});
+    return named === undefined ? shape : (this.root.$defs?.[named.replace('#/$defs/', '')] ?? {});
   }
 
   /** The fields within the body's own fields that the schema does not know, each named once. */
