@@ -6,6 +6,7 @@ import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
+import { byPlace, inOrder } from '../yaml/report.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 export interface Checked {
@@ -31,15 +32,9 @@ export async function check(file: string, env: NodeJS.ProcessEnv | undefined): P
   const inspected = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),
   );
-  const all = [...faults, ...pluginFaults, ...inspected].sort(
-    (a, b) => Number(b.file === file) - Number(a.file === file) || byPlace(a, b),
-  );
+  const all = inOrder([...faults, ...pluginFaults, ...inspected], file);
   const sound = all.every(({ severity }) => severity === 'warning');
   return { faults: all, configuration: sound ? configuration : undefined, stages };
-}
-
-function byPlace(a: ConfigFault, b: ConfigFault): number {
-  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 }
 
 /** Checks the file and throws `ConfigError` unless it is valid. */

@@ -1,4 +1,4 @@
-import type { ConfigFault } from '../core/config-fault.js';
+import type { ConfigFault, Place } from '../core/config-fault.js';
 
 /** Gathers the faults of one load, over all its files. */
 export class Report {
@@ -14,17 +14,21 @@ export class Report {
     return [...this.#faults.values()].some(({ severity }) => severity === 'error');
   }
 
-  /**
-   * Sorted by place. The faults of `first`, the operator's own file, come before those of
-   * manifests.
-   */
+  /** The faults so far, in the order of a listing. */
   sorted(first: string): ConfigFault[] {
-    return [...this.#faults.values()].sort(
-      (a, b) =>
-        Number(b.file === first) - Number(a.file === first) ||
-        a.file.localeCompare(b.file) ||
-        a.line - b.line ||
-        a.column - b.column,
-    );
+    return inOrder([...this.#faults.values()], first);
   }
+}
+
+/** Sorts by place. The faults of `first`, the operator's own file, come before those of others. */
+export function inOrder(faults: readonly ConfigFault[], first: string): ConfigFault[] {
+  return faults.toSorted(
+    (a, b) => Number(b.file === first) - Number(a.file === first) || byPlace(a, b),
+  );
+}
+
+/** By file, in the order of characters on every machine, then by line. 0 for the same place. */
+export function byPlace(a: Place, b: Place): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
 }
