@@ -33,9 +33,11 @@ export function createLog(level: string, style: LogStyle = 'json'): Log {
 
 const FLUSH_MS = 1_000;
 const AGAIN_MS = 25;
-const GATHERED_CHARACTERS = 64_000;
-/** Lines beyond this many waiting characters are dropped, and counted. */
-const MAX_CHARACTERS = 16 * 1024 ** 2;
+const CHUNK_BYTES = 64 * 1024;
+/** A UTF-16 code unit takes at most so many bytes of UTF-8. */
+const UNIT_BYTES = 3;
+/** Lines beyond this many waiting bytes are dropped, and counted. */
+const MAX_BYTES = 16 * 1024 ** 2;
 /** How long the end of the process waits between two attempts to write. */
 const LAST_MS = 20;
 /** A reader that has taken nothing for so long is not waited for at the end. */
@@ -46,12 +48,17 @@ const NOTHING = Buffer.alloc(0);
 /**
  * Gathers log lines and writes them to a file descriptor in the background. pino's own destination
  * blocks requests, and the end of the process, when the disk is full or the reader has closed. This
- * one blocks neither.
+ * one blocks neither. A line is encoded at once: lines kept as text live long enough for the garbage
+ * collector to copy them, which costs a call more than the line itself.
  */
 export class LogDestination {
   readonly #fd: number;
-  #lines: string[] = [];
-  #characters = 0;
+  /** Where the next line goes. */
+  #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  #used = 0;
+  /** Those before it, and their bytes. */
+  #full: Buffer[] = [];
+  #full_bytes = 0;
   #dropped = 0;
   /** The bytes that are being written, or that could not be written yet. */
   #bytes: Buffer = NOTHING;
@@ -67,21 +74,33 @@ export class LogDestination {
 
   write(line: string): void {
     if (this.#isClosed) return;
-    if (this.#characters + line.length > MAX_CHARACTERS) {
+    const most = line.length * UNIT_BYTES;
+    if (this.#full_bytes + this.#used + most > MAX_BYTES) {
       this.#dropped++;
       return;
     }
-    this.#lines.push(line);
-    this.#characters += line.length;
-    if (this.#characters >= GATHERED_CHARACTERS) this.flush();
+    if (this.#used + most > this.#chunk.length) this.#begin(most);
+    this.#used += this.#chunk.write(line, this.#used);
   }
 
   flush(): void {
     if (this.#writing_since !== undefined) return;
-    if (this.#bytes.length === 0) this.#bytes = this.#gathered();
+    if (this.#bytes.length === 0)
+      this.#bytes = this.#full.length > 0 ? this.#oldest() : this.#rest();
     if (this.#bytes.length === 0) return;
     this.#writing_since = performance.now();
     write(this.#fd, this.#bytes, (error, written) => this.#written(error, written));
+  }
+
+  /** Begins a chunk that has room for so many bytes. */
+  #begin(bytes: number): void {
+    if (this.#used > 0) {
+      this.#full.push(this.#chunk.subarray(0, this.#used));
+      this.#full_bytes += this.#used;
+    }
+    this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes));
+    this.#used = 0;
+    this.flush();
   }
 
   #written(error: NodeJS.ErrnoException | null, written: number): void {
@@ -94,17 +113,32 @@ export class LogDestination {
       setTimeout(() => this.flush(), AGAIN_MS).unref();
     } else {
       this.#bytes = this.#bytes.subarray(written);
-      if (this.#bytes.length > 0 || this.#characters >= GATHERED_CHARACTERS) this.flush();
+      if (this.#bytes.length > 0 || this.#full.length > 0) this.flush();
     }
   }
 
-  /** The waiting lines, and after them the number of those that were dropped. */
-  #gathered(): Buffer {
-    const text = this.#lines.join('') + (this.#dropped > 0 ? missing(this.#dropped) : '');
-    this.#lines = [];
-    this.#characters = 0;
+  /** The oldest full chunk. */
+  #oldest(): Buffer {
+    const bytes = this.#full.shift() ?? NOTHING;
+    this.#full_bytes -= bytes.length;
+    return bytes;
+  }
+
+  /** What the last chunk holds, and after it the number of lines that were dropped. */
+  #rest(): Buffer {
+    const bytes = this.#chunk.subarray(0, this.#used);
+    const missing = this.#dropped > 0 ? missingLines(this.#dropped) : '';
+    this.#used = 0;
     this.#dropped = 0;
-    return Buffer.from(text);
+    return Buffer.concat([bytes, Buffer.from(missing)]);
+  }
+
+  /** All that waits. */
+  #gathered(): Buffer {
+    const full = this.#full;
+    this.#full = [];
+    this.#full_bytes = 0;
+    return Buffer.concat([...full, this.#rest()]);
   }
 
   #end(): void {
@@ -137,7 +171,7 @@ function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-function missing(lines: number): string {
+function missingLines(lines: number): string {
   const msg = 'log lines are missing here, as nobody took them';
   return `${JSON.stringify({ level: WARN, time: Date.now(), lines, msg })}\n`;
 }
