@@ -48,7 +48,7 @@ function messageOf(event: AlertEvent): string {
       return `All recent calls to ${event.provider} have failed (${event.last_fault}).`;
     case 'cost.uncollected': {
       const lost = formatDollars(event.uncollected_nano);
-      return `An answer of ${event.model} cost ${event.account} ${lost} dollars more than it has.`;
+      return `${lost} dollars of an answer of ${event.model} to ${event.account} were not collected.`;
     }
     case 'reload.refused':
       return `An edited gateway.yaml was refused, and the older one serves: ${event.reason}.`;

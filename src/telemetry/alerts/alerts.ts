@@ -59,6 +59,8 @@ export class Alerts implements View {
 
   watch(facts: GatewayFacts): void {
     this.#facts = facts;
+    // An edited file that was refused before a restart is over: this process serves the whole file.
+    this.#conditions.clear('reload.refused');
   }
 
   take({ account_id, model, status, cost_nano, uncollected_nano }: RequestRecord): void {

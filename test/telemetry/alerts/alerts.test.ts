@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { rename } from 'node:fs/promises';
+import { pino } from 'pino';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { sound } from '../../../src/gateway/gateway.js';
+import { Gateway, sound } from '../../../src/gateway/gateway.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { ask } from '../../helpers/ask.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../../helpers/gateway.js';
@@ -172,6 +173,17 @@ describe('alerts', () => {
     });
   });
 
+  it('say of output beyond its limit no word about the means of its account', async () => {
+    usage = { prompt_tokens: 9, completion_tokens: 60, total_tokens: 69 };
+    await start();
+    await chat();
+    await pass(0);
+    const { id } = gateway.account;
+    expect(alerts().map(({ message }) => message)).to.deep.equal([
+      `1.00 dollars of an answer of one to ${id} were not collected.`,
+    ]);
+  });
+
   it('tell of a provider whose calls all fail, until one is answered', async () => {
     await start();
     const health = new ProviderHealth(() => now_ms);
@@ -211,6 +223,22 @@ describe('alerts', () => {
     await pass(1_000);
     await pass(1_000);
     expect(types()).to.have.length(2);
+  });
+
+  it('tell of a refused file after a restart, though one was told of the same day', async () => {
+    await start();
+    gateway.gateway.refuseReload('line 3: unknown_key');
+    await pass(1_000);
+    const log = pino({ level: 'silent' });
+    const services = { log, now: () => now_ms, random: Math.random };
+    const restarted = await Gateway.open(await sound(gateway.file, {}), services);
+    restarted.refuseReload('line 4: bad_url');
+    await restarted.views.alerts?.tick();
+    await restarted.stop();
+    expect(alerts().map(({ data }) => data['reason'])).to.deep.equal([
+      'line 3: unknown_key',
+      'line 4: bad_url',
+    ]);
   });
 
   it('tell of a store that takes no writes, and of nothing else meanwhile', async () => {
