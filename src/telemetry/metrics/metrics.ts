@@ -20,7 +20,7 @@ export class Metrics implements View {
     const registers = [this.#registry];
     this.#requests = new RequestMetrics(prometheus, this.#registry, configuration);
     const name = 'tollgate_reloads_total';
-    const help = 'Edited gateway.yaml files, taken up (ok) or refused.';
+    const help = 'Edited gateway.yaml files, taken up (ok) or refused, in each process.';
     this.#reloads = new prometheus.Counter({ name, help, labelNames: ['outcome'], registers });
     // An alert on a rise needs the zero before it.
     for (const outcome of ['ok', 'refused']) this.#reloads.inc({ outcome }, 0);

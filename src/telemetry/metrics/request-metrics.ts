@@ -51,18 +51,29 @@ export class RequestMetrics {
     const classes = 'Tokens by class; those below prompt and completion are parts of them.';
     this.#tokens = counter('tokens_total', classes, 'model', 'class');
     this.#cost = counter('cost_dollars_total', 'Collected.', 'model', 'provider');
-    const lost = 'Cost that no account has paid.';
+    const lost = 'Cost that was not collected.';
     this.#uncollected = counter('uncollected_dollars_total', lost, 'model', 'provider');
     const calls = 'Calls to upstreams by their fault, none where one answered.';
     this.#attempts = counter('upstream_attempts_total', calls, 'provider', 'fault');
     const answered = 'Until an upstream had answered or failed.';
     const name = 'upstream_attempt_duration_seconds';
     this.#attempt_seconds = histogram(name, answered, SECONDS, 'provider');
+    this.#expectUncollected();
   }
 
   /** Takes the names of another configuration for labels. */
   know(names: Names): void {
     this.names = names;
+    this.#expectUncollected();
+  }
+
+  /** An alert on a rise needs the zero before it, and most often there is only one rise. */
+  #expectUncollected(): void {
+    for (const [model, { upstreams }] of this.names.models) {
+      for (const { provider, price } of upstreams) {
+        if (!price.free) this.#uncollected.inc({ model, provider: provider.name }, 0);
+      }
+    }
   }
 
   take(record: RequestRecord): void {

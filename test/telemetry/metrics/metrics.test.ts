@@ -111,6 +111,19 @@ describe('metrics', () => {
     expect(dollars).to.be.closeTo((4 * 9 * 1000 + 18 * 2000) / 1e6, 1e-9);
   });
 
+  it('shows nothing uncollected before the first loss, so that an alert sees it rise', async () => {
+    const before = await metrics();
+    const lost = (found: Scrape, model: string) =>
+      found.sum('tollgate_uncollected_dollars_total', { model });
+    expect(lost(before, 'acme/one')).to.equal(0);
+    expect(lost(before, 'acme/bad'), 'of a free model').to.equal(undefined);
+    const file = yaml(good.url, bad.url).replace('acme/one', 'acme/new');
+    const head = 'listen: 127.0.0.1:0\nstore: sqlite:tollgate.db\n';
+    await writeFile(gateway.file, `${head}${file}`);
+    gateway.gateway.reload(await sound(gateway.file, {}));
+    expect(lost(await metrics(), 'acme/new')).to.equal(0);
+  });
+
   it('counts what an account could not pay', async () => {
     const huge = { prompt_tokens: 20_000, completion_tokens: 5, total_tokens: 20_005 };
     await good.close();
