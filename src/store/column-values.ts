@@ -43,3 +43,18 @@ export function checkName(what: string, name: string): void {
   const unseen = 'control characters, direction marks or characters without width';
   throw new StoreError(`The name of ${what.toLowerCase()} cannot hold ${unseen}.`);
 }
+
+const REFERENCE_CHARACTERS = 200;
+
+/**
+ * The reference of a credit or a refund, without the spaces around it. Throws `StoreError` for an
+ * empty one, such as an unset variable of a script: all credits after the first would be repeats.
+ */
+export function checkedReference(text: string): string {
+  const reference = text.trim();
+  const isLong = Array.from(reference).length > REFERENCE_CHARACTERS;
+  if (reference !== '' && !isLong && !INVISIBLE.test(reference)) return reference;
+  throw new StoreError(
+    `A reference is text of one line, of 1 to ${REFERENCE_CHARACTERS} characters.`,
+  );
+}

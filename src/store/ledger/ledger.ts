@@ -4,7 +4,7 @@ import { formatDollars } from '../../lib/money.js';
 import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { noAccount, StoreError } from '../store-error.js';
-import { toBinding, fitsColumn } from '../column-values.js';
+import { checkedReference, fitsColumn, toBinding } from '../column-values.js';
 import { ledgerRow, toEntry, type LedgerEntry, type LedgerRow } from './ledger-columns.js';
 
 /**
@@ -26,8 +26,8 @@ interface Figures {
 
 /**
  * Adds to the balance, or takes from it where the amount is below zero. The same reference again
- * answers the first entry and changes nothing. Throws `StoreError` for an unknown account, zero,
- * another amount under a known reference, and a balance that would fall below what is held or
+ * answers the first entry and changes nothing. Throws `StoreError` for an unknown account, zero, no
+ * reference, another amount under a known one, and a balance that would fall below what is held or
  * pass the 64-bit column.
  */
 export async function credit(
@@ -35,10 +35,11 @@ export async function credit(
   now_ms: number,
   account_id: string,
   amount_nano: bigint,
-  reference: string,
+  given_reference: string,
   by?: Actor,
 ): Promise<LedgerEntry> {
   if (amount_nano === 0n) throw new StoreError('A credit of nothing is not written down.');
+  const reference = checkedReference(given_reference);
   return database.write(async (trx) => {
     const figures: Figures | undefined = await trx('accounts')
       .where({ id: account_id })

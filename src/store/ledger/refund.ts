@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../../core/actor.js';
 import { formatDollars } from '../../lib/money.js';
 import { writeAudit } from '../audit/audit-log.js';
-import { fitsColumn, isPossible, toBinding } from '../column-values.js';
+import { checkedReference, fitsColumn, isPossible, toBinding } from '../column-values.js';
 import type { Database } from '../database.js';
 import { NoCharge, noAccount, StoreError } from '../store-error.js';
 import { ledgerRow, toEntry, type LedgerEntry, type LedgerRow } from './ledger-columns.js';
@@ -70,7 +70,7 @@ export async function refundable(
 }
 
 function referenceOf({ request_id, amount_nano, reference }: RefundRequest): string {
-  if (reference !== undefined) return reference;
+  if (reference !== undefined) return checkedReference(reference);
   return amount_nano === undefined ? request_id : `${request_id} ${formatDollars(amount_nano)}`;
 }
 

@@ -53,6 +53,25 @@ onEachStore('the ledger', (ground) => {
     expect((await store.account(id))?.balance_nano).to.equal(dollars(5));
   });
 
+  it('refuses the empty reference of an unset variable, which would credit only once', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    for (const reference of ['', '  ', 'two\nlines', 'a\0b', 'x'.repeat(201)]) {
+      expect(await refusal(store.credit(id, 5n, reference))).to.equal(
+        'StoreError: A reference is text of one line, of 1 to 200 characters.',
+      );
+    }
+    expect((await store.account(id))?.balance_nano).to.equal(0n);
+  });
+
+  it('credits once for a reference with and without spaces around it', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    await store.credit(id, 5n, 'invoice 7 ');
+    expect((await store.credit(id, 5n, 'invoice 7')).reference).to.equal('invoice 7');
+    expect((await store.account(id))?.balance_nano).to.equal(5n);
+  });
+
   it('allows the same reference in two accounts', async () => {
     const store = await ground.open();
     const ann = await store.createAccount('ann', 0n);

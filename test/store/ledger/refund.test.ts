@@ -82,6 +82,10 @@ onEachStore('refunds', (ground) => {
       [{ request_id: 'r1', amount_nano: 0n }, 'StoreError: A refund must be above zero.'],
       [{ request_id: 'r1', amount_nano: -5n }, 'StoreError: A refund must be above zero.'],
       [
+        { request_id: 'r2', reference: ' ' },
+        'StoreError: A reference is text of one line, of 1 to 200 characters.',
+      ],
+      [
         { request_id: 'r2', reference: 'complaint 1' },
         'StoreError: The reference "complaint 1" was used already, for a refund of ' +
           '0.000000001 dollars of the request r1.',
