@@ -34,6 +34,7 @@ export async function differences(
     ...found,
     ...providerDifferences(before, after, hasAddresses),
     ...endpointDifferences(before, after),
+    ...headerDifferences(before, after),
   ];
 }
 
@@ -188,4 +189,14 @@ function endpointDifferences(before: Configuration, after: Configuration): Diffe
 
 function stagesOf(stages: EndpointEntry['stages']): string {
   return JSON.stringify(stages.map(({ name, option }) => [name, option ?? null]));
+}
+
+/** `upstream` tells clients who the upstreams are, so an operator sees that it was turned on. */
+function headerDifferences(before: Configuration, after: Configuration): Difference[] {
+  return (['upstream', 'cost', 'attempts'] as const).flatMap((name) => {
+    if (before.headers[name] === after.headers[name]) return [];
+    return after.headers[name]
+      ? [told(`answers have the header tollgate-${name}`)]
+      : [lost(`answers have no header tollgate-${name} any more`)];
+  });
 }

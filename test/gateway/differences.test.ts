@@ -35,6 +35,20 @@ const PAIRS: [title: string, from: string, to: string, told: string[], loses: bo
     true,
   ],
   [
+    'headers that tell of upstreams, which the log of a reload called no change',
+    'owners: {',
+    'headers: { upstream: true, attempts: true }\nowners: {',
+    ['answers have the header tollgate-upstream', 'answers have the header tollgate-attempts'],
+    false,
+  ],
+  [
+    'a header that answers no longer have',
+    'owners: {',
+    'headers: { cost: false }\nowners: {',
+    ['answers have no header tollgate-cost any more'],
+    true,
+  ],
+  [
     'a price that rises',
     'input_per_million: 1.00',
     'input_per_million: 1.20',
