@@ -47,8 +47,9 @@ function messageOf(event: AlertEvent): string {
     case 'provider.down':
       return `All recent calls to ${event.provider} have failed (${event.last_fault}).`;
     case 'cost.uncollected': {
+      const { account, model } = event;
       const lost = formatDollars(event.uncollected_nano);
-      return `${lost} dollars of an answer of ${event.model} to ${event.account} were not collected.`;
+      return `${lost} dollars of an answer of ${model} to ${account} were not collected.`;
     }
     case 'reload.refused':
       return `An edited gateway.yaml was refused, and the older one serves: ${event.reason}.`;
