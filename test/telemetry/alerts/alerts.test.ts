@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { sound } from '../../../src/gateway/gateway.js';
+import { checkOrThrow } from '../../../src/gateway/gateway.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { ask } from '../../helpers/ask.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../../helpers/gateway.js';
@@ -205,7 +205,7 @@ describe('alerts', () => {
     gateway.gateway.refuseReload('line 3: unknown_key');
     await pass(1_000);
     expect(alerts().map(({ data }) => data)).to.deep.equal([{ reason: 'line 3: unknown_key' }]);
-    gateway.gateway.reload(await sound(gateway.file, {}));
+    gateway.gateway.reload(await checkOrThrow(gateway.file, {}));
     await pass(1_000);
     gateway.gateway.refuseReload('line 4: bad_url');
     await pass(1_000);

@@ -23,10 +23,10 @@ export const chatCompletion: ChatFormat = {
       'text/event-stream': 'chat-completion-chunk',
     },
   },
-  mend: tidy,
+  repair: tidy,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
   write: (heading, reply, { usage }, work) => completion(heading, reply, usage, callWords(work)),
   stream: (heading, shown, work) =>

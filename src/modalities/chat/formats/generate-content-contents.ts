@@ -14,10 +14,10 @@ import type { ReasoningDetail } from '../codec.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
 import { refuseDeep } from './openai-messages.js';
 
-/** Stands where a call of another maker has no signature. */
+/** The signature that clients send for a call of another model, which has none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
-/** The turns of a request as messages. Throws `GatewayError` where there is nothing to answer. */
+/** The turns of a request as messages. Throws `GatewayError` if they are empty. */
 export function messagesOf(
   contents: readonly GeminiContent[],
   system: GeminiContent | null | undefined,
@@ -25,7 +25,7 @@ export function messagesOf(
   const reader = new ContentReader();
   const messages = joined(contents).flatMap((content) => reader.read(content));
   if (messages.length === 0) {
-    throw new GatewayError('invalid_request', 'contents must say something.', {
+    throw new GatewayError('invalid_request', 'contents must not be empty.', {
       param: 'contents',
     });
   }
@@ -43,7 +43,7 @@ function instructions(system: GeminiContent | null | undefined): ChatMessage[] {
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** A streamed turn may come back in the pieces that it came in. */
+/** Joins neighbouring turns of the model: a client may send a streamed turn back in pieces. */
 function joined(contents: readonly GeminiContent[]): GeminiContent[] {
   const turns: GeminiContent[] = [];
   for (const { role, parts = [] } of contents) {
@@ -54,7 +54,9 @@ function joined(contents: readonly GeminiContent[]): GeminiContent[] {
   return turns;
 }
 
-/** Reads contents in their order: a result that names no call answers the first one waiting. */
+/**
+ * Reads contents in order. A result without an ID belongs to the first unanswered call of its name.
+ */
 class ContentReader {
   #made = 0;
   readonly #waiting: { id: string; plain: string; name: string }[] = [];
@@ -163,7 +165,7 @@ function soundOf(type: string): string {
   return name === 'mpeg' ? 'mp3' : name || 'mp3';
 }
 
-/** Python's clients write bytes in the alphabet for URLs. */
+/** Google's Python clients send base64url. */
 function usual(base64: string): string {
   return base64.replaceAll('-', '+').replaceAll('_', '/');
 }
@@ -172,7 +174,7 @@ function textIn(parts: readonly GeminiPart[], between: string): string {
   return parts.flatMap((part) => saidIn(part) || []).join(between);
 }
 
-/** What a part says; what the code of an upstream's own tool was, and gave, is told as text. */
+/** The text of a part. Code that an upstream ran, and its output, become text. */
 function saidIn({ text, executableCode: run, codeExecutionResult: result }: GeminiPart): string {
   if (run) return fenced(run.language ?? '', run.code ?? '');
   if (result) return fenced(result.outcome ?? '', result.output ?? '');
