@@ -3,16 +3,16 @@ import { BodyShape, type Shape } from './body-shape.js';
 
 export const CONTENT_SHAPE = new BodyShape('generate-content');
 
-/** The field that a name means, which may be written in snake_case as well. */
+/** The field of a name, which clients may also write in snake_case. */
 function fieldOf(properties: Record<string, Shape>, name: string): string | undefined {
   const camel = name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
   return [name, camel].find((one) => Object.hasOwn(properties, one));
 }
 
 /**
- * Gives a body the one spelling that the schema knows, in place: this API takes the names of its
- * fields in camelCase and in snake_case, a list of one without its brackets, and null for nothing.
- * What a schema leaves open, such as the arguments of a call, is the client's own and stays.
+ * Normalizes a body in place to the spelling that the schema knows. This API accepts field names in
+ * camelCase and in snake_case, a single entry in place of a list, and null for an absent field.
+ * Values that the schema leaves open, such as the arguments of a call, stay unchanged.
  */
 export function spell(value: unknown, at: Shape = CONTENT_SHAPE.root): unknown {
   const { items, properties } = CONTENT_SHAPE.part(at);

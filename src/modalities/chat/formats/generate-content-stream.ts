@@ -21,26 +21,26 @@ interface Choice {
   index: number;
   hasCalls: boolean;
   finish: string | undefined;
-  /** What an upstream that is not Gemini demands back, and no part has carried yet. */
+  /** State of an upstream other than Gemini that was not sent in a part yet. */
   state: ReasoningDetail[];
-  /** The tool call that fragments are still added to. */
+  /** The tool call to which fragments are added. */
   call: (ToolCall & { index: number }) | undefined;
 }
 
-/** How a client asked for its stream. */
+/** The form of the stream that the client asked for. */
 export interface ContentWords {
   as: 'events' | 'list';
-  /** Whether it asked for the model's thoughts. */
+  /** Whether the client asked for the model's thoughts. */
   thoughts: boolean;
 }
 
-/** One list in JSON: white space says nothing in it. */
+/** The answer as one JSON list, in which white space has no meaning. */
 const LIST: StreamWire = { content_type: 'application/json; charset=utf-8', keep_alive: '\n' };
 
 /**
- * Turns the pieces of a streamed answer into answers of their own, as events or as the entries of
- * one list. Tool calls go out whole: this API has no pieces of arguments. The last answer alone has
- * a finish reason, which is all that tells the client of the end.
+ * Writes deltas as partial answers, as events or as the entries of one list. Tool calls are sent
+ * whole: this API has no pieces of arguments. Only the last answer has a finish reason, by which
+ * the client knows the end.
  */
 export class ContentWriter extends EventWriter {
   readonly breaks = true;

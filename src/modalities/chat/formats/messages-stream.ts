@@ -8,7 +8,7 @@ import { CLAUDE_FORMAT } from './messages-blocks.js';
 import { finishReason } from './openai-answer.js';
 import { sealed } from './sealed-reasoning.js';
 
-/** The parts of events that whole answers and errors have too. */
+/** Writers of the parts that events share with whole answers and errors. */
 export interface MessagesWords {
   usageOf(usage: Bill['usage']): object;
   errorOf(error: GatewayError): object;
@@ -20,7 +20,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-/** How an answer ended, in the words of this format. */
+/** The stop reason of an answer, as this API writes it. */
 export function ending(
   said: string | null | undefined,
   hasToolCalls: boolean,
@@ -32,8 +32,8 @@ export function ending(
 }
 
 /**
- * State of a model's reasoning as a client brings it back: Claude's own as it is, all other sealed,
- * so that Claude is never shown it and its own upstream gets it whole.
+ * The state of reasoning as the client gets it, to send it back. Claude's own stays as it is. Other
+ * state is sealed, so that Claude never gets it and its own upstream gets it complete.
  */
 export function carried(detail: ReasoningDetail, own: string): string {
   if (detail.format === CLAUDE_FORMAT) return own;
@@ -46,8 +46,8 @@ type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
 const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
- * Turns the pieces of a streamed answer into the events of the Messages API: content blocks one
- * after another, each opened and closed, then the stop reason with all of the usage.
+ * Writes deltas as events of the Messages API: content blocks one after another, each with a start
+ * and a stop, then the stop reason with the usage.
  */
 export class MessagesWriter extends EventWriter {
   #hasBegun = false;
@@ -115,7 +115,7 @@ export class MessagesWriter extends EventWriter {
     );
   }
 
-  /** The text of a detail came as the reasoning already; its signature closes the block. */
+  /** The text of a detail was already sent as reasoning; its signature ends the block. */
   #detail(detail: ReasoningDetail): string {
     const { type, data, signature } = detail;
     if (type === 'reasoning.encrypted' && data !== undefined) {
@@ -142,7 +142,7 @@ export class MessagesWriter extends EventWriter {
     return args ? events + this.#delta({ type: 'input_json_delta', partial_json: args }) : events;
   }
 
-  /** Goes on with the open block where it is of the same type, else opens another. */
+  /** Continues the open block if it has the same type, else starts another. */
   #openAs(block: Block, content_block: object): string {
     if (this.#open?.type === block.type) return '';
     const events = this.#close() + this.#start(content_block);

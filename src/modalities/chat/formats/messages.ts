@@ -13,7 +13,7 @@ import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
 import { chatWork } from './openai-request.js';
 
-/** Anthropic's Messages API, as its SDKs and Claude Code speak it, for every chat model. */
+/** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
 export const messages: ChatFormat = {
   name: 'messages',
   key_header: 'x-api-key',
@@ -35,7 +35,7 @@ export const messages: ChatFormat = {
   texts: MESSAGES_TEXTS,
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers) => {
-    // The schema vouches for the body: its type is made from it.
+    // The body was validated, and its type is generated from the schema.
     const said = body as MessagesBody;
     refuseTooMany(said, model);
     const { completion, ignored, words, is_whole } = toCompletion(said, model);
@@ -55,7 +55,10 @@ export const messages: ChatFormat = {
   error: errorOf,
 };
 
-/** In the very words at which Claude Code asks again with as many tokens as there may be. */
+/**
+ * Refuses too many output tokens in the exact wording that Claude Code recognizes: it then asks
+ * again with the largest limit allowed.
+ */
 function refuseTooMany({ max_tokens = 0 }: MessagesBody, { limits }: Model): void {
   const most = limits.max_tokens ?? Infinity;
   if (max_tokens <= most) return;
@@ -93,7 +96,7 @@ function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }:
   ];
 }
 
-/** The signed blocks as they came, or all of the reasoning in one without a signature. */
+/** The signed blocks unchanged, or all of the reasoning in one block without a signature. */
 function thinkingOf(details: readonly ReasoningDetail[], text: string | undefined): object[] {
   const blocks = details.flatMap((detail): object[] => {
     const { type, text: thinking, signature, data } = detail;
@@ -109,7 +112,7 @@ function thinkingOf(details: readonly ReasoningDetail[], text: string | undefine
   return [{ type: 'thinking', thinking: text, signature: '' }, ...blocks];
 }
 
-/** Arguments are an object here; a text that is none is kept as one field. */
+/** Arguments as an object; text that is not a JSON object becomes the field `arguments`. */
 function parsed(args: string): object {
   try {
     const value: unknown = JSON.parse(args);
@@ -120,7 +123,7 @@ function parsed(args: string): object {
   return { arguments: args };
 }
 
-/** The prompt by its classes: each token stands in one of them alone. */
+/** The usage as this API writes it: each token of the prompt counts in one class only. */
 function usageOf({
   prompt_tokens,
   completion_tokens,
@@ -135,7 +138,7 @@ function usageOf({
   };
 }
 
-/** Words of this API for errors whose type is another in the gateway's own. */
+/** Error types of this API that differ from the gateway's. */
 const TYPES: Readonly<Record<string, string>> = {
   insufficient_balance_error: 'billing_error',
   unavailable_error: 'overloaded_error',

@@ -2,16 +2,16 @@ import { isRecord } from '../../../lib/is-record.js';
 
 type Fields = Record<string, unknown>;
 
-/** A call that no result has answered yet. */
+/** A call without a result so far. */
 interface Waiting {
   id: string;
   name: string;
 }
 
 /**
- * Says the calls and results of earlier turns as tool calls, where they stand in OpenAI's other
- * words: `function_call` and the role `function`, which know no ids, and calls of custom tools.
- * Changes the messages in place; false where there was nothing to change.
+ * Rewrites OpenAI's other forms of calls and results in earlier turns as tool calls:
+ * `function_call` and the role `function`, which have no IDs, and calls of custom tools. Changes
+ * the messages in place; returns false if there was nothing to change.
  */
 export function mendCalls(messages: readonly unknown[]): boolean {
   const waiting: Waiting[] = [];

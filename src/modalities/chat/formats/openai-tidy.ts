@@ -2,17 +2,17 @@ import { dropNulls } from '../../../lib/drop-nulls.js';
 import { isRecord } from '../../../lib/is-record.js';
 import { mendCalls } from './openai-history.js';
 
-/** How the address of an image begins. */
+/** The beginning of the URL of an image. */
 const ADDRESS = /^(https?|data):/iu;
 
-/** Objects inside a body that are the contract's own: null in one of their fields is no value. */
+/** Nested objects of the contract, in whose fields null means absent. */
 const INNER = ['image_url', 'input_audio', 'file'];
 
 /**
- * Mends what clients send that the contract does not name, but that can only mean one thing: null
- * in an optional field, an empty list of tool calls, the refusal of an earlier answer, the address
- * of an image as a text, a call in older words. Changes the body in place; false where there was
- * nothing to mend.
+ * Repairs bodies of clients that break the contract in an unambiguous way: null in an optional
+ * field, an empty list of tool calls, the refusal of an earlier answer, the URL of an image as a
+ * string, a call in an older form. Changes the body in place; returns false if there was nothing to
+ * repair.
  */
 export function tidy(body: unknown): boolean {
   if (!isRecord(body)) return false;
@@ -34,7 +34,7 @@ function listIn(value: unknown): unknown[] {
 
 function tidyMessage(message: unknown): boolean {
   if (!isRecord(message)) return false;
-  // Content that is null is told as such, where it must not be.
+  // Null content stays, so that its error names null.
   let isMended = dropNulls(message, 'content');
   const { tool_calls, content, refusal } = message;
   if (Array.isArray(tool_calls) && tool_calls.length === 0) {
@@ -56,7 +56,7 @@ function tidyPart(part: unknown): boolean {
   let isMended = dropNulls(part);
   for (const name of INNER) if (dropNulls(part[name])) isMended = true;
   const { type, refusal, image_url } = part;
-  // Mistral's spelling.
+  // Mistral's form.
   if (type === 'image_url' && typeof image_url === 'string' && ADDRESS.test(image_url)) {
     part['image_url'] = { url: image_url };
     return true;

@@ -10,7 +10,7 @@ import type { ResponsesItem, ResponsesPart } from '../../../schema-types/respons
 import { isSealed, unsealed } from './sealed-reasoning.js';
 import { flatName } from './responses-tools.js';
 
-/** Of an item that came back, what says nothing to a model is left out without a word. */
+/** Keys of items. Those that mean nothing to a model are left out and not named as ignored. */
 const ITEM_KEYS: ReadonlySet<string> = new Set([
   'type',
   'id',
@@ -41,18 +41,18 @@ const PART_KEYS: ReadonlySet<string> = new Set([
   'filename',
   'input_audio',
 ]);
-/** Items that bring tools along. */
+/** Items that contain tools. */
 const BRINGS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output']);
 
-/** Gathers items: reasoning, text and tool calls that follow each other are one message. */
+/** Collects items into messages: reasoning, text and tool calls that follow each other are one. */
 export class Conversation {
   readonly ignored = new Set<string>();
   readonly #messages: ChatMessage[] = [];
-  /** Where the client wrote each of the messages. */
+  /** The field of the client's body from which each message came. */
   readonly #places: string[] = [];
   #place = 'input';
   #open: ChatMessage | undefined;
-  /** What tools have shown, which stands behind their answers. */
+  /** Images and files of tool results, which follow as a user message. */
   #shown: ContentPart[] = [];
 
   constructor(private readonly capabilities: Model['capabilities']) {}
@@ -80,10 +80,10 @@ export class Conversation {
     } else if (!BRINGS_TOOLS.has(type)) this.ignored.add(`input[].${headerSafe(type)}`);
   }
 
-  /** The messages, and for each the place where its client wrote it. */
+  /** Returns the messages, and for each the field of the client's body from which it came. */
   finish(): { messages: ChatMessage[]; places: string[] } {
     this.#show();
-    // Reasoning that nothing followed is no turn of its own.
+    // Reasoning without content or calls is no message.
     const isSaid = ({ content, tool_calls }: ChatMessage): boolean =>
       content !== null || tool_calls !== undefined;
     const places = this.#places.filter((_, at) => isSaid(this.#messages[at] as ChatMessage));
@@ -111,7 +111,9 @@ export class Conversation {
     }
   }
 
-  /** The answer of a tool. Most upstreams take text alone in it, so the user shows the rest. */
+  /**
+   * The result of a tool. Most upstreams accept only text in it, so a user message has the rest.
+   */
   #answer({ call_id = '', output = '' }: ResponsesItem): void {
     const parts = asParts(this.#content(output, 'output')).map((part) => this.#seen(part));
     const texts = parts.filter(({ type }) => type === 'text');
@@ -123,7 +125,7 @@ export class Conversation {
     this.#add({ role: 'tool', tool_call_id: call_id, content: plainest(texts) });
   }
 
-  /** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
+  /** Replaces a part of a tool result that the model cannot see by a text that says so. */
   #seen(part: ContentPart): ContentPart {
     const needed = {
       text: undefined,
@@ -157,7 +159,7 @@ export class Conversation {
       this.ignored.add('input[].encrypted_content');
     const text = textOf(content) || textOf(summary);
     if (details.length === 0 && text === '') return;
-    // Reasoning begins a turn of the assistant.
+    // Reasoning begins a new message of the assistant.
     if (this.#open?.tool_calls || this.#open?.content) this.#open = undefined;
     const open = this.#assistant();
     const isTold = details.some((detail) => detail.text || detail.summary);
@@ -197,7 +199,7 @@ function textPart(text: string): ContentPart {
   return { type: 'text', text };
 }
 
-/** One text, which every upstream takes, where there is nothing else. */
+/** Joins parts that are all text into a string, which every upstream accepts. */
 function plainest(parts: ContentPart[]): string | ContentPart[] {
   if (parts.some(({ type }) => type !== 'text')) return parts;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
@@ -225,7 +227,7 @@ function partOf(part: ResponsesPart, place: string): ContentPart {
   throw new GatewayError('invalid_request', message, { param: place });
 }
 
-/** Characters of a client's word that an error repeats. */
+/** The most characters of a client's value that an error repeats. */
 const SHOWN_CHARACTERS = 64;
 
 function fileOf({ file_data, file_url, file_id, filename }: ResponsesPart) {
