@@ -48,8 +48,8 @@ const NOTHING = Buffer.alloc(0);
 /**
  * Gathers log lines and writes them to a file descriptor in the background. pino's own destination
  * blocks requests, and the end of the process, when the disk is full or the reader has closed. This
- * one blocks neither. A line is encoded at once: lines kept as text live long enough for the garbage
- * collector to copy them, which costs a call more than the line itself.
+ * one blocks neither. A line is encoded at once: lines kept as text live long enough for the
+ * garbage collector to copy them, which costs a call more than the line itself.
  */
 export class LogDestination {
   readonly #fd: number;

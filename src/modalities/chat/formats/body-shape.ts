@@ -40,11 +40,11 @@ export class BodyShape {
       return [...new Set(value.flatMap((one) => this.unknownFields(one, items, `${path}[]`)))];
     }
     if (!isRecord(value) || !properties) return [];
-    return Object.entries(value).flatMap(([name, said]) => {
+    return Object.entries(value).flatMap(([name, inner_value]) => {
       const inner = path === '' ? name : `${path}.${headerSafe(name)}`;
       const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (field) return this.unknownFields(said, field, inner);
-      return path === '' || said === null ? [] : [inner];
+      if (field) return this.unknownFields(inner_value, field, inner);
+      return path === '' || inner_value === null ? [] : [inner];
     });
   }
 }

@@ -4,7 +4,7 @@ import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
-import { tidy } from './openai-tidy.js';
+import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
@@ -23,7 +23,7 @@ export const chatCompletion: ChatFormat = {
       'text/event-stream': 'chat-completion-chunk',
     },
   },
-  repair: tidy,
+  repair: repairBody,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.

@@ -10,7 +10,7 @@ import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
 import { COMMON_TEXTS } from './openai-texts.js';
-import { tidy } from './openai-tidy.js';
+import { repairBody } from './openai-tidy.js';
 
 /** OpenAI's older completions API: one prompt, which a chat model gets as a user message. */
 export const completions: ChatFormat = {
@@ -28,7 +28,7 @@ export const completions: ChatFormat = {
       'text/event-stream': 'completions#/$defs/chunk',
     },
   },
-  repair: tidy,
+  repair: repairBody,
   texts: COMMON_TEXTS,
   modelOf: (body) => (body as CompletionsBody).model,
   // The body was validated, and its type is generated from the schema.

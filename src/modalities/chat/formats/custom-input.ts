@@ -10,7 +10,7 @@ const UNICODE_CHARACTERS = 6;
  * stands for the tool at the upstream.
  */
 export class CustomInput {
-  #said = '';
+  #sent = '';
   /** Arguments that have not been decoded yet. */
   #waiting = '';
   #state: 'before' | 'within' | 'behind' = 'before';
@@ -29,16 +29,16 @@ export class CustomInput {
 
   /** The end of the whole input that `add` has not returned. */
   rest(input: string): string {
-    return input.startsWith(this.#said) ? input.slice(this.#said.length) : '';
+    return input.startsWith(this.#sent) ? input.slice(this.#sent.length) : '';
   }
 
   #read(): string {
     const text = this.#escaped();
     this.#waiting = this.#waiting.slice(text.length);
     try {
-      const said: unknown = JSON.parse(`"${text}"`);
-      this.#said += String(said);
-      return String(said);
+      const decoded: unknown = JSON.parse(`"${text}"`);
+      this.#sent += String(decoded);
+      return String(decoded);
     } catch {
       // The arguments are not JSON: the input is known only when they are complete.
       this.#state = 'behind';

@@ -43,7 +43,7 @@ export abstract class EventWriter implements ChatStreamWriter {
   protected abstract piece(piece: ChatDelta, index: number): string;
 
   /** Records text of a choice that is delivered, and so charged. */
-  protected heard(text: string, index = 0): void {
+  protected delivered(text: string, index = 0): void {
     this.#texts.set(index, (this.#texts.get(index) ?? '') + text);
     this.hasSpoken = true;
   }

@@ -39,8 +39,8 @@ export function headOf({ id, model }: Heading): object {
  * parts.
  */
 export function candidate(index: number, parts: readonly object[], more: object): object {
-  const said = parts.length > 0 ? parts : [{ text: '' }];
-  return { content: { role: 'model', parts: said }, ...more, index };
+  const nonEmpty = parts.length > 0 ? parts : [{ text: '' }];
+  return { content: { role: 'model', parts: nonEmpty }, ...more, index };
 }
 
 function partsOf(choice: ChatChoice, showsThoughts: boolean): object[] {
@@ -91,8 +91,8 @@ const FINISHES: Readonly<Record<string, string>> = {
 };
 
 /** A finish reason as this API writes it. */
-export function finishOf(said: string | null | undefined, hasCalls: boolean): string {
-  return FINISHES[finishReason(said, hasCalls)] ?? 'STOP';
+export function finishOf(finish_reason: string | null | undefined, hasCalls: boolean): string {
+  return FINISHES[finishReason(finish_reason, hasCalls)] ?? 'STOP';
 }
 
 interface TokenProbability {
@@ -106,13 +106,16 @@ export function logprobsOf(logprobs: unknown): object {
   const tokens = isRecord(logprobs) ? logprobs['content'] : undefined;
   if (!Array.isArray(tokens) || tokens.length === 0) return {};
   const chosen = tokens as TokenProbability[];
-  const said = ({ token, logprob }: TokenProbability) => ({ token, logProbability: logprob });
+  const probability = ({ token, logprob }: TokenProbability) => ({
+    token,
+    logProbability: logprob,
+  });
   return {
     avgLogprobs: chosen.reduce((sum, { logprob }) => sum + logprob, 0) / chosen.length,
     logprobsResult: {
-      chosenCandidates: chosen.map(said),
+      chosenCandidates: chosen.map(probability),
       topCandidates: chosen.map(({ top_logprobs = [] }) => ({
-        candidates: top_logprobs.map(said),
+        candidates: top_logprobs.map(probability),
       })),
     },
   };

@@ -103,7 +103,7 @@ function toCompletion(
 function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, unknown> {
   const { maxOutputTokens, candidateCount, stopSequences } = config;
   refuseOthers(config);
-  const said: Record<string, unknown> = {
+  const fields: Record<string, unknown> = {
     max_tokens: maxOutputTokens,
     n: candidateCount,
     temperature: config.temperature,
@@ -118,7 +118,7 @@ function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, u
     response_format: formatOf(config),
     ...thinkingOf(config.thinkingConfig, model),
   };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** Refuses settings that would change the answer and that chat completions do not have. */

@@ -92,11 +92,11 @@ export class ContentWriter extends EventWriter {
     const parts: object[] = [];
     const { content, reasoning_content, reasoning_details = [], finish_reason } = piece;
     if (this.shown.reasoning && this.words.thoughts && reasoning_content) {
-      this.heard(reasoning_content, choice.index);
+      this.delivered(reasoning_content, choice.index);
       parts.push({ text: reasoning_content, thought: true });
     }
     if (content) {
-      this.heard(content, choice.index);
+      this.delivered(content, choice.index);
       parts.push(...this.#endCall(choice), { text: content });
     }
     if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
@@ -112,7 +112,7 @@ export class ContentWriter extends EventWriter {
     const ended: object[] = [];
     for (const { index, id = '', function: called } of tool_calls) {
       const { name = '', arguments: args = '' } = called;
-      this.heard(name + args, choice.index);
+      this.delivered(name + args, choice.index);
       choice.hasCalls = true;
       if (choice.call?.index !== index) {
         ended.push(...this.#endCall(choice));

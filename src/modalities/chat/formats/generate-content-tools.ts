@@ -73,8 +73,8 @@ function functionOf(declared: GeminiFunction, at: string): ToolEntry {
   };
 }
 
-function nameOf({ function: said }: ToolEntry): { name?: unknown } {
-  return isRecord(said) ? { name: said['name'] } : {};
+function nameOf({ function: declared }: ToolEntry): { name?: unknown } {
+  return isRecord(declared) ? { name: declared['name'] } : {};
 }
 
 function isNamed(tool: ToolEntry, names: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
 import { answerOf, errorOf } from './generate-content-answer.js';
 import { contentWork } from './generate-content-request.js';
-import { spell } from './generate-content-spelling.js';
+import { normalizeSpelling } from './generate-content-spelling.js';
 import { CONTENT_TEXTS } from './generate-content-texts.js';
 import { geminiModels } from './model-lists.js';
 import { ContentWriter } from './generate-content-stream.js';
@@ -31,19 +31,19 @@ export const countContentTokens: ChatFormat = {
     status: 200,
     content: { 'application/json': 'count-content-tokens#/$defs/answer' },
   },
-  normalize: spellCounted,
+  normalize: normalizeCounted,
   count: (totalTokens) => ({ totalTokens }),
 };
 
 /** Normalizes a body whose request may be nested in a field of its own. */
-function spellCounted(body: unknown): unknown {
+function normalizeCounted(body: unknown): unknown {
   if (!isRecord(body)) return body;
   for (const name of ['generateContentRequest', 'generate_content_request']) {
-    const { [name]: whole } = body;
-    if (isRecord(whole)) Object.assign(body, whole);
+    const { [name]: request } = body;
+    if (isRecord(request)) Object.assign(body, request);
     delete body[name];
   }
-  return spell(body);
+  return normalizeSpelling(body);
 }
 
 /** The same endpoints under the path of the API's stable version. */
@@ -78,7 +78,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
         ...(streams && { 'application/json': 'stream-generate-content#/$defs/list' }),
       },
     },
-    normalize: spell,
+    normalize: normalizeSpelling,
     texts: CONTENT_TEXTS,
     modelOf: (_, { model = '' }) => model,
     // The body was validated, and its type is generated from the schema.

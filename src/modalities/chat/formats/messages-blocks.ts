@@ -32,21 +32,21 @@ export function messagesOf({ role, content }: MessagesMessage, reader: Reader): 
   if (role === 'assistant') return [assistantOf(content, reader)];
   // Tool results come before the other content of the user, and their images after.
   const results = content.filter(({ type }) => type === 'tool_result');
-  const rest = content.filter((block) => block.type !== 'tool_result' && isSaidBy(role, block));
+  const rest = content.filter((block) => block.type !== 'tool_result' && isAllowedIn(role, block));
   noteOthers(role, content, reader);
   const read = results.map((block) => resultOf(block, reader));
-  const said = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
+  const content_parts = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
   const messages = read.map(({ message }) => message);
-  return said.length === 0 && results.length > 0
+  return content_parts.length === 0 && results.length > 0
     ? messages
-    : [...messages, { role, content: plainest(said) }];
+    : [...messages, { role, content: simplified(content_parts) }];
 }
 
 /** Blocks that only an assistant has. */
 const THOUGHTS_AND_CALLS = new Set(['thinking', 'redacted_thinking', 'tool_use']);
 
 /** Whether a message of that role may have the block. Others are left out and named as ignored. */
-export function isSaidBy(role: MessagesMessage['role'], { type }: MessagesBlock): boolean {
+export function isAllowedIn(role: MessagesMessage['role'], { type }: MessagesBlock): boolean {
   const isOwn = THOUGHTS_AND_CALLS.has(type);
   return role === 'assistant' ? isOwn || type === 'text' : !isOwn;
 }
@@ -57,7 +57,7 @@ function noteOthers(
   { ignored }: Reader,
 ): void {
   for (const block of blocks) {
-    if (!isSaidBy(role, block)) ignored.add(`messages[].content[].${headerSafe(block.type)}`);
+    if (!isAllowedIn(role, block)) ignored.add(`messages[].content[].${headerSafe(block.type)}`);
   }
 }
 
@@ -110,7 +110,7 @@ function resultOf(block: MessagesBlock, reader: Reader): Result {
   const message: ChatMessage = {
     role: 'tool',
     tool_call_id: tool_use_id,
-    content: plainest(texts),
+    content: simplified(texts),
     ...(cache_control && { cache_control }),
   };
   if (media.length === 0) return { message, media };
@@ -133,11 +133,11 @@ function shownPart(part: ContentPart, reader: Reader): ContentPart {
 }
 
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
-  return typeof content === 'string' ? content : plainest(content.flatMap(partsOf));
+  return typeof content === 'string' ? content : simplified(content.flatMap(partsOf));
 }
 
 /** Plain texts without a cache mark become a string, which every upstream accepts. */
-function plainest(parts: ContentPart[]): string | ContentPart[] {
+function simplified(parts: ContentPart[]): string | ContentPart[] {
   const isPlain = parts.every((part) => part.type === 'text' && part.cache_control === undefined);
   if (!isPlain) return parts;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
@@ -159,8 +159,8 @@ function partsOf(block: MessagesBlock): ContentPart[] {
     return [textPart(`The tool ${tool_name} can be called now.`, mark)];
   }
   if (type === 'search_result') {
-    const said = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
-    return [textPart(said.filter(Boolean).join('\n'), mark)];
+    const texts = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
+    return [textPart(texts.filter(Boolean).join('\n'), mark)];
   }
   return [textPart(block.text ?? textOf(content ?? {}), mark)];
 }

@@ -1,5 +1,5 @@
 /** Error messages of upstreams for a prompt that is too long, alone or with the output limit. */
-const SAYINGS: readonly RegExp[] = [
+const MESSAGES: readonly RegExp[] = [
   // Claude's own messages.
   /exceed context limit: (?<prompt>\d{1,9}) \+ (?<output>\d{1,9}) > (?<most>\d{1,9})/iu,
   /prompt is too long: (?<prompt>\d{1,9}) tokens > (?<most>\d{1,9})/iu,
@@ -26,7 +26,7 @@ const SAYINGS: readonly RegExp[] = [
  * then asks for fewer output tokens if those are the reason, else it summarizes its conversation.
  */
 export function contextWords(message: string): string {
-  const sizes = SAYINGS.map((saying) => saying.exec(message)?.groups).find(Boolean);
+  const sizes = MESSAGES.map((pattern) => pattern.exec(message)?.groups).find(Boolean);
   if (!sizes) {
     return /prompt is too long/iu.test(message) ? message : `prompt is too long: ${message}`;
   }

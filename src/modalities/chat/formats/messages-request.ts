@@ -9,7 +9,7 @@ import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { MessagesOriginal } from '../codec.js';
 import { BodyShape } from './body-shape.js';
-import { contentOf, isSaidBy, messagesOf, type Reader } from './messages-blocks.js';
+import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
 import { refuseDeep } from './openai-messages.js';
@@ -95,9 +95,9 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     response_format: formatOf(output_config?.format),
     user: metadata?.user_id,
   };
-  const said = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
   const completion = {
-    ...Object.fromEntries([...same, ...said]),
+    ...Object.fromEntries([...same, ...given]),
     model: body.model,
     messages: [
       ...(system?.length ? [{ role: 'system' as const, content: contentOf(system) }] : []),
@@ -160,17 +160,17 @@ function thinkingOf(
   ignored: Set<string>,
 ): Record<string, unknown> {
   const effort = output_config?.effort ?? undefined;
-  const said =
+  const given =
     effort === undefined ? {} : { reasoning_effort: effort === 'max' ? 'xhigh' : effort };
-  if (!thinking) return said;
+  if (!thinking) return given;
   if (passthrough.has('thinking') || !passthrough.has('reasoning_effort')) {
-    return { ...said, thinking };
+    return { ...given, thinking };
   }
   // An effort cannot hide thoughts: they are shown.
   if (thinking.display === 'omitted') ignored.add('thinking.display');
   if (thinking.type === 'disabled') return { reasoning_effort: 'none' };
   const { budget_tokens } = thinking;
-  if (effort !== undefined || budget_tokens === undefined) return said;
+  if (effort !== undefined || budget_tokens === undefined) return given;
   const near = EFFORTS.find((one) => budget_tokens <= one.budget_tokens);
   return { reasoning_effort: near?.effort ?? 'high' };
 }
@@ -188,7 +188,7 @@ export function originalOf(body: MessagesBody, headers: RequestHeaders): Message
     system:
       typeof system === 'string'
         ? [{ type: 'text', text: system }]
-        : (system ?? []).filter((block) => isSaidBy('system', block)),
+        : (system ?? []).filter((block) => isAllowedIn('system', block)),
     messages: messages.map(withoutForeign),
     tools: tools ?? [],
     effort: output_config?.effort ?? undefined,
@@ -208,7 +208,7 @@ function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
   if (typeof content === 'string') return { role, content };
   return {
     role,
-    content: content.filter((block) => isSaidBy(role, block) && !isForeign(block)),
+    content: content.filter((block) => isAllowedIn(role, block) && !isForeign(block)),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { contextWords } from './messages-context.js';
 import { anthropicModels } from './model-lists.js';
-import { carried, ending, MessagesWriter } from './messages-stream.js';
+import { carriedState, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
 import { chatWork } from './openai-request.js';
@@ -36,12 +36,12 @@ export const messages: ChatFormat = {
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers) => {
     // The body was validated, and its type is generated from the schema.
-    const said = body as MessagesBody;
-    refuseTooMany(said, model);
-    const { completion, ignored, words, is_whole } = toCompletion(said, model);
+    const request = body as MessagesBody;
+    refuseTooMany(request, model);
+    const { completion, ignored, words, is_whole } = toCompletion(request, model);
     const work = chatWork(completion, model);
-    const own = is_whole ? { original: originalOf(said, headers) } : {};
-    const { type = 'disabled' } = said.thinking ?? {};
+    const own = is_whole ? { original: originalOf(request, headers) } : {};
+    const { type = 'disabled' } = request.thinking ?? {};
     return {
       ...work,
       call: { ...work.call, ...own },
@@ -101,9 +101,9 @@ function thinkingOf(details: readonly ReasoningDetail[], text: string | undefine
   const blocks = details.flatMap((detail): object[] => {
     const { type, text: thinking, signature, data } = detail;
     if (type === 'reasoning.encrypted') {
-      return data ? [{ type: 'redacted_thinking', data: carried(detail, data) }] : [];
+      return data ? [{ type: 'redacted_thinking', data: carriedState(detail, data) }] : [];
     }
-    const proof = signature ? carried(detail, signature) : '';
+    const proof = signature ? carriedState(detail, signature) : '';
     return thinking || proof
       ? [{ type: 'thinking', thinking: thinking ?? '', signature: proof }]
       : [];

@@ -22,11 +22,11 @@ const SYNONYMS = new Map([
  * whatever the upstream reports.
  */
 export function finishReason(
-  said: string | null | undefined,
+  upstream_reason: string | null | undefined,
   hasToolCalls: boolean,
   calling = TOOL_CALLS.finish_reason,
 ): string {
-  const word = (said ?? 'stop').toLowerCase();
+  const word = (upstream_reason ?? 'stop').toLowerCase();
   const known = SYNONYMS.get(word) ?? (CONTRACT.has(word) ? word : 'stop');
   return known === 'stop' && hasToolCalls ? calling : known;
 }
@@ -148,10 +148,10 @@ export class ChunkWriter extends EventWriter {
     return events;
   }
 
-  #finish(said: string, index: number, choice: ChoiceState): string {
+  #finish(reason: string, index: number, choice: ChoiceState): string {
     const last = choice.calls?.end();
     const hasCalls = choice.calls !== undefined;
-    choice.finish = finishReason(said, hasCalls, this.#calls.finish_reason);
+    choice.finish = finishReason(reason, hasCalls, this.#calls.finish_reason);
     const event = last ? this.#chunk(index, JSON.stringify(last), null) : '';
     return event + this.#chunk(index, '{}', choice.finish);
   }
@@ -176,16 +176,16 @@ export class ChunkWriter extends EventWriter {
     const details = this.shown.reasoning ? piece.reasoning_details : undefined;
     const calls = this.shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
     if (content && !reasoning && !details && !calls) {
-      this.heard(content, index);
+      this.delivered(content, index);
       return `{"content":${JSON.stringify(content)}}`;
     }
     if (!content && !reasoning && !details?.length && !calls) return '';
-    let said = `${content ?? ''}${reasoning ?? ''}`;
+    let text = `${content ?? ''}${reasoning ?? ''}`;
     for (const { function: call } of calls ?? [])
-      said += `${call.name ?? ''}${call.arguments ?? ''}`;
-    if (said !== '') this.heard(said, index);
+      text += `${call.name ?? ''}${call.arguments ?? ''}`;
+    if (text !== '') this.delivered(text, index);
     if (calls) choice.calls ??= this.#calls.deltas();
-    const called = calls && choice.calls?.say(calls);
+    const called = calls && choice.calls?.write(calls);
     if (calls && !called && !content && !reasoning && !details?.length) return '';
     return JSON.stringify({
       ...(content && { content }),

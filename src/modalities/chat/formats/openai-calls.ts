@@ -5,7 +5,7 @@ import { customInput } from './responses-tools.js';
 /** Writes the tool calls of one streamed choice. */
 interface CallDeltas {
   /** The fields of a delta with fragments of calls; undefined if there is nothing to send yet. */
-  say(pieces: readonly ToolCallFragment[]): object | undefined;
+  write(pieces: readonly ToolCallFragment[]): object | undefined;
   /** The fields of a last delta before the finish reason; undefined if nothing is left to send. */
   end(): object | undefined;
 }
@@ -23,7 +23,7 @@ export interface CallWords {
 export const TOOL_CALLS: CallWords = {
   finish_reason: 'tool_calls',
   message: (tool_calls) => ({ tool_calls }),
-  deltas: () => ({ say: (tool_calls) => ({ tool_calls }), end: () => undefined }),
+  deltas: () => ({ write: (tool_calls) => ({ tool_calls }), end: () => undefined }),
 };
 
 /** For a client that offered `functions`: it knows only one call per answer. */
@@ -31,11 +31,11 @@ const FUNCTION_CALL: CallWords = {
   finish_reason: 'function_call',
   message: ([call]) => ({ function_call: call?.function }),
   deltas: () => ({
-    say: (pieces) => {
-      const said = pieces.filter(({ index }) => index === 0).map((piece) => piece.function);
-      if (said.length === 0) return undefined;
-      const name = said.find((one) => one.name !== undefined)?.name;
-      const text = said.map((one) => one.arguments ?? '').join('');
+    write: (pieces) => {
+      const functions = pieces.filter(({ index }) => index === 0).map((piece) => piece.function);
+      if (functions.length === 0) return undefined;
+      const name = functions.find((one) => one.name !== undefined)?.name;
+      const text = functions.map((one) => one.arguments ?? '').join('');
       return { function_call: { ...(name !== undefined && { name }), arguments: text } };
     },
     end: () => undefined,
@@ -70,8 +70,8 @@ class CustomDeltas implements CallDeltas {
 
   constructor(private readonly isCustom: (name: string | undefined) => boolean) {}
 
-  say(pieces: readonly ToolCallFragment[]): object | undefined {
-    const tool_calls = pieces.flatMap((piece) => this.#say(piece) ?? []);
+  write(pieces: readonly ToolCallFragment[]): object | undefined {
+    const tool_calls = pieces.flatMap((piece) => this.#writePiece(piece) ?? []);
     return tool_calls.length > 0 ? { tool_calls } : undefined;
   }
 
@@ -83,7 +83,7 @@ class CustomDeltas implements CallDeltas {
     return tool_calls.length > 0 ? { tool_calls } : undefined;
   }
 
-  #say(piece: ToolCallFragment): object | undefined {
+  #writePiece(piece: ToolCallFragment): object | undefined {
     const { index, id, function: called } = piece;
     const begun = this.#open.get(index);
     if (begun === undefined && !this.isCustom(called.name)) return piece;

@@ -6,7 +6,7 @@ import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
-import { tidy } from './openai-tidy.js';
+import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
 interface Contract {
@@ -31,7 +31,7 @@ export const openAiChat: ChatFormat = {
       'text/event-stream': 'openai-chat#/$defs/chunk',
     },
   },
-  repair: tidy,
+  repair: repairBody,
   models: contractModels,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,

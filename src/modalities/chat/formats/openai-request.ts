@@ -44,12 +44,12 @@ export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel
  * not check them, and the cost of a call may depend on them.
  */
 export function foreignFields(own: readonly string[]): ReadonlySet<string> {
-  const all = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...SPOKEN_FIELDS];
+  const all = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...RENAMED_FIELDS];
   return new Set(all.filter((name) => !own.includes(name)));
 }
 
 /** Fields that other formats have under names of their own. */
-const SPOKEN_FIELDS = ['response_format', 'reasoning_effort'];
+const RENAMED_FIELDS = ['response_format', 'reasoning_effort'];
 
 /** The limit of output tokens if neither the client nor gateway.yaml has one. */
 export const DEFAULT_MAX_TOKENS = 4096;
@@ -73,14 +73,14 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
-  const asked = askedLimit(body);
+  const requested = requestedLimit(body);
   const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,
     n: body.n ?? 1,
-    max_tokens: limitOf(asked, model),
-    fields: travelling(body, model, size, ignored),
+    max_tokens: limitOf(requested, model),
+    fields: passedOn(body, model, size, ignored),
   };
   const options: { include_usage?: unknown } = body.stream_options ?? {};
   const { include_usage } = options;
@@ -92,7 +92,7 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
     ...(include_usage === true && { include_usage }),
     ignored: [...ignored],
     limit: body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens',
-    is_lowered: asked !== undefined && asked !== call.max_tokens,
+    is_lowered: requested !== undefined && requested !== call.max_tokens,
   };
 }
 
@@ -137,7 +137,7 @@ function isPlain(message: ChatMessage): boolean {
   return true;
 }
 
-function travelling(
+function passedOn(
   body: ChatCompletionBody,
   model: Model,
   size: PromptSize,
@@ -145,9 +145,9 @@ function travelling(
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const tools = body.tools && readTools(body.tools, model, ignored);
-  for (const [name, said] of Object.entries(body)) {
-    if (READ.has(name) || said === null) continue;
-    const value = name === 'tools' ? tools : said;
+  for (const [name, given] of Object.entries(body)) {
+    if (READ.has(name) || given === null) continue;
+    const value = name === 'tools' ? tools : given;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
       refuseDeep(name, value);
@@ -159,7 +159,7 @@ function travelling(
   return fields;
 }
 
-function askedLimit({
+function requestedLimit({
   max_tokens: old,
   max_completion_tokens: alias,
 }: ChatCompletionBody): number | undefined {
@@ -176,9 +176,9 @@ function askedLimit({
 /**
  * The limit of output tokens. A paid call always has one, so that its cost stays within its hold.
  */
-function limitOf(asked: number | undefined, model: Model): number | undefined {
+function limitOf(requested: number | undefined, model: Model): number | undefined {
   const { max_tokens: most, default_max_tokens } = model.limits;
-  if (asked !== undefined) return most === undefined ? asked : Math.min(asked, most);
+  if (requested !== undefined) return most === undefined ? requested : Math.min(requested, most);
   return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
 }
 

@@ -62,9 +62,9 @@ function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {
   const { functions = [], function_call: choice, tools, ...rest } = body;
   if (tools) throw refusal('functions', 'means the same as tools: send one of them');
   const entries = functions.map((offered): ToolEntry => ({ type: 'function', function: offered }));
-  const said = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
+  const chosen = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
   // `function_call` can hold only one call.
-  const tool_fields = { tools: entries, ...said, parallel_tool_calls: false };
+  const tool_fields = { tools: entries, ...chosen, parallel_tool_calls: false };
   const work = chatWork({ ...rest, ...(entries.length > 0 && tool_fields) }, model);
   const ignored = work.ignored
     .filter((name) => name !== 'parallel_tool_calls')

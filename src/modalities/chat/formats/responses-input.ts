@@ -66,7 +66,8 @@ export class Conversation {
     this.#place = place;
     noteExtras(item, ITEM_KEYS, 'input[]', this.ignored);
     const { type = 'message', content } = item;
-    if (type === 'message') this.#say(item.role ?? 'user', this.#content(content ?? '', 'content'));
+    if (type === 'message')
+      this.#addMessage(item.role ?? 'user', this.#content(content ?? '', 'content'));
     else if (type === 'reasoning') this.#reason(item);
     else if (type === 'function_call') this.#call(item, item.arguments ?? '');
     else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
@@ -84,10 +85,10 @@ export class Conversation {
   finish(): { messages: ChatMessage[]; places: string[] } {
     this.#show();
     // Reasoning without content or calls is no message.
-    const isSaid = ({ content, tool_calls }: ChatMessage): boolean =>
+    const hasContent = ({ content, tool_calls }: ChatMessage): boolean =>
       content !== null || tool_calls !== undefined;
-    const places = this.#places.filter((_, at) => isSaid(this.#messages[at] as ChatMessage));
-    return { messages: this.#messages.filter(isSaid), places };
+    const places = this.#places.filter((_, at) => hasContent(this.#messages[at] as ChatMessage));
+    return { messages: this.#messages.filter(hasContent), places };
   }
 
   #add(message: ChatMessage): void {
@@ -97,7 +98,7 @@ export class Conversation {
     this.#places.push(this.#place);
   }
 
-  #say(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
+  #addMessage(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
     if (role !== 'assistant') {
       this.#add({ role, content });
       return;
@@ -122,7 +123,7 @@ export class Conversation {
       if (texts.length === 0) texts.push(textPart('The result follows.'));
       this.#shown.push(textPart(`The result of the tool call ${call_id}:`), ...media);
     }
-    this.#add({ role: 'tool', tool_call_id: call_id, content: plainest(texts) });
+    this.#add({ role: 'tool', tool_call_id: call_id, content: simplified(texts) });
   }
 
   /** Replaces a part of a tool result that the model cannot see by a text that says so. */
@@ -182,7 +183,7 @@ export class Conversation {
       noteExtras(part, PART_KEYS, `input[].${field}[]`, this.ignored);
       return partOf(part, `${this.#place}.${field}[${at}]`);
     });
-    return plainest(parts);
+    return simplified(parts);
   }
 }
 
@@ -200,7 +201,7 @@ function textPart(text: string): ContentPart {
 }
 
 /** Joins parts that are all text into a string, which every upstream accepts. */
-function plainest(parts: ContentPart[]): string | ContentPart[] {
+function simplified(parts: ContentPart[]): string | ContentPart[] {
   if (parts.some(({ type }) => type !== 'text')) return parts;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
@@ -217,8 +218,8 @@ function partOf(part: ResponsesPart, place: string): ContentPart {
   }
   if (type === 'input_audio' && input_audio) return { type: 'input_audio', input_audio };
   if (type === 'input_file') return { type: 'file', file: fileOf(part) };
-  const said = text ?? refusal;
-  if (said !== undefined) return textPart(said);
+  const words = text ?? refusal;
+  if (words !== undefined) return textPart(words);
   const shown = JSON.stringify(type.slice(0, SHOWN_CHARACTERS));
   const message =
     type === 'input_image'

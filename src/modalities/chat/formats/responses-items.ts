@@ -93,8 +93,8 @@ export function messageItem(id: string, text: string, logprobs: readonly unknown
 }
 
 /** The log probabilities of a text's tokens, in the form of chat completions. */
-export function logprobsOf(said: unknown): readonly unknown[] {
-  return isRecord(said) && Array.isArray(said['content']) ? said['content'] : [];
+export function logprobsOf(logprobs: unknown): readonly unknown[] {
+  return isRecord(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'] : [];
 }
 
 /**

@@ -78,7 +78,7 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   const completion: ChatCompletionBody = {
     ...travelling,
     ...wordsOf(body),
-    ...tools.said(body),
+    ...tools.toFields(body),
     model: body.model,
     messages,
   };
@@ -135,14 +135,14 @@ function wordsOf(body: ResponsesBody): Record<string, unknown> {
   const { max_output_tokens, reasoning, text, include, top_logprobs } = body;
   const hasLogprobs = include?.includes(LOGPROBS) || Boolean(top_logprobs);
   const { format, verbosity } = text ?? {};
-  const said: Record<string, unknown> = {
+  const fields: Record<string, unknown> = {
     max_tokens: max_output_tokens,
     reasoning_effort: reasoning?.effort,
     verbosity,
     response_format: formatOf(format),
     ...(hasLogprobs && { logprobs: true, top_logprobs: top_logprobs || undefined }),
   };
-  const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
 }
 
@@ -180,7 +180,7 @@ function inClientWords<Read>(places: readonly string[], read: () => Read): Read 
 function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
   const { max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature } = body;
   const { text, tool_choice, top_p, user } = body;
-  const said = {
+  const fields = {
     max_output_tokens,
     metadata,
     parallel_tool_calls,
@@ -193,6 +193,6 @@ function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
     top_p,
     user,
   };
-  const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
 }

@@ -65,8 +65,8 @@ export class ResponsesWriter extends EventWriter {
   end({ usage }: Bill): string {
     const ending = endingOf(this.#finish, this.#calls > 0);
     const events = this.#begin() + this.#close(ending.status);
-    const whole = response(this.#head, this.#output, ending, usage);
-    return events + this.#event(`response.${ending.status}`, { response: whole });
+    const complete = response(this.#head, this.#output, ending, usage);
+    return events + this.#event(`response.${ending.status}`, { response: complete });
   }
 
   error({ code, message }: GatewayError): string {
@@ -98,14 +98,15 @@ export class ResponsesWriter extends EventWriter {
       if (reasoning_content) events += this.#think(reasoning_content);
       if (reasoning_details?.length) events += this.#keep(reasoning_details);
     }
-    if (content) events += this.#say(content, this.shown.logprobs ? logprobsOf(logprobs) : []);
+    if (content)
+      events += this.#writeText(content, this.shown.logprobs ? logprobsOf(logprobs) : []);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     return events;
   }
 
-  #say(delta: string, logprobs: readonly unknown[]): string {
-    this.heard(delta);
+  #writeText(delta: string, logprobs: readonly unknown[]): string {
+    this.delivered(delta);
     let events = '';
     let open = this.#open;
     if (open?.kind !== 'message') {
@@ -126,7 +127,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #think(delta: string): string {
-    this.heard(delta);
+    this.delivered(delta);
     const { open, events } = this.#openReasoning();
     let all = events;
     if (open.text === '') {
@@ -153,7 +154,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #callOn({ index, id = '', function: { name, arguments: args = '' } }: ToolCallFragment): string {
-    this.heard(`${name ?? ''}${args}`);
+    this.delivered(`${name ?? ''}${args}`);
     let events = '';
     let open = this.#open;
     if (index >= this.#calls) {

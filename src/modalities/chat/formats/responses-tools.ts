@@ -88,12 +88,12 @@ export class ToolList {
       ...(is_custom && { is_custom }),
     });
     const grammar = is_custom ? grammarOf(tool.format) : '';
-    const said = [description ?? '', grammar, ...about].filter(Boolean).join('\n\n');
+    const text = [description ?? '', grammar, ...about].filter(Boolean).join('\n\n');
     this.#entries.set(flat, {
       type: 'function',
       function: {
         name: flat,
-        ...(said !== '' && { description: said }),
+        ...(text !== '' && { description: text }),
         parameters: is_custom ? CUSTOM_PARAMETERS : (tool.parameters ?? { type: 'object' }),
         ...(typeof strict === 'boolean' && { strict }),
       },
@@ -104,7 +104,7 @@ export class ToolList {
    * The tools and the tool choice as fields of chat completions. Throws `GatewayError` for a choice
    * of a tool that cannot be called.
    */
-  said({ tool_choice: choice, parallel_tool_calls }: ResponsesBody): Record<string, unknown> {
+  toFields({ tool_choice: choice, parallel_tool_calls }: ResponsesBody): Record<string, unknown> {
     const listed = isRecord(choice) && choice.type === 'allowed_tools' ? choice : undefined;
     const entries = listed ? this.#allowed(listed) : [...this.#entries.values()];
     const word = listed ? (listed.mode ?? 'auto') : choice;
