@@ -99,12 +99,12 @@ function imageIn(part: Fields): GeneratedImage[] {
 function noImage(answer: Fields, candidates: Fields[], parts: Fields[]): UpstreamError {
   const feedback = objectIn(answer, 'promptFeedback');
   const reasons = candidates.map((candidate) => textIn(candidate, 'finishReason') ?? '');
-  const said = [
+  const explanation = [
     textIn(feedback, 'blockReasonMessage'),
     ...candidates.map((candidate) => textIn(candidate, 'finishMessage')),
     ...parts.map((part) => textIn(part, 'text')),
   ].find((text) => text !== undefined);
-  const words = said === undefined ? '' : ` ${said.trim().slice(0, SAID_CHARACTERS)}`;
+  const words = explanation === undefined ? '' : ` ${explanation.trim().slice(0, SAID_CHARACTERS)}`;
   const blocked = textIn(feedback, 'blockReason');
   const reason = blocked ?? reasons.find((word) => AGAINST_THE_RULES.test(word));
   if (reason !== undefined) {

@@ -63,12 +63,14 @@ function inOrder(data: Record<string, unknown>[]): Record<string, unknown>[] {
   return data.toSorted((a, b) => Number(a['index']) - Number(b['index']));
 }
 
-function vectorIn(said: unknown): Vector {
-  if (typeof said === 'string') {
-    const bytes = /^[A-Za-z0-9+/]+={0,2}$/u.test(said) ? Buffer.byteLength(said, 'base64') : 0;
-    if (bytes > 0 && bytes % FLOAT_BYTES === 0) return said;
-  } else if (Array.isArray(said) && said.length > 0 && said.every(Number.isFinite)) {
-    return said as number[];
+function vectorIn(embedding: unknown): Vector {
+  if (typeof embedding === 'string') {
+    const bytes = /^[A-Za-z0-9+/]+={0,2}$/u.test(embedding)
+      ? Buffer.byteLength(embedding, 'base64')
+      : 0;
+    if (bytes > 0 && bytes % FLOAT_BYTES === 0) return embedding;
+  } else if (Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite)) {
+    return embedding as number[];
   }
   throw broken('The upstream gave an embedding that is none.');
 }

@@ -126,8 +126,8 @@ function imageIn({ b64_json, url, revised_prompt }: Record<string, unknown>): Ge
 }
 
 /** In the contract's words; some upstreams use them already. */
-function usageIn(said: unknown): Record<string, unknown> | undefined {
-  const [usage] = recordsIn([said]);
+function usageIn(reported: unknown): Record<string, unknown> | undefined {
+  const [usage] = recordsIn([reported]);
   if (!usage) return undefined;
   return {
     prompt_tokens: usage['input_tokens'] ?? usage['prompt_tokens'],

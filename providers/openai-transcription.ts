@@ -86,12 +86,12 @@ const SEGMENT_FIELDS = [
   'no_speech_prob',
 ];
 
-function segmentIn(said: Record<string, unknown>): Segment[] {
-  const { start, end } = said;
+function segmentIn(segment: Record<string, unknown>): Segment[] {
+  const { start, end } = segment;
   if (typeof start !== 'number' || typeof end !== 'number') return [];
-  const known = SEGMENT_FIELDS.filter((name) => said[name] !== undefined);
-  const more = Object.fromEntries(known.map((name) => [name, said[name]]));
-  return [{ ...more, start, end, text: textOf(said['text']) }];
+  const known = SEGMENT_FIELDS.filter((name) => segment[name] !== undefined);
+  const more = Object.fromEntries(known.map((name) => [name, segment[name]]));
+  return [{ ...more, start, end, text: textOf(segment['text']) }];
 }
 
 function wordIn({ word, start, end }: Record<string, unknown>): object[] {

@@ -102,19 +102,20 @@ async function* whole(talk: Talk): AsyncGenerator<Uint8Array> {
 async function* stream(talk: Talk): AsyncGenerator<Uint8Array> {
   const { body, completions, isCut } = talk;
   const head = heading(talk, 'chat.completion.chunk');
-  const say = (index: number, said: Fields, finish_reason: string | null = null): Buffer =>
-    event({ ...head, choices: [{ index, delta: said, logprobs: null, finish_reason }] });
-  for (const index of completions.keys()) yield say(index, { role: 'assistant', content: '' });
+  const writeDelta = (index: number, delta: Fields, finish_reason: string | null = null): Buffer =>
+    event({ ...head, choices: [{ index, delta, logprobs: null, finish_reason }] });
+  for (const index of completions.keys())
+    yield writeDelta(index, { role: 'assistant', content: '' });
   const longest = Math.max(...completions.map(({ tokens }) => tokens.length));
   for (let at = 0; at < longest; at += 1) {
     if (isCut && at >= longest / 2) throw new Error('The drill cut the stream.');
     for (const [index, completion] of completions.entries()) {
       if (at >= completion.tokens.length) continue;
       await pause(talk);
-      yield say(index, deltaOf(completion, at));
+      yield writeDelta(index, deltaOf(completion, at));
     }
   }
-  for (const [index, { finish }] of completions.entries()) yield say(index, {}, finish);
+  for (const [index, { finish }] of completions.entries()) yield writeDelta(index, {}, finish);
   if (isRecord(body['stream_options']) && body['stream_options']['include_usage'] === true) {
     yield event({ ...head, choices: [], usage: usage(talk) });
   }

@@ -127,8 +127,8 @@ export function veoProgress(
   const { videos, reasons, held_back } = read(objectIn(operation, 'response'));
   // With videos there, reasons are about the others, or about their sound.
   if (videos.length === 0 && (reasons.length > 0 || held_back > 0)) {
-    const said = reasons.join(' ') || 'It held the video back by its rules on content.';
-    return { status: 'FAILED', error: `The upstream refused the prompt. ${said}` };
+    const reason = reasons.join(' ') || 'It held the video back by its rules on content.';
+    return { status: 'FAILED', error: `The upstream refused the prompt. ${reason}` };
   }
   return { status: 'COMPLETED', videos };
 }

@@ -17,21 +17,21 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   if (body['type'] === 'error' || body['error']) throw classifyErrorInside(body, upstream.provider);
   if (!Array.isArray(body['content'])) throw broken('The upstream gave no answer.');
   const blocks = recordsIn(body['content']);
-  const said = decodeBlocks(blocks, outputTool(call, contextOf(upstream).model));
-  const content = said.content || (refusalIn(body) ?? '');
+  const decoded = decodeBlocks(blocks, outputTool(call, contextOf(upstream).model));
+  const content = decoded.content || (refusalIn(body) ?? '');
   const choice: ChatChoice = {
     index: 0,
-    content: content === '' && said.tool_calls ? null : content,
-    ...(said.tool_calls && { tool_calls: said.tool_calls }),
-    ...(said.reasoning && { reasoning_content: said.reasoning }),
-    ...(said.thoughts.length > 0 && { reasoning_details: said.thoughts.map(detailOf) }),
+    content: content === '' && decoded.tool_calls ? null : content,
+    ...(decoded.tool_calls && { tool_calls: decoded.tool_calls }),
+    ...(decoded.reasoning && { reasoning_content: decoded.reasoning }),
+    ...(decoded.thoughts.length > 0 && { reasoning_details: decoded.thoughts.map(detailOf) }),
     finish_reason: finishOf(body['stop_reason']),
     ...metSequence(body),
   };
   return { choices: [choice], usage: usageOf(body['usage'], repeats(call, upstream)) };
 }
 
-interface Said {
+interface DecodedBlocks {
   content: string;
   reasoning: string;
   thoughts: ReasoningBlock[];
@@ -42,23 +42,23 @@ interface Said {
 function decodeBlocks(
   blocks: readonly Record<string, unknown>[],
   output_tool: string | undefined,
-): Said {
-  const said: Said = { content: '', reasoning: '', thoughts: [] };
+): DecodedBlocks {
+  const decoded: DecodedBlocks = { content: '', reasoning: '', thoughts: [] };
   const texts: string[] = [];
   for (const block of blocks) {
-    if (block['type'] === 'text') said.content += textOf(block['text']);
+    if (block['type'] === 'text') decoded.content += textOf(block['text']);
     else if (block['type'] === 'tool_use') {
       const call = toolCall(block);
-      if (call.function.name === output_tool) said.content += call.function.arguments;
-      else (said.tool_calls ??= []).push(call);
+      if (call.function.name === output_tool) decoded.content += call.function.arguments;
+      else (decoded.tool_calls ??= []).push(call);
     } else {
       const thought = thoughtOf(block);
-      if (thought) said.thoughts.push(thought);
+      if (thought) decoded.thoughts.push(thought);
       if (thought?.type === 'thinking' && thought.thinking !== '') texts.push(thought.thinking);
     }
   }
-  said.reasoning = texts.join(BETWEEN_THOUGHTS);
-  return said;
+  decoded.reasoning = texts.join(BETWEEN_THOUGHTS);
+  return decoded;
 }
 
 /** A thinking block, shown or not; undefined for other blocks. */

@@ -85,19 +85,19 @@ export function messagesBody(
 
 /** The fields that are said, without those of the operator's `drop` and those that are null. */
 function fieldsOf({ fields, original }: ChatCall, { drop }: Upstream, { ignored }: EncodeContext) {
-  const said: Record<string, unknown> = {};
+  const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === undefined || drop.includes(name)) continue;
-    if (READ.has(name)) said[name] = value;
+    if (READ.has(name)) given[name] = value;
     else if (NEUTRAL[name] !== value) ignored.add(name);
   }
   // The highest level has a name here alone.
-  if (original?.effort === 'max' && said['reasoning_effort'] === 'xhigh') {
-    said['reasoning_effort'] = 'max';
+  if (original?.effort === 'max' && given['reasoning_effort'] === 'xhigh') {
+    given['reasoning_effort'] = 'max';
   }
   // A model that is told of no choice would call the tools it was told to leave.
-  if (drop.includes('tool_choice') && fields['tool_choice'] === 'none') delete said['tools'];
-  return said;
+  if (drop.includes('tool_choice') && fields['tool_choice'] === 'none') delete given['tools'];
+  return given;
 }
 
 function withOutputTool(

@@ -111,13 +111,13 @@ export function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
 
 /** What the assistant said: its thoughts, its text, and then its calls. */
 function assistantBlocks(message: ChatMessage, at: string, context: EncodeContext): Block[] {
-  const said: Block[] = [
+  const blocks: Block[] = [
     ...textOnly(mediaBlocks(message.content, at, context), at),
     ...(message.tool_calls ?? []).map(toolUseBlock),
   ];
   return [
     ...reasoningBlocks(message.reasoning_details),
-    ...withCacheControl(said, message, context),
+    ...withCacheControl(blocks, message, context),
   ];
 }
 

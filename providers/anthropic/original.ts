@@ -73,7 +73,8 @@ function resultOf(
   at: string,
   context: EncodeContext,
 ): (MediaBlock | ToolReferenceBlock)[] {
-  if (!Array.isArray(content)) return textOf(typeof content === 'string' ? content : said(content));
+  if (!Array.isArray(content))
+    return textOf(typeof content === 'string' ? content : describe(content));
   const blocks: readonly MessagesBlock[] = content;
   return blocks.flatMap((block, index): (MediaBlock | ToolReferenceBlock)[] => {
     const { type, tool_name = '' } = block;
@@ -102,7 +103,7 @@ function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): Medi
   const text =
     type === 'tool_reference'
       ? `The tool ${tool_name ?? ''} can be called now.`
-      : (block.text ?? said(content));
+      : (block.text ?? describe(content));
   return textOf(text).map((one) => ({ ...one, ...mark }));
 }
 
@@ -111,7 +112,7 @@ function textOf(text: string): TextBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-function said(content: unknown): string {
+function describe(content: unknown): string {
   if (typeof content === 'string') return content;
   return content === undefined ? '' : JSON.stringify(content);
 }

@@ -47,8 +47,8 @@ function strictPart(schema: Schema, reading: Reading): Record<string, unknown> {
   delete told['$schema'];
   delete told['additionalProperties'];
   if (Object.keys(told).length > 0) {
-    const said = typeof result['description'] === 'string' ? `${result['description']}\n` : '';
-    result['description'] = `${said}${JSON.stringify(told)}`;
+    const prefix = typeof result['description'] === 'string' ? `${result['description']}\n` : '';
+    result['description'] = `${prefix}${JSON.stringify(told)}`;
   }
   return result;
 }

@@ -54,25 +54,25 @@ class MessageStream {
   read({ event, data }: ServerSentEvent, pieces: ChatDelta[]): boolean {
     if (data.trim() === '') return false;
     if (event === 'error') throw classifyErrorInside(data, this.#upstream.provider);
-    const said = parse(data);
-    switch (said['type'] ?? event) {
+    const payload = parse(data);
+    switch (payload['type'] ?? event) {
       case 'error':
-        throw classifyErrorInside(said, this.#upstream.provider);
+        throw classifyErrorInside(payload, this.#upstream.provider);
       case 'message_start':
-        this.#begin(recordIn(said['message']), pieces);
+        this.#begin(recordIn(payload['message']), pieces);
         return false;
       case 'content_block_start':
-        this.#open(said['index'], recordIn(said['content_block']), pieces);
+        this.#open(payload['index'], recordIn(payload['content_block']), pieces);
         return false;
       case 'content_block_delta':
-        this.#add(this.#blocks.get(said['index']), recordIn(said['delta']), pieces);
+        this.#add(this.#blocks.get(payload['index']), recordIn(payload['delta']), pieces);
         return false;
       case 'content_block_stop':
-        this.#close(this.#blocks.get(said['index']), pieces);
+        this.#close(this.#blocks.get(payload['index']), pieces);
         return false;
       case 'message_delta':
-        this.#learn(said['usage']);
-        this.#stop = { ...this.#stop, ...known(recordIn(said['delta'])) };
+        this.#learn(payload['usage']);
+        this.#stop = { ...this.#stop, ...known(recordIn(payload['delta'])) };
         return false;
       case 'message_stop':
         this.#finish(pieces);
@@ -198,8 +198,8 @@ class MessageStream {
 
 function parse(data: string): Json {
   try {
-    const said: unknown = JSON.parse(data);
-    if (isRecord(said)) return said;
+    const payload: unknown = JSON.parse(data);
+    if (isRecord(payload)) return payload;
   } catch {
     throw broken('The upstream sent an event that is not JSON.');
   }

@@ -116,8 +116,8 @@ class Spoken {
   }
 
   #reason({ reasoningText, redactedContent: redacted }: Record<string, unknown>): void {
-    const { text: said, signature } = isRecord(reasoningText) ? reasoningText : {};
-    const text = typeof said === 'string' ? said : '';
+    const { text: raw_text, signature } = isRecord(reasoningText) ? reasoningText : {};
+    const text = typeof raw_text === 'string' ? raw_text : '';
     if (text !== '') this.#reasoning.push(text);
     const part = { text, signature, redacted };
     this.#details.push(...detailsOf(part, this.#reasonings, this.target));

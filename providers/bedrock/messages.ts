@@ -142,8 +142,8 @@ function resultBlocks(
   { hasTools }: Reading,
 ): Block[] {
   const marks = blocks.filter((block) => 'cachePoint' in block).slice(-1);
-  const said = blocks.filter((block) => !('cachePoint' in block));
-  const content = said.length > 0 ? said : [EMPTY_RESULT];
+  const visible = blocks.filter((block) => !('cachePoint' in block));
+  const content = visible.length > 0 ? visible : [EMPTY_RESULT];
   if (!hasTools) return [{ text: 'The tool answered:' }, ...content, ...marks];
   return [{ toolResult: { toolUseId: toolUseId(tool_call_id), content } }, ...marks];
 }

@@ -40,12 +40,14 @@ function effortOf(
   max_tokens: number | undefined,
   family: Target['family'],
 ): Reasoning | undefined {
-  const said = level === 'minimal' ? 'low' : level;
-  if (family === 'gpt-oss') return said === 'none' ? undefined : { reasoning_effort: said };
+  const effort_level = level === 'minimal' ? 'low' : level;
+  if (family === 'gpt-oss')
+    return effort_level === 'none' ? undefined : { reasoning_effort: effort_level };
   if (family !== 'nova-2') return undefined;
-  if (said === 'none') return { reasoningConfig: { type: 'disabled' } };
+  if (effort_level === 'none') return { reasoningConfig: { type: 'disabled' } };
   // The highest effort goes with no limit of tokens only.
-  const maxReasoningEffort = said === 'high' && max_tokens !== undefined ? 'medium' : said;
+  const maxReasoningEffort =
+    effort_level === 'high' && max_tokens !== undefined ? 'medium' : effort_level;
   return { reasoningConfig: { type: 'enabled', maxReasoningEffort } };
 }
 

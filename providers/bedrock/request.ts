@@ -21,18 +21,22 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
   const fields = fieldsOf(call, upstream);
   const output = outputOf(call, fields, target);
   const toolConfig = toolConfigOf(fields, output, target);
-  const said = conversationOf(call.messages, target, toolConfig !== undefined);
-  checkPrefill(said.messages, target);
+  const conversation = conversationOf(call.messages, target, toolConfig !== undefined);
+  checkPrefill(conversation.messages, target);
   const wanted = reasoningOf(fields, call.max_tokens, target);
-  const reasoning = possible(wanted, fields, { toolConfig, messages: said.messages, target });
+  const reasoning = possible(wanted, fields, {
+    toolConfig,
+    messages: conversation.messages,
+    target,
+  });
   const rest = restOf(fields, target.ignored);
   // An operator may have set what the model is told as a member of Converse.
   const told = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
   const sampling = samplingOf(fields, isThinking(told), target);
-  const system = [...said.system, ...instructionOf(output)];
+  const system = [...conversation.system, ...instructionOf(output)];
   const outputConfig = outputConfigOf(fields, output);
   const own: Body = {
-    messages: spoken(said.messages, told, target),
+    messages: spoken(conversation.messages, told, target),
     ...(system.length > 0 && { system }),
     inferenceConfig: sampling.inferenceConfig,
     ...(toolConfig && { toolConfig }),
@@ -147,9 +151,9 @@ function samplingOf(
   target: Target,
 ): { inferenceConfig: Body; additional: Body } {
   const isClaude = target.family === 'claude';
-  const said = claudeSampling(isClaude ? fields : { ...fields, stop: [] }, thinks, target);
-  const { temperature, top_p: topP, top_k } = said;
-  const stopSequences = isClaude ? said.stop_sequences : stopsOf(fields['stop'], target);
+  const sampling = claudeSampling(isClaude ? fields : { ...fields, stop: [] }, thinks, target);
+  const { temperature, top_p: topP, top_k } = sampling;
+  const stopSequences = isClaude ? sampling.stop_sequences : stopsOf(fields['stop'], target);
   const inferenceConfig: Body = {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),

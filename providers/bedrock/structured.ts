@@ -26,8 +26,9 @@ export function outputTool(call: ChatCall, upstream: Upstream): string | undefin
 export function outputConfigOf(fields: Fields, output: JsonOutput | undefined): Block | undefined {
   if (output?.by !== 'format') return undefined;
   const format = fields['response_format'];
-  const said = isRecord(format) && isRecord(format['json_schema']) ? format['json_schema'] : {};
-  const { name, description } = said;
+  const schema_format =
+    isRecord(format) && isRecord(format['json_schema']) ? format['json_schema'] : {};
+  const { name, description } = schema_format;
   const jsonSchema = {
     name: typeof name === 'string' && name !== '' ? name : 'answer',
     ...(typeof description === 'string' && description !== '' && { description }),

@@ -56,9 +56,9 @@ export function readEvent(body: unknown, choices: Choices, provider: Provider): 
   const feedback = objectIn(event, 'promptFeedback');
   const blocked = textIn(feedback, 'blockReason');
   if (blocked !== undefined && candidates.length === 0 && choices.size === 0) {
-    const said = textIn(feedback, 'blockReasonMessage');
+    const reason = textIn(feedback, 'blockReasonMessage');
     const words = `The upstream refused the prompt (${blocked}).`;
-    throw new UpstreamError('policy', said === undefined ? words : `${words} ${said}`);
+    throw new UpstreamError('policy', reason === undefined ? words : `${words} ${reason}`);
   }
   const pieces = candidates.map((candidate, at) => readCandidate(candidate, at, choices));
   const usage = usageIn(event);
@@ -129,8 +129,8 @@ export function endings(choices: Choices, mustEnd: boolean): Map<number, string 
       if (finish === undefined && mustEnd) throw broken("The upstream's stream broke off.");
       const word = FINISH.get(finish ?? '');
       if (word === undefined && !hasSpoken) {
-        const said = /^[A-Z_]{1,64}$/u.test(finish ?? '') ? ` (${finish})` : '';
-        throw broken(`The upstream ended with no answer${said}.`);
+        const shown = /^[A-Z_]{1,64}$/u.test(finish ?? '') ? ` (${finish})` : '';
+        throw broken(`The upstream ended with no answer${shown}.`);
       }
       return [index, finish === undefined ? null : (word ?? 'stop')];
     }),

@@ -33,12 +33,12 @@ export function toolsOf(fields: ChatFields, ignored: Set<string>): Fields {
 
 function declarationOf(tool: Fields, ignored: Set<string>): Fields {
   if (tool['cache_control'] !== undefined) ignored.add('tools[].cache_control');
-  const said = objectIn(tool, 'function');
-  if (said['strict'] === true) ignored.add('tools[].function.strict');
-  const description = textIn(said, 'description');
-  const parameters = objectIn(said, 'parameters');
+  const declared = objectIn(tool, 'function');
+  if (declared['strict'] === true) ignored.add('tools[].function.strict');
+  const description = textIn(declared, 'description');
+  const parameters = objectIn(declared, 'parameters');
   return {
-    name: said['name'],
+    name: declared['name'],
     ...(description !== undefined && { description }),
     ...(takesParameters(parameters) && { parametersJsonSchema: parameters }),
   };

@@ -161,15 +161,15 @@ const TEXTS = ['text', 'summary', 'data', 'signature', 'id', 'format'] as const;
 
 /** The reasoning details of a message or delta, without what their form does not know. */
 export function detailsIn(value: unknown): ReasoningDetail[] {
-  return recordsIn(value).flatMap((said) => {
-    const type = TYPES.find((one) => one === said['type']);
+  return recordsIn(value).flatMap((entry) => {
+    const type = TYPES.find((one) => one === entry['type']);
     if (type === undefined) return [];
     const detail: ReasoningDetail = { type };
     for (const name of TEXTS) {
-      const text = said[name];
+      const text = entry[name];
       if (typeof text === 'string') detail[name] = text;
     }
-    const { index } = said;
+    const { index } = entry;
     if (typeof index === 'number') detail.index = index;
     return [detail];
   });
@@ -209,8 +209,8 @@ const FORMAT = 'google-gemini-v1';
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /** The thought signature that stands beside a tool call, a message or a delta. */
-export function signatureIn(said: Record<string, unknown>): string | undefined {
-  const extra = said['extra_content'];
+export function signatureIn(entry: Record<string, unknown>): string | undefined {
+  const extra = entry['extra_content'];
   if (!isRecord(extra)) return undefined;
   // The same endpoint of Vertex AI says `vertex`.
   const [google] = recordsIn([extra['google'], extra['vertex']]);
@@ -219,8 +219,8 @@ export function signatureIn(said: Record<string, unknown>): string | undefined {
 }
 
 /** The signature of an answer's text, in the form in which a client brings it back. */
-export function signatureDetail(said: Record<string, unknown>): ReasoningDetail[] {
-  const data = signatureIn(said);
+export function signatureDetail(entry: Record<string, unknown>): ReasoningDetail[] {
+  const data = signatureIn(entry);
   return data === undefined ? [] : [{ type: 'reasoning.encrypted', data, format: FORMAT }];
 }
 

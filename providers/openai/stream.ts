@@ -75,10 +75,10 @@ function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
     pieces.push({ content, index: echo.index });
     return;
   }
-  const said = readWhole(data, stream);
-  for (const piece of said) pieces.push(piece);
-  const index = said[0]?.index ?? 0;
-  const text = textAlone(said);
+  const deltas = readWhole(data, stream);
+  for (const piece of deltas) pieces.push(piece);
+  const index = deltas[0]?.index ?? 0;
+  const text = textAlone(deltas);
   // Where a text may still hold its reasoning, it is not all that a chunk says.
   const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
   if (text === undefined || phase !== 'outside') return;
@@ -227,11 +227,11 @@ export function learn(
 ): void {
   if (echo.learnt >= MAX_LEARNT || !PLAIN.test(text)) return;
   echo.learnt += 1;
-  const said = `"content":"${text}"`;
-  const at = data.indexOf(said);
+  const field = `"content":"${text}"`;
+  const at = data.indexOf(field);
   if (at < 0) return;
-  const head = data.slice(0, at + said.length - text.length - 1);
-  const tail = data.slice(at + said.length - 1);
+  const head = data.slice(0, at + field.length - text.length - 1);
+  const tail = data.slice(at + field.length - 1);
   if (read(head + PROBE + tail) !== PROBE) return;
   Object.assign(echo, { head, tail, index });
 }

@@ -53,8 +53,8 @@ function spoken(text: string, stop: unknown, limit: number): Completion {
     (word): word is string => typeof word === 'string' && word !== '',
   );
   const ends = stops.map((word) => text.indexOf(word)).filter((at) => at >= 0);
-  const said = text.slice(0, Math.min(text.length, ...ends));
-  return cut(said.match(/\s*\S+|\s+$/gu) ?? [], limit);
+  const shown = text.slice(0, Math.min(text.length, ...ends));
+  return cut(shown.match(/\s*\S+|\s+$/gu) ?? [], limit);
 }
 
 function cut(tokens: readonly string[], limit: number): Completion {

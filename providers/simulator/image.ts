@@ -41,8 +41,8 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireAn
   const quality = HIGH_QUALITIES.includes(body['quality']) ? 'high' : 'standard';
   const pixels = n * size.width * size.height;
   const usage = usageOf(prompt, Math.ceil((TOKENS[quality] * pixels) / 1_024 ** 2));
-  const said = { output_format: 'png', size: `${size.width}x${size.height}`, quality };
-  return document({ created, data, ...said, usage }, isCut);
+  const settings_used = { output_format: 'png', size: `${size.width}x${size.height}`, quality };
+  return document({ created, data, ...settings_used, usage }, isCut);
 }
 
 function usageOf(prompt: string, output_tokens: number): Fields {

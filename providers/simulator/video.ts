@@ -67,8 +67,8 @@ function describe(id: string, job: Job): Fields {
 }
 
 function takes(settings: Settings): number {
-  const said = textIn(settings, 'video_takes') ?? '';
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/u.exec(said) ?? [];
+  const duration = textIn(settings, 'video_takes') ?? '';
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/u.exec(duration) ?? [];
   return number === undefined ? DEFAULT_TAKES_MS : Number(number) * (MS_BY_UNIT.get(unit) ?? 1);
 }
 

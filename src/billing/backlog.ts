@@ -8,10 +8,10 @@ import { formatDollars } from '../lib/money.js';
 
 const SHORTEST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
-/** Entered at once; the store commits them together. */
+/** Charges that are entered concurrently; the store commits them together. */
 const BATCH = 64;
-/** Releases that may wait. Those beyond are left to the recovery after a restart. */
-const MAX_ACTS = 10_000;
+/** The most releases that wait. More are left to the recovery after a restart. */
+const MAX_RELEASES = 10_000;
 
 interface Waiting extends JournalEntry {
   /** The adopted file that holds it; undefined for this process's own. */
@@ -25,18 +25,18 @@ interface BacklogOptions {
   random: () => number;
 }
 
-/** The charges that wait on disk for the store, and the releases that wait in memory. */
+/** Charges that wait in the journal for the store, and releases that wait in memory. */
 export class Backlog {
   readonly #waiting = new Set<Waiting>();
-  /** How many of those waiting each adopted file holds. */
+  /** The number of waiting charges of each adopted file. */
   readonly #adopted = new Map<string, number>();
-  readonly #acts = new Map<string, () => Promise<void>>();
+  readonly #releases = new Map<string, () => Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<boolean> | undefined;
   #rounds = 0;
   #isClosed = false;
 
-  /** `wrote` hears how each attempt to write to the store has ended. */
+  /** `wrote` is called after each write to the store, with its error if it failed. */
   constructor(
     private readonly options: BacklogOptions,
     private readonly wrote: (error?: unknown) => void,
@@ -46,7 +46,7 @@ export class Backlog {
     return this.#waiting.size;
   }
 
-  /** Resolves when the charge is on disk, or in the store. Rejects where it is kept nowhere. */
+  /** Resolves when the charge is in the journal or in the store. Rejects if it is in neither. */
   async add(entry: JournalEntry, cause: unknown): Promise<void> {
     const { log } = this.options;
     const waiting: Waiting = { ...entry, path: undefined };
@@ -56,7 +56,7 @@ export class Backlog {
       const { request_id } = entry.charge;
       log.warn({ request_id, err: cause }, 'a charge waits in the journal for the store');
     } catch (err) {
-      // Meanwhile the store may have taken it.
+      // The store may have taken it meanwhile.
       if (!this.#waiting.delete(waiting)) return;
       const known = { ...plain(entry), store_fault: String(cause), err };
       log.error(known, 'a charge can be kept nowhere: enter it by hand');
@@ -69,14 +69,14 @@ export class Backlog {
     }
   }
 
-  insist(request_id: string, act: () => Promise<void>): void {
+  retryRelease(request_id: string, release: () => Promise<void>): void {
     const { log } = this.options;
-    if (this.#acts.size < MAX_ACTS) this.#acts.set(request_id, act);
+    if (this.#releases.size < MAX_RELEASES) this.#releases.set(request_id, release);
     else log.error({ request_id }, 'a hold stays until a restart: too many wait to be released');
     this.#schedule();
   }
 
-  /** Resolves with false where charges of processes that have ended still wait. */
+  /** Resolves with false if charges of ended processes still wait. */
   async adopt(): Promise<boolean> {
     const { store, journal, log } = this.options;
     const isKnown = async (id: string): Promise<boolean> => (await store.account(id)) !== undefined;
@@ -90,20 +90,20 @@ export class Backlog {
 
   async close(limit_ms: number): Promise<void> {
     const end_ms = performance.now() + limit_ms;
-    while ((this.size > 0 || this.#acts.size > 0) && !(await this.#enterAll())) {
+    while ((this.size > 0 || this.#releases.size > 0) && !(await this.#enterAll())) {
       if (performance.now() > end_ms) break;
       await sleep(SHORTEST_WAIT_MS);
     }
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#acts.clear();
+    this.#releases.clear();
     const { journal, log } = this.options;
     for (const path of this.#adopted.keys()) journal.leave(path);
     if (this.size > 0) log.error({ charges: this.size }, 'charges stay in the journal');
     await journal.close(this.#isOwnEmpty());
   }
 
-  /** A large answer that does not fit goes without being kept: the charge matters more. */
+  /** Appends the charge. If the answer is too large for the journal, appends the charge alone. */
   async #append(entry: JournalEntry): Promise<void> {
     const { journal } = this.options;
     const { charge, answered } = entry;
@@ -125,7 +125,7 @@ export class Backlog {
   }
 
   #schedule(): void {
-    if (this.#isClosed || this.#timer || (this.size === 0 && this.#acts.size === 0)) return;
+    if (this.#isClosed || this.#timer || (this.size === 0 && this.#releases.size === 0)) return;
     const longest_ms = Math.min(SHORTEST_WAIT_MS * 2 ** this.#rounds, LONGEST_WAIT_MS);
     this.#timer = setTimeout(
       () => {
@@ -137,7 +137,7 @@ export class Backlog {
     this.#timer.unref();
   }
 
-  /** One round at a time; resolves with whether nothing waits any more. */
+  /** Enters all that waits, one round at a time. Resolves with true if nothing waits any more. */
   #enterAll(): Promise<boolean> {
     this.#round ??= this.#enterSome().finally(() => {
       this.#round = undefined;
@@ -146,7 +146,7 @@ export class Backlog {
     return this.#round;
   }
 
-  /** The first goes alone, to learn whether the store is back. */
+  /** The first charge is entered alone, to find out whether the store is back. */
   async #enterSome(): Promise<boolean> {
     this.#rounds += 1;
     try {
@@ -157,24 +157,24 @@ export class Backlog {
         const failed = ended.find(({ status }) => status === 'rejected');
         if (failed?.status === 'rejected') throw failed.reason;
       }
-      for (const [request_id, act] of this.#acts) await this.#repeat(request_id, act);
+      for (const [request_id, release] of this.#releases) await this.#repeat(request_id, release);
     } catch (error) {
       this.wrote(error);
       return false;
     }
     this.#rounds = 0;
-    return this.size === 0 && this.#acts.size === 0;
+    return this.size === 0 && this.#releases.size === 0;
   }
 
-  async #repeat(request_id: string, act: () => Promise<void>): Promise<void> {
+  async #repeat(request_id: string, release: () => Promise<void>): Promise<void> {
     try {
-      await act();
+      await release();
       this.wrote();
     } catch (err) {
       if (!isRefused(err)) throw err;
       this.options.log.error({ request_id, err }, 'the store refuses to release a hold');
     }
-    this.#acts.delete(request_id);
+    this.#releases.delete(request_id);
   }
 
   async #enter(waiting: Waiting): Promise<void> {
@@ -208,7 +208,9 @@ export class Backlog {
     await this.options.journal.remove(path);
   }
 
-  /** Where another call has the idempotency key by now, the answer was delivered all the same. */
+  /**
+   * If another request has taken the idempotency key, enters the charge alone: the answer was sent.
+   */
   async #settle({ charge, answered }: JournalEntry): Promise<Settled | false> {
     const { store } = this.options;
     try {
@@ -231,7 +233,7 @@ export class Backlog {
   }
 }
 
-/** The whole charge as a log can carry it. */
+/** The charge as JSON can hold it, for the log. */
 function plain({ charge }: JournalEntry): object {
   return Object.fromEntries(
     Object.entries(charge).map(([key, value]: [string, unknown]) => [

@@ -2,24 +2,24 @@ import type { ModelLimits, Price } from '../core/model.js';
 import { INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, type TokenUsage } from '../core/usage.js';
 import { isRecord } from '../lib/is-record.js';
 
-/** What an answer is charged for. `estimated` where the upstream's own figures were not usable. */
+/** The bill of an answer. `estimated` if the upstream's own usage is missing or impossible. */
 export interface Bill {
   usage: TokenUsage;
-  /** What the client owes for it; once it is settled, what was collected. */
+  /** The cost that the client owes; once settled, the amount that was collected. */
   cost_nano: bigint;
-  /** What it cost beyond the output limit that was sent, which the client never owes. */
+  /** The cost beyond the output limit that was sent, which the client does not owe. */
   not_owed_nano?: bigint;
   estimated: boolean;
-  /** Once it is settled: what it cost beyond what was collected. Absent where that is nothing. */
+  /** Set once settled: the part of the cost that the account could not pay. Absent if zero. */
   uncollected_nano?: bigint;
-  /** What else there is to count in the ledger, such as images. */
+  /** Further counts for the ledger, such as images. */
   counts?: Readonly<Record<string, number>>;
 }
 
 /**
- * Reads an `UpstreamUsage`; undefined unless its first two figures are counts. A class that is no
- * count, or more than its whole, is left out. Sound that may have been read from the cache counts
- * as cached: the classes of the prompt never add up to more than the prompt.
+ * Reads an `UpstreamUsage`; undefined unless `prompt_tokens` and `completion_tokens` are counts.
+ * Omits a class that is not a count or exceeds its total. The classes of the prompt never add up to
+ * more than the prompt: audio that may be cached counts as cached.
  */
 export function readUsage(usage: unknown): TokenUsage | undefined {
   if (!isRecord(usage)) return undefined;
@@ -54,7 +54,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The usage of two calls together. A class that one of them names is that one's. */
+/** The sum of the usage of two calls. A class that only one of them has is taken from that one. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   const sum: TokenUsage = {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
@@ -67,67 +67,65 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   return sum;
 }
 
-/** Tokens of one figure at the most, where the model's context is not known. */
+/** The most plausible tokens of one figure if the context of the model is not known. */
 const MAX_TOKENS = 10_000_000;
 /**
- * How many times the context may be used: providers count differently, and tools of their own may
- * read a prompt several times over.
+ * How often a plausible call can fill the context: providers count differently, and their own tools
+ * may read a prompt several times.
  */
 const CONTEXTS = 4;
 
-/** Whether no more tokens were used than can have been, whatever they cost. */
+/** Whether a model with these limits can have used so many tokens for `answers` answers. */
 export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers: number): boolean {
-  const most = context === undefined ? MAX_TOKENS : CONTEXTS * context * answers;
-  return usage.prompt_tokens <= most && usage.completion_tokens <= most;
+  const max = context === undefined ? MAX_TOKENS : CONTEXTS * context * answers;
+  return usage.prompt_tokens <= max && usage.completion_tokens <= max;
 }
 
 const MILLION = 1_000_000n;
 
 /**
- * What a number of tokens costs, in nano-dollars: each class at its own price, or else at that of
- * input or output. The one place that rounds: the sum, up to the next nano-dollar.
+ * The cost of tokens in nano-dollars: each class at its own price, else at the price of input or
+ * output. The sum is rounded up; no other function rounds.
  */
 export function tokenCost(usage: TokenUsage, price: Price): bigint {
   const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
   const { audio_output_tokens = 0 } = usage;
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   const plain = usage.prompt_tokens - cached_tokens - cache_write_tokens - audio_input_tokens;
-  const spoken = usage.completion_tokens - audio_output_tokens;
+  const text_output = usage.completion_tokens - audio_output_tokens;
   const sum =
     BigInt(plain) * input +
     BigInt(cached_tokens) * (price.cached_input_nano_per_million ?? input) +
     BigInt(cache_write_tokens) * (price.cache_write_nano_per_million ?? input) +
     BigInt(audio_input_tokens) * (price.audio_input_nano_per_million ?? input) +
-    BigInt(spoken) * output +
+    BigInt(text_output) * output +
     BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output);
   return (sum + MILLION - 1n) / MILLION;
 }
 
 /**
- * The most that a number of tokens can cost, whatever the upstream's cache does and whichever of
- * the answer is sound. Only the prompt's `audio_input_tokens` are taken for sound.
+ * The max cost of tokens in nano-dollars, whichever of them are cached, and whichever of the output
+ * is audio. Only `audio_input_tokens` of the prompt count as audio.
  */
 export function maxTokenCost(usage: TokenUsage, price: Price): bigint {
   const { cached_input_nano_per_million: cached, cache_write_nano_per_million: write } = price;
-  const { audio_input_nano_per_million: sound, audio_output_nano_per_million: voice } = price;
-  const input = dearest(price.input_nano_per_million, cached, write);
+  const { audio_input_nano_per_million: audio_input, audio_output_nano_per_million: audio_output } =
+    price;
+  const input = highest(price.input_nano_per_million, cached, write);
   const { prompt_tokens, completion_tokens, audio_input_tokens = 0 } = usage;
   return tokenCost(
     { prompt_tokens, completion_tokens, audio_input_tokens },
     {
       free: price.free,
       input_nano_per_million: input,
-      audio_input_nano_per_million: dearest(input, sound),
-      output_nano_per_million: dearest(price.output_nano_per_million, voice),
+      audio_input_nano_per_million: highest(input, audio_input),
+      output_nano_per_million: highest(price.output_nano_per_million, audio_output),
     },
   );
 }
 
-function dearest(first: bigint, ...others: readonly (bigint | undefined)[]): bigint {
-  return others.reduce<bigint>(
-    (most, one) => (one !== undefined && one > most ? one : most),
-    first,
-  );
+function highest(first: bigint, ...others: readonly (bigint | undefined)[]): bigint {
+  return others.reduce<bigint>((max, one) => (one !== undefined && one > max ? one : max), first);
 }
 
 type UsageBody = Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'> & { total_tokens: number };
@@ -137,7 +135,7 @@ export function usageBody({ prompt_tokens, completion_tokens }: TokenUsage): Usa
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** Usage as OpenAI shows it, with the classes that the upstream has named. */
+/** Usage as OpenAI shows it, with the classes that the upstream reported. */
 export function detailedUsageBody(usage: TokenUsage): object {
   const input = named({
     cached_tokens: usage.cached_tokens,

@@ -10,25 +10,25 @@ import type { Journal } from '../store/journal/journal.js';
 import { InFlightSet, type Indexed } from '../lib/in-flight.js';
 import { Backlog } from './backlog.js';
 
-/** What a hold knows of the charge that ends it. */
-type Held = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
+/** The fields of a charge that the hold fills in. */
+type HoldFields = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
 
 /**
- * Money set aside for one request. It ends in exactly one of settle and release; whichever comes
- * second does nothing. A free call has no amount and leaves no trace in the store, unless its
- * client may repeat it: then what ends the hold keeps the answer, or forgets the call.
+ * Money set aside for one request. It ends by exactly one of settle and release; a second one does
+ * nothing. The hold of a free call has no amount and is not stored. With an `Idempotency-Key`,
+ * settle also stores the answer, and release frees the key.
  */
 export class Hold {
   #open = false;
   #amount_nano: bigint | null;
 
   constructor(
-    private readonly books: { store: Store; settler: Settler },
+    private readonly services: { store: Store; settler: Settler },
     readonly request_id: string,
     readonly account_id: string,
-    /** Null where the call is free. */
+    /** Null if the call is free. */
     amount_nano: bigint | null,
-    readonly repeatable?: IdempotentRequest,
+    readonly idempotency?: IdempotentRequest,
   ) {
     this.#amount_nano = amount_nano;
   }
@@ -37,23 +37,25 @@ export class Hold {
     return this.#amount_nano;
   }
 
-  /** Nothing of it is left to be given back. */
+  /** Whether there is nothing left to release. */
   get isOver(): boolean {
-    return !this.#open && !this.repeatable;
+    return !this.#open && !this.idempotency;
   }
 
-  /** Makes it smaller before it is taken. */
+  /** Lowers the amount before the hold is taken. Throws an `Error` afterwards. */
   reduceTo(amount_nano: bigint): void {
     if (this.#open) throw new Error('A hold that was taken cannot change.');
     this.#amount_nano = amount_nano;
   }
 
-  /** Sets the money aside, or answers why that cannot be. */
+  /**
+   * Sets the money aside in the store. Resolves with the refusal if the store does not admit it.
+   */
   async take(key_id: string): Promise<HoldResult> {
     const { request_id, account_id, amount_nano } = this;
-    const { store } = this.books;
+    const { store } = this.services;
     if (amount_nano === null) return store.admit(key_id);
-    // A store that fails may have taken the hold all the same.
+    // Even if this fails, the store may have taken the hold.
     this.#open = true;
     const result = await store.hold(request_id, account_id, amount_nano, key_id);
     this.#open = result.admitted;
@@ -61,14 +63,14 @@ export class Hold {
   }
 
   /**
-   * Charges and ends the hold in one transaction, committed when this resolves, or else written to
-   * the journal to be done once the store is back. It keeps the answer as well: without one, the
-   * call is known to be charged when it is repeated, and nothing else. Answers what became of the
-   * charge; undefined where none was made, or where the store does not know yet. The record goes
-   * with the charge into the store, and not into the journal.
+   * Writes the charge and ends the hold in one transaction. When this resolves, the transaction is
+   * committed, or the charge waits in the journal until the store is back. The answer is stored for
+   * the idempotency key; without one, a repetition learns only that the call was charged. Resolves
+   * with the outcome of the charge; undefined if there was no hold to charge, or if the charge is
+   * in the journal. The record is written with the charge to the store, never to the journal.
    */
   async settle(
-    charge: Omit<Charge, keyof Held>,
+    charge: Omit<Charge, keyof HoldFields>,
     answer?: StoredResponse,
     record?: RequestRecord,
   ): Promise<Settled | undefined> {
@@ -77,36 +79,39 @@ export class Hold {
       return undefined;
     }
     const { request_id, account_id, amount_nano } = this;
-    const whole = Object.assign({ request_id, account_id, hold_nano: amount_nano ?? 0n }, charge);
-    const kept = this.repeatable?.answered(answer);
-    const settled = await this.books.settler.settle(whole, kept, record);
+    const fullCharge = Object.assign(
+      { request_id, account_id, hold_nano: amount_nano ?? 0n },
+      charge,
+    );
+    const kept = this.idempotency?.answered(answer);
+    const settled = await this.services.settler.settle(fullCharge, kept, record);
     this.#open = false;
-    this.repeatable?.end();
+    this.idempotency?.end();
     return settled;
   }
 
-  /** Keeps the answer of a call that is not charged, where it may be repeated. */
+  /** Stores the answer of a call without a charge for its idempotency key, if it has one. */
   async answer(answer?: StoredResponse): Promise<void> {
-    await this.repeatable?.answer(answer);
+    await this.idempotency?.answer(answer);
   }
 
-  /** Leaves the hold to what `move` writes down, in one transaction, to end it some day. */
+  /** Hands the hold over to a task, which ends it later. `move` writes that in one transaction. */
   async handOver(move: () => Promise<void>): Promise<void> {
     await move();
     this.#open = false;
   }
 
-  /** Gives the money back, unless it was charged. May be asked again where the store failed. */
+  /** Releases the money, unless it was charged. May be called again after the store failed. */
   async release(): Promise<void> {
-    if (this.#open) await this.books.store.release(this.request_id, this.account_id);
+    if (this.#open) await this.services.store.release(this.request_id, this.account_id);
     this.#open = false;
-    await this.repeatable?.forget();
+    await this.idempotency?.forget();
   }
 }
 
 /**
- * How long an answer waits for the store before its charge goes to the journal, and a gateway that
- * stops before it leaves its journal to the next process.
+ * How long an answer waits for the store before its charge goes to the journal. A gateway that
+ * stops waits as long before it leaves its journal to the next process.
  */
 const STORE_WAIT_MS = 3_000;
 const TICK_MS = 250;
@@ -119,7 +124,7 @@ export interface SettlerOptions {
   wait_ms?: number;
 }
 
-/** A charge that the store was asked to take, and has not answered yet. */
+/** A charge that was sent to the store, which has not answered yet. */
 interface Attempt extends Indexed, JournalEntry {
   tick: number;
   resolve: (settled: Settled | undefined) => void;
@@ -128,8 +133,8 @@ interface Attempt extends Indexed, JournalEntry {
 
 /**
  * Settles charges so that none is lost. A charge that the store does not take within a few seconds
- * goes to the journal, and the answer may end; it is entered when the store is back. The store may
- * take it late as well: the ledger's unique key makes a second charge do nothing.
+ * goes to the journal, so that its answer can end; it is entered when the store is back. If the
+ * store takes the first one late, the unique key of the ledger makes the second one do nothing.
  */
 export class Settler {
   readonly #attempts = new InFlightSet<Attempt>();
@@ -147,11 +152,11 @@ export class Settler {
     this.#wait_ms = wait_ms;
     this.#wait_ticks = Math.ceil(wait_ms / tick_ms);
     this.#backlog = new Backlog(options, (error) => this.wrote(error));
-    this.#clock = setInterval(() => this.#look(), tick_ms);
+    this.#clock = setInterval(() => this.#moveLate(), tick_ms);
     this.#clock.unref();
   }
 
-  /** What keeps charges from the store, in words for `/readyz`; undefined where nothing does. */
+  /** Why the store does not take charges, for `/readyz`; undefined if it does. */
   get fault(): string | undefined {
     const { size } = this.#backlog;
     if (size > 0) return `the store does not take writes: ${size} charges wait in the journal`;
@@ -163,7 +168,7 @@ export class Settler {
     return this.#backlog.size;
   }
 
-  /** Takes note of how a write to the store has ended. */
+  /** Records the outcome of a write to the store. */
   wrote(error?: unknown): void {
     this.#isFailing = error !== undefined;
   }
@@ -183,14 +188,14 @@ export class Settler {
     }
   }
 
-  /** Resolves with false where charges of dead processes still wait: their holds must stay then. */
+  /** Resolves with false if charges of ended processes still wait: their holds must stay then. */
   adopt(): Promise<boolean> {
     return this.#backlog.adopt();
   }
 
   /**
-   * Resolves when the charge is in the ledger, with what became of it, or on disk, with undefined.
-   * Rejects where it is kept nowhere.
+   * Resolves when the charge is in the ledger, with its outcome, or in the journal, with undefined.
+   * Rejects if it is in neither.
    */
   settle(
     charge: Charge,
@@ -214,15 +219,15 @@ export class Settler {
     });
   }
 
-  /** Repeats what failed until it succeeds, such as the release of a hold. */
-  insist(request_id: string, act: () => Promise<void>): void {
-    this.#backlog.insist(request_id, act);
+  /** Repeats the failed release of a hold until it succeeds. */
+  retryRelease(request_id: string, release: () => Promise<void>): void {
+    this.#backlog.retryRelease(request_id, release);
   }
 
-  /** Enters what it can, and leaves the rest on disk for the next process. */
+  /** Enters the charges that it can, and leaves the rest in the journal for the next process. */
   async close(): Promise<void> {
     clearInterval(this.#clock);
-    await Promise.all(Array.from(this.#attempts, (attempt) => this.#keep(attempt)));
+    await Promise.all(Array.from(this.#attempts, (attempt) => this.#moveToJournal(attempt)));
     await this.#backlog.close(this.#wait_ms);
   }
 
@@ -241,17 +246,20 @@ export class Settler {
       return;
     }
     this.wrote(error);
-    void this.#keep(attempt, error);
+    void this.#moveToJournal(attempt, error);
   }
 
-  #look(): void {
+  #moveLate(): void {
     this.#tick += 1;
     for (const attempt of this.#attempts) {
-      if (this.#tick - attempt.tick > this.#wait_ticks) void this.#keep(attempt);
+      if (this.#tick - attempt.tick > this.#wait_ticks) void this.#moveToJournal(attempt);
     }
   }
 
-  async #keep(attempt: Attempt, error: unknown = new Error('The store is late.')): Promise<void> {
+  async #moveToJournal(
+    attempt: Attempt,
+    error: unknown = new Error('The store is late.'),
+  ): Promise<void> {
     this.#attempts.delete(attempt);
     this.wrote(error);
     const { charge, answered } = attempt;

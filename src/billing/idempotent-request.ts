@@ -6,12 +6,12 @@ import type {
 } from '../store/idempotency/idempotency-types.js';
 import type { Store } from '../store/store-types.js';
 
-/** A larger answer would stop all others while it is committed. */
+/** The commit of a larger answer would block all other requests. */
 const MAX_BYTES = 8 * 1024 ** 2;
 
 /**
- * A call under an `Idempotency-Key`. Once begun it ends with an answer that is kept, or is
- * forgotten, so that a client that repeats it is charged at most once.
+ * A request with an `Idempotency-Key`. Once begun, it ends with a stored answer, or the key is
+ * freed. So a client that repeats the request is charged at most once.
  */
 export class IdempotentRequest {
   #open = false;
@@ -21,16 +21,19 @@ export class IdempotentRequest {
     readonly call: IdempotentCall,
   ) {}
 
-  /** Takes the key for this call, or answers what stands in the way. */
+  /** Claims the key for this request. Resolves with the state of the key. */
   async begin(): Promise<KeyState> {
-    // A store that fails may have begun it all the same.
+    // Even if this fails, the store may have taken the key.
     this.#open = true;
     const begun = await this.store.idempotency.begin(this.call);
     this.#open = begun.is === 'new';
     return begun;
   }
 
-  /** What is written down with whatever ends the call; `end` is to be called after that. */
+  /**
+   * The answer as the store keeps it, to be written in the transaction that ends the request. Call
+   * `end` after that.
+   */
   answered(answer?: StoredResponse): EndedCall {
     const isKept = answer !== undefined && Buffer.byteLength(answer.text) <= MAX_BYTES;
     return Object.assign({ answer: isKept ? answer : null }, this.call);
@@ -40,14 +43,14 @@ export class IdempotentRequest {
     this.#open = false;
   }
 
-  /** Ends the call with nothing but its answer. */
+  /** Ends the request without a charge, and stores its answer. */
   async answer(answer?: StoredResponse): Promise<void> {
     if (!this.#open) return;
     await this.store.idempotency.answer(this.answered(answer));
     this.#open = false;
   }
 
-  /** Lets the key begin anew, unless the call has ended. May be asked again. */
+  /** Frees the key, unless the request has ended. May be called again after a failure. */
   async forget(): Promise<void> {
     if (!this.#open) return;
     await this.store.idempotency.forget(this.call);

@@ -2,7 +2,7 @@ import { accountSuspended, GatewayError, unauthorized } from '../core/errors.js'
 import type { HoldRefusal } from '../store/store-types.js';
 import { formatDollars } from '../lib/money.js';
 
-/** Any kind of refusal without `admitted`. */
+/** Each kind of refusal, without `admitted`. */
 type Reason = HoldRefusal extends infer R
   ? R extends HoldRefusal
     ? Omit<R, 'admitted'>
@@ -10,20 +10,20 @@ type Reason = HoldRefusal extends infer R
   : never;
 
 /**
- * What the client is told about a hold that was refused: with figures, whether to wait, and which
- * smaller value of which field would be admitted now.
+ * The error for a refused hold. Its message has the figures, whether waiting helps, and the smaller
+ * value of a field that would be admitted now.
  */
 export function paymentRequired(
   reason: Reason,
   needed_nano: bigint,
   fit?: { field: string; value: number },
 ): GatewayError {
-  const said = fit ? ` With ${fit.field} of at most ${fit.value} it would be admitted now.` : '';
+  const hint = fit ? ` With ${fit.field} of at most ${fit.value} it would be admitted now.` : '';
   switch (reason.because) {
     case 'balance':
-      return new GatewayError('insufficient_balance', insufficient(reason, needed_nano) + said);
+      return new GatewayError('insufficient_balance', insufficient(reason, needed_nano) + hint);
     case 'limit':
-      return new GatewayError('key_limit_reached', overLimit(reason, needed_nano) + said);
+      return new GatewayError('key_limit_reached', overLimit(reason, needed_nano) + hint);
     case 'ended':
       return unauthorized('The API key is not valid.');
     case 'suspended':
@@ -60,7 +60,7 @@ function waiting(helps: boolean, remedy: string): string {
   return `Waiting does not help: ${remedy}.`;
 }
 
-/** What a client is told whose account has nothing available, before its request is read. */
+/** The error for an account with nothing available, before its request is read. */
 export function nothingAvailable(balance_nano: bigint, held_nano: bigint): GatewayError {
   return new GatewayError(
     'insufficient_balance',

@@ -1,7 +1,7 @@
 import { formatDollars } from '../lib/money.js';
 import { TOKEN_UNITS, type Price, type TokenUnit } from '../core/model.js';
 
-/** Dollars by unit, as gateway.yaml has them; or `free`. */
+/** A price as gateway.yaml writes it: dollars by unit, or `free`. */
 export type PriceShape = 'free' | Record<string, string | Record<string, string>>;
 
 export function priceShape(price: Price): PriceShape {
@@ -17,8 +17,8 @@ export function priceShape(price: Price): PriceShape {
 }
 
 /**
- * The prices of tokens, in nano-dollars a million: each class that has one of its own follows the
- * input or output that it is part of. Empty where tokens cost nothing.
+ * The prices of tokens in nano-dollars per million, with those classes that have a price of their
+ * own. Empty if tokens cost nothing.
  */
 export function tokenPrices(price: Price): [TokenUnit, bigint][] {
   const units = Object.entries(TOKEN_UNITS) as [TokenUnit, (typeof TOKEN_UNITS)[TokenUnit]][];
@@ -30,7 +30,7 @@ export function tokenPrices(price: Price): [TokenUnit, bigint][] {
   return given.some(([, nano]) => nano > 0n) ? given : [];
 }
 
-/** Whether a price of these units pays by tokens, where work has a unit of its own as well. */
+/** Whether a price with these units is by tokens, for work that can also have a unit of its own. */
 export function isByTokens(given: readonly string[]): boolean {
   return given.includes('input_per_million') || given.includes('output_per_million');
 }

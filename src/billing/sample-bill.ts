@@ -1,10 +1,10 @@
 import type { Upstream } from '../core/model.js';
 
-/** What one ordinary request to a model would cost, worked out as the gateway works it out. */
+/** The cost of an ordinary request to a model, computed by the same code as a real one. */
 export interface SampleBill {
-  /** The request in words. */
+  /** A description of the request. */
   request: string;
-  /** Set aside before the request leaves: the most it can cost at any upstream that may take it. */
+  /** The hold: the max cost at the most expensive of the upstreams. */
   held_nano: bigint;
   /** The charge for each upstream's answer. */
   charges: { provider: string; cost_nano: bigint }[];

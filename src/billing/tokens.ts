@@ -2,26 +2,26 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 type Encode = (text: string) => number;
 
-/** A text up to this long is counted as a whole, and of a longer one as much. */
+/** The most characters of a text that are counted; longer texts are sampled. */
 const COUNTED_CHARACTERS = 24_000;
 const SLICE_CHARACTERS = 500;
-/** When counting has taken so long, others run before it goes on. */
+/** After this time the count yields to other work on the event loop. */
 const TURN_MS = 4;
 /**
- * The tokenizer is quadratic on long unbroken runs, so they are cut before it sees them: 64
- * characters of Chinese already take a millisecond.
+ * The tokenizer is quadratic on long unbroken runs, so they are cut: 64 characters of Chinese
+ * already take a millisecond.
  */
 const LONG_RUN = /\S{65,}|\s{65,}/gu;
 const RUN_SLICE = /[\s\S]{1,64}/gu;
-/** The longest token of the vocabulary has so many bytes: a run of spaces. */
+/** The bytes of the longest token of the vocabulary, a run of spaces. */
 const LONGEST_TOKEN_BYTES = 128;
 
 let encoder: Promise<Encode> | undefined;
 
 /**
- * About how many tokens a text has, by the o200k vocabulary. Used only where an upstream gives no
- * believable usage; the tokenizer is loaded at the first such call. Never fewer than its bytes make
- * certain, and never more than its bytes.
+ * Estimates the tokens of a text by the o200k vocabulary, for answers whose upstream reports no
+ * plausible usage. The tokenizer is loaded at the first call. The result is at most the bytes of
+ * the text, and at least the fewest tokens that can have so many bytes.
  */
 export async function countTokens(text: string): Promise<number> {
   if (text === '') return 0;
@@ -52,8 +52,8 @@ async function loadEncoder(): Promise<Encode> {
 }
 
 /**
- * What is counted of a text: all of it, or slices from all over it, as many as there is time for.
- * Where each of them begins is left to chance, so that nobody chooses what is counted.
+ * The slices of a text that are counted: all of it, or a sample from all over it. Each slice of a
+ * sample begins at a random place, so that a client cannot choose the part that counts.
  */
 export function* slicesOf(text: string, random = Math.random): Generator<string, undefined> {
   const stretch = Math.max(
@@ -66,7 +66,7 @@ export function* slicesOf(text: string, random = Math.random): Generator<string,
   }
 }
 
-/** A slice in parts without long runs. */
+/** Cuts a slice into parts without long runs. */
 export function* partsOf(slice: string): Generator<string, undefined> {
   let from = 0;
   for (const run of slice.matchAll(LONG_RUN)) {

@@ -38,8 +38,8 @@ interface Options {
 
 async function explain(id: string, { config, json, body }: Options): Promise<void> {
   const asked = body === undefined ? undefined : readBody(body);
-  const { sound } = await import('../gateway/gateway.js');
-  const { configuration } = await sound(config, environmentOf(config));
+  const { checkOrThrow } = await import('../gateway/gateway.js');
+  const { configuration } = await checkOrThrow(config, environmentOf(config));
   const model = configuration.models.get(id);
   if (!model) {
     const hint = nameHint(id, [...configuration.models.keys()]);

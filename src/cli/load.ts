@@ -1,4 +1,4 @@
-import { sound, type Sound } from '../gateway/gateway.js';
+import { checkOrThrow, type ValidCheck } from '../gateway/gateway.js';
 import { listenAddress } from './listen.js';
 import { environmentOf } from './environment.js';
 
@@ -9,9 +9,9 @@ export interface ServeOptions {
 }
 
 /** The checked configuration; `--listen` replaces the address of the file. */
-export async function load({ config, listen }: ServeOptions): Promise<Sound> {
+export async function load({ config, listen }: ServeOptions): Promise<ValidCheck> {
   const address = listen === undefined ? undefined : listenAddress(listen);
-  const checked = await sound(config, environmentOf(config));
+  const checked = await checkOrThrow(config, environmentOf(config));
   if (!address) return checked;
   return { ...checked, configuration: { ...checked.configuration, listen: address } };
 }

@@ -41,9 +41,9 @@ export function probeCommand(): Command {
 
 async function probe(name: string | undefined, options: Options): Promise<void> {
   const timeout_ms = timeoutOf(options.timeout);
-  const { sound } = await import('../gateway/gateway.js');
+  const { checkOrThrow } = await import('../gateway/gateway.js');
   const { probeTargets, probeUpstreams } = await import('../gateway/probe-upstreams.js');
-  const { configuration } = await sound(options.config, environmentOf(options.config));
+  const { configuration } = await checkOrThrow(options.config, environmentOf(options.config));
   const targets = probeTargets(configuration, name);
   if (name !== undefined && targets.length === 0) {
     const known = [...configuration.models.keys(), ...configuration.providers.keys()];

@@ -92,6 +92,6 @@ export interface ErrorWords {
 export type ErrorReader = (
   body: unknown,
   status: number | undefined,
-  said: ErrorWords,
+  plain: ErrorWords,
   headers: Readonly<Record<string, string>>,
 ) => ErrorWords & { fault?: Fault };

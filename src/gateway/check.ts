@@ -9,40 +9,43 @@ import { builtInStages } from '../stages/index.js';
 import { byPlace, inOrder } from '../yaml/report.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
-export interface Checked {
-  /** In the order of the file; warnings too. */
+export interface CheckResult {
+  /** Errors and warnings, in the order of the file. */
   faults: ConfigFault[];
-  /** Undefined where a fault is an error. */
+  /** Undefined if a fault is an error. */
   configuration: Configuration | undefined;
   stages: ReadonlyMap<string, Stage>;
 }
 
 /**
- * Reads gateway.yaml and everything it names, and says all that is wrong. Writes nothing, contacts
- * nothing. Throws `Unreadable` where there is no file to read.
+ * Reads gateway.yaml and every file that it names, and returns all faults. Writes nothing and
+ * contacts nothing. Throws `Unreadable` if the file cannot be read.
  */
-export async function check(file: string, env: NodeJS.ProcessEnv | undefined): Promise<Checked> {
+export async function check(
+  file: string,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<CheckResult> {
   const { faults, configuration, endpoints } = await load(file, env, MODALITIES);
   const { stages, faults: pluginFaults } = await stagesFor(
     file,
     endpoints,
     builtInStages(MODALITIES),
   );
-  // A stage that could not be loaded is unknown too, which need not be said again.
-  const inspected = checkPipelines(endpoints, stages).filter(
-    (fault) => !pluginFaults.some((told) => byPlace(told, fault) === 0),
+  // A plugin that could not be loaded is also an unknown stage: one fault is enough.
+  const pipelineFaults = checkPipelines(endpoints, stages).filter(
+    (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
-  const all = inOrder([...faults, ...pluginFaults, ...inspected], file);
-  const sound = all.every(({ severity }) => severity === 'warning');
-  return { faults: all, configuration: sound ? configuration : undefined, stages };
+  const all = inOrder([...faults, ...pluginFaults, ...pipelineFaults], file);
+  const isValid = all.every(({ severity }) => severity === 'warning');
+  return { faults: all, configuration: isValid ? configuration : undefined, stages };
 }
 
 /** Checks the file and throws `ConfigError` unless it is valid. */
-export async function sound(file: string, env: NodeJS.ProcessEnv): Promise<Sound> {
+export async function checkOrThrow(file: string, env: NodeJS.ProcessEnv): Promise<ValidCheck> {
   const checked = await check(file, env);
   const { configuration } = checked;
   if (!configuration) throw new ConfigError(checked.faults);
   return { ...checked, configuration };
 }
 
-export type Sound = Checked & { configuration: Configuration };
+export type ValidCheck = CheckResult & { configuration: Configuration };

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { Context, Handle, StageMiddleware, State } from '../pipeline/stage.js';
 
-/** Headers of requests that clients in a browser may send: those of the SDKs, by name or prefix. */
-const TAKEN: ReadonlySet<string> = new Set([
+/** Request headers that a browser may send, by name or prefix: those of the client SDKs. */
+const ALLOWED_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'authorization',
   'content-type',
@@ -14,7 +14,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   'x-request-id',
   'x-title',
 ]);
-const TAKEN_PREFIXES = [
+const ALLOWED_PREFIXES = [
   'anthropic-',
   'openai-',
   'x-fal-',
@@ -23,8 +23,8 @@ const TAKEN_PREFIXES = [
   'x-stainless-',
 ];
 
-/** Headers of answers that a page may read beside the few that it always may. */
-const SHOWN = [
+/** Response headers that a page may read, beside those that CORS always allows. */
+const EXPOSED_HEADERS = [
   'x-request-id',
   'request-id',
   'retry-after',
@@ -38,35 +38,35 @@ const SHOWN = [
   'content-range',
 ].join(', ');
 
-/** Browsers ask again after two hours at the latest. */
+/** How long a browser may cache the answer to a preflight request: two hours. */
 const MAX_AGE_S = '7200';
 
 /**
- * Lets pages of these origins call the endpoints. A key is sent with each call and never a cookie,
- * so that no page acts in the name of someone who is signed in.
+ * Lets pages of these origins call an endpoint. Calls carry an API key and never a cookie, so a
+ * page cannot act for a user who is signed in to the dashboard.
  */
-export function shareWith(origins: readonly string[], run: Handle): Handle {
+export function withCors(origins: readonly string[], run: Handle): Handle {
   if (origins.length === 0) return run;
   return (ctx) => {
-    if (allowOrigin(ctx, origins)) ctx.set('access-control-expose-headers', SHOWN);
+    if (allowOrigin(ctx, origins)) ctx.set('access-control-expose-headers', EXPOSED_HEADERS);
     return run(ctx);
   };
 }
 
-/** Answers the question that a browser asks before a call to an endpoint. */
+/** Answers the preflight request (OPTIONS) that a browser sends before a call to an endpoint. */
 export function preflight(origins: readonly string[], router: Router<State>): StageMiddleware {
   return (ctx, next) => {
     const wanted = ctx.get('access-control-request-method');
     if (ctx.method !== 'OPTIONS' || wanted === '') return next();
     const methods = new Set(router.match(ctx.path, wanted).path.flatMap((one) => one.methods));
     if (!methods.has(wanted) || !allowOrigin(ctx, origins)) return next();
-    const asked = ctx.get('access-control-request-headers').toLowerCase().split(',');
+    const requested = ctx.get('access-control-request-headers').toLowerCase().split(',');
     ctx.set('access-control-allow-methods', [...methods].join(', '));
     ctx.set(
       'access-control-allow-headers',
-      asked
+      requested
         .map((name) => name.trim())
-        .filter(isTaken)
+        .filter(isAllowed)
         .join(', '),
     );
     ctx.set('access-control-max-age', MAX_AGE_S);
@@ -76,7 +76,7 @@ export function preflight(origins: readonly string[], router: Router<State>): St
   };
 }
 
-/** Whether the page that asks may read the answer; caches are told what that depends on. */
+/** Allows the origin of the request if it is listed. Sets `Vary`, as the answer depends on it. */
 function allowOrigin(ctx: Context, origins: readonly string[]): boolean {
   if (origins.includes('*')) {
     ctx.set('access-control-allow-origin', '*');
@@ -89,6 +89,6 @@ function allowOrigin(ctx: Context, origins: readonly string[]): boolean {
   return true;
 }
 
-function isTaken(name: string): boolean {
-  return TAKEN.has(name) || TAKEN_PREFIXES.some((prefix) => name.startsWith(prefix));
+function isAllowed(name: string): boolean {
+  return ALLOWED_HEADERS.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

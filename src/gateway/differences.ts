@@ -7,14 +7,14 @@ import { MODALITIES } from '../modalities/index.js';
 
 /** One change between two configurations, in a sentence. */
 export interface Difference {
-  /** Whether a client can no longer do what it could before. */
+  /** Whether clients lose something that worked before. */
   loses: boolean;
   text: string;
 }
 
 /**
- * What changes for clients and for bills from one configuration to the next, models first. The
- * address of a provider may hold what came from the environment: it can be left unsaid.
+ * Lists the changes for clients and bills between two configurations, models first. The address of
+ * a provider may hold a secret from the environment, so `hasAddresses: false` leaves it out.
  */
 export async function differences(
   before: Configuration,
@@ -25,10 +25,10 @@ export async function differences(
   for (const [id, model] of before.models) {
     const next = after.models.get(id);
     if (next) found.push(...(await modelDifferences(model, next)));
-    else found.push(lost(`model ${id} is gone`));
+    else found.push(loss(`model ${id} is gone`));
   }
   for (const id of after.models.keys()) {
-    if (!before.models.has(id)) found.push(told(`model ${id} is new`));
+    if (!before.models.has(id)) found.push(change(`model ${id} is new`));
   }
   return [
     ...found,
@@ -38,7 +38,7 @@ export async function differences(
   ];
 }
 
-/** The models of a key that a configuration no longer has. */
+/** Those of a key's models that the second configuration no longer has. */
 export function lostModels(
   models: readonly string[],
   before: Configuration,
@@ -47,19 +47,19 @@ export function lostModels(
   return models.filter((id) => before.models.has(id) && !after.models.has(id));
 }
 
-function lost(text: string): Difference {
+function loss(text: string): Difference {
   return { loses: true, text };
 }
 
-function told(text: string): Difference {
+function change(text: string): Difference {
   return { loses: false, text };
 }
 
 async function modelDifferences(before: Model, after: Model): Promise<Difference[]> {
   const { id } = before;
-  const named = (of: (model: Model) => ReadonlySet<string> | undefined, what: string) =>
+  const named = (of: (model: Model) => ReadonlySet<string> | undefined, noun: string) =>
     setDifferences(of(before), of(after)).map(({ loses, text }) => {
-      return { loses, text: `model ${id}: the ${what} ${text}` };
+      return { loses, text: `model ${id}: the ${noun} ${text}` };
     });
   return [
     ...named((model) => model.capabilities, 'capability'),
@@ -71,7 +71,7 @@ async function modelDifferences(before: Model, after: Model): Promise<Difference
     ...(await holdDifferences(before, after)),
     ...(before.owner === after.owner
       ? []
-      : [told(`model ${id}: its owner is ${after.owner}, ${before.owner} before`)]),
+      : [change(`model ${id}: its owner is ${after.owner}, ${before.owner} before`)]),
   ];
 }
 
@@ -80,29 +80,32 @@ function setDifferences(
   after: ReadonlySet<string> = new Set(),
 ): Difference[] {
   return [
-    ...[...before].filter((name) => !after.has(name)).map((name) => lost(`${name} is gone`)),
-    ...[...after].filter((name) => !before.has(name)).map((name) => told(`${name} is new`)),
+    ...[...before].filter((name) => !after.has(name)).map((name) => loss(`${name} is gone`)),
+    ...[...after].filter((name) => !before.has(name)).map((name) => change(`${name} is new`)),
   ];
 }
 
 function priceDifferences(id: string, before: PriceShape, after: PriceShape): Difference[] {
   if (before === 'free' && after === 'free') return [];
-  if (before === 'free') return [told(`model ${id}: it was free and has a price now`)];
-  if (after === 'free') return [told(`model ${id}: it had a price and is free now`)];
+  if (before === 'free') return [change(`model ${id}: it was free and has a price now`)];
+  if (after === 'free') return [change(`model ${id}: it had a price and is free now`)];
   const [olds, news] = [amountsOf(before), amountsOf(after)];
   return [...new Set([...olds.keys(), ...news.keys()])].flatMap((unit) => {
     const [old, now] = [olds.get(unit), news.get(unit)];
     if (old === now) return [];
-    if (old === undefined) return [told(`model ${id}: ${unit} has a price of its own now, ${now}`)];
-    if (now === undefined) return [told(`model ${id}: ${unit} has no price of its own any more`)];
+    if (old === undefined)
+      return [change(`model ${id}: ${unit} has a price of its own now, ${now}`)];
+    if (now === undefined) return [change(`model ${id}: ${unit} has no price of its own any more`)];
     return [
-      told(`model ${id}: ${unit} ${change(Number(old), Number(now))}, from ${old} to ${now}`),
+      change(
+        `model ${id}: ${unit} ${percentChange(Number(old), Number(now))}, from ${old} to ${now}`,
+      ),
     ];
   });
 }
 
 /** `up by 20 %`, `down by 5 %`. */
-function change(before: number, after: number): string {
+function percentChange(before: number, after: number): string {
   if (before === 0) return 'is no longer free';
   const percent = Number(((Math.abs(after - before) / before) * 100).toPrecision(3));
   return `${after > before ? 'up' : 'down'} by ${percent} %`;
@@ -114,11 +117,11 @@ function limitDifferences({ id, limits: before }: Model, { limits: after }: Mode
     const [old, now]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
     const text = `model ${id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
-    return [isTighter(old, now) ? lost(text) : told(text)];
+    return [isTighter(old, now) ? loss(text) : change(text)];
   });
 }
 
-/** Without a limit everything was allowed. Lists that change may have lost an entry. */
+/** Whether a limit allows less than before. A list allows less if it has lost an entry. */
 function isTighter(before: unknown, after: unknown): boolean {
   if (after === undefined) return false;
   if (before === undefined) return true;
@@ -133,11 +136,11 @@ function shown(limit: unknown): string {
 }
 
 function upstreamDifferences({ id, ...before }: Model, after: Model): Difference[] {
-  const [old, now] = [inWords(before.upstreams), inWords(after.upstreams)];
-  return old === now ? [] : [told(`model ${id}: its upstreams are ${now}; ${old} before`)];
+  const [old, now] = [formatUpstreams(before.upstreams), formatUpstreams(after.upstreams)];
+  return old === now ? [] : [change(`model ${id}: its upstreams are ${now}; ${old} before`)];
 }
 
-function inWords(upstreams: readonly Upstream[]): string {
+function formatUpstreams(upstreams: readonly Upstream[]): string {
   return upstreams
     .map(({ provider, model, weight }) => {
       return `${provider.name} ${model}${weight === undefined ? '' : ` (weight ${weight})`}`;
@@ -145,7 +148,7 @@ function inWords(upstreams: readonly Upstream[]): string {
     .join(', ');
 }
 
-/** The hold of the example call that `explain` shows. */
+/** Compares the holds of the example call that `explain` shows. */
 async function holdDifferences(before: Model, after: Model): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const { name, example } of MODALITIES.values()) {
@@ -153,7 +156,9 @@ async function holdDifferences(before: Model, after: Model): Promise<Difference[
     const [old, now] = [(await example(before)).held_nano, (await example(after)).held_nano];
     if (now <= old) continue;
     const grown = `${formatDollars(old)} to ${formatDollars(now)}`;
-    found.push(told(`model ${before.id}: the hold of an example ${name} call grows from ${grown}`));
+    found.push(
+      change(`model ${before.id}: the hold of an example ${name} call grows from ${grown}`),
+    );
   }
   return found;
 }
@@ -167,7 +172,7 @@ function providerDifferences(
     const next = after.providers.get(name);
     if (!next || next.base_url === base_url || base_url === '' || next.base_url === '') return [];
     const address = hasAddresses ? `${next.base_url}, ${base_url} before` : 'another one';
-    return [told(`provider ${name}: its address is ${address}`)];
+    return [change(`provider ${name}: its address is ${address}`)];
   });
 }
 
@@ -178,12 +183,12 @@ function endpointDifferences(before: Configuration, after: Configuration): Diffe
   const found: Difference[] = [];
   for (const [at, { stages }] of olds) {
     const next = news.get(at);
-    if (!next) found.push(lost(`endpoint ${at} is gone`));
+    if (!next) found.push(loss(`endpoint ${at} is gone`));
     else if (stagesOf(next.stages) !== stagesOf(stages)) {
-      found.push(told(`endpoint ${at}: its stages change`));
+      found.push(change(`endpoint ${at}: its stages change`));
     }
   }
-  for (const at of news.keys()) if (!olds.has(at)) found.push(told(`endpoint ${at} is new`));
+  for (const at of news.keys()) if (!olds.has(at)) found.push(change(`endpoint ${at} is new`));
   return found;
 }
 

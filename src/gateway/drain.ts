@@ -5,12 +5,12 @@ import { GatewayError } from '../core/errors.js';
 import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
 
 const SWEEP_MS = 25;
-/** After the limit, streams are told that they were cut; this long they may take to settle. */
-const LAST_WORDS_MS = 5_000;
+/** How long the streams that were cut off at the limit may take to send their error and settle. */
+const SETTLE_MS = 5_000;
 
 /**
- * The open connections of a server. Node counts one as idle only after its first request, but
- * browsers and pools of clients open some ahead.
+ * The open connections of a server. Browsers and connection pools open some before they need them,
+ * and Node counts a connection as idle only after its first request.
  */
 export class Connections {
   readonly #open = new Set<Socket>();
@@ -26,15 +26,16 @@ export class Connections {
     });
   }
 
-  /** Closes those on which nothing has come. */
+  /** Closes the connections on which no byte has arrived. */
   closeUnused(): void {
     for (const socket of this.#open) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 
 /**
- * Closes a server: no new connections, idle ones closed, running answers waited for up to
- * `limit_ms`, then ended with an error that their clients see, and charged for what was delivered.
+ * Closes a server. It takes no new connections, closes idle ones, and waits up to `limit_ms` for
+ * the requests in flight. Then it ends those with an error that their clients see; each is charged
+ * for the part that was delivered.
  */
 export async function drain(
   server: Server,
@@ -43,21 +44,21 @@ export async function drain(
   limit_ms: number,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection kept alive counts as open until its client lets go, so idle ones are swept.
+  // `server.close` waits for keep-alive connections, so idle ones are closed again and again.
   const sweep = setInterval(() => {
     server.closeIdleConnections();
-    // What has come meanwhile is read before this.
+    // Runs after the reads of this turn, so a request that has just arrived is seen.
     setImmediate(() => connections.closeUnused());
   }, SWEEP_MS);
   const stop = setTimeout(() => {
     const reason = new GatewayError('draining', 'The gateway stopped before the answer was whole.');
     for (const request of inflight) request.stop(reason);
   }, limit_ms);
-  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + LAST_WORDS_MS);
+  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + SETTLE_MS);
   let late = false;
-  const giveUp = setTimeout(() => (late = true), limit_ms + 2 * LAST_WORDS_MS);
+  const giveUp = setTimeout(() => (late = true), limit_ms + 2 * SETTLE_MS);
   await closed;
-  // A client that has left holds no connection, yet its answer may be heard out and be charged.
+  // The answer for a disconnected client may still be drained and charged.
   while (inflight.size > 0 && !late) await sleep(SWEEP_MS);
   clearInterval(sweep);
   for (const timer of [stop, kill, giveUp]) clearTimeout(timer);

@@ -8,7 +8,7 @@ type Parts = Pick<Services, 'inflight' | 'memory' | 'settler' | 'store' | 'healt
   state: Health;
 };
 
-/** What views may read of the parts of a gateway. */
+/** The figures of a gateway that its views (metrics, alerts) may read. */
 export function factsOf(parts: Parts): GatewayFacts {
   const { inflight, memory, settler, store, health, records, state } = parts;
   return {

@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { createApp, type Handler } from './router.js';
 import { Settler } from '../billing/hold.js';
-import { sound, type Sound } from './check.js';
+import { checkOrThrow, type ValidCheck } from './check.js';
 import type { Configuration } from '../core/configuration.js';
 import { Connections, drain } from './drain.js';
 import { factsOf } from './facts.js';
-import { PriceNotes } from './price-notes.js';
+import { Heartbeat } from './heartbeat.js';
 import type { Health } from './probes.js';
 import { AccessLog, type LogLines } from '../telemetry/access-log.js';
 import { RecordQueue } from '../telemetry/record-queue.js';
@@ -35,20 +35,15 @@ import type { Network } from '../upstream/network-types.js';
 import { Views } from './views.js';
 import { InFlightSet } from '../lib/in-flight.js';
 import { MODALITIES } from '../modalities/index.js';
-import { logExpired } from '../modalities/video/log-expired.js';
 
-/** How often a process says that it lives and looks for the holds of those that do not. */
-const BEAT_MS = 10_000;
-/** After a failed one sooner, to learn that the store is back. */
-const BEAT_AGAIN_MS = 1_000;
-/** A client must send its headers, and then its whole body, within these. */
+/** How long a client may take to send its headers, and then its whole request. */
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
   requestTimeout: 300_000,
-  // Longer than proxies keep theirs: closed earlier, it would be closed under a call now and then.
+  // Longer than proxies keep idle connections: else one could close under the next request.
   keepAliveTimeout: 150_000,
   noDelay: true,
-  // Nothing here depends on it, and Node's own refusal has no body.
+  // No route depends on Host, and Node's own refusal has no JSON body.
   requireHostHeader: false,
 };
 
@@ -62,9 +57,12 @@ export interface GatewayOptions {
   store_wait_ms?: number;
 }
 
-export { sound, type Sound };
+export { checkOrThrow, type ValidCheck };
 
-/** The composition root: a store, a network and a server around one configuration at a time. */
+/**
+ * The composition root: connects the store, the network and the HTTP server. One configuration
+ * serves at a time; `reload` replaces it.
+ */
 export class Gateway {
   readonly #server: Server;
   readonly #connections: Connections;
@@ -81,18 +79,14 @@ export class Gateway {
   #configuration: Configuration;
   #handler: Handler;
   readonly #settler: Settler;
-  readonly #price_notes: PriceNotes;
-  #timer: NodeJS.Timeout | undefined;
-  #isSweeping = false;
-  /** The error of the last heartbeat, logged once and not at every beat. */
-  #beatFault = '';
+  readonly #heartbeat: Heartbeat;
 
   private constructor(
-    checked: Sound,
+    checked: ValidCheck,
     readonly store: Store,
     private network: Network,
     private readonly options: GatewayOptions,
-    /** Metrics and the like, as gateway.yaml turns them on. */
+    /** Metrics, traces and alerts, as far as gateway.yaml turns them on. */
     readonly views: Views,
   ) {
     this.#configuration = checked.configuration;
@@ -102,7 +96,6 @@ export class Gateway {
     this.#records = new RecordQueue({ store: store.requests, log: options.log, most });
     this.#recorder = new RequestRecorder([this.#access_log, this.#records, ...views.sinks]);
     this.#rate_limiters = createRateLimiters(options.now);
-    this.#price_notes = new PriceNotes(store.prices);
     const { log, now, random, store_wait_ms: wait_ms } = options;
     const google = createTokenSource(now);
     this.network = withSignatures(withTokens(network, google), now);
@@ -111,6 +104,15 @@ export class Gateway {
     const { journal: folder, limits } = checked.configuration;
     const journal = new Journal(folder, limits.journal_bytes);
     this.#settler = new Settler({ store, journal, log, random, ...(wait_ms && { wait_ms }) });
+    this.#heartbeat = new Heartbeat({
+      store,
+      settler: this.#settler,
+      records: this.#records,
+      health: this.#health,
+      log,
+      now,
+      configuration: () => this.#configuration,
+    });
     this.#handler = this.#compose(checked);
     const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
     const outer = { settler: this.#settler, records: this.#records, store, state: this.#state };
@@ -119,17 +121,20 @@ export class Gateway {
     this.#server = createServer(SERVER_OPTIONS, handle)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       .on('connect', (_req, socket) => {
-        // Node lets go of such a socket: with no listener, a reset would end the process.
+        // Node removes its own listener: without one, a reset would end the process.
         socket.on('error', () => socket.destroy());
         this.#refuse(undefined, socket);
       })
-      // Headers that mean nothing here are ignored, and so is an unknown expectation.
+      // An unknown `Expect` header is ignored, like any other unknown header.
       .on('checkExpectation', handle);
     this.#connections = new Connections(this.#server);
   }
 
-  /** Opens the store (with its migrations) and makes the pipelines. Nothing listens yet. */
-  static async open(checked: Sound, options: GatewayOptions): Promise<Gateway> {
+  /**
+   * Opens the store (and migrates it) and composes the pipelines; `listen` starts the server.
+   * Rejects with the error of the store, or of a stage that cannot be created.
+   */
+  static async open(checked: ValidCheck, options: GatewayOptions): Promise<Gateway> {
     const { configuration } = checked;
     const store = await openStore(configuration.store, { now: options.now });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;
@@ -138,10 +143,10 @@ export class Gateway {
       const views = await Views.open(configuration, { ...options, store });
       const gateway = new Gateway(checked, store, network, options, views);
       await gateway.#settler.open();
-      if (await gateway.#beat()) await gateway.#sweep();
+      if (await gateway.#heartbeat.beat()) await gateway.#heartbeat.sweep();
       return gateway;
     } catch (error) {
-      // A stage may refuse to be made; what is open by then would keep the process alive.
+      // An open store or network would keep the process alive.
       await network.close();
       await store.close();
       throw error;
@@ -152,33 +157,36 @@ export class Gateway {
     return this.#configuration;
   }
 
-  /** How many calls are on their way to upstreams. */
+  /** The number of requests in flight to upstreams. */
   get inflight(): number {
     return this.#inflight.size;
   }
 
-  /** The memory that their bodies and answers use. */
+  /** The bytes of memory that their bodies and answers use. */
   get in_flight_bytes(): number {
     return this.#memory.bytes;
   }
 
-  /** Starts to take requests; answers the address, whose port may have been left open. */
+  /**
+   * Starts the server. Resolves with its address; the port is the one that the system chose if
+   * gateway.yaml says 0. Rejects if the address is in use.
+   */
   async listen(): Promise<{ host: string; port: number }> {
     const { host, port } = this.#configuration.listen;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, resolve);
     });
-    this.#beatLater(BEAT_MS);
+    this.#heartbeat.start();
     const address = this.#server.address() as AddressInfo;
     return { host, port: address.port };
   }
 
   /**
-   * Takes up another configuration: in-flight requests finish on the one they began with. The
-   * address and the store stay as they are until a restart.
+   * Replaces the configuration. Requests in flight finish with the one that they began with. A new
+   * listen address or store takes effect only after a restart.
    */
-  reload(checked: Sound): void {
+  reload(checked: ValidCheck): void {
     this.#configuration = checked.configuration;
     this.#records.most = checked.configuration.requests.queue;
     this.#health.keep(checked.configuration.providers);
@@ -187,23 +195,22 @@ export class Gateway {
     this.views.reloaded(checked.configuration);
   }
 
-  /** Says in `/readyz` that the file has been edited and cannot be taken up. */
+  /** Reports in `/readyz` that the edited file is not valid: the older one stays in use. */
   refuseReload(reason: string): void {
     this.#state.configuration_fault = reason;
     this.views.refused(reason);
   }
 
-  /** Takes no new work, lets running answers finish within `drain`, then closes everything. */
+  /** Refuses new requests, lets those in flight finish within `drain`, then closes all parts. */
   async stop(): Promise<void> {
     this.#state.draining = true;
-    clearTimeout(this.#timer);
+    this.#heartbeat.stop();
     await drain(this.#server, this.#connections, this.#inflight, this.#configuration.drain_ms);
     this.#poll_client.close();
     await this.network.close();
     await this.#settler.close();
     await this.#records.close();
     await this.views.close();
-    clearTimeout(this.#timer);
     try {
       await this.store.close();
     } catch (err) {
@@ -211,11 +218,11 @@ export class Gateway {
     }
   }
 
-  #compose({ configuration, stages }: Sound): Handler {
+  #compose({ configuration, stages }: ValidCheck): Handler {
     this.#access_log.serve(configuration.endpoints);
     const { store, network, options } = this;
     const { log, now, random } = options;
-    const outlasting = {
+    const shared = {
       inflight: this.#inflight,
       poll_client: this.#poll_client,
       polls: this.#polls,
@@ -227,7 +234,7 @@ export class Gateway {
       recorder: this.#recorder,
     };
     const eachText = textReader(MODALITIES);
-    const services = { configuration, store, network, log, now, random, eachText, ...outlasting };
+    const services = { configuration, store, network, log, now, random, eachText, ...shared };
     return createApp(stages, services, this.#state);
   }
 
@@ -236,65 +243,5 @@ export class Gateway {
       for (const call of this.#inflight) if (call.isOn(socket)) return true;
       return false;
     });
-  }
-
-  #beatLater(wait_ms: number): void {
-    const beat = async (): Promise<void> => {
-      const isWell = await this.#beat();
-      if (this.#state.draining) return;
-      this.#beatLater(isWell ? BEAT_MS : BEAT_AGAIN_MS);
-      if (isWell) void this.#sweep();
-    };
-    this.#timer = setTimeout(() => void beat(), wait_ms);
-    this.#timer.unref();
-  }
-
-  /** Says that this process lives; resolves with whether the store has taken it. */
-  async #beat(): Promise<boolean> {
-    const { log } = this.options;
-    try {
-      await this.store.beat(JSON.stringify(this.#health.report()));
-      this.#settler.wrote();
-      if (this.#beatFault !== '') log.info('the store takes writes again');
-      this.#beatFault = '';
-      return true;
-    } catch (error) {
-      this.#settler.wrote(error);
-      const fault = String(error);
-      if (fault !== this.#beatFault) log.error({ err: error }, 'the store does not take writes');
-      this.#beatFault = fault;
-      return false;
-    }
-  }
-
-  /** Also adds to the totals what a killed process has left out of them. */
-  async #sweepRequests(): Promise<void> {
-    await this.#records.flush();
-    const { keep_ms, keep_totals_ms } = this.#configuration.requests;
-    const now = this.options.now();
-    await this.store.requests.sweep({ records_ms: now - keep_ms, totals_ms: now - keep_totals_ms });
-  }
-
-  async #sweep(): Promise<void> {
-    if (this.#isSweeping) return;
-    this.#isSweeping = true;
-    const { log } = this.options;
-    const { limits } = this.#configuration;
-    try {
-      // The charges of a process that is gone come before the release of its holds.
-      const released = (await this.#settler.adopt()) ? await this.store.recover() : 0;
-      if (released > 0) log.warn({ released }, 'released the holds of a process that is gone');
-      const swept = await this.store.tasks.sweep(limits.task_ms);
-      for (const one of swept) logExpired(one, log);
-      await this.store.images.sweep();
-      await this.store.idempotency.sweep(limits.idempotency_total_bytes);
-      await this.store.sign_in.sweep(this.#configuration.sign_in.session);
-      await this.#sweepRequests();
-      await this.#price_notes.note(this.#configuration);
-    } catch (error) {
-      log.error({ err: error }, 'the store does not answer');
-    } finally {
-      this.#isSweeping = false;
-    }
   }
 }

@@ -2,12 +2,12 @@ import { isRecord } from '../lib/is-record.js';
 import type { PlannedModel, PlannedProvider } from './init-plan.js';
 
 export interface InitFile {
-  /** Where the schema of gateway.yaml is, seen from the file; left out where it is elsewhere. */
+  /** The path of the schema of gateway.yaml, relative to the file; undefined if it is elsewhere. */
   schema: string | undefined;
   /** `2026-11-23`. */
   date: string;
   port: number;
-  /** With models: they are served. Without: they are shown as a comment. */
+  /** A provider without models is written as a comment. */
   providers: readonly PlannedProvider[];
 }
 
@@ -72,8 +72,8 @@ function providerLine({ name, uses, title, entry, base_url, models }: PlannedPro
 }
 
 /**
- * Models by the ID that clients use. Two servers of one's own with the same model stand in for each
- * other; at other providers a second model of that name has its provider's name before it.
+ * The models by the ID that clients use. Two local servers with the same model are two upstreams of
+ * one entry. A second model of that name at another provider gets the provider's name as a prefix.
  */
 function entriesOf(providers: readonly PlannedProvider[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
@@ -108,7 +108,7 @@ function modelLines(id: string, { provider, model, upstreams }: Entry): string[]
 
 const LINE_CHARACTERS = 100;
 
-/** One line, or a block where that would be too long. */
+/** Formats the pair on one line, or as a block if the line would be too long. */
 function pairLines(key: string, value: unknown, note: string): string[] {
   const remark = note === '' ? '' : ` # ${note}`;
   const line = `    ${key}: ${flow(value, key === 'price')}${remark}`;
@@ -143,13 +143,13 @@ const PLAIN = /^[A-Za-z][\w./@-]*(?::[\w./@-]+)*$/;
 const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 const AMOUNT = /^\d{1,15}(?:\.\d{1,9})?$/;
 
-/** Text as one word of YAML, in quotes where it needs them. A plain `${` stays one. */
+/** Formats text as a YAML scalar, quoted where it has to be. */
 function word(text: string): string {
   if (PLAIN.test(text) && !RESERVED.test(text)) return text;
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A value on one line. Amounts of dollars are text that needs no quotes. */
+/** Formats a value in flow style, on one line. Amounts of dollars are strings without quotes. */
 function flow(value: unknown, has_amounts = false): string {
   if (typeof value === 'string') {
     return has_amounts && AMOUNT.test(value) ? value : word(value);

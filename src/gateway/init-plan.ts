@@ -11,7 +11,7 @@ export interface PlannedModel {
   capabilities: readonly string[];
   limits: Readonly<Record<string, unknown>>;
   price: PriceShape | Readonly<Record<string, unknown>>;
-  /** A remark on the limits, and one on the price; empty where there is none. */
+  /** Remarks on the limits and on the price; empty for none. */
   limits_note: string;
   price_note: string;
 }
@@ -22,23 +22,23 @@ export interface PlannedProvider {
   name: string;
   uses: string;
   title: string;
-  /** The keys of its entry. A secret stands as the name of its variable, never as itself. */
+  /** The keys of its entry. A secret is written as the name of its variable. */
   entry: readonly (readonly [key: string, value: string])[];
-  /** Where it was found: variables of the environment, an address, or in this process. */
+  /** The environment variables with its credentials; empty for a local or in-process provider. */
   variables: readonly string[];
   base_url: string | null;
-  /** Empty where no price is known. */
+  /** Empty if no price is known. */
   models: readonly PlannedModel[];
-  /** Models that are left out, as there are too many. */
+  /** The number of models that are left out because there are too many. */
   omitted: number;
 }
 
-/** What was looked for and cannot be used. */
+/** A provider that was looked for and cannot be used. */
 export interface Missed {
   name: string;
   title: string;
   reason: string;
-  /** Something answers at this address, so the gateway cannot listen there. */
+  /** The address at which a server answers, so that the gateway cannot listen there; else null. */
   busy_url: string | null;
 }
 
@@ -49,18 +49,18 @@ export interface Findings {
 
 export interface Search {
   starters: readonly Starter[];
-  /** The names of the providers that are looked for; left out for all. */
+  /** The names of the providers to look for; undefined for all. */
   picks: readonly string[] | undefined;
   env: NodeJS.ProcessEnv;
   addresses: readonly LocalAddress[];
   timeout_ms: number;
 }
 
-/** Models of one local server that are written: hundreds are no use in a first file. */
+/** The most models of one local server that are written: a first file stays short. */
 const LOCAL_MODELS = 40;
 const EMBEDDING = /embed|minilm|(?:^|[/_-])(?:bge|e5|gte)[-_]/i;
 
-/** Looks for keys in the environment, and for servers on this machine. */
+/** Looks for providers: by keys in the environment, and by servers that answer on this machine. */
 export async function findProviders({
   starters,
   picks,
@@ -81,13 +81,13 @@ export async function findProviders({
     if (unset.length === 0) findings.providers.push(withKeys(starter, values, prices));
     else findings.missed.push(missing(starter, unset));
   }
-  const asked = addresses.filter(({ name }) => isWanted(name));
-  const outcomes = await askLocalServers(asked, timeout_ms);
-  asked.forEach((address, at) => add(findings, address, starters, outcomes[at]));
+  const wanted = addresses.filter(({ name }) => isWanted(name));
+  const outcomes = await askLocalServers(wanted, timeout_ms);
+  wanted.forEach((address, at) => add(findings, address, starters, outcomes[at]));
   return findings;
 }
 
-/** What serves where nothing else is found, from inside the process. */
+/** The in-process providers, such as the simulator: they serve if no other provider is found. */
 export async function lastResort(starters: readonly Starter[]): Promise<PlannedProvider[]> {
   const within = starters.filter(({ in_process, models }) => in_process && models.length > 0);
   const prices = await shippedPrices(within.map(({ manifest }) => manifest));
@@ -114,12 +114,12 @@ function withKeys(
 
 function plannedModels({ manifest, models }: Starter, prices: ListPrices): PlannedModel[] {
   return models.flatMap(([id, { capabilities, limits = {}, price, note = '' }]): PlannedModel[] => {
-    const said = { id, capabilities, limits, limits_note: note };
-    if (price) return [{ ...said, price, price_note: '' }];
+    const common = { id, capabilities, limits, limits_note: note };
+    if (price) return [{ ...common, price, price_note: '' }];
     const listed = prices.find({ provider: { manifest }, model: id }, MODALITIES);
     if (!listed) return [];
     const price_note = `the list price of ${listed.date}`;
-    return [{ ...said, price: priceShape(listed.price), price_note }];
+    return [{ ...common, price: priceShape(listed.price), price_note }];
   });
 }
 
@@ -166,7 +166,7 @@ function add(
 
 const FIRST_PORT = 8080;
 
-/** The first port from 8080 on at which none of the asked servers is. */
+/** The first port from 8080 on that none of the servers found uses. */
 export function freePort({ providers, missed }: Findings): number {
   const busy = [...providers.map(({ base_url }) => base_url), ...missed.map((one) => one.busy_url)]
     .flatMap((url) => url ?? [])

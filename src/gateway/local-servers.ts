@@ -6,7 +6,7 @@ import { createNetwork } from '../upstream/network.js';
 import { requestJson } from '../upstream/upstream-request.js';
 import type { Network } from '../upstream/network-types.js';
 
-/** Where a server of models may be. */
+/** An address at which a local model server may listen. */
 export interface LocalAddress {
   /** The name of its entry under `providers`. */
   name: string;
@@ -17,19 +17,19 @@ export interface LocalAddress {
 
 export interface LocalModel {
   id: string;
-  /** Tokens, where the server says so. */
+  /** The context window in tokens; undefined if the server does not report it. */
   context: number | undefined;
 }
 
 export type LocalOutcome =
   | { kind: 'models'; models: LocalModel[] }
-  /** Nothing answers, or not in time. */
+  /** No server answers in time. */
   | { kind: 'silent' }
-  /** Something answers, and cannot be used as it is. */
+  /** A server answers, but cannot be used as it is. */
   | { kind: 'unusable'; reason: string };
 
 const ANSWER_BYTES = 1024 * 1024;
-/** A name that gateway.yaml can hold, without what `${…}` would expand. */
+/** A name that gateway.yaml can hold; a `$` could begin a variable. */
 const MODEL_ID = /^[^\s\p{C}$]{1,200}$/u;
 
 /** Asks each address for its list of models, all at the same time, without any key. */
@@ -90,7 +90,7 @@ function providerOf({ name, uses, base_url }: LocalAddress, timeout_ms: number):
 /** Reads `{ data: [{ id }] }`. Names that gateway.yaml cannot hold are left out. */
 function read(answer: unknown): LocalOutcome {
   const data = isRecord(answer) ? answer['data'] : undefined;
-  // Ollama without a model answers null.
+  // Ollama sends null if it has no model.
   if (data !== null && !Array.isArray(data)) return { kind: 'unusable', reason: 'lists no models' };
   const models = ((data ?? []) as unknown[]).flatMap((entry): LocalModel[] => {
     const { id, max_model_len } = isRecord(entry) ? entry : {};

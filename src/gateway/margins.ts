@@ -3,20 +3,20 @@ import { shippedPrices } from '../config/list-prices.js';
 import type { Upstream } from '../core/model.js';
 import { MODALITIES } from '../modalities/index.js';
 
-/** What is left of a price where the upstream charges its list price. */
+/** The margin of a price over the upstream's list price. */
 export interface Margin {
   /** `input_per_million`, or `per_image hd`. */
   unit: string;
   /** Dollars. */
   price: string;
   list: string;
-  /** Of the price; below zero where each call is a loss, null where the price is zero. */
+  /** In percent of the price; negative if each call is a loss, null if the price is zero. */
   percent: number | null;
-  /** The day on which the list was read. */
+  /** The day of the list price. */
   date: string;
 }
 
-/** The margins of each upstream, for the units that both its price and the list have. */
+/** The margins of each upstream, for the units that both its price and the price list have. */
 export async function margins(upstreams: readonly Upstream[]): Promise<Margin[][]> {
   const manifests = [...new Set(upstreams.map(({ provider }) => provider.manifest))];
   const prices = await shippedPrices(manifests);
@@ -39,7 +39,7 @@ function marginOf(price: number, list: number): number | null {
   return price === 0 ? null : Number((((price - list) / price) * 100).toFixed(1));
 }
 
-/** Dollars by unit; a price by size or quality has a unit for each. */
+/** Dollars by unit; a price by size or quality has one unit for each of them. */
 export function amountsOf(shape: PriceShape): Map<string, string> {
   const amounts = new Map<string, string>();
   if (shape === 'free') return amounts;

@@ -4,19 +4,22 @@ import type { Logger } from 'pino';
 
 /** A listener that answers `GET /metrics`, and nothing else. */
 export interface MetricsServer {
-  /** The address it listens on, whose port may have been left open. */
+  /** The address on which it listens. */
   address: { host: string; port: number };
   close(): Promise<void>;
 }
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 65_000 };
-/** A few scrapers, and somebody who looks. */
+/** Enough for a few scrapers and a browser. */
 const CONNECTIONS = 32;
-/** A reader that takes nothing for so long makes room for others. */
+/** A client that reads nothing for so long is disconnected. */
 const STALL_MS = 10_000;
 
-/** Scrapes that come together share one reading. Rejects where the address cannot be had. */
+/**
+ * Starts the listener. Concurrent scrapes share one call of `read`. Rejects if the address is in
+ * use.
+ */
 export async function serveMetrics(
   { host, port }: { host: string; port: number },
   read: () => Promise<string>,

@@ -12,29 +12,29 @@ import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import type { Sending, Work } from '../pipeline/work.js';
-import { holdTo } from '../stages/validate.js';
+import { checkBody } from '../stages/validate.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { masked, PLAIN_HEADERS } from '../upstream/classify-error.js';
 import { withSignatures, withTokens } from '../upstream/credentials.js';
 import type { Network } from '../upstream/network-types.js';
 import { outgoingRequest } from '../upstream/network.js';
 
-/** A request as it would leave, its secrets as dots. */
+/** A request as the gateway would send it, with dots in place of secrets. */
 export interface PreviewedRequest {
   method: string;
-  /** Null where the provider answers in this process, so that nothing leaves. */
+  /** Null for a provider that answers in this process. */
   url: string | null;
   headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON; else its text, or how many bytes it has. */
+  /** Parsed if it is JSON; else the text, or the number of its bytes. */
   body: unknown;
 }
 
-/** What one upstream would be sent for a body. */
+/** The requests that one upstream would get for a body. */
 export interface PreviewedUpstream {
   provider: string;
   model: string;
   requests: PreviewedRequest[];
-  /** Why it would be sent nothing; null where it would be asked. */
+  /** Why it would get no request; null if it would get one. */
   refusal: string | null;
 }
 
@@ -47,9 +47,9 @@ export interface Preview {
 }
 
 /**
- * Works out what each upstream of a model would be sent for a client's body, and contacts none of
- * them. The endpoint is the first that takes such a body, with `model` as its model; stages of the
- * operator's own are not run. Throws `GatewayError` where every endpoint refuses it.
+ * Computes the requests that each upstream of a model would get for a client's body, and contacts
+ * none. Uses the first endpoint that accepts the body with this model, without the operator's own
+ * stages. Throws `GatewayError` if no endpoint accepts it.
  */
 export async function previewRequests(
   body: Readonly<Record<string, unknown>>,
@@ -61,10 +61,10 @@ export async function previewRequests(
   for (const upstream of model.upstreams) {
     const { provider } = upstream;
     const isAble = work.upstreams.includes(upstream);
-    const asked = isAble
+    const previewed = isAble
       ? await preview(upstream, work, configuration)
       : { requests: [], refusal: 'it cannot do what the request asks for, or has no price for it' };
-    upstreams.push({ provider: provider.name, model: upstream.model, ...asked });
+    upstreams.push({ provider: provider.name, model: upstream.model, ...previewed });
   }
   const at = `${endpoint.method} ${endpoint.path}`;
   return { at, ignored: work.ignored, adjusted: work.adjusted ?? [], upstreams };
@@ -84,13 +84,17 @@ function planned(
     const namesModel = isRecord(shipped['properties']) && 'model' in shipped['properties'];
     const own = { ...structuredClone(body), ...(namesModel && { model: model.id }) };
     try {
-      format.spell?.(own);
+      format.normalize?.(own);
       const ownSchemas = endpoint.stages.flatMap(({ name, option }) =>
         name === 'validate' && typeof option === 'string' && option.startsWith('.')
           ? [compileOwnSchema(option, endpoint.main)]
           : [],
       );
-      holdTo([compileShippedSchema(format.name), ...ownSchemas], own, format.mend?.bind(format));
+      checkBody(
+        [compileShippedSchema(format.name), ...ownSchemas],
+        own,
+        format.repair?.bind(format),
+      );
       return { endpoint, work: modality.plan({ format: format.name, body: own }, model) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -100,7 +104,7 @@ function planned(
   throw refusal ?? new GatewayError('invalid_request', 'No endpoint takes a body for this model.');
 }
 
-/** The modality whose work an endpoint does, where it asks upstreams at all. */
+/** The modality of an endpoint; undefined if the endpoint calls no upstream. */
 function modalityOf({ stages }: EndpointEntry): Modality | undefined {
   const spends = stages.some(({ name }) => name === 'balance');
   const route = stages.find(({ name }) => name === 'route')?.option as
@@ -122,7 +126,7 @@ async function preview(
     },
     close: () => Promise.resolve(),
   };
-  // A token would have to be asked for: dots stand in its place.
+  // Fetching a real access token would contact its issuer.
   const tokens = { token: () => Promise.resolve(DOTS), drop: () => undefined };
   const network = withSignatures(withTokens(recorder, tokens), Date.now);
   try {
@@ -136,7 +140,9 @@ async function preview(
   return { requests, refusal: null };
 }
 
-/** What a call takes until its first request has left: no account, no hold, no store. */
+/**
+ * The services that a call uses until it sends its first request: no account, no hold, no store.
+ */
 function sendingOf(
   network: Network,
   configuration: Configuration,
@@ -181,7 +187,10 @@ function shown(provider: Provider, request: WireRequest): PreviewedRequest {
   };
 }
 
-/** The operator's own headers hold secrets as likely as not. Of credentials the scheme is shown. */
+/**
+ * Shows the value of a header if it is known to be no secret. The operator's own headers may be
+ * secrets. For credentials, the scheme (`Bearer`) is shown.
+ */
 function headerOf(name: string, value: string, provider: Provider): string {
   const low = name.toLowerCase();
   const own = Object.keys(provider.headers).some((one) => one.toLowerCase() === low);
@@ -191,7 +200,7 @@ function headerOf(name: string, value: string, provider: Provider): string {
   return space === -1 ? DOTS : `${value.slice(0, space)} ${DOTS}`;
 }
 
-/** A version of an API, as a header names it. */
+/** A date, by which APIs name their versions. */
 const DAY = /^\d{4}-\d{2}-\d{2}$/u;
 
 function urlOf(url: string, provider: Provider): string {

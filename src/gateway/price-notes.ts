@@ -2,8 +2,8 @@ import type { Configuration } from '../core/configuration.js';
 import type { PriceEntry, PriceHistory } from '../store/prices/price-history.js';
 
 /**
- * Keeps the prices of each configuration in the store, so that a page can work out what an older
- * request has cost. Call it now and then: it writes once for each configuration.
+ * Writes the prices of each configuration to the store, so that a page can explain the cost of an
+ * older request. `note` is called at every sweep and writes once for each configuration.
  */
 export class PriceNotes {
   #noted: Configuration | undefined;

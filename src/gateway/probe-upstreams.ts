@@ -13,31 +13,31 @@ import type { Network } from '../upstream/network-types.js';
 import { readError } from '../upstream/upstream-request.js';
 import { withSignatures, createTokenSource, withTokens } from '../upstream/credentials.js';
 
-/** An upstream that is asked: by a call of a modality, or only whether its provider answers. */
+/** An upstream to probe: by a paid call of a modality, or only by whether its provider answers. */
 export interface ProbeTarget {
   provider: Provider;
-  /** Left out for a provider that no model uses. */
+  /** Absent for a provider that no model uses. */
   use?: { model: Model; upstream: Upstream; modality: Modality };
 }
 
-/** What a probe shows of its upstream; null where it shows nothing. */
+/** The findings of a probe; null for a property that it cannot tell. */
 interface Outcome {
   key_accepted: boolean | null;
   model_found: boolean | null;
   usage_reported: boolean | null;
   cost_nano: bigint;
-  /** Why it failed, in words that hold no secret; null where it did not. */
+  /** Why the probe failed, without secrets; null if it succeeded. */
   complaint: string | null;
 }
 
 export interface Probed extends Outcome {
   target: ProbeTarget;
-  /** Whether a call was paid for; else the provider was only reached, without credentials. */
+  /** Whether the probe was a paid call; else it only reached the provider, without credentials. */
   is_paid: boolean;
   latency_ms: number;
 }
 
-/** The upstreams of all models, or those of one model or of one provider. */
+/** The upstreams of all models, or those of the model or provider called `name`. */
 export function probeTargets({ models, providers }: Configuration, name?: string): ProbeTarget[] {
   const model = name === undefined ? undefined : models.get(name);
   const all = [...models.values()].flatMap(usesOf);
@@ -56,15 +56,15 @@ function usesOf(model: Model): ProbeTarget[] {
 }
 
 export interface ProbeOptions {
-  /** The most milliseconds that one probe may take. */
+  /** The time limit of one probe. */
   timeout_ms: number;
   now: () => number;
 }
 
-/** Probes at a time. */
-const ABREAST = 8;
+/** Concurrent probes. */
+const CONCURRENCY = 8;
 
-/** Asks each upstream for the least there is, once; answers in the order of `targets`. */
+/** Sends the cheapest possible call to each upstream, once. Resolves in the order of `targets`. */
 export async function probeUpstreams(
   targets: readonly ProbeTarget[],
   configuration: Configuration,
@@ -83,21 +83,21 @@ export async function probeUpstreams(
     }
   };
   try {
-    await Promise.all(Array.from({ length: ABREAST }, runner));
+    await Promise.all(Array.from({ length: CONCURRENCY }, runner));
   } finally {
     await network.close();
   }
   return results;
 }
 
-interface Means {
+interface ProbeServices {
   configuration: Configuration;
   network: Network;
 }
 
 async function probed(
   target: ProbeTarget,
-  means: Means,
+  services: ProbeServices,
   { timeout_ms, now }: ProbeOptions,
 ): Promise<Probed> {
   const client = ownConnection();
@@ -106,7 +106,7 @@ async function probed(
   const begun_ms = now();
   let outcome: Outcome;
   try {
-    outcome = await ask(target, means, client);
+    outcome = await ask(target, services, client);
   } catch (error) {
     outcome = failed(error);
   } finally {
@@ -121,7 +121,7 @@ const UNKNOWN = { key_accepted: null, model_found: null, usage_reported: null, c
 
 async function ask(
   { provider, use }: ProbeTarget,
-  { configuration, network }: Means,
+  { configuration, network }: ProbeServices,
   client: ClientConnection,
 ): Promise<Outcome> {
   const probe = use?.modality.probe;
@@ -129,7 +129,7 @@ async function ask(
     const { model, upstream } = use;
     return answered(await probe(model, upstream, { configuration, network, client }), upstream);
   }
-  // Any answer shows that the address is right; without credentials, nothing can be bought.
+  // Any answer shows that the address is right. Without credentials, the request costs nothing.
   const request = { method: 'GET' as const, path: '', headers: {}, body: undefined };
   const answer = await network.send(provider, { ...request, credentials: false }, client.signal);
   await readError(answer);
@@ -145,7 +145,7 @@ function answered({ estimated, cost_nano }: Bill, { price }: Upstream): Outcome 
   return { key_accepted: true, model_found: true, usage_reported, cost_nano, complaint };
 }
 
-/** What a failure shows of the key: these come only after it was accepted. */
+/** Failures that an upstream reports only after it has accepted the key. */
 const AFTER_KEY: ReadonlySet<Fault> = new Set<Fault>(['missing', 'quota']);
 
 function failed(error: unknown): Outcome {

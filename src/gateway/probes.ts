@@ -5,16 +5,16 @@ import { FileGone } from '../store/sqlite/sqlite-file.js';
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {
   draining: boolean;
-  /** Why an edited configuration was not taken up; the older one then serves on. */
+  /** Why an edited configuration was refused; the older one then stays in use. */
   configuration_fault: string | undefined;
 }
 
-/** Where the probes ask. */
+/** The paths of the probes. */
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can take work, which a broken new configuration
- * does not change, as long as an older one serves. Neither wants a key.
+ * Answers `/healthz` (the process is alive) and `/readyz` (it can take requests), without a key. A
+ * broken new configuration does not make it unready while an older one serves.
  */
 export function health(state: Health, { store, settler }: Services): StageMiddleware {
   const ping = sharedPing(store);
@@ -45,12 +45,15 @@ async function readiness(
   };
 }
 
-/** A probe is answered by then, whatever the store does. */
+/** How long a probe waits for the store. */
 const PING_MS = 1_500;
 
-/** The reason why the store does not answer. Concurrent probes share one query. */
+/**
+ * Returns a function that resolves with the fault of the store, or undefined. Concurrent probes
+ * share one query.
+ */
 function sharedPing(store: Services['store']): () => Promise<string | undefined> {
-  let asked: Promise<string | undefined> | undefined;
+  let pending: Promise<string | undefined> | undefined;
   const ping = async (): Promise<string | undefined> => {
     try {
       await store.ping();
@@ -66,10 +69,10 @@ function sharedPing(store: Services['store']): () => Promise<string | undefined>
     const late = new Promise<string>((resolve) => {
       timer = setTimeout(() => resolve('the store does not answer in time'), PING_MS);
     });
-    asked ??= ping().finally(() => {
-      asked = undefined;
+    pending ??= ping().finally(() => {
+      pending = undefined;
     });
-    const fault = await Promise.race([asked, late]);
+    const fault = await Promise.race([pending, late]);
     clearTimeout(timer);
     return fault;
   };

@@ -13,8 +13,9 @@ import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
- * Around all stages of a request: writes what they have made of it, errors in the one shape or in
- * that of the endpoint's format, and records it, or logs one line. No error leaves it.
+ * Runs around all stages of a request. Writes the answer or the error, then records the request or
+ * logs one line. Errors have the shape of the endpoint's format, else the common one. It never
+ * rejects.
  */
 export function respond(
   { log, access_log, recorder, configuration, now }: Services,
@@ -39,7 +40,7 @@ export function respond(
   };
 }
 
-/** What is large counts until its client has taken it. */
+/** Frees the memory of a request. That of a large answer is freed when its client has read it. */
 function release(room: Room, { req, res }: Context): void {
   const { socket } = req;
   if (room.bytes <= LARGE_BYTES || res.writableFinished || res.closed || socket.destroyed) {
@@ -52,7 +53,7 @@ function release(room: Room, { req, res }: Context): void {
     socket.off('close', close);
   };
   res.once('close', close);
-  // An answer that waits for the one before it on its socket never hears that the socket closed.
+  // An answer that waits behind another one on its socket emits no `close` of its own.
   socket.once('close', close);
 }
 
@@ -63,7 +64,9 @@ function drainingError(): GatewayError {
   });
 }
 
-/** Writes the body of an answer, with its cost if wanted, unless its delivery has written it. */
+/**
+ * Writes the body of an answer, unless its delivery has written it. `cost` adds the cost header.
+ */
 function writeAnswer(
   ctx: Context,
   { client_ms, cost }: { client_ms: number; cost: boolean },
@@ -95,30 +98,30 @@ function billedBody(answer: PaidAnswer, receipt: Bill | undefined): object | und
   throw new Error('The answer has no bill.');
 }
 
-interface Whole {
+interface TextAnswer {
   status: number;
   text: string;
   client_ms: number;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What Koa would do from here on costs as much as a stage, and nothing is left to be decided. */
-function send(ctx: Context, { status, text, client_ms, headers }: Whole): void {
+/** Writes a whole answer directly to Node: Koa's own way of responding costs as much as a stage. */
+function send(ctx: Context, { status, text, client_ms, headers }: TextAnswer): void {
   const { res } = ctx;
   ctx.respond = false;
   const bytes = Buffer.byteLength(text);
-  // A call that came straight here has no header of its own yet.
+  // A request that bypassed Koa's middleware has no such headers yet.
   const all: Record<string, string> = {
     'x-request-id': ctx.state.request_id,
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(bytes),
   };
-  // A stage of the operator's may have left the words of another status.
+  // An operator's own stage may have set the message of another status.
   res.statusMessage = '';
   res.writeHead(status, headers ? Object.assign(all, headers) : all);
   writeCorked(res, text, encodingOf(text, bytes));
   res.end();
-  // Most answers are with the kernel by now, and only a client that takes none is timed.
+  // The kernel has taken most answers by now. A timer is needed only if the client is slow.
   if (res.writableLength > 0) res.setTimeout(client_ms);
 }
 
@@ -126,7 +129,7 @@ function answered({ res, status }: Context): Ending {
   return { status: res.headersSent ? res.statusCode : status, code: null };
 }
 
-/** Writes an error, and answers its status, also where a stream tells it under another one. */
+/** Writes an error and returns its status, even if it goes out as a stream with status 200. */
 function writeError(
   ctx: Context,
   error: unknown,
@@ -152,25 +155,32 @@ function writeError(
   return { status, code: shown.code };
 }
 
-/** Of a client that has left: also that it is refused what it does not wait for any more. */
+/**
+ * Whether an error needs no log line: the client disconnected, or was refused and does not wait.
+ */
 function isExpected(error: unknown, { res }: Context): boolean {
   if (error instanceof ClientDisconnected) return true;
   const isRefusal = error instanceof GatewayError && error.code !== 'internal_error';
   return isRefusal && !res.headersSent;
 }
 
-/** The head of a stream that only tells an error. */
+/** The headers of a stream that consists of an error. */
 const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 
-/** An error as a stream, where its client asked for one: in its body, or where that is not read. */
+/**
+ * The error as a stream; undefined unless the client asked for one. It asks in the body, or by the
+ * `Accept` header if the body was not read.
+ */
 function errorStream(ctx: Context, error: GatewayError, now_ms: number): string | undefined {
   const { error_stream, request_id, work, model } = ctx.state;
-  const asked = work ? work.streams : ctx.req.headers.accept === 'text/event-stream';
-  if (!asked) return undefined;
+  const wantsStream = work ? work.streams : ctx.req.headers.accept === 'text/event-stream';
+  if (!wantsStream) return undefined;
   return error_stream?.(error, { request_id, now_ms, model: model?.id ?? '' });
 }
 
-/** A request without a record: one that asks for no work, or whose caller is not known. */
+/**
+ * Logs a request that leaves no record: one that asks for no work, or one without a known caller.
+ */
 function logAccess(
   ctx: Context,
   access_log: AccessLog,

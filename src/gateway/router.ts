@@ -1,14 +1,14 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { preflight, shareWith } from './cors.js';
+import { preflight, withCors } from './cors.js';
 import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
-import { formatOf, speakerAt } from '../pipeline/modality.js';
+import { formatOf, clientFormatReader } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
@@ -18,7 +18,7 @@ const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** The handler of all requests under one configuration. Nothing is looked up by name later. */
+/** Builds the request handler for one configuration. All stages are looked up and composed here. */
 export function createApp(
   stages: ReadonlyMap<string, Stage>,
   services: Services,
@@ -32,8 +32,8 @@ export function createApp(
   const { cors, endpoints, dashboard } = services.configuration;
   for (const endpoint of endpoints) {
     const { method, path } = endpoint;
-    const walk = compose(endpoint, stages, services);
-    const run = shareWith(cors, sayingErrors(endpoint, walk));
+    const runStages = compose(endpoint, stages, services);
+    const run = withCors(cors, withErrorFormat(endpoint, runStages));
     router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();
@@ -42,7 +42,7 @@ export function createApp(
       methods.set(method, (ctx) => answer(ctx, () => run(ctx))),
     );
   }
-  app.use(identifying(services.now));
+  app.use(assignRequestId(services.now));
   app.use(health(state, services));
   app.use(answer);
   if (dashboard) app.use(createDashboard({ ...services, state }));
@@ -56,42 +56,42 @@ export function createApp(
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;
     ctx.state.request_id = requestId(services.now());
-    // `respond` lets no error out; were there one, it must not end the process.
+    // `respond` never rejects; if it did, the process must survive.
     return run(ctx).catch(() => void res.destroy());
   };
 }
 
 /**
- * Most calls go to a path without parameters, which needs no pattern to be found by, and its stages
- * leave nothing for Koa to answer: without what it does around them it costs a tenth less.
+ * Whether requests for an endpoint bypass Koa's router, which saves a tenth of their cost. The path
+ * must have no parameters, and all its stages must be built in, so that Koa has nothing to answer.
  */
 function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
 }
 
-/** The stages of an endpoint whose clients are told errors in a way of their own. */
-function sayingErrors(endpoint: EndpointEntry, walk: Handle): Handle {
-  const speaker = speakerAt(MODALITIES, endpoint);
-  if (speaker) {
+/** Runs the stages, after choosing how errors are written for the clients of the endpoint. */
+function withErrorFormat(endpoint: EndpointEntry, runStages: Handle): Handle {
+  const clientFormat = clientFormatReader(MODALITIES, endpoint);
+  if (clientFormat) {
     return (ctx) => {
-      const said = speaker(ctx.req.headers);
-      if (said?.error) ctx.state.error_body = said.error.bind(said);
-      return walk(ctx);
+      const format = clientFormat(ctx.req.headers);
+      if (format?.error) ctx.state.error_body = format.error.bind(format);
+      return runStages(ctx);
     };
   }
   const format = formatOf(MODALITIES, endpoint);
   const error_body = format?.error?.bind(format);
   const error_stream = format?.errorStream?.bind(format);
-  if (!error_body && !error_stream) return walk;
+  if (!error_body && !error_stream) return runStages;
   return (ctx) => {
     if (error_body) ctx.state.error_body = error_body;
     if (error_stream) ctx.state.error_stream = error_stream;
-    return walk(ctx);
+    return runStages(ctx);
   };
 }
 
-/** Even a probe has an id, by which its client and the log can speak of it. */
-function identifying(now: () => number): Koa.Middleware<State> {
+/** Gives each request, even a probe, an ID that its client and the log share. */
+function assignRequestId(now: () => number): Koa.Middleware<State> {
   return (ctx, next) => {
     ctx.state.request_id = requestId(now());
     ctx.set('x-request-id', ctx.state.request_id);
@@ -99,7 +99,9 @@ function identifying(now: () => number): Koa.Middleware<State> {
   };
 }
 
-/** `{model}` may hold slashes, so it takes all it can get; other parameters are one segment. */
+/**
+ * The path in the router's syntax. `{model}` matches slashes too; other parameters are one segment.
+ */
 function routerPath({ path }: EndpointEntry): string {
   const literal = path.replaceAll(':', '\\:');
   return literal.replaceAll(/\{(\w+)\}/gu, (_all, name: string) =>
@@ -119,20 +121,20 @@ function refuseUnmatched(ctx: Context, router: Router<State>): void {
   });
 }
 
-/** Characters of a random UUID before its variant and the rest of its random digits. */
-const TIMED_PART = 15;
+/** The first characters of a UUID, which version 7 fills with the time. */
+const TIME_CHARACTERS = 15;
 
-/** The digits that all ids of one millisecond share, kept for the next call. */
+/** The first digits of the last ID: all IDs of one millisecond share them. */
 let head = { now_ms: NaN, text: '' };
 
 /**
- * A UUID, version 7. It cannot be guessed, and ids sort by time, so that the ledger's unique index
- * grows at its end.
+ * A UUID of version 7. It cannot be guessed. IDs sort by time, so the ledger's unique index grows
+ * at its end.
  */
 export function requestId(now_ms: number): string {
   if (head.now_ms !== now_ms) {
     const time = now_ms.toString(16).padStart(12, '0');
     head = { now_ms, text: `${time.slice(0, 8)}-${time.slice(8)}-7` };
   }
-  return head.text + randomUUID().slice(TIMED_PART);
+  return head.text + randomUUID().slice(TIME_CHARACTERS);
 }

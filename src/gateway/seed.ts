@@ -7,14 +7,13 @@ export interface FirstStart {
   account: string;
   credit_nano: bigint;
   secret: string;
-  /** Signs in as an operator; undefined where there is no dashboard. */
+  /** Signs in as an operator; undefined if the dashboard is off. */
   sign_in: SignInLink | undefined;
 }
 
 /**
- * Where the file asks for it and the store holds no account yet: makes one with credit and a key,
- * so that a newcomer's first call works, and a link into the dashboard. The secrets are in the
- * answer and nowhere else.
+ * Creates the first account, with credit, a key and a sign-in link, if gateway.yaml has
+ * `first_start` and the store has no account yet. Only the return value holds the secrets.
  */
 export async function firstStart(
   configuration: Configuration,

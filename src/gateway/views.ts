@@ -13,7 +13,7 @@ interface ViewServices {
   now: () => number;
 }
 
-/** The views that gateway.yaml turns on. Those that are off are not even loaded. */
+/** The views that gateway.yaml turns on. */
 export class Views {
   readonly #all: View[] = [];
   /** Undefined where metrics are off. */
@@ -36,7 +36,7 @@ export class Views {
     return views;
   }
 
-  /** Those that take the records of requests. */
+  /** The views that take the records of requests. */
   get sinks(): RecordSink[] {
     return this.#all.filter((view): view is View & RecordSink => view.take !== undefined);
   }

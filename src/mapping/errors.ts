@@ -37,14 +37,14 @@ export function compileErrors(
   const words = FAULTS.flatMap((fault) =>
     (block[fault] ?? []).flatMap((word) => (word === undefined ? [] : { fault, word })),
   ).map(({ fault, word }) => ({ fault, word: word.toLowerCase() }));
-  return (body, status, said, headers) => {
+  return (body, status, plain, headers) => {
     const named = codeIn(headers[block.code_header ?? '']);
-    const read = { ...said, ...textAt('message', message, body, status) };
-    const codes = named === undefined ? said.codes : [named, ...said.codes];
-    const own = textAt('marks', code, body, status).marks ?? said.marks;
+    const read = { ...plain, ...textAt('message', message, body, status) };
+    const codes = named === undefined ? plain.codes : [named, ...plain.codes];
+    const own = textAt('marks', code, body, status).marks ?? plain.marks;
     const marks = [named ?? '', own].join(' ').trim().toLowerCase();
-    const said_at_first = [marks, read.message].map((one) => one.slice(0, MATCHED_CHARACTERS));
-    const text = said_at_first.join(' ').toLowerCase();
+    const searched = [marks, read.message].map((one) => one.slice(0, MATCHED_CHARACTERS));
+    const text = searched.join(' ').toLowerCase();
     const fault = words.find(({ word }) => text.includes(word))?.fault;
     return { ...read, marks, codes, ...(fault && { fault }) };
   };

@@ -3,7 +3,7 @@ import type { Services } from './services.js';
 import { fact, type State } from './stage.js';
 import type { Model } from '../core/model.js';
 
-/** Throws `GatewayError` (402) for an account with nothing available. */
+/** Throws `GatewayError` (402) if the account has nothing available. */
 export async function refuseEmpty(state: State, { store }: Services): Promise<void> {
   const account = await store.account(fact(state, 'caller').account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
@@ -12,8 +12,9 @@ export async function refuseEmpty(state: State, { store }: Services): Promise<vo
 }
 
 /**
- * Whose large body is read: a caller's that can pay for something, or may use a model that is free.
- * A caller that is not known is nobody's business here.
+ * Decides whether the large body of a caller is read: the account must have something available, or
+ * the key must be allowed to use a free model. Throws `GatewayError` (402) otherwise. Before `auth`
+ * there is no caller to check.
  */
 export function admission(services: Services): (state: State) => Promise<void> {
   const free = [...services.configuration.models.values()].filter(isFree).map(({ id }) => id);

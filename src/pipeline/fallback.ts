@@ -10,33 +10,34 @@ import type { DefaultEndpoint, Operation } from './modality.js';
 import { fact, type Money, type Need } from './stage.js';
 
 /**
- * Asks the upstreams of the work in turn, best first, until one answers. The only place that tries
- * again: what was sent to one upstream is encoded anew for the next, which may speak another
- * format. Throws `GatewayError` where none answers, `ClientDisconnected` where nobody waits.
+ * Calls the upstreams of the work one after another, best first, until one answers. This is the
+ * only place that retries: each upstream may speak another format, so the call is encoded anew.
+ * Throws `GatewayError` if none answers, `ClientDisconnected` if the client has disconnected.
  */
 async function withFallback(work: Work, sending: Sending): Promise<Answer> {
   const { request_id, client, notes, services } = sending;
   const { log, health } = services;
   let failed: UpstreamError | undefined;
-  let told: UpstreamAttempt | undefined;
+  let reported: UpstreamAttempt | undefined;
   for (const upstream of work.upstreams) {
     client.on_disconnect = client.may_retry ? 'drain' : upstream.provider.on_abort;
     const { name } = upstream.provider;
-    notes.asked(upstream);
+    notes.attemptStarted(upstream);
     try {
       const answer = await work.send(upstream, sending);
-      notes.ended();
-      // A stream has only begun: its delivery counts how it ends.
+      notes.attemptEnded();
+      // A stream has only begun: its delivery reports to `health` how it ends.
       if (!('streams' in answer && answer.streams)) health.answered(name);
       return answer;
     } catch (error) {
-      notes.failed(error);
+      notes.attemptFailed(error);
       if (client.disconnected) throw new ClientDisconnected();
       if (!(error instanceof UpstreamError)) throw error;
-      // Where others fail, the client has nothing to mend: the next time they may serve it.
+      // `unsupported` is reported only if every upstream failed by it: the client could do nothing
+      // about the others, which may serve the same request later.
       if (!failed || error.fault !== 'unsupported') {
         failed = error;
-        told = notes.attempts.at(-1);
+        reported = notes.attempts.at(-1);
       }
       health.failed(name, error);
       log.warn({ request_id, provider: name, ...upstreamFault(error) }, 'an upstream failed');
@@ -44,22 +45,25 @@ async function withFallback(work: Work, sending: Sending): Promise<Answer> {
     }
   }
   if (!failed) throw new Error('The model has no upstream.');
-  notes.told(failed, told);
+  notes.reportedToClient(failed, reported);
   throw toClientError(failed);
 }
 
 /** An operation that sends the work of a modality to its upstreams. */
-export interface Spending {
+export interface SpendingOptions {
   name: string;
   modality: string;
   /** The format of its request body. */
   format: string;
   gives: Need;
-  /** `spends` where the request charges its answer, `hands-over` where a task does it later. */
+  /** `spends` if the request charges its answer, `hands-over` if a task charges it later. */
   money: Money;
 }
 
-/** The endpoint at `at` that holds money, spends it on the work of a modality, and settles it. */
+/**
+ * An endpoint at `at` (method and path) that holds money, calls the modality and charges the
+ * answer.
+ */
 export function spendingEndpoint(
   name: string,
   at: string,
@@ -76,7 +80,13 @@ export function spendingEndpoint(
   return { name, at, stages };
 }
 
-export function spending({ name, modality, format, gives, money }: Spending): Operation {
+export function spendingOperation({
+  name,
+  modality,
+  format,
+  gives,
+  money,
+}: SpendingOptions): Operation {
   return {
     name,
     format,
@@ -88,13 +98,13 @@ export function spending({ name, modality, format, gives, money }: Spending): Op
       const notes = state.notes ?? new RequestNotes();
       const sending = { request_id, endpoint, caller, hold, client, notes, services };
       const work = fact(state, 'work');
-      return work.abandon ? orAbandon(work, sending) : withFallback(work, sending);
+      return work.abandon ? withFallbackOrAbandon(work, sending) : withFallback(work, sending);
     },
   };
 }
 
-/** The same for work that has begun something before any upstream answered. */
-async function orAbandon(work: Work, sending: Sending): Promise<Answer> {
+/** Like `withFallback`. If it fails, undoes what the work began before an upstream answered. */
+async function withFallbackOrAbandon(work: Work, sending: Sending): Promise<Answer> {
   try {
     return await withFallback(work, sending);
   } catch (error) {
@@ -104,8 +114,8 @@ async function orAbandon(work: Work, sending: Sending): Promise<Answer> {
 }
 
 /**
- * The order to try upstreams in: as written, but neighbours that carry a weight share the load
- * among themselves in that proportion.
+ * Returns the order in which upstreams are tried: the order of the file, except that neighbours
+ * with a `weight` share the load in proportion to it.
  */
 export function inOrder(upstreams: readonly Upstream[], random: () => number): readonly Upstream[] {
   if (upstreams.length === 1) return upstreams;

@@ -6,7 +6,7 @@ import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
-import type { ModelWords } from './model-words.js';
+import type { ModelListFormat } from './model-list-format.js';
 import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
@@ -17,7 +17,7 @@ import type { Services } from './services.js';
 import { walkTexts, type EachText, type TextShape } from './text-walk.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 
-/** An endpoint that stands where the file has no `endpoints`. */
+/** An endpoint that ships with the gateway; `endpoints` in gateway.yaml are merged over it. */
 export interface DefaultEndpoint {
   readonly name: string;
   /** Its method and path. */
@@ -25,89 +25,104 @@ export interface DefaultEndpoint {
   readonly stages: readonly (string | Readonly<Record<string, unknown>>)[];
 }
 
-/** What the description of the API says of an endpoint. */
+/** The description of an endpoint in the OpenAPI document. */
 export interface Description {
   readonly summary: string;
   readonly details?: string;
   /** The status of success. */
   readonly status: 200 | 202;
-  /** What the answer is, by media type: the name of a schema, or `bytes`. */
+  /** The content of the answer by media type: the name of a schema, or `bytes`. */
   readonly content: Readonly<Record<string, string>>;
   readonly refusals?: readonly number[];
-  /** The schema of the query that it reads. */
+  /** The name of the schema of its query. */
   readonly query?: string;
 }
 
-/** How clients speak to a modality: a request body, named by `validate: NAME`. */
+/** A format in which clients send requests to a modality, named by `validate: NAME`. */
 export interface RequestFormat {
-  /** `schemas/NAME.schema.json` says what a body may be. */
+  /** Also the name of the schema of its body, `schemas/NAME.schema.json`. */
   readonly name: string;
   readonly endpoint: DefaultEndpoint;
-  /** True where a body may also be `multipart/form-data`; its files are read as data: URLs. */
+  /** True if a body may also be `multipart/form-data`; its files are read as data: URLs. */
   readonly form?: boolean;
   readonly description: Description;
-  /** A header that its clients send their API key in, in lower case; `Authorization` works too. */
-  readonly key_header?: string;
-  /** Further headers of a request that it reads, in lower case. */
-  readonly headers?: readonly string[];
-  /** A parameter of the query that they may send it in instead. */
-  readonly key_query?: string;
-  /** Gives the fields of a body the one spelling that its schema knows, where they have several. */
-  readonly spell?: (body: unknown) => unknown;
   /**
-   * Changes a body that breaks the schema where that can only mean one thing, such as null in an
-   * optional field; false where there is nothing to change.
+   * The header in which its clients send their API key, in lower case; `Authorization` works too.
    */
-  readonly mend?: (body: unknown) => boolean;
-  /** Where in a body are the texts that people, models and tools have written. */
+  readonly key_header?: string;
+  /** Further request headers that it reads, in lower case. */
+  readonly headers?: readonly string[];
+  /** The query parameter in which clients may send their API key instead. */
+  readonly key_query?: string;
+  /**
+   * Changes the spelling of fields to the one that the schema knows, if the API accepts several.
+   */
+  readonly normalize?: (body: unknown) => unknown;
+  /**
+   * Repairs a body that breaks the schema in an unambiguous way, such as null in an optional field.
+   * Changes it in place; returns false if there was nothing to repair.
+   */
+  readonly repair?: (body: unknown) => boolean;
+  /** Locates the texts in a body that people, models and tools have written. */
   readonly texts: TextShape;
-  /** How its clients see models: those of `models: NAME`, or of who sends its headers. */
-  readonly models?: ModelWords;
+  /** How models are listed to its clients, by `models: NAME` or by the headers that they send. */
+  readonly models?: ModelListFormat;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
-  /** The body of an error, where its clients parse another shape than the one of all others. */
+  /** Writes the body of an error; absent if its clients parse the common shape. */
   error?(error: GatewayError, request_id: string): object;
   /**
-   * The whole stream that tells an error to a client that asked for a stream, where it would ask
-   * again for nothing if a status told it; undefined where the status tells it.
+   * Writes an error as a whole stream, for a client that asked for a stream. Undefined if the error
+   * is sent as an HTTP status. Some clients retry after a status even if a retry cannot succeed.
    */
   errorStream?(error: GatewayError, failed: FailedRequest): string | undefined;
 }
 
-/** The work that `transform: NAME` does. It says what it needs, and what it does with money. */
+/**
+ * The operation that `transform: NAME` runs. Its shape declares the facts it needs and gives, and
+ * its effect on money.
+ */
 export interface Operation {
   readonly name: string;
   readonly shape: Shape;
-  /** The format of the request body, where there is one; an operator's own schema refines it. */
+  /** The format of the request body, if it has one; an operator's own schema refines it. */
   readonly format?: string;
-  /** Left out where its format has one. */
+  /** Absent if its format has one. */
   readonly description?: Description;
   run(state: State, client: ClientConnection, services: Services): Promise<Answer>;
 }
 
-/** How `route: NAME` finds the task that a path names. Throws `GatewayError` without one. */
+/**
+ * Finds the task that the path of a `route: NAME` endpoint names. Throws `GatewayError` if there is
+ * none.
+ */
 export type FindTask = (
   params: PathParams,
   state: State,
   services: Services,
 ) => Promise<RoutedTask>;
 
-/** A unit of a price: the capabilities that it pays for, and how its amounts are read. */
+/** A unit of a price: the capabilities that it prices, and the reader of its amounts. */
 export interface PriceUnit {
   pays: readonly Capability[];
-  /** Set for a class of tokens, which pays its input's or output's price where it is left out. */
+  /** Set for a class of tokens: without a price of its own it has the price of input or output. */
   is_class?: true;
-  /** Whether a price of these units has to have it too; where left out, any price has to. */
+  /**
+   * Whether a price with these units must have this one too. Absent if every price must have it.
+   */
   isWanted?: (given: readonly string[]) => boolean;
-  /** Left out for units of tokens, which every price has. */
+  /** Absent for units of tokens, which every price has. */
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }
 
-/** What a manifest says, and how a part of an adapter that it names is imported. */
+/** A manifest, and the function that imports the parts of adapters that it names. */
 export interface ManifestReader {
   source: Source;
   data: PartialLoad<ProviderManifest>;
-  /** The export `wanted` of the adapter `name`; undefined, and a fault at `pointer`, without it. */
+  /**
+   * Resolves with the export `wanted` of the adapter `name`. Without such an export it reports a
+   * fault at `pointer` and resolves with undefined.
+   */
   importPart: <Part>(
     pointer: string,
     name: string | undefined,
@@ -116,11 +131,14 @@ export interface ManifestReader {
   ) => Promise<Part | undefined>;
 }
 
-/** How a manifest serves a modality. */
+/** How the manifest of a provider declares operations of the modality. */
 export interface ManifestSide {
-  /** Lists of operations, one of which a manifest must have in full. */
+  /** Lists of operations. A manifest that serves the modality has all operations of one list. */
   readonly served_by: readonly (readonly string[])[];
-  /** The provider's operation; undefined where the manifest has none, or has it with faults. */
+  /**
+   * Resolves with the provider's operation; undefined if the manifest has none, or has faults in
+   * it.
+   */
   read(manifest: ManifestReader): Promise<ProviderOperation | undefined>;
 }
 
@@ -128,67 +146,70 @@ export interface ManifestSide {
 export interface SampleCall {
   path: string;
   body: Readonly<Record<string, unknown>>;
-  /** The name of a file that goes with the body, as a form. */
+  /** The name of a file that is uploaded with the body, as a form. */
   upload?: string;
   /**
-   * The method of OpenAI's client libraries, and the part of the answer that is printed. Left out
-   * for a task, whose `status_url` is asked until it has ended.
+   * The method of OpenAI's client libraries, and the expression for the part of the answer that is
+   * printed. Absent for a task, whose `status_url` is polled until it has ended.
    */
   client?: { method: string } & (
     | { python: string; node: string }
-    // Or the name of the file that an answer of bytes is kept in.
+    // Or the name of the file to which an answer of bytes is saved.
     | { saved_as: string }
   );
 }
 
-/** What a call takes that the gateway makes for itself: no account, no hold, no store. */
+/** The services for a call that the gateway makes for itself: no account, no hold, no store. */
 export interface Probing {
   configuration: Configuration;
   network: Network;
   client: ClientConnection;
 }
 
-/** One kind of work: how a request becomes work, and how providers, prices and bills are read. */
+/**
+ * One kind of work, such as chat: how a request becomes work, and how manifests and prices for it
+ * are read.
+ */
 export interface Modality {
   /** The capability, and the word in `route:`. */
   readonly name: Capability;
-  /** Capabilities that refine it and are of no use without it. */
+  /** Capabilities that refine it and need it, such as `vision` for chat. */
   readonly refinements: readonly Capability[];
   readonly formats: readonly RequestFormat[];
-  /** Beside those of its formats. */
+  /** Endpoints beside those of its formats. */
   readonly endpoints: readonly DefaultEndpoint[];
   readonly operations: readonly Operation[];
-  /** Words of `route:` that find a task instead of a model. */
+  /** The options of `route:` that find a task instead of a model. */
   readonly tasks: Readonly<Record<string, FindTask>>;
   readonly units: Readonly<Record<string, PriceUnit>>;
   readonly manifest: ManifestSide;
   /**
-   * Fields of its requests: `own` travel by themselves, the hold rests on `held`, and `refused` may
-   * not be passed through.
+   * Fields of its requests. `own` are known without `passthrough`; the hold is computed from
+   * `held`; `refused` must not be listed under `passthrough`.
    */
   readonly fields: Readonly<Record<'own' | 'held' | 'refused', readonly string[]>>;
-  /** Fits a checked request to a model. Throws `GatewayError` for what the model cannot take. */
+  /** Fits a validated request to a model. Throws `GatewayError` if the model cannot do it. */
   plan(request: Request, model: Model): Work;
   example: (model: Model) => Promise<SampleBill>;
-  /** What the price of a call goes by, where its client leaves it out. */
+  /** Default values of the fields on which the price of a call depends. */
   readonly defaults?: (model: Model) => Readonly<Record<string, string | number | boolean>>;
   sampleCall(model_id: string): SampleCall;
   /**
-   * Asks an upstream for the least there is, the way a request does, and answers what it cost; left
-   * out where even the least is dear. Throws `UpstreamError` where that one does not answer.
+   * Sends the cheapest possible request to an upstream and resolves with its bill. Absent if even
+   * that is expensive. Throws `UpstreamError` if the upstream fails.
    */
   readonly probe?: (model: Model, upstream: Upstream, probing: Probing) => Promise<Bill>;
-  /** Its title and first prompts in the playground; left out where that cannot call it. */
+  /** Its title and example prompts in the playground; absent if the playground cannot call it. */
   readonly playground?: { title: string; ideas: readonly string[] };
 }
 
 /** All modalities, by name. */
 export type Modalities = ReadonlyMap<string, Modality>;
 
-/** Stages that answer something about models, in the words of a format. */
+/** Stages that answer with models, as a format lists them. */
 const MODEL_STAGES = ['models', 'model'];
 
-/** The format of the requests of an endpoint; undefined where it has none. */
+/** The request format of an endpoint; undefined if it has none. */
 export function formatOf(
   modalities: Modalities,
   { stages }: Pick<EndpointEntry, 'stages'>,
@@ -204,7 +225,10 @@ export function formatOf(
   return formats.find(({ name }) => name === operation?.format);
 }
 
-/** Finds the texts of a request by its format. Throws an error for a format that nobody knows. */
+/**
+ * Returns a function that visits the texts of a request. It throws an `Error` for an unknown
+ * format.
+ */
 export function textReader(modalities: Modalities): EachText {
   const formats = [...modalities.values()].flatMap((modality) => modality.formats);
   const shapes = new Map(formats.map(({ name, texts }) => [name, texts]));
@@ -216,10 +240,10 @@ export function textReader(modalities: Modalities): EachText {
 }
 
 /**
- * Finds the format of who asks by the headers, at an endpoint that lists models to the clients of
- * all formats; undefined for every other endpoint.
+ * For an endpoint that lists models to the clients of all formats: returns a function that finds a
+ * client's format by its request headers. Undefined for every other endpoint.
  */
-export function speakerAt(
+export function clientFormatReader(
   modalities: Modalities,
   { stages }: Pick<EndpointEntry, 'stages'>,
 ): ((headers: IncomingHttpHeaders) => RequestFormat | undefined) | undefined {

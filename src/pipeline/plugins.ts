@@ -6,9 +6,9 @@ import type { Stage, StageMiddleware } from './stage.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 /**
- * The stages that endpoints name: those built in, and the operator's own, which are written as a
- * path (`./plugins/mask-pii.js`, from `main`) or as the name of an installed package, and
- * export a `Stage` as default. A bare word that is no package is left for the type check to refuse.
+ * Loads the stages that endpoints name: built-in ones and the operator's own. Those are a path
+ * relative to `main` (`./plugins/mask-pii.js`) or an installed package, whose default export is a
+ * `Stage`. A word that is neither built in nor a package is left for the type check to refuse.
  */
 export async function stagesFor(
   main: string,
@@ -17,7 +17,7 @@ export async function stagesFor(
 ): Promise<{ stages: ReadonlyMap<string, Stage>; faults: ConfigFault[] }> {
   const stages = new Map(builtIn);
   const faults: ConfigFault[] = [];
-  // One line of the file may stand in several endpoints.
+  // By an alias of YAML, one line of the file may be part of several endpoints.
   const entries = new Map<string, StageEntry>();
   for (const entry of endpoints.flatMap((endpoint) => endpoint.stages)) {
     const { file, line, column } = entry.place;
@@ -56,10 +56,10 @@ async function importStage(path: string): Promise<Stage> {
   return ownStage(module.default);
 }
 
-/** When each file was last changed, as it was first loaded. */
+/** The modification time of each file when it was first loaded. */
 const loaded = new Map<string, number>();
 
-/** A module is loaded once for each address, so a file that has changed since gets another one. */
+/** The URL to import. Node loads a module once per URL, so a changed file gets another URL. */
 async function addressOf(path: string): Promise<string> {
   const info = await stat(path);
   if (!info.isFile()) throw new Error('it is no regular file');
@@ -68,7 +68,7 @@ async function addressOf(path: string): Promise<string> {
   const first = loaded.get(path) ?? mtimeMs;
   loaded.set(path, first);
   if (mtimeMs === first) return href;
-  // Modules of the older kind are remembered by their path alone.
+  // CommonJS modules are cached by their path alone.
   delete createRequire(href).cache[path];
   return `${href}?changed=${mtimeMs}`;
 }

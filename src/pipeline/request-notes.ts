@@ -8,7 +8,7 @@ import { ClientDisconnected, type ClientConnection } from '../http/client-connec
 
 const CODES_CHARACTERS = 100;
 
-/** What the stages of a request learn on the way that only its record wants to know. */
+/** Notes of the stages of a request for its record: times, upstream attempts, flags. */
 export class RequestNotes {
   readonly began = performance.now();
   readonly attempts: UpstreamAttempt[] = [];
@@ -19,21 +19,21 @@ export class RequestNotes {
   first_token_ms: number | null = null;
   /** Bits of `FLAGS`. */
   flags = 0;
-  /** The code of an error that was told after the status had gone out. */
+  /** The code of an error that was sent after the status. */
   code: string | null = null;
   client: ClientConnection | undefined;
-  /** The record as it went into the store with the charge. */
+  /** The record that was written to the store with the charge. */
   record: RequestRecord | undefined;
-  #asked = 0;
+  #attemptStart = 0;
 
-  /** Since the request began. */
+  /** The time since the request began. */
   get elapsed_ms(): number {
     return performance.now() - this.began;
   }
 
-  /** An upstream is asked. */
-  asked({ provider, model }: Upstream): void {
-    this.#asked = performance.now();
+  /** A call to an upstream begins. */
+  attemptStarted({ provider, model }: Upstream): void {
+    this.#attemptStart = performance.now();
     this.attempts.push({
       provider: provider.name,
       model,
@@ -41,23 +41,23 @@ export class RequestNotes {
       status: null,
       codes: null,
       message: null,
-      began_ms: this.#asked - this.began,
+      began_ms: this.#attemptStart - this.began,
       took_ms: 0,
     });
   }
 
-  /** The upstream has answered, or said the last of its stream. */
-  ended(): void {
+  /** The upstream has answered, or ended its stream. */
+  attemptEnded(): void {
     const last = this.attempts.at(-1);
-    if (last) last.took_ms = performance.now() - this.#asked;
+    if (last) last.took_ms = performance.now() - this.#attemptStart;
   }
 
   /**
-   * The upstream has failed, its client has left, or the gateway stops. The upstream's own words
-   * are kept only once the client is told them, as they may name the upstream.
+   * The upstream has failed, the client has disconnected, or the gateway stops. The upstream's own
+   * message is kept only once it is sent to the client, as it may name the upstream.
    */
-  failed(error: unknown): void {
-    this.ended();
+  attemptFailed(error: unknown): void {
+    this.attemptEnded();
     const last = this.attempts.at(-1);
     if (!last) return;
     if (!(error instanceof UpstreamError)) {
@@ -72,25 +72,28 @@ export class RequestNotes {
     last.message = message.slice(0, MESSAGE_CHARACTERS);
   }
 
-  /** The upstream has failed after its answer had begun, which the client is told. */
-  cut(error: unknown): void {
-    this.failed(error);
+  /** The upstream has failed in the middle of a stream, and the client gets the error. */
+  streamCut(error: unknown): void {
+    this.attemptFailed(error);
     this.flags |= FLAGS.cut;
     if (!(error instanceof UpstreamError)) {
       this.code = isStop(error) ? 'draining' : 'internal_error';
       return;
     }
     this.code = toClientError(error).code;
-    this.told(error);
+    this.reportedToClient(error);
   }
 
-  /** The client is told of the failure of that attempt, the last one where none is named. */
-  told(error: UpstreamError, attempt: UpstreamAttempt | undefined = this.attempts.at(-1)): void {
+  /** The client gets the error of that attempt, by default the last one. */
+  reportedToClient(
+    error: UpstreamError,
+    attempt: UpstreamAttempt | undefined = this.attempts.at(-1),
+  ): void {
     if (attempt) attempt.message = error.kept_message.slice(0, MESSAGE_CHARACTERS);
   }
 
-  /** The first output of a stream is on its way to the client. */
-  spoke(): void {
+  /** The first output of a stream is being sent to the client. */
+  firstOutput(): void {
     this.first_token_ms ??= this.elapsed_ms;
   }
 }
@@ -100,7 +103,7 @@ function faultOf(error: unknown): AttemptFault {
   return isStop(error) ? 'gateway_stopped' : 'broken';
 }
 
-/** Why the gateway itself has ended an attempt. */
+/** The message of an attempt that the gateway itself ended. */
 function messageOf(error: unknown): string {
   if (error instanceof ClientDisconnected)
     return 'The client left before the upstream had answered.';

@@ -18,7 +18,7 @@ export interface Ending {
 
 const ANSWERED: Ending = { status: 200, code: null };
 
-/** The record that goes into the store with the charge; undefined where none is kept. */
+/** Composes the record that the store writes with the charge; undefined if none is kept. */
 export function recordWithCharge(state: State, bill: Bill): RequestRecord | undefined {
   const { notes, answer } = state;
   if (!notes) return undefined;
@@ -32,8 +32,8 @@ export function recordWithCharge(state: State, bill: Bill): RequestRecord | unde
 export const clientLeft: Ending = { status: CLIENT_LEFT_STATUS, code: 'client_left' };
 
 /**
- * The record of a request that is over; undefined where it asked for no work, or was refused before
- * its caller was known.
+ * The record of a finished request; undefined if it asked for no work, or was refused before its
+ * caller was known.
  */
 export function finalRecord(state: State, ending: Ending): RequestRecord | undefined {
   const { notes, receipt } = state;

@@ -14,7 +14,7 @@ import type { Network } from '../upstream/network-types.js';
 import type { PollClient } from '../upstream/poll-client.js';
 import type { EachText } from './text-walk.js';
 
-/** A task as it is known now, and the fault of its upstream where that one could not be asked. */
+/** The latest known state of a task, with the error of its upstream if the poll failed. */
 export interface Polled {
   task: Task;
   fault?: UpstreamError;
@@ -27,23 +27,25 @@ export interface Services {
   settler: Settler;
   network: Network;
   poll_client: PollClient;
-  /** Shows each text of a request, whatever its format, and puts in place what it is answered. */
+  /** Calls a visitor with each text of a request in any format, and replaces it by the result. */
   eachText: EachText;
   log: Logger;
   access_log: AccessLog;
-  /** Takes the record of each request for work, and gives it to the log, the store and others. */
+  /**
+   * Takes the record of each request for work, and passes it to the log, the store and the views.
+   */
   recorder: RecordSink;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** From 0 to 1, for sharing load. */
+  /** A number from 0 to 1, for load balancing. */
   random: () => number;
-  /** How the calls to each provider end. */
+  /** Counts the successes and failures of each provider. */
   health: ProviderHealth;
   rate_limiters: RateLimiters;
-  /** The memory that all bodies and answers use. */
+  /** Counts the memory of all bodies and answers. */
   memory: Memory;
-  /** Requests in flight, each with the means to end it. */
+  /** The requests in flight, each of which can be stopped. */
   inflight: InFlightSet<InFlightRequest>;
-  /** Polls of tasks that are in flight, by task: callers that come together share one. */
+  /** The polls in flight, by task: concurrent requests share one poll. */
   polls: Map<string, Promise<Polled>>;
 }

@@ -10,11 +10,11 @@ import type { Services } from './services.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 import { OptionError } from '../core/errors.js';
 
-/** A checked request body, and the name of the format whose schema it satisfies. */
+/** A validated request body, and the name of the format whose schema it satisfies. */
 export interface Request {
   format: string;
   body: object;
-  /** Those that the format reads, by their names in lower case. */
+  /** The request headers that the format reads, by their names in lower case. */
   headers?: RequestHeaders;
 }
 
@@ -35,27 +35,29 @@ export interface Facts {
 
 export type Fact = keyof Facts;
 
-/** A fact that a stage needs, where it matters also of which kind: `work:chat`, `request:a|b`. */
+/**
+ * A fact that a stage needs or gives, with its kind if that matters: `work:chat`, `request:a|b`.
+ */
 export type Need = Fact | `${Fact}:${string}`;
 
 export interface State extends Partial<Omit<Facts, 'request'>> {
-  /** Let go of once the work is on its way: it may be large, and the work says it all. */
+  /** Deleted before the work is sent: it may be large, and the work replaces it. */
   request?: Request | undefined;
   request_id: string;
   endpoint?: string;
-  /** For the record of a request for work; other requests have none. */
+  /** Only a request for work has notes and leaves a record. */
   notes?: RequestNotes;
-  /** Whose session it is, at the dashboard. */
+  /** The account of the session, for requests to the dashboard. */
   account_id?: string;
-  /** The memory it uses; see `roomOf`. */
+  /** The memory that it uses; see `roomOf`. */
   room?: Room;
-  /** How the endpoint's format says an error; the one shape where it is absent. */
+  /** Writes an error in the endpoint's format; absent if that is the common shape. */
   error_body?: (error: GatewayError, request_id: string) => object;
-  /** How it tells one by a stream; see `RequestFormat`. */
+  /** Writes an error as a stream; see `RequestFormat`. */
   error_stream?: (error: GatewayError, failed: FailedRequest) => string | undefined;
 }
 
-/** A request that gets no answer; `model` is empty where it was not read. */
+/** A request that failed; `model` is empty if it was not read. */
 export interface FailedRequest {
   request_id: string;
   now_ms: number;
@@ -66,23 +68,24 @@ export type Context = ParameterizedContext<State>;
 export type StageMiddleware = Middleware<State>;
 
 /**
- * What a stage does with money: an endpoint that spends must hold before and settle after; one that
- * hands its hold over to a task must hold before, and one that completes a task settle it after.
+ * The effect of a stage on money. A stage that `spends` needs one that `holds` before and one that
+ * `settles` after. One that `hands-over` its hold to a task needs `holds` before. One that
+ * `completes` a task needs `settles-task` after.
  */
 export type Money = 'holds' | 'spends' | 'settles' | 'hands-over' | 'completes' | 'settles-task';
 
-/** What a stage promises for the option it is given. */
+/** The contract of a stage with a given option. */
 export interface Shape {
   needs: readonly Need[];
   gives: readonly Need[];
-  /** Facts that no earlier stage may have given: one that changes the request precedes `work`. */
+  /** Facts that no earlier stage may give: a stage that changes the request must precede `work`. */
   precedes?: readonly Fact[];
   money?: Money;
 }
 
 /**
- * One step of an endpoint. A stage without options writes its promise as a constant; one that reads
- * its option answers it from `shape`, and throws `OptionError` for an option it cannot take.
+ * One step of an endpoint. The `shape` of a stage without options is a constant. Else it is a
+ * function of the option, which throws `OptionError` for an option that it does not accept.
  */
 export interface Stage {
   name: string;
@@ -90,20 +93,25 @@ export interface Stage {
   create(option: unknown, services: Services, endpoint: EndpointEntry): StageMiddleware;
 }
 
-/** Reads a fact that the order of the stages, checked at boot, has made sure of. */
+/**
+ * Returns a fact of the request. The type check of pipelines guarantees that an earlier stage gave
+ * it; throws an `Error` otherwise.
+ */
 export function fact<F extends Fact>(state: State, name: F): Facts[F] {
   const value = state[name];
   if (value === undefined) throw new Error(`The fact ${name} is missing.`);
   return value as Facts[F];
 }
 
-/** The memory that the request uses, counted for its account. It is closed with the answer. */
+/**
+ * Returns the memory count of the request, which also counts for its account. `respond` closes it.
+ */
 export function roomOf(state: State, { memory, configuration }: Services): Room {
   state.room ??= memory.room(state.caller?.account_id, configuration.limits.in_flight_bytes);
   return state.room;
 }
 
-/** The shape of a stage that takes no option: one in the file is a fault, not ignored. */
+/** The shape of a stage without options: an option in gateway.yaml is a fault. */
 export function withoutOption(shape: Shape): (option: unknown) => Shape {
   return (option) => {
     if (option === undefined || option === null) return shape;
@@ -111,7 +119,7 @@ export function withoutOption(shape: Shape): (option: unknown) => Shape {
   };
 }
 
-/** An option as a message shows it. */
+/** Formats an option for an error message. */
 export function formatOption(option: unknown): string {
   return option === undefined ? 'nothing' : JSON.stringify(option);
 }
@@ -119,7 +127,7 @@ export function formatOption(option: unknown): string {
 /** The parameters of a request's path, decoded. */
 export type PathParams = Readonly<Record<string, string | undefined>>;
 
-/** The parameters that the router found in the path; none for a path without parameters. */
+/** The path parameters that the router found; empty for a path without parameters. */
 export function paramsOf(ctx: object): PathParams {
   return (ctx as { params?: PathParams }).params ?? {};
 }
@@ -127,10 +135,10 @@ export function paramsOf(ctx: object): PathParams {
 /** Runs all stages of an endpoint. No middleware follows them. */
 export type Handle = (ctx: Context) => Promise<void>;
 
-/** An endpoint with one of these takes requests for work, of which each leaves a record. */
+/** An endpoint with one of these stages takes requests for work: each leaves a record. */
 const WORK_STAGES: ReadonlySet<string> = new Set(['validate', 'meter']);
 
-/** An endpoint's stages in order, composed once for each configuration. */
+/** Composes the stages of an endpoint in order. Throws an `Error` for an unknown stage. */
 export function compose(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,

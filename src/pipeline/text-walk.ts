@@ -3,22 +3,22 @@ import { isRecord } from '../lib/is-record.js';
 import { isMediaUrl } from '../lib/media-url.js';
 
 /**
- * Reads a text of a request, and answers what stands in its place; undefined leaves it as it is.
- * `field` is its place as clients write it: `messages[2].content[0].text`.
+ * Reads a text of a request and returns its replacement; undefined leaves it unchanged. `field` is
+ * its path as clients write it: `messages[2].content[0].text`.
  */
 export type Visit = (text: string, field: string) => string | undefined;
 
 /**
- * Where the texts of a body are. A field that `TextFields` does not name is `open`, so that a new
- * field is a text until somebody says that it is none. A list has the shape of its entries, and a
- * string in place of fields is a text.
+ * Locates the texts of a body. A field that `TextFields` does not name is `open`, so a new field
+ * counts as text until its shape says otherwise. A list has the shape of its entries. A string in
+ * place of an object is a text.
  *
- * - `open`: all strings below are texts, but for words such as `type` and the addresses of files.
- * - `data`: a value of the client's own, such as the arguments of a call: its names and long whole
- *   numbers are texts too.
- * - `json`: the same, written as a string of JSON.
- * - `sealed`: texts that are shown and stay as they are, such as signed reasoning.
- * - `kept`: no text: an ID, a name that a program knows, a word of the contract, bytes, an address.
+ * - `open`: all strings below are texts, except words such as `type` and addresses of files.
+ * - `data`: a value of the client's own, such as the arguments of a call: its keys and long
+ *   integers are texts too.
+ * - `json`: the same, as a string of JSON.
+ * - `sealed`: texts that are visited but never replaced, such as signed reasoning.
+ * - `kept`: not visited: an ID, a name that a program knows, a constant, bytes, an address.
  */
 export type TextShape = 'open' | 'data' | 'json' | 'sealed' | 'kept' | TextFields | ShapeOf;
 
@@ -26,10 +26,13 @@ export interface TextFields {
   readonly [field: string]: TextShape;
 }
 
-/** The shape of an object that goes by what it holds, such as a block by its type. */
+/** The shape of an object that depends on its content, such as a block on its type. */
 export type ShapeOf = (value: Readonly<Record<string, unknown>>) => TextShape;
 
-/** Shows every text of a request to `visit`, in place. Throws `GatewayError` for deep nesting. */
+/**
+ * Calls `visit` with every text of a request and replaces texts in place. Throws `GatewayError` if
+ * the body is nested too deep.
+ */
 export type EachText = (
   request: { readonly format: string; readonly body: object },
   visit: Visit,
@@ -37,7 +40,7 @@ export type EachText = (
 
 /** Levels of objects and lists. */
 const NESTING = 200;
-/** Words of contracts and of JSON Schema, wherever they stand. */
+/** Fields with constants of contracts and of JSON Schema, at any depth. */
 const WORDS = new Set([
   'type',
   'role',
@@ -49,14 +52,17 @@ const WORDS = new Set([
   '$id',
   '$anchor',
 ]);
-/** Fields that may hold the address of a file. */
+/** Names of fields that may hold the address of a file. */
 const ADDRESS_FIELD = /(?:url|uri|image|images|mask|audio|video|file)$/iu;
 const ADDRESS = /^(?:https?|gs|s3|data):\S*$/iu;
-/** The fewest digits of a number that can be a card or a telephone. */
+/** The smallest number that can be the number of a card or a telephone. */
 const LONG_NUMBER = 100_000_000_000;
 const LONG_NUMBER_TEXT = /(?<![\d.eE+-])\d{12,19}(?![\d.eE])/gu;
 
-/** Shows the texts of a body of this shape to `visit`, and puts in place what that answers. */
+/**
+ * Calls `visit` with the texts of a body of this shape, and replaces them in place. Throws
+ * `GatewayError` if the body is nested too deep.
+ */
 export function walkTexts(body: object, shape: TextShape, visit: Visit): void {
   new TextWalk(visit).read(body, shape, '', 0);
 }
@@ -64,13 +70,13 @@ export function walkTexts(body: object, shape: TextShape, visit: Visit): void {
 class TextWalk {
   constructor(private readonly visit: Visit) {}
 
-  /** What stands in the place of a value; objects and lists are changed in place. */
+  /** Returns the replacement of a value; objects and lists are changed in place. */
   read(value: unknown, shape: TextShape, field: string, level: number): unknown {
     if (shape === 'kept') return value;
     if (typeof value === 'string') {
       if (shape === 'json') return this.#json(value, field);
-      const said = this.#text(value, field);
-      return shape === 'sealed' ? value : said;
+      const replaced = this.#text(value, field);
+      return shape === 'sealed' ? value : replaced;
     }
     if (typeof value === 'number') return shape === 'data' ? this.#number(value, field) : value;
     if (typeof value !== 'object' || value === null) return value;
@@ -82,7 +88,7 @@ class TextWalk {
 
   #list(list: unknown[], shape: TextShape, field: string, level: number): void {
     list.forEach((item, at) => {
-      // The tokens of an embedding are many, and none is a text.
+      // The tokens of an embedding are many and no texts.
       if (typeof item === 'number' && shape !== 'data') return;
       const read = this.read(item, shape, `${field}[${at}]`, level);
       if (read !== item) list[at] = read;
@@ -110,16 +116,16 @@ class TextWalk {
       const read = this.read(value, 'data', `${field}.${name}`, level);
       return [name, this.#text(name, field), read, read !== value] as const;
     });
-    const isRenamed = entries.some(([name, said]) => said !== name);
+    const isRenamed = entries.some(([name, replaced]) => replaced !== name);
     for (const [name, , read, hasChanged] of entries) {
       if (isRenamed) delete record[name];
       else if (hasChanged) record[name] = read;
     }
     if (!isRenamed) return;
-    for (const [, said, value] of entries) {
+    for (const [, replaced, value] of entries) {
       // A name such as __proto__ would not become a field by assignment.
       const field = { value, writable: true, enumerable: true, configurable: true };
-      Object.defineProperty(record, unused(said, record), field);
+      Object.defineProperty(record, unused(replaced, record), field);
     }
   }
 
@@ -131,11 +137,11 @@ class TextWalk {
   #number(value: number, field: string): unknown {
     if (value < LONG_NUMBER || !Number.isInteger(value)) return value;
     const text = String(value);
-    const said = this.#text(text, field);
-    return said === text ? value : said;
+    const replaced = this.#text(text, field);
+    return replaced === text ? value : replaced;
   }
 
-  /** Only what has changed is written anew, so that numbers keep all their digits. */
+  /** Rewrites only the strings that changed, so that numbers keep all their digits. */
   #json(json: string, field: string): string {
     if (!isJson(json)) return this.#text(json, field);
     let written = '';
@@ -144,9 +150,9 @@ class TextWalk {
       const end = endOfString(json, at);
       const literal = json.slice(at, end);
       const text = JSON.parse(literal) as string;
-      const said = this.#text(text, field);
+      const replaced = this.#text(text, field);
       written += this.#numbers(json.slice(from, at), field);
-      written += said === text ? literal : JSON.stringify(said);
+      written += replaced === text ? literal : JSON.stringify(replaced);
       from = end;
     }
     return written + this.#numbers(json.slice(from), field);
@@ -154,13 +160,13 @@ class TextWalk {
 
   #numbers(json: string, field: string): string {
     return json.replaceAll(LONG_NUMBER_TEXT, (text) => {
-      const said = this.#text(text, field);
-      return said === text ? text : JSON.stringify(said);
+      const replaced = this.#text(text, field);
+      return replaced === text ? text : JSON.stringify(replaced);
     });
   }
 }
 
-/** The shape of a field that nobody has named. */
+/** The shape of a field that its parent's shape does not name. */
 function openShape(name: string, value: unknown): TextShape {
   if (WORDS.has(name) && isWords(value)) return 'kept';
   const isAddress = ADDRESS_FIELD.test(name) && [value].flat().every(isFileAddress);
@@ -184,7 +190,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Behind the quote that ends the string which begins here, in text that is JSON. */
+/** The index after the closing quote of the JSON string that begins at `start`. */
 function endOfString(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); ; quote = json.indexOf('"', quote + 1)) {
     let backslashes = 0;
@@ -193,7 +199,10 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-/** Two names may have become one: the later one gets a number, so that no value is lost. */
+/**
+ * A name that the record does not have. Two keys may get the same replacement: the later one gets a
+ * number, so that no value is lost.
+ */
 function unused(name: string, record: object): string {
   let free = name;
   for (let n = 2; Object.hasOwn(record, free); n += 1) free = `${name} ${n}`;
@@ -201,7 +210,7 @@ function unused(name: string, record: object): string {
 }
 
 function tooDeep(field: string): GatewayError {
-  // The whole place would be as long as the body is deep.
+  // The whole path would be as long as the body is deep.
   const param = field.split(/[.[]/u, 1)[0] ?? '';
   const message = `${param} must not be nested more than ${NESTING} levels deep.`;
   return new GatewayError('invalid_request', message, { param });

@@ -6,8 +6,9 @@ import { OptionError } from '../core/errors.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 /**
- * The type checker for endpoints: every fact that a stage needs must be given by an earlier one,
- * each fact once, and money is never spent without a hold before and a meter after.
+ * The type checker for endpoints. Every fact that a stage needs must be given by an earlier stage,
+ * each fact by one stage only. A stage that spends money needs a hold before it and a meter after
+ * it.
  */
 export function checkPipelines(
   endpoints: readonly EndpointEntry[],
@@ -17,7 +18,7 @@ export function checkPipelines(
   const givers = giversOf(endpoints, stages);
   for (const endpoint of endpoints) {
     for (const fault of inspectEndpoint(endpoint, stages, givers)) {
-      // A stage that stands in several endpoints by one line of the file is told once.
+      // A fault of one line that is part of several endpoints is reported once.
       const { file, line, column } = fault;
       const words = fault.message.replace(`"${endpoint.name}"`, '');
       const key = [file, line, column, words].join('\n');
@@ -33,7 +34,7 @@ export function checkPipelines(
   });
 }
 
-/** By fact, the stage that gives it in some endpoint. */
+/** Maps a fact to a stage that gives it in some endpoint. */
 type Givers = ReadonlyMap<string, string>;
 
 function giversOf(endpoints: readonly EndpointEntry[], stages: ReadonlyMap<string, Stage>): Givers {
@@ -54,13 +55,13 @@ function inspectEndpoint(
 ): ConfigFault[] {
   const faults: ConfigFault[] = [];
   const given = new Map<string, Given>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const steps: Step[] = [];
   for (const entry of endpoint.stages) {
     const step = readStep(entry, endpoint, stages, faults);
-    // After a stage that cannot be read, what follows would only be blamed for what it lacks.
+    // The stages after an unreadable one would only be reported for the facts that it did not give.
     if (!step) return faults;
-    faults.push(...missing(step, given, endpoint, { givers, told }));
+    faults.push(...missing(step, given, endpoint, { givers, reported }));
     faults.push(...repeated(step, given, endpoint));
     faults.push(...late(step, given, endpoint));
     for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
@@ -98,14 +99,14 @@ function readStep(
     return { entry, shape: read };
   } catch (error) {
     const { message, choices } =
-      error instanceof OptionError ? error : new OptionError(said(error));
+      error instanceof OptionError ? error : new OptionError(firstLine(error));
     const whole = `stage "${entry.name}" of endpoint "${endpoint.name}": ${message}`;
     faults.push(fault(entry, 'stage_option', whole, didYouMean(wordOf(entry.option), choices)));
     return undefined;
   }
 }
 
-/** An operator's own stage can promise anything, or throw. */
+/** An operator's own stage can return anything from `shape`. */
 function isShape(shape: unknown): shape is Shape {
   if (!isRecord(shape)) return false;
   const { needs, gives, precedes = [] } = shape;
@@ -114,38 +115,38 @@ function isShape(shape: unknown): shape is Shape {
   );
 }
 
-function said(error: unknown): string {
+function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 }
 
-/** A fact that is missing is told at the first stage that needs it. */
+/** A missing fact is reported at the first stage that needs it. */
 function missing(
   step: Step,
   given: ReadonlyMap<string, Given>,
   endpoint: EndpointEntry,
-  { givers, told }: { givers: Givers; told: Set<string> },
+  { givers, reported }: { givers: Givers; reported: Set<string> },
 ): ConfigFault[] {
   return step.shape.needs.flatMap((need) => {
     const name = factOf(need);
     const found = given.get(name);
-    const who = `stage "${step.entry.name}" of endpoint "${endpoint.name}"`;
+    const subject = `stage "${step.entry.name}" of endpoint "${endpoint.name}"`;
     if (!found) {
-      if (told.has(name)) return [];
-      told.add(name);
-      const message = `${who} needs the fact "${name}", which no earlier stage gives`;
+      if (reported.has(name)) return [];
+      reported.add(name);
+      const message = `${subject} needs the fact "${name}", which no earlier stage gives`;
       const giver = givers.get(name);
       const hint = giver === undefined ? '' : `put it after ${quoted(giver, endpoint)}`;
       return [fault(step.entry, 'missing_fact', message, hint)];
     }
     if (need === name || kindOf(need).split('|').includes(kindOf(found.need))) return [];
     const message =
-      `${who} needs the fact "${name}" of kind "${kindOf(need).replaceAll('|', '" or "')}", ` +
+      `${subject} needs the fact "${name}" of kind "${kindOf(need).replaceAll('|', '" or "')}", ` +
       `but stage "${found.by.name}" gives kind "${kindOf(found.need)}"`;
     return [fault(step.entry, 'wrong_fact', message, '')];
   });
 }
 
-/** A stage that the endpoint lacks has to be added as well. */
+/** The name of a stage for a hint; also says if the endpoint does not have that stage. */
 function quoted(stage: string, { stages }: EndpointEntry): string {
   const isThere = stages.some(({ name }) => name === stage);
   return isThere ? `"${stage}"` : `"${stage}", which this endpoint lacks`;
@@ -173,7 +174,7 @@ function late({ entry, shape }: Step, given: Map<string, Given>, endpoint: Endpo
   });
 }
 
-/** What must stand around a stage that does something with money. */
+/** The stages that must be before and after a stage that affects money. */
 const RULES: Partial<Record<Money, { before?: Money; after?: Money }>> = {
   spends: { before: 'holds', after: 'settles' },
   'hands-over': { before: 'holds' },
@@ -196,21 +197,21 @@ function unguarded(
   endpoint: EndpointEntry,
   { before, after }: { before: boolean; after: boolean },
 ): ConfigFault[] {
-  const who = `stage "${step.entry.name}" of endpoint "${endpoint.name}" can spend money`;
+  const subject = `stage "${step.entry.name}" of endpoint "${endpoint.name}" can spend money`;
   const faults: ConfigFault[] = [];
   if (!before) {
-    const message = `${who} without a hold: no stage "balance" stands before it`;
+    const message = `${subject} without a hold: no stage "balance" stands before it`;
     faults.push(fault(step.entry, 'no_hold', message, 'put "balance" before it'));
   }
   if (!after) {
     const meter = step.shape.money === 'completes' ? 'meter: once' : 'meter';
-    const message = `${who} without being charged: no stage "${meter}" stands after it`;
+    const message = `${subject} without being charged: no stage "${meter}" stands after it`;
     faults.push(fault(step.entry, 'no_meter', message, `put "${meter}" after it`));
   }
   return faults;
 }
 
-/** The one word of an option, wherever it stands in it. */
+/** The first string of an option, for the suggestion. */
 function wordOf(option: unknown): string {
   if (typeof option === 'string') return option;
   const values = typeof option === 'object' && option !== null ? Object.values(option) : [];

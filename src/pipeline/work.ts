@@ -7,30 +7,30 @@ import type { RequestNotes } from './request-notes.js';
 import type { Services } from './services.js';
 
 /**
- * Commits a charge, and answers the bill as it was paid. The last byte of an answer goes out only
- * after this has resolved.
+ * Commits a charge and resolves with the bill as it was paid. The last byte of an answer is sent
+ * only after that.
  */
 export type Settle = (bill: Bill) => Promise<Bill>;
 
-/** An answer that was paid for. Without a bill or without a body it does not compile. */
+/** An answer that costs money. An answer without a bill or a body does not compile. */
 export interface PaidAnswer {
-  /** The provider entry of the upstream that made it. */
+  /** The name of the provider that answered. */
   provider: string;
-  /** Names of what this upstream could not be told, beside the work's own. */
+  /** Names of request fields that this upstream does not accept, beside `Work.ignored`. */
   ignored?: readonly string[] | undefined;
-  /** True for a stream that has only begun: `deliver` reports how it ends. */
+  /** True for a stream, which has only begun: `deliver` reports how it ends. */
   streams: boolean;
-  /** Charges the answer through `settle`; a stream is carried to its client here. */
+  /** Charges the answer through `settle`; also sends a stream to its client. */
   deliver(settle: Settle): Promise<Bill>;
-  /** The JSON for the client; undefined where `deliver` has written the answer. */
+  /** The JSON for the client; undefined if `deliver` has written the answer. */
   body(bill: Bill): object | undefined;
 }
 
-/** An answer that costs nothing; its text is JSON already. */
+/** An answer that costs nothing. */
 export interface FreeAnswer {
-  /** 200 where it is left out. */
+  /** The HTTP status; 200 by default. */
   status?: number;
-  /** Undefined where the answer has been written. */
+  /** The JSON for the client, as a value or as text; undefined if the answer has been written. */
   body(): object | string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Sending {
   services: Services;
 }
 
-/** A field of the request, and the largest value of it that an amount pays for. */
+/** A field of the request, and the largest value of it that the available money pays for. */
 export interface Fit {
   field: string;
   value: number;
@@ -56,29 +56,32 @@ export interface Fit {
 
 /** A request fitted to its model. Its types stay inside its modality. */
 export interface Work {
-  /** The upstreams that can do it; `route` puts them in the order in which they are asked. */
+  /** The upstreams that can do it; `route` puts them in the order in which they are tried. */
   upstreams: readonly Upstream[];
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   readonly ignored: readonly string[];
-  /** Whether the answer can be kept for a client that repeats its `Idempotency-Key`. */
+  /** Whether the answer can be stored for a client that repeats its `Idempotency-Key`. */
   readonly repeatable: boolean;
   /** Names of the fields whose value was lowered, for the header `tollgate-adjusted`. */
   readonly adjusted?: readonly string[];
-  /** How its request would have to change to cost so little; undefined where it cannot. */
+  /**
+   * The field to lower, and its value, for the max cost to fit into `available_nano`; undefined if
+   * no value does.
+   */
   fitting?(available_nano: bigint): Fit | undefined;
-  /** Lowers the field of a fit, and so the cost; false where the answer could become too short. */
+  /** Lowers that field and so the max cost. Returns false if the answer could become too short. */
   lowerTo?(fit: Fit): boolean;
   /** The client asked for a stream. */
   readonly streams?: boolean;
-  /** The most that it can cost, in nano-dollars, at the dearest of its upstreams. */
+  /** The max cost in nano-dollars, at the most expensive of its upstreams. */
   maxCost(): bigint;
-  /** Asks one upstream, once. Throws `UpstreamError` where that one does not answer. */
+  /** Calls one upstream, once. Throws `UpstreamError` if the upstream fails. */
   send(upstream: Upstream, sending: Sending): Promise<Answer>;
-  /** Undoes what `send` has begun, where no upstream has answered in the end. */
+  /** Undoes what `send` began. Called if no upstream answered. */
   abandon?(error: unknown, sending: Sending): Promise<void>;
 }
 
-/** The task that a path names, and which of its contents. */
+/** The task that a path names, and the index of one of its contents. */
 export interface RoutedTask {
   task: Task;
   index: number;

@@ -3,29 +3,42 @@ import { hash } from 'node:crypto';
 import { addressReader } from '../http/client-address.js';
 import { accountSuspended, unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
-import { formatOf, speakerAt, type Modalities, type RequestFormat } from '../pipeline/modality.js';
+import {
+  formatOf,
+  clientFormatReader,
+  type Modalities,
+  type RequestFormat,
+} from '../pipeline/modality.js';
 
 /**
- * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or where
- * clients of the endpoint's format send their keys.
+ * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
+ * header or query parameter of the endpoint's format.
  */
 export const auth = (modalities: Modalities): Stage => ({
   name: 'auth',
   shape: withoutOption({ needs: [], gives: ['caller'] }),
   create: (_option, { store, configuration, rate_limiters }, endpoint) => {
-    const most = configuration.limits.failed_keys;
+    const max_per_minute = configuration.limits.failed_keys;
     const addressOf = addressReader(configuration.trusted_proxies);
     const format = formatOf(modalities, endpoint);
-    const speaker = speakerAt(modalities, endpoint);
+    const clientFormat = clientFormatReader(modalities, endpoint);
     return async (ctx, next) => {
-      const secret_sha256 = hash('sha256', secretOf(ctx, format ?? speaker?.(ctx.req.headers)));
+      const secret_sha256 = hash(
+        'sha256',
+        secretOf(ctx, format ?? clientFormat?.(ctx.req.headers)),
+      );
       const caller = await store.caller(secret_sha256);
       if (!caller) {
         // The rate limit counts and refuses unknown keys only. Many clients may share an address,
         // and a program with a revoked key gets 401 however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
         if (isGuess)
-          enforceRate(rate_limiters.failed_keys, addressOf(ctx.req), most, 'wrong API keys');
+          enforceRate(
+            rate_limiters.failed_keys,
+            addressOf(ctx.req),
+            max_per_minute,
+            'wrong API keys',
+          );
         throw unauthorized('The API key is not valid.');
       }
       ctx.state.caller = caller;
@@ -37,13 +50,15 @@ export const auth = (modalities: Modalities): Stage => ({
   },
 });
 
-/** Clients of a format send the key in its header, its query or as all others do. */
+/** The key from the format's own header or query parameter, else from `Authorization`. */
 function secretOf(
   ctx: Context,
   { key_header = '', key_query }: Partial<RequestFormat> = {},
 ): string {
-  const asked = key_query === undefined ? undefined : ctx.query[key_query];
-  const own = [ctx.req.headers[key_header], asked].find((said) => said && !Array.isArray(said));
+  const query_key = key_query === undefined ? undefined : ctx.query[key_query];
+  const own = [ctx.req.headers[key_header], query_key].find(
+    (value) => value && !Array.isArray(value),
+  );
   return own === undefined ? bearer(ctx) : String(own).trim();
 }
 

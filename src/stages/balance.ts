@@ -35,7 +35,7 @@ export const balance: Stage = {
       if (notes) notes.read_ms = notes.elapsed_ms;
       // `meter` settles the hold. A hold that is still open at the end is released here.
       try {
-        const kept = hold.repeatable && (await keptResponse(hold.repeatable));
+        const kept = hold.idempotency && (await beginOrReplay(hold.idempotency));
         if (kept) {
           replay(ctx, kept);
           return;
@@ -44,7 +44,7 @@ export const balance: Stage = {
         ctx.state.hold = hold;
         await next();
       } finally {
-        if (!hold.isOver) await giveBack(hold, services);
+        if (!hold.isOver) await releaseHold(hold, services);
       }
     };
   },
@@ -61,16 +61,16 @@ function holdFor(ctx: Context, services: Services): Hold {
   const max_cost = fact(state, 'work').maxCost();
   const { account_id } = fact(state, 'caller');
   const amount = max_cost === 0n ? null : max_cost;
-  const repeatable = repeatableOf(ctx.req, state, services);
+  const repeatable = idempotentRequestOf(ctx.req, state, services);
   return new Hold(services, state.request_id, account_id, amount, repeatable);
 }
 
-/** How often a smaller hold is tried: others take and give back meanwhile. */
+/** How often a smaller hold is tried, as other requests take and release holds meanwhile. */
 const MAX_TRIES = 4;
 
 /**
- * Takes the hold. Where only requests in flight stand in its way, the work makes do with less, if
- * it can. Throws `GatewayError` (402) where the hold is refused.
+ * Takes the hold. If only the holds of requests in flight leave too little, it lowers the max cost
+ * of the work, if the work can do so. Throws `GatewayError` (402) if the hold is refused.
  */
 async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<void> {
   const { state } = ctx;
@@ -99,7 +99,10 @@ function isFinal(refusal: HoldRefusal): refusal is FinalRefusal {
   return refusal.because === 'ended' || refusal.because === 'suspended';
 }
 
-/** What the account, and its key, have for a request: in all, and while others are in flight. */
+/**
+ * The money of the account and its key for a request: `all_nano` in total, `free_nano` beside the
+ * holds of requests in flight.
+ */
 async function moneyFor(
   refusal: Exclude<HoldRefusal, FinalRefusal>,
   account_id: string,
@@ -108,16 +111,16 @@ async function moneyFor(
   const account = refusal.because === 'balance' ? refusal : await store.account(account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
   const free_nano = balance_nano - held_nano;
-  // A key that is not to blame bears the whole hold, and so a smaller one.
+  // The limit of the key allows the whole hold, and so a smaller one too.
   if (refusal.because === 'balance') return { all_nano: balance_nano, free_nano };
   const all_nano = refusal.limit_nano - refusal.spent_nano;
   return {
-    all_nano: least(balance_nano, all_nano),
-    free_nano: least(free_nano, all_nano - refusal.held_nano),
+    all_nano: min(balance_nano, all_nano),
+    free_nano: min(free_nano, all_nano - refusal.held_nano),
   };
 }
 
-function least(one: bigint, other: bigint): bigint {
+function min(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }
 
@@ -135,11 +138,11 @@ const RELEASE_WAIT_MS = 1_000;
  * Releases a hold. The answer is ready and must not fail with the store, and the money must not
  * stay locked until a restart. So a failed release is repeated until the store is back.
  */
-async function giveBack(hold: Hold, services: Services): Promise<void> {
+async function releaseHold(hold: Hold, services: Services): Promise<void> {
   const { request_id } = hold;
   const released = hold.release().catch((err: unknown) => {
     services.log.error({ request_id, err }, 'a hold could not be released: it is tried again');
-    services.settler.insist(request_id, () => hold.release());
+    services.settler.retryRelease(request_id, () => hold.release());
   });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -157,7 +160,7 @@ const WAIT_S = '1';
  * The request under its `Idempotency-Key`; undefined without one, and for work whose answer cannot
  * be kept, such as a stream. Throws `GatewayError` (400) for a key that is none.
  */
-export function repeatableOf(
+export function idempotentRequestOf(
   req: IncomingMessage,
   state: State,
   { store, configuration, now }: Services,
@@ -172,12 +175,12 @@ export function repeatableOf(
     account_id: fact(state, 'caller').account_id,
     request_id: state.request_id,
     key_sha256: hash('sha256', key),
-    asked_sha256: hash('sha256', asked(req, state)),
+    asked_sha256: hash('sha256', fingerprint(req, state)),
     due_ms: now() + configuration.limits.idempotency_ms,
   });
 }
 
-function asked({ method, url = '' }: IncomingMessage, state: State): string {
+function fingerprint({ method, url = '' }: IncomingMessage, state: State): string {
   const path = url.split('?', 1)[0] ?? '';
   try {
     return `${method} ${path}\n${JSON.stringify(state.request?.body)}`;
@@ -189,10 +192,10 @@ function asked({ method, url = '' }: IncomingMessage, state: State): string {
 }
 
 /**
- * Begins a request: undefined for the one that is to run, and for a repeated one the response that
- * was kept. Throws `GatewayError` for any other.
+ * Claims the key for this request. Resolves with undefined if the request is to run, or with the
+ * stored response if it is a repetition. Throws `GatewayError` if another request has the key.
  */
-export async function keptResponse(
+export async function beginOrReplay(
   repeatable: IdempotentRequest,
 ): Promise<StoredResponse | undefined> {
   const begun = await repeatable.begin();
@@ -217,7 +220,7 @@ export async function keptResponse(
   }
 }
 
-/** There is no use in asking again, which the header tells clients that otherwise would. */
+/** The header stops client libraries that would retry in vain. */
 function notKept(): GatewayError {
   return new GatewayError(
     'idempotency_answer_gone',

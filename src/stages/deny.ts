@@ -7,16 +7,16 @@ import type { PartialLoad } from '../yaml/validate.js';
 import { searchTexts } from './search-texts.js';
 import { patternsOf } from './text-patterns.js';
 
-/** What a request is searched for, and how its refusal is told. */
+/** The texts that a request must not have, and the message of its refusal. */
 interface Denied {
   isIn: (text: string) => Steps<boolean>;
   message: string | undefined;
 }
 
-/** Characters of a field that an error names: parts of it are the client's own words. */
+/** The longest field name in an error: clients choose parts of it. */
 const FIELD_CHARACTERS = 256;
 
-/** Refuses a request in whose texts stands what it is told to look for, before money is held. */
+/** Refuses a request whose texts match a word or pattern of its option, before money is held. */
 export const deny: Stage = {
   name: 'deny',
   shape: (option) => {
@@ -36,7 +36,9 @@ export const deny: Stage = {
   },
 };
 
-/** Throws `OptionError`. The schema of gateway.yaml has checked all but what it cannot know. */
+/**
+ * Reads the option. Throws `OptionError` for faults that the schema of gateway.yaml cannot find.
+ */
 function read(option: unknown): Denied {
   const { words = [], message, ...search } = (option ?? {}) as PartialLoad<NonNullable<DenyOption>>;
   const patterns = patternsOf(search);
@@ -56,6 +58,6 @@ function read(option: unknown): Denied {
 
 function refusal(field: string, message: string | undefined): GatewayError {
   const param = field.slice(0, FIELD_CHARACTERS);
-  const said = message ?? `${param} has content that is not allowed here.`;
-  return new GatewayError('content_policy_violation', said, { param });
+  const text = message ?? `${param} has content that is not allowed here.`;
+  return new GatewayError('content_policy_violation', text, { param });
 }

@@ -6,8 +6,8 @@ import { COPIES } from '../http/memory-budget.js';
 const plain = withoutOption({ needs: [], gives: ['answer:content'] });
 
 /**
- * Serves a hosted image. The ID in its path cannot be guessed and is the only proof that is needed,
- * because a browser that shows the image has no key.
+ * Serves a hosted image. Its path has an ID that cannot be guessed. The ID is enough to read the
+ * image, because a browser that shows it has no API key.
  */
 export const hostedImage: Stage = {
   name: 'hosted-image',

@@ -7,19 +7,19 @@ import type { PartialLoad } from '../yaml/validate.js';
 import { searchTexts } from './search-texts.js';
 import { patternsOf } from './text-patterns.js';
 
-/** One thing that is searched for, and what stands in its place. */
+/** A pattern, and the text that replaces its matches. */
 interface Masked {
   pattern: TextPattern;
-  by: string;
+  replacement: string;
 }
 
 const DEFAULT_WITH = '[{kind}]';
-/** What is masked may have hidden something beside it, which is found the next time. */
+/** Masking one match may uncover another beside it, so the search is repeated up to this often. */
 const PASSES = 4;
 
 /**
- * Hides addresses, numbers and more in all texts of a request, before anything else reads them. The
- * answer stays as it is.
+ * Replaces personal data, such as addresses and numbers, in all texts of a request, before the next
+ * stage reads them. The answer stays unchanged.
  */
 export const mask: Stage = {
   name: 'mask',
@@ -36,32 +36,35 @@ export const mask: Stage = {
   },
 };
 
-/** Throws `OptionError`. The schema of gateway.yaml has checked all but what it cannot know. */
+/**
+ * Reads the option. Throws `OptionError` for faults that the schema of gateway.yaml cannot find.
+ */
 function read(option: unknown): Masked[] {
   const {
-    with: by = DEFAULT_WITH,
+    with: replacement = DEFAULT_WITH,
     patterns,
     also,
   } = (option ?? {}) as PartialLoad<NonNullable<MaskOption>>;
   const all = patternsOf({ patterns: patterns ?? [...PERSONAL_DATA.keys()], also }).map(
-    (pattern) => ({ pattern, by: by.replaceAll('{kind}', () => pattern.kind) }),
+    (pattern) => ({ pattern, replacement: replacement.replaceAll('{kind}', () => pattern.kind) }),
   );
   if (all.length === 0) throw new OptionError('its patterns are none, so it would mask nothing');
-  for (const { by: said } of all) {
-    const finder = all.find(({ pattern }) => atOnce(isIn(pattern, said)));
+  for (const { replacement } of all) {
+    const finder = all.find(({ pattern }) => atOnce(isIn(pattern, replacement)));
     if (!finder) continue;
-    const found = `${JSON.stringify(said)} would be masked again, as ${finder.pattern.kind}`;
+    const found = `${JSON.stringify(replacement)} would be masked again, as ${finder.pattern.kind}`;
     throw new OptionError(`${found}: choose another text for "with"`);
   }
   return all;
 }
 
 function* masked(text: string, all: readonly Masked[]): Steps<string> {
-  let said = text;
+  let result = text;
   for (let pass = 0; pass < PASSES; pass += 1) {
-    const before = said;
-    for (const { pattern, by } of all) said = yield* replaced(said, pattern, by);
-    if (said === before) break;
+    const before = result;
+    for (const { pattern, replacement } of all)
+      result = yield* replaced(result, pattern, replacement);
+    if (result === before) break;
   }
-  return said;
+  return result;
 }

@@ -51,7 +51,7 @@ async function settle(
   services: Services,
 ): Promise<Bill> {
   const hold = fact(state, 'hold');
-  const kept = hold.repeatable && { status: 200, text: JSON.stringify(answer.body(bill)) };
+  const kept = hold.idempotency && { status: 200, text: JSON.stringify(answer.body(bill)) };
   const { usage, counts, cost_nano, not_owed_nano, estimated } = bill;
   const { prompt_tokens, completion_tokens } = usage;
   // There was no output, so there is no charge: `balance` releases the hold.

@@ -3,7 +3,7 @@ import type { Modalities } from '../pipeline/modality.js';
 import type { Stage } from '../pipeline/stage.js';
 import { modelStage } from './models.js';
 
-/** Answers the model that the path names. One that a key may not use is as if there were none. */
+/** Answers with the model that the path names. A model that the key may not use is 404. */
 export function model(modalities: Modalities): Stage {
   return modelStage('model', modalities, (words, seen, { model: id = '' }) => {
     const found = seen.find((one) => one.id === id);

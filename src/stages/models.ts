@@ -1,22 +1,22 @@
 import { OptionError } from '../core/errors.js';
 import type { Model } from '../core/model.js';
-import { speakerAt, formatOf, type Modalities } from '../pipeline/modality.js';
-import { contractModels, type ModelWords } from '../pipeline/model-words.js';
+import { clientFormatReader, formatOf, type Modalities } from '../pipeline/modality.js';
+import { contractModels, type ModelListFormat } from '../pipeline/model-list-format.js';
 import { fact, formatOption, paramsOf, type PathParams, type Stage } from '../pipeline/stage.js';
 
-/** Answers the list of models (specification 4.7). */
+/** Answers with the list of models (specification 4.7). */
 export function models(modalities: Modalities): Stage {
   return modelStage('models', modalities, (words, seen) => words.list(seen));
 }
 
 /**
- * A stage that answers something about models, in the words of the format that its option names,
- * else in those of who asks. A key that is limited to some models sees those only.
+ * Makes a stage that answers with models, as the format that its option names lists them; without
+ * an option, as the client's format does. A key that is limited to some models sees only those.
  */
 export function modelStage(
   name: string,
   modalities: Modalities,
-  answerOf: (words: ModelWords, seen: readonly Model[], params: PathParams) => object,
+  answerOf: (words: ModelListFormat, seen: readonly Model[], params: PathParams) => object,
 ): Stage {
   const formats = [...modalities.values()].flatMap((modality) => modality.formats);
   const names = formats.flatMap((format) => (format.models ? [format.name] : []));
@@ -30,10 +30,10 @@ export function modelStage(
     },
     create: (_option, { configuration }, endpoint) => {
       const own = formatOf(modalities, endpoint);
-      const speaker = speakerAt(modalities, endpoint);
+      const clientFormat = clientFormatReader(modalities, endpoint);
       const all = [...configuration.models.values()];
       return async (ctx, next) => {
-        const words = (own ?? speaker?.(ctx.req.headers))?.models ?? contractModels;
+        const words = (own ?? clientFormat?.(ctx.req.headers))?.models ?? contractModels;
         const allowed = fact(ctx.state, 'caller').models;
         const seen = allowed ? all.filter(({ id }) => allowed.includes(id)) : all;
         const body = answerOf(words, seen, paramsOf(ctx));

@@ -50,13 +50,13 @@ export function route(modalities: Modalities): Stage {
 }
 
 function modalityOf(modalities: Modalities, option: unknown): Modality {
-  const asked = (option as { capability?: unknown } | null | undefined)?.capability;
-  const found = typeof asked === 'string' ? modalities.get(asked) : undefined;
+  const capability = (option as { capability?: unknown } | null | undefined)?.capability;
+  const found = typeof capability === 'string' ? modalities.get(capability) : undefined;
   if (found) return found;
   if (typeof option === 'string' && modalities.has(option)) {
     throw new OptionError(`its option is a block: write route: { capability: ${option} }`);
   }
-  throw new OptionError(`${formatOption(asked)} is not a capability to route to`, [
+  throw new OptionError(`${formatOption(capability)} is not a capability to route to`, [
     ...modalities.keys(),
   ]);
 }

@@ -6,19 +6,19 @@ import { Turns } from '../lib/turns.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Context } from '../pipeline/stage.js';
 
-/** Own patterns may take long for each match, and a long text may have very many. */
-const MOST_MS = 5_000;
+/** The time limit for one request: an operator's pattern may be slow, and a text very long. */
+const MAX_MS = 5_000;
 
-/** All searches of a gateway share their turns. */
+/** All searches of a gateway take turns on the event loop. */
 const turnsOf = oncePer<object, Turns>(() => new Turns());
 
-/** Searches a text, and answers what is to stand in its place, which may be the text itself. */
+/** Searches a text and returns its replacement, which may be the text itself. */
 export type Search = (text: string, field: string) => Steps<string>;
 
 /**
- * Searches all texts of a request, each once, in turns with all other requests: what a client may
- * send takes seconds. Throws `GatewayError` (400) for texts that take too long, and what `search`
- * throws.
+ * Searches all texts of a request, each once. The search of a large body takes seconds, so it takes
+ * turns with other requests. Throws `GatewayError` (400) if it takes too long, and any error of
+ * `search`.
  */
 export async function searchTexts(
   { state, res }: Context,
@@ -37,14 +37,14 @@ export async function searchTexts(
   const all = function* (): Steps<void> {
     for (const [text, field] of fields) {
       searched = field;
-      const said = yield* search(text, field);
-      if (said !== text) changed.set(text, said);
+      const replacement = yield* search(text, field);
+      if (replacement !== text) changed.set(text, replacement);
       yield;
     }
   };
   await inTurns(all(), { turns: turnsOf(services), now }, (worked_ms) => {
     if (res.destroyed) throw new ClientDisconnected();
-    if (worked_ms > MOST_MS) throw tooSlow(searched);
+    if (worked_ms > MAX_MS) throw tooSlow(searched);
   });
   if (changed.size > 0) eachText(request, (text) => changed.get(text));
 }

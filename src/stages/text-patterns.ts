@@ -3,18 +3,18 @@ import { ownPattern } from '../lib/own-pattern.js';
 import { PERSONAL_DATA } from '../lib/personal-data.js';
 import type { TextPattern } from '../lib/text-search.js';
 
-/** What stands in place of a match of an operator's own pattern. */
+/** The kind of an operator's own patterns, by which a match is replaced. */
 const OWN_KIND = 'hidden';
 
-/** Options that name what is searched for; an entry that broke the schema is missing. */
+/** The options that name patterns; an entry that breaks the schema is undefined. */
 export interface SearchOptions {
   patterns?: readonly (string | undefined)[] | undefined;
   also?: readonly (string | undefined)[] | undefined;
 }
 
 /**
- * The patterns that options name: known ones by their kind, and own ones. Throws `OptionError` for
- * one that cannot be used.
+ * Returns the patterns that options name: known ones by their kind, and the operator's own. Throws
+ * `OptionError` for a pattern that cannot be compiled.
  */
 export function patternsOf({ patterns = [], also = [] }: SearchOptions): TextPattern[] {
   const known = [...PERSONAL_DATA.values()].filter(({ kind }) => patterns.includes(kind));
@@ -32,12 +32,12 @@ function compiled(source: string, at: number): TextPattern {
     return ownPattern(OWN_KIND, source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OptionError(`also[${at}] cannot be used: ${reason}${wayOut(reason)}`);
+    throw new OptionError(`also[${at}] cannot be used: ${reason}${remedy(reason)}`);
   }
 }
 
-/** What to write in place of what the syntax does not have. */
-function wayOut(reason: string): string {
+/** A hint for a pattern that RE2 does not accept. */
+function remedy(reason: string): string {
   if (/\(\?[=!<]/.test(reason)) return '; RE2 looks neither ahead nor behind: match the whole text';
   if (/missing closing/.test(reason))
     return '; close it, or write \\ before what stands for itself';

@@ -18,27 +18,27 @@ export function transform(modalities: Modalities): Stage {
     create: (option, services) => {
       const operation = operationOf(operations, option);
       const { limits } = services.configuration;
-      const tell = tellerOf(services.configuration);
+      const setUpstreamHeaders = upstreamHeaders(services.configuration);
       return async (ctx, next) => {
         const { state } = ctx;
         const client = new ClientConnection(ctx.req, ctx.res, limits);
-        // The body may be large, and the work holds all that is needed of it.
+        // The body may be large, and the work replaces it.
         state.request = undefined;
         client.room = roomOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
-        client.may_retry = state.hold?.repeatable !== undefined;
+        client.may_retry = state.hold?.idempotency !== undefined;
         if (state.notes) state.notes.client = client;
         services.inflight.add(client);
         try {
           const answer = await operation.run(state, client, services);
           state.answer = answer;
           if ('ignored' in answer && answer.ignored?.length) nameIgnored(ctx, answer.ignored);
-          tell?.(ctx);
+          setUpstreamHeaders?.(ctx);
           await next();
         } catch (error) {
           // The answer is not read any further, so its upstream call is aborted.
           client.stop(new ClientDisconnected());
-          tell?.(ctx);
+          setUpstreamHeaders?.(ctx);
           throw error;
         } finally {
           services.inflight.delete(client);
@@ -49,20 +49,20 @@ export function transform(modalities: Modalities): Stage {
   };
 }
 
-/** Tells clients of the upstreams that were asked; undefined where they are not to know. */
-function tellerOf({ headers }: Configuration): ((ctx: Context) => void) | undefined {
+/** Returns a function that sets the headers about upstreams; undefined if both are turned off. */
+function upstreamHeaders({ headers }: Configuration): ((ctx: Context) => void) | undefined {
   const { upstream, attempts } = headers;
   if (!upstream && !attempts) return undefined;
   return (ctx) => {
-    const asked = ctx.state.notes?.attempts ?? [];
-    const last = asked.at(-1);
+    const tried = ctx.state.notes?.attempts ?? [];
+    const last = tried.at(-1);
     if (!last) return;
     if (upstream && last.fault === null) ctx.set('tollgate-upstream', headerSafe(last.provider));
-    if (attempts) ctx.set('tollgate-attempts', String(asked.length));
+    if (attempts) ctx.set('tollgate-attempts', String(tried.length));
   };
 }
 
-/** Now it is known what the upstream that answered could not be told. */
+/** Adds the fields that the chosen upstream does not accept to the header `tollgate-ignored`. */
 function nameIgnored(ctx: Context, more: readonly string[]): void {
   const names = new Set([...(ctx.state.work?.ignored ?? []), ...more.map(headerSafe)]);
   ctx.set('tollgate-ignored', ignoredHeader([...names]));

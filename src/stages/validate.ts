@@ -15,9 +15,9 @@ import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
 /**
- * Reads the JSON body, or a form where the format takes one, and checks it against the schema of
- * the format. The option is the name of a shipped schema, or the path of the operator's own, which
- * is checked in addition to the shipped one.
+ * Reads the JSON body, or a form if the format takes one, and checks it against the schema of the
+ * format. The option is the name of a shipped schema, or the path of the operator's own, which is
+ * checked in addition to the shipped one.
  */
 export function validate(modalities: Modalities): Stage {
   const formats = [...modalities.values()].flatMap((modality) => modality.formats);
@@ -41,8 +41,8 @@ export function validate(modalities: Modalities): Stage {
     create: (option, services, endpoint) => {
       const format = nameOf(option, endpoint);
       const found = formats.find(({ name }) => name === format);
-      const mend = found?.mend?.bind(found);
-      const spell = found?.spell?.bind(found);
+      const repair = found?.repair?.bind(found);
+      const normalize = found?.normalize?.bind(found);
       const form = found?.form;
       const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
@@ -59,8 +59,8 @@ export function validate(modalities: Modalities): Stage {
         const isForm = formCheck !== undefined && isMultipart(ctx.req);
         const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
         if (isForm) formCheck(body);
-        spell?.(body);
-        holdTo(checks, body, mend);
+        normalize?.(body);
+        checkBody(checks, body, repair);
         // Every schema of a format accepts objects only.
         state.request = { format, body: body as object, headers: headersOf(ctx.req, found) };
         await next();
@@ -76,23 +76,27 @@ function headersOf(
 ): Record<string, string> {
   const read: Record<string, string> = {};
   for (const name of format?.headers ?? []) {
-    const said = headers[name];
-    if (typeof said === 'string') read[name] = said;
+    const value = headers[name];
+    if (typeof value === 'string') read[name] = value;
   }
   return read;
 }
 
-/** Throws `GatewayError` for a body that breaks a schema, even after mending where possible. */
-export function holdTo(checks: readonly Check[], body: unknown, mend: RequestFormat['mend']): void {
+/** Throws `GatewayError` if the body breaks a schema and cannot be repaired. */
+export function checkBody(
+  checks: readonly Check[],
+  body: unknown,
+  repair: RequestFormat['repair'],
+): void {
   try {
     for (const check of checks) check(body);
   } catch (error) {
-    if (!mend?.(body)) throw error;
+    if (!repair?.(body)) throw error;
     for (const check of checks) check(body);
   }
 }
 
-/** The limit of a body: at most an account's whole share of memory. */
+/** The size limit of a body in bytes: at most an account's whole share of memory. */
 function maxBytes(limits: Services['configuration']['limits']): number {
   return Math.min(limits.body_bytes, Math.floor(shareOf(limits.in_flight_bytes) / COPIES));
 }

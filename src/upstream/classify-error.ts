@@ -90,8 +90,8 @@ export function classifyError(
   sent?: WireRequest['body'],
 ): UpstreamError {
   const body = text.slice(0, ERROR_BYTES);
-  const said = readErrorText(body);
-  const words = matched(reread(body, status, said, caller?.read_error, headers), caller);
+  const plain = readErrorText(body);
+  const words = matched(reread(body, status, plain, caller?.read_error, headers), caller);
   const fault = words.fault ?? faultOf(status, words);
   return toError(fault, words, retryAfter(headers, words), status, sent);
 }
@@ -102,8 +102,8 @@ export function classifyError(
  */
 export function classifyErrorInside(whole: unknown, caller?: Caller): UpstreamError {
   const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
-  const said = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
-  const words = matched(reread(body, said.status, said, caller?.read_error), caller);
+  const plain = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
+  const words = matched(reread(body, plain.status, plain, caller?.read_error), caller);
   const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
   const fault = words.fault ?? byWords;
   return toError(fault, words, retryAfter({}, words), words.status);
@@ -118,18 +118,18 @@ function matched<Words extends ErrorWords>(words: Words, caller: Caller | undefi
 }
 
 function faultOf(status: number, { message, marks }: ErrorWords): Fault {
-  const said = `${marks} ${message}`;
+  const text = `${marks} ${message}`;
   switch (status) {
     case 400:
     case 413:
     case 422:
-      return clientFault(said);
+      return clientFault(text);
     case 401:
       return 'credentials';
     case 402:
       return 'quota';
     case 403:
-      return QUOTA.test(said) ? 'quota' : 'credentials';
+      return QUOTA.test(text) ? 'quota' : 'credentials';
     case 404:
       return 'missing';
     case 429:
@@ -143,13 +143,13 @@ function faultOf(status: number, { message, marks }: ErrorWords): Fault {
 }
 
 /** Some upstreams answer 400 for a fault that the client cannot correct. */
-function clientFault(said: string): Fault {
-  if (CONTEXT.test(said)) return 'context';
-  if (POLICY.test(said)) return 'policy';
-  if (CREDENTIALS.test(said)) return 'credentials';
-  if (NO_CREDIT.test(said)) return 'quota';
-  if (LOCATION.test(said)) return 'missing';
-  return /model_not_found/u.test(said) ? 'missing' : 'rejected';
+function clientFault(text: string): Fault {
+  if (CONTEXT.test(text)) return 'context';
+  if (POLICY.test(text)) return 'policy';
+  if (CREDENTIALS.test(text)) return 'credentials';
+  if (NO_CREDIT.test(text)) return 'quota';
+  if (LOCATION.test(text)) return 'missing';
+  return /model_not_found/u.test(text) ? 'missing' : 'rejected';
 }
 
 function faultByMarks({ message, marks }: ErrorWords): Fault {
@@ -170,16 +170,16 @@ function toError(
   status: number | undefined,
   sent?: WireRequest['body'],
 ): UpstreamError {
-  const said = words.message.slice(0, MESSAGE_CHARACTERS);
+  const own_message = words.message.slice(0, MESSAGE_CHARACTERS);
   if (
     fault === 'rejected' ||
     fault === 'context' ||
     fault === 'policy' ||
     fault === 'unsupported'
   ) {
-    const kept_message = withoutEcho(said, sent);
+    const kept_message = withoutEcho(own_message, sent);
     const options = { ...reasonOf(words, status), kept_message };
-    return new UpstreamError(fault, said || FAULT_MESSAGES.rejected, retry_after, options);
+    return new UpstreamError(fault, own_message || FAULT_MESSAGES.rejected, retry_after, options);
   }
   const message =
     fault === 'broken' && status !== undefined
@@ -221,8 +221,8 @@ function withoutBeginning(text: string, secret: string): string {
  * hold a customer's text.
  */
 function reasonOf({ codes }: ErrorWords, status: number | undefined): UpstreamErrorOptions {
-  const said = codes.length === 0 ? 'no code' : `the code ${codes.join(', ')}`;
-  const cause = new Error(`The upstream said ${said}, with status ${status ?? 'unknown'}.`);
+  const reported = codes.length === 0 ? 'no code' : `the code ${codes.join(', ')}`;
+  const cause = new Error(`The upstream said ${reported}, with status ${status ?? 'unknown'}.`);
   return { cause, codes, ...(status !== undefined && { status }) };
 }
 

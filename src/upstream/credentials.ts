@@ -153,8 +153,8 @@ async function signed(
     return { ...request, headers: { ...request.headers, ...more } };
   } catch (error) {
     if (error instanceof UpstreamError) throw error;
-    const said = error instanceof Error ? error.message : '';
-    const cause = new Error(masked(said, provider).slice(0, REASON_CHARACTERS));
+    const reason = error instanceof Error ? error.message : '';
+    const cause = new Error(masked(reason, provider).slice(0, REASON_CHARACTERS));
     const message = 'The gateway could not sign its request.';
     throw new UpstreamError('credentials', message, undefined, { cause });
   }

@@ -38,12 +38,12 @@ function readRecord(body: Record<string, unknown>): ErrorWords {
 export function reread(
   body: unknown,
   status: number | undefined,
-  said: ErrorWords,
+  plain: ErrorWords,
   reader: ErrorReader | undefined,
   headers: Readonly<Record<string, string>> = {},
 ): ReturnType<ErrorReader> {
-  if (!reader) return said;
-  return reader(typeof body === 'string' ? parsed(body) : body, status, said, headers);
+  if (!reader) return plain;
+  return reader(typeof body === 'string' ? parsed(body) : body, status, plain, headers);
 }
 
 function parsed(text: string): unknown {

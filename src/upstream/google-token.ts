@@ -45,8 +45,8 @@ export async function fetchToken(account: ServiceAccount): Promise<Token> {
 
 /** Keeps only the message of a library's error, which also holds the request and its assertion. */
 function faultOf(error: unknown): UpstreamError {
-  const said = error instanceof Error ? error.message.slice(0, 300) : '';
-  const cause = new Error(`No access token: ${said}`);
+  const message = error instanceof Error ? error.message.slice(0, 300) : '';
+  const cause = new Error(`No access token: ${message}`);
   if (wasRefused(error)) return new UpstreamError('credentials', REFUSED, undefined, { cause });
   const options = { cause, codes: systemCodes(error) };
   return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { dayName } from '../../src/dashboard/views/days.js';
 import { openStore } from '../../src/store/open.js';
 import { accountAt, DAY_MS, END_MS, fillMonth, keyAt } from './filled-month.js';
@@ -39,7 +39,7 @@ if (limit !== 'fill') await timePages();
 async function timePages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-pages-'));
   writeFileSync(join(folder, 'gateway.yaml'), YAML);
-  const gateway = await Gateway.open(await sound(join(folder, 'gateway.yaml'), {}), {
+  const gateway = await Gateway.open(await checkOrThrow(join(folder, 'gateway.yaml'), {}), {
     log: pino({ level: 'silent' }),
     now: () => END_MS + performance.now(),
     random: Math.random,

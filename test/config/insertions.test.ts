@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, type Checked } from '../../src/gateway/check.js';
+import { check, type CheckResult } from '../../src/gateway/check.js';
 
 const HEAD = `owners: { me: { name: Me } }
 providers: { simulator: {} }
@@ -16,12 +16,12 @@ const stage = (name: string): string =>
 describe('stages that are added to endpoints', () => {
   let folder: string;
 
-  const checked = async (...lines: string[]): Promise<Checked> => {
+  const checked = async (...lines: string[]): Promise<CheckResult> => {
     const file = join(folder, 'gateway.yaml');
     await writeFile(file, `${HEAD}${lines.map((line) => `  ${line}\n`).join('')}`);
     return check(file, {});
   };
-  const stagesOf = ({ configuration, faults }: Checked, name: string): string => {
+  const stagesOf = ({ configuration, faults }: CheckResult, name: string): string => {
     expect(faults).to.deep.equal([]);
     const found = configuration?.endpoints.find((one) => one.name === name);
     return (found?.stages ?? []).map((one) => one.name).join(' ');

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { until } from '../helpers/until.js';
 
 /** What the process under fuzz tells of itself. */
@@ -49,7 +49,7 @@ async function main(file: string): Promise<void> {
   // A failure of our own is told on standard error, so that a fuzz that sees a 500 shows its cause.
   const log = pino({ level: 'error' }, process.stderr);
   const options = { log, now: Date.now, random: Math.random };
-  const gateway = await Gateway.open(await sound(file, {}), options);
+  const gateway = await Gateway.open(await checkOrThrow(file, {}), options);
   const { store } = gateway;
   const key = async (name: string, credit_nano: bigint): Promise<string> => {
     const { id } = await store.createAccount(name, credit_nano);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
-import { Gateway, sound } from '../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { parseDollars } from '../../src/lib/money.js';
 import type { KeyTerms } from '../../src/store/keys/keys.js';
 
@@ -54,7 +54,7 @@ export async function startGateway(
   }
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
   const { store_wait_ms } = options;
-  const gateway = await Gateway.open(await sound(file, options.env ?? {}), {
+  const gateway = await Gateway.open(await checkOrThrow(file, options.env ?? {}), {
     log,
     now,
     random,

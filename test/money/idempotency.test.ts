@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { startGateway } from '../helpers/gateway.js';
 import { chatJson } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
@@ -24,7 +24,7 @@ describe('an idempotent request whose stored answer was evicted', () => {
     const late = await repeat(house, 'new');
     // A gateway looks after its store when it opens, and then every ten seconds.
     const options = { log: pino({ level: 'silent' }), now: Date.now, random: Math.random };
-    await (await Gateway.open(await sound(house.file, {}), options)).stop();
+    await (await Gateway.open(await checkOrThrow(house.file, {}), options)).stop();
     expect(refused(await repeat(house, 'old'))).to.deep.equal([409, 'idempotency_answer_gone']);
     expectSame(await repeat(house, 'new'), late);
     expect(house.upstream.requests).to.have.length(2);
@@ -95,7 +95,7 @@ onEachStore('an idempotent request sent to two gateways at once', (ground) => {
     const up = { up: { ...chatJson('Hello'), hold } };
     const house = await startScriptedGateway(up, { store });
     const options = { log: pino({ level: 'silent' }), now: Date.now, random: Math.random };
-    const other = await Gateway.open(await sound(house.file, {}), options);
+    const other = await Gateway.open(await checkOrThrow(house.file, {}), options);
     const { port } = await other.listen();
     const doors = [house, { url: `http://127.0.0.1:${port}`, secret: house.secret }] as const;
     try {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { until } from '../helpers/until.js';
 import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { chatJson, chatSse, play, type Received } from '../helpers/upstream.js';
@@ -161,7 +161,7 @@ onEachStore('a store outage while calls are in flight', function (ground) {
     const answers = await running;
     await house.gateway.stop();
     expect(journals()).to.have.length(1);
-    const checked = await sound(house.file, {});
+    const checked = await checkOrThrow(house.file, {});
     const log = pino({ level: 'silent' });
     const gateway = await Gateway.open(checked, { log, now: Date.now, random: Math.random });
     const { port } = await gateway.listen();

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { check } from '../../src/gateway/check.js';
-import { sound } from '../../src/gateway/gateway.js';
+import { checkOrThrow } from '../../src/gateway/gateway.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
@@ -113,7 +113,7 @@ describe("an operator's own stage", () => {
         heard.push((await say('Hello!')).text);
         await writeFile(join(acme.folder, name), greeting(text));
         await utimes(join(acme.folder, name), 1_800_000_000, 1_800_000_000 + 60 * minute);
-        acme.gateway.reload(await sound(acme.file, {}));
+        acme.gateway.reload(await checkOrThrow(acme.file, {}));
       }
       heard.push((await say('Hello!')).text);
       expect(

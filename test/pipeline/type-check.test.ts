@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check } from '../../src/gateway/check.js';
 import { ConfigError } from '../../src/config/config-error.js';
-import { sound } from '../../src/gateway/gateway.js';
+import { checkOrThrow } from '../../src/gateway/gateway.js';
 import { FAULTS, WHOLE, without } from '../fixtures/endpoints.js';
 
 const HEAD = `owners: { me: { name: Me } }
@@ -61,7 +61,7 @@ describe('the pipeline type check', () => {
         for (const word of words) expect(`${message}; ${hint}`).to.include(word);
       }
       expect(configuration).to.equal(undefined);
-      const served: unknown = await sound(file, {}).catch((error: unknown) => error);
+      const served: unknown = await checkOrThrow(file, {}).catch((error: unknown) => error);
       expect(served).to.be.instanceOf(ConfigError);
     });
   }

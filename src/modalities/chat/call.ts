@@ -3,7 +3,7 @@ import type { ClientConnection } from '../../http/client-connection.js';
 import type { Upstream } from '../../core/model.js';
 import type { DeltaSource } from './delta-reader.js';
 
-/** What a prompt is made of: its price bound goes by that. */
+/** The size of a prompt, from which its max cost is computed. */
 export interface PromptSize {
   text_bytes: number;
   messages: number;
@@ -23,29 +23,29 @@ export interface ClientTool {
   is_custom?: boolean;
 }
 
-/** The tools of a request by the one name that an upstream knows them by. */
+/** The tools of a request, by the name under which upstreams know them. */
 export type ClientTools = ReadonlyMap<string, ClientTool>;
 
-/** A chat request as the chosen model takes it. */
+/** A chat request fitted to the chosen model. */
 export interface ChatWork {
   kind: 'chat';
   call: ChatCall;
   size: PromptSize;
-  /** Set where the state of reasoning travels, but a client did not ask for its text. */
+  /** Set if the state of reasoning is passed on, but the client did not ask for its text. */
   hides_thoughts?: boolean;
-  /** Set where a client asked for the usage of its stream. */
+  /** Set if the client asked for the usage of its stream. */
   include_usage?: boolean;
-  /** Set where a client asked to see the model think, in a format that has a place for it. */
+  /** Set if the client asked for the model's reasoning, in a format that can show it. */
   shows_reasoning?: boolean;
-  /** Set where the client's format knows tools under more than a name. */
+  /** Set if tools of the client's format have more than a name. */
   tools?: ClientTools;
-  /** Set where a client offered `functions`, the older word for tools. */
+  /** Set if the client offered `functions`, the older form of tools. */
   has_functions?: true;
-  /** What the client's format calls a field of the call otherwise, by the name in the call. */
+  /** Maps the name of a field in the call to its name in the client's format. */
   words?: ReadonlyMap<string, string>;
   /** Fields of the request that its answer repeats. */
   echo?: Readonly<Record<string, unknown>>;
-  /** Names of the fields that were left out, for the header `tollgate-ignored`. */
+  /** Names of the fields that are not sent, for the header `tollgate-ignored`. */
   ignored: readonly string[];
   /** The field of chat completions that limits the answer's tokens, as the client spelt it. */
   limit: 'max_tokens' | 'max_completion_tokens';
@@ -53,23 +53,23 @@ export interface ChatWork {
   is_lowered: boolean;
 }
 
-/** What every answer and chunk of one completion carries. `created` is in Unix seconds. */
+/** The fields of every answer and chunk of one completion. `created` is in Unix seconds. */
 export interface Heading {
   id: string;
   created: number;
   model: string;
 }
 
-/** Which parts of an upstream's answer the client gets to see. */
+/** The parts of an upstream's answer that the client sees. */
 export interface Shown {
-  /** How many choices were asked for; an upstream's surplus is dropped. */
+  /** The number of choices asked for; further ones are dropped. */
   choices: number;
   tools: boolean;
   reasoning: boolean;
   logprobs: boolean;
 }
 
-/** The upstream that answers, and the names of what it could not be told. */
+/** The upstream that answers, and the names of the fields that it does not accept. */
 export interface Made {
   upstream: Upstream;
   heading: Heading;
@@ -82,7 +82,7 @@ export interface ChatAnswer extends Made {
   reply: ChatReply;
 }
 
-/** A stream whose first pieces are here, so that its upstream is known to answer. */
+/** A stream whose first deltas have arrived, so that its upstream is known to answer. */
 export interface ChatStream extends Made {
   kind: 'chat-stream';
   first: readonly ChatDelta[];

@@ -6,26 +6,26 @@ import type { EventLimits, ServerSentEvent } from '../../upstream/sse.js';
 import type { Upstream } from '../../core/model.js';
 
 /**
- * A chat call in the gateway's own words: checked, aliases resolved, unknown fields gone. A codec
- * whose operation has `max: 1` sees `n: 1`, and one with `image_urls: bytes` sees images as data
- * URLs alone.
+ * A chat call in the gateway's own form: validated, with aliases resolved and without unknown
+ * fields. If the operation of a codec has `max: 1`, `n` is 1; if it has `image_urls: bytes`, all
+ * images are data: URLs.
  */
 export interface ChatCall {
   messages: readonly ChatMessage[];
   stream: boolean;
   n: number;
-  /** The most output tokens of each completion; undefined only where the model is free. */
+  /** The max output tokens of each completion; undefined only if the model is free. */
   max_tokens: number | undefined;
-  /** Every other field that may travel: sampling, stop, tools, passthrough. */
+  /** All other fields that are passed on: sampling, stop, tools, passthrough. */
   fields: Readonly<Record<string, unknown>>;
-  /** Custom tools by name, in OpenAI's words; in `tools` they stand as functions of an `input`. */
+  /** Custom tools by name, in OpenAI's form; `tools` has them as functions with an `input`. */
   custom_tools?: ReadonlyMap<string, object>;
   original?: MessagesOriginal;
 }
 
 /**
- * What the client of a Messages API has said, for an upstream with the same words. The rest of the
- * call says it too, and is what the call is checked, measured and held by.
+ * The request of a Messages API client in its own form, for an upstream with the same API. The rest
+ * of the call has the same content; validation and the hold use that.
  */
 export interface MessagesOriginal {
   system: readonly MessagesBlock[];
@@ -37,20 +37,20 @@ export interface MessagesOriginal {
 }
 
 /**
- * What an upstream demands back on the next turn beside the text of its reasoning, in the form that
- * OpenRouter gave it: a part of a message of the assistant, in the order of the answer. In a stream
- * the parts of one `index` follow each other, and a client joins their texts.
+ * The state of reasoning that an upstream demands back on the next turn, in OpenRouter's form: a
+ * part of an assistant message, in the order of the answer. In a stream the parts of one `index`
+ * follow each other, and the client joins their texts.
  */
 export interface ReasoningDetail {
   type: 'reasoning.text' | 'reasoning.summary' | 'reasoning.encrypted';
   text?: string;
   summary?: string;
-  /** What only the upstream can read. */
+  /** Encrypted state that only the upstream can read. */
   data?: string;
-  /** Proves to the upstream that the text is its own. */
+  /** The upstream's signature of the text. */
   signature?: string;
   id?: string;
-  /** Whose form it is, such as `anthropic-claude-v1`: another upstream leaves the part out. */
+  /** The kind of upstream, such as `anthropic-claude-v1`: others leave the part out. */
   format?: string;
   index?: number;
 }
@@ -68,15 +68,15 @@ export interface ChatChoice {
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
   logprobs?: unknown;
-  /** As the upstream says it; the gateway maps it to the contract's words. */
+  /** The upstream's own value; the gateway maps it to one of the contract's. */
   finish_reason: string | null;
-  /** The one of the client's stop sequences that was met, where the upstream tells. */
+  /** The stop sequence at which the answer ended, if the upstream reports it. */
   stop_sequence?: string;
 }
 
 export interface ChatReply {
   choices: ChatChoice[];
-  /** An `UpstreamUsage`, or undefined where the upstream gave none. */
+  /** An `UpstreamUsage`; undefined if the upstream reported none. */
   usage: unknown;
 }
 
@@ -102,41 +102,42 @@ export interface ChatDelta {
 }
 
 /**
- * How one wire format says chat. Pure: no I/O, no clock. A body or event that breaks the wire
- * format, or carries an error, is thrown as `UpstreamError`.
+ * Translates chat calls and answers to and from one wire format. Pure: no I/O, no clock. Throws
+ * `UpstreamError` for a body or event that breaks the wire format or holds an error.
  */
 export interface ChatCodec {
   /**
-   * Throws the `UpstreamError` `unsupported`, with its `param`, for what this wire cannot say and
-   * what would change the answer. Names what it leaves out in `ignored`.
+   * Encodes the call for the wire. A field that the wire does not have is named in `ignored`.
+   * Throws the `UpstreamError` `unsupported` with its `param` if leaving it out would change the
+   * answer.
    */
   encode(call: ChatCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;
-  /** Reads one streamed answer; made for it when it begins. */
+  /** Makes a decoder for one streamed answer. */
   decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder;
   /**
-   * Takes the bytes of a stream apart, where they are not server-sent events. The frames are held
-   * to the limits, as an `EventReader` is.
+   * Makes a reader of frames if the stream is not server-sent events. It enforces the limits, as an
+   * `EventReader` does.
    */
   openFrames?(limits: EventLimits): StreamFrames;
 }
 
-/** The events of one stream of bytes. What it throws is an `UpstreamError`. */
+/** Splits one stream of bytes into events. Throws `UpstreamError`. */
 export interface StreamFrames {
-  /** The events that the packet has completed. */
+  /** Returns the events that this packet completes. */
   read(packet: Uint8Array): readonly ServerSentEvent[];
-  /** The events that were still open when the bytes ended. */
+  /** Returns the events that were incomplete when the bytes ended. */
   finish(): readonly ServerSentEvent[];
 }
 
-/** Reads the events of one stream, packet by packet. What it throws is an `UpstreamError`. */
+/** Decodes the events of one stream, packet by packet. Throws `UpstreamError`. */
 export interface StreamDecoder {
   /**
-   * Adds what a packet says to `pieces`, which what comes before an error has joined when it is
-   * thrown. True once the stream has said that it is over.
+   * Adds the deltas of a packet to `pieces`, including those before an error that it throws.
+   * Returns true once the stream has marked its end.
    */
   read(events: readonly ServerSentEvent[], pieces: ChatDelta[]): boolean;
-  /** The bytes have ended. Throws unless what has been said is complete. */
+  /** Called when the bytes have ended. Throws unless the answer is complete. */
   end(pieces: ChatDelta[]): void;
 }
 

@@ -9,8 +9,8 @@ export interface Countable {
 }
 
 /**
- * Counts the tokens of a prompt, by the estimate that stands in for an upstream's missing usage. It
- * asks no upstream and costs nothing, so its endpoint holds and charges nothing either.
+ * Estimates the tokens of a prompt, by the function that also replaces an upstream's missing usage.
+ * It calls no upstream and costs nothing, so its endpoint has no hold and no charge.
  */
 export const countTokens: Operation = {
   name: 'count-tokens',

@@ -15,13 +15,16 @@ const STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' 
 
 const EVENTS = 'text/event-stream; charset=utf-8';
 
-const NOTHING: Bill = {
+const NO_CHARGE: Bill = {
   usage: { prompt_tokens: 0, completion_tokens: 0 },
   cost_nano: 0n,
   estimated: true,
 };
 
-/** Carries a stream to the client, charges it, and only then sends its last words. */
+/**
+ * Sends a stream to the client, charges it, and only then sends its last events. After an error the
+ * stream ends with an error event; an error of `settle` is also thrown.
+ */
 export async function deliverStream(
   stream: ChatStream,
   writer: ChatStreamWriter,
@@ -36,13 +39,13 @@ export async function deliverStream(
   const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms, keep_alive);
   try {
     const ending = await pipeStream(stream, writer, sink, limits, notes);
-    count(ending, stream.upstream.provider.name, notes, services);
+    recordOutcome(ending, stream.upstream.provider.name, notes, services);
     const bill = await settle(await streamBill(ending, writer, terms));
     if (ending.how === 'cut') fail(sink, writer, publicError(ending.error, services));
     else sink.end(ending.how === 'complete' ? writer.end(bill) : '');
     return bill;
   } catch (error) {
-    // The status has gone out, so this is the only way left to say that the stream is not whole.
+    // The status was sent, so only an event can report that the stream is incomplete.
     fail(sink, writer, publicError(error, services));
     throw error;
   }
@@ -53,24 +56,29 @@ function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): v
   else sink.end(writer.error(error));
 }
 
-/** The upstream did its part where its client left. */
-function count(ending: Ending, provider: string, notes: RequestNotes, { health }: Services): void {
+/** Records the outcome of the upstream. If the client disconnected, the upstream did not fail. */
+function recordOutcome(
+  ending: Ending,
+  provider: string,
+  notes: RequestNotes,
+  { health }: Services,
+): void {
   if (ending.how === 'cut') {
     health.failed(provider, ending.error);
-    notes.cut(ending.error);
+    notes.streamCut(ending.error);
   } else {
     health.answered(provider);
-    notes.ended();
+    notes.attemptEnded();
   }
 }
 
-/** Who pays for a stream: all of it if it is whole, else what was delivered, if anything was. */
+/** The bill of a stream: all of it if it is complete, else the part that was delivered, if any. */
 async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms): Promise<Bill> {
   const texts = writer.texts();
   if (ending.how === 'complete') {
     return billFromUsage(writer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
   }
-  return writer.hasSpoken ? estimatedBill(texts, terms) : NOTHING;
+  return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
 }
 
 function publicError(error: unknown, { log }: Services): GatewayError {
@@ -80,43 +88,43 @@ function publicError(error: unknown, { log }: Services): GatewayError {
   return new GatewayError('internal_error', 'The gateway failed in mid-stream.');
 }
 
-/** How a stream came to its end. `left`: the client went, and the upstream was not heard out. */
-export type Ending = { how: 'complete' } | { how: 'left' } | { how: 'cut'; error: unknown };
+/** How a stream ended. `disconnected`: the client disconnected, and the rest was not read. */
+export type Ending = { how: 'complete' } | { how: 'disconnected' } | { how: 'cut'; error: unknown };
 
-/** How much is read of a stream after its client has left, before it is given up. */
-export interface Unheard {
+/** The bytes that are read of a stream after its client has disconnected. */
+export interface ReadLimits {
   linger_bytes: number;
   drain_bytes: number;
 }
 
 /**
- * Carries a stream from the upstream to the client, as it comes and no faster than the client
- * reads. When the client leaves it either stops, or reads on without writing, to learn the usage:
- * for a moment where the upstream stops billing when it is aborted, so that leaving early is no way
- * to pay less.
+ * Pipes a stream from the upstream to the client, no faster than the client reads. After the client
+ * disconnects, it stops, or reads on without writing to learn the usage. It reads on even if the
+ * upstream stops billing when aborted, but only for a moment (`linger`): otherwise a client could
+ * disconnect early to pay less.
  */
 export async function pipeStream(
   stream: ChatStream,
   writer: ChatStreamWriter,
   sink: SseWriter,
-  unheard: Unheard,
+  limits: ReadLimits,
   notes?: RequestNotes,
 ): Promise<Ending> {
   const { client, rest, first } = stream;
   let bytes = 0;
   let hasLeft = false;
-  const most = (): number =>
-    client.on_disconnect === 'linger' ? unheard.linger_bytes : unheard.drain_bytes;
+  const maxBytes = (): number =>
+    client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
   const take = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
     if (!client.disconnected) {
       const text = writer.frame(pieces);
-      if (notes?.first_token_ms === null && writer.hasSpoken) notes.spoke();
+      if (notes?.first_token_ms === null && writer.hasSpoken) notes.firstOutput();
       if (writer.hasSpoken && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
     }
     writer.noteUsage(pieces);
     bytes += weight(pieces);
-    if (client.on_disconnect !== 'abort' && bytes <= most()) return undefined;
+    if (client.on_disconnect !== 'abort' && bytes <= maxBytes()) return undefined;
     hasLeft = true;
     rest.leave();
     return undefined;
@@ -124,13 +132,13 @@ export async function pipeStream(
   try {
     await take(first);
     if (!hasLeft) await rest.each(take);
-    return hasLeft ? { how: 'left' } : { how: 'complete' };
+    return hasLeft ? { how: 'disconnected' } : { how: 'complete' };
   } catch (error) {
-    return client.disconnected ? { how: 'left' } : { how: 'cut', error };
+    return client.disconnected ? { how: 'disconnected' } : { how: 'cut', error };
   }
 }
 
-/** Near enough to the bytes of what nobody hears, whichever kind of piece they came as. */
+/** About the bytes of deltas of any kind. */
 function weight(pieces: readonly ChatDelta[]): number {
   return JSON.stringify(pieces).length;
 }

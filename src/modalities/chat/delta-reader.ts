@@ -3,11 +3,12 @@ import type { ChatDelta, StreamDecoder, StreamFrames } from './codec.js';
 
 export type DeltaConsumer = (pieces: readonly ChatDelta[]) => Promise<void> | undefined;
 
-/** Where a stream's pieces come from, as many at a time as one packet held. */
+/** A source of the deltas of a stream, packet by packet. */
 export interface DeltaSource {
   /**
-   * Gives all pieces there are, and waits for each promise that it is answered. Resolves when the
-   * stream is over and whole, or was left; rejects with what broke it.
+   * Calls `take` with the deltas of each packet, and waits for the promise that it returns.
+   * Resolves when the stream is complete or `leave` was called; rejects with the error of a broken
+   * stream.
    */
   each(take: DeltaConsumer): Promise<void>;
   /** Ends the reading early. */
@@ -15,8 +16,8 @@ export interface DeltaSource {
 }
 
 /**
- * The pieces of an upstream's stream. A packet is decoded in one go: each promise between its bytes
- * and the client would cost as much as decoding it.
+ * The deltas of an upstream's stream. A packet is decoded synchronously: each promise between its
+ * bytes and the client would cost as much as decoding it.
  */
 export class DeltaReader implements DeltaSource {
   readonly #packets: AsyncIterator<Uint8Array>;
@@ -31,13 +32,16 @@ export class DeltaReader implements DeltaSource {
     this.#decoder = decoder;
   }
 
-  /** The pieces of one packet; undefined when the stream is over and whole. */
+  /**
+   * Resolves with the deltas of the next packet; undefined when the stream is complete. Rejects
+   * with the `UpstreamError` of a broken stream.
+   */
   async next(): Promise<readonly ChatDelta[] | undefined> {
     while (this.#state === 'open') {
       const packet = await this.#packets.next();
       const pieces: ChatDelta[] = [];
       this.#decode(packet.done ? undefined : packet.value, pieces);
-      // What came before an error in the same packet was said all the same.
+      // The deltas before an error in the same packet are valid.
       if (pieces.length > 0) return pieces;
     }
     if (this.#state === 'over') return undefined;
@@ -54,13 +58,13 @@ export class DeltaReader implements DeltaSource {
         return pieces.length > 0 ? take(pieces) : undefined;
       });
     }
-    // Nothing, or what comes after the last packet, or the packets of any other body.
+    // The deltas after the last packet, or all packets of another kind of body.
     for (let pieces = await this.next(); pieces; pieces = await this.next()) await take(pieces);
   }
 
   leave(): void {
     this.#state = 'over';
-    // What its end would reject with has no reader any more.
+    // No one reads the error of the aborted body.
     this.#packets.return?.().catch(() => undefined);
   }
 

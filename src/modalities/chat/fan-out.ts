@@ -6,7 +6,7 @@ import type { ChatDelta, ChatReply } from './codec.js';
 import type { DeltaConsumer, DeltaSource } from './delta-reader.js';
 import type { ChatAnswer, ChatAttempt, ChatStream } from './call.js';
 
-/** Which choices of the whole a part of it makes. */
+/** The choices that one of the calls makes: `n` of them, from index `from` on. */
 interface Share {
   from: number;
   n: number;
@@ -41,7 +41,7 @@ export async function fanOut(
   }
 }
 
-/** All parts are of one kind, since each was asked for as the others. */
+/** Joins the parts. All are of one kind, as all calls were the same. */
 function joined(
   made: readonly (ChatAnswer | ChatStream)[],
   parts: readonly Share[],
@@ -68,12 +68,12 @@ function joinReplies(replies: readonly ChatReply[], parts: readonly Share[]): Ch
   return { choices, usage: sumUsage(replies.map(({ usage }) => usage)) };
 }
 
-/** Streams of one call's choices as one, in the order in which their packets come. */
+/** Joins streams of different choices into one, in the order in which their packets arrive. */
 class JoinedStreams implements DeltaSource {
   readonly #streams: readonly ChatStream[];
   readonly #parts: readonly Share[];
   readonly #stop: LightAbortController;
-  /** The last usage that each stream gave. */
+  /** The last usage that each stream reported. */
   readonly #usages: unknown[];
   /** The consumer is waiting for a slow client. */
   #wait: Promise<void> | undefined;
@@ -85,18 +85,18 @@ class JoinedStreams implements DeltaSource {
     this.#usages = streams.map(() => undefined);
   }
 
-  /** The pieces of a stream with the indexes of the whole; their usage is kept for the end. */
+  /** The deltas of a stream with the indexes of the joined one. Keeps their usage for the end. */
   read(pieces: readonly ChatDelta[], at: number): ChatDelta[] {
     const { from = 0, n = 0 } = this.#parts[at] ?? {};
-    return pieces.flatMap(({ usage, index, ...said }) => {
+    return pieces.flatMap(({ usage, index, ...delta }) => {
       if (usage !== undefined && usage !== null) this.#usages[at] = usage;
-      return index !== undefined && index < n ? [{ ...said, index: from + index }] : [];
+      return index !== undefined && index < n ? [{ ...delta, index: from + index }] : [];
     });
   }
 
   async each(take: DeltaConsumer): Promise<void> {
     const give = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
-      // Each waits for the client in turn, so that one stream at a time listens for it.
+      // While one stream waits for the client, the others wait for that stream.
       if (this.#wait) return this.#wait.then(() => give(pieces));
       const wait = take(pieces);
       this.#wait = wait?.finally(() => (this.#wait = undefined));
@@ -125,25 +125,25 @@ class JoinedStreams implements DeltaSource {
 }
 
 /**
- * The usage of several calls, class by class; undefined where one has none. A count that makes no
- * sense stays as it is, so that the whole makes none either.
+ * The sum of the usage of several calls, class by class; undefined if one has none. An invalid
+ * count makes the sum of its class invalid.
  */
 export function sumUsage(usages: readonly unknown[]): UpstreamUsage | undefined {
   if (!usages.every(isRecord)) return undefined;
-  const whole = (name: string): unknown => sum(usages.map((usage) => usage[name]));
+  const total = (name: string): unknown => sum(usages.map((usage) => usage[name]));
   const details = (name: string, classes: readonly string[]): object | undefined => {
-    const said = usages.map((usage) => usage[name]).filter(isRecord);
-    if (said.length === 0) return undefined;
-    const named = classes.filter((one) => said.some((detail) => detail[one] != null));
+    const given = usages.map((usage) => usage[name]).filter(isRecord);
+    if (given.length === 0) return undefined;
+    const named = classes.filter((one) => given.some((detail) => detail[one] != null));
     return Object.fromEntries(
-      named.map((one) => [one, sum(said.map((detail) => detail[one] ?? 0))]),
+      named.map((one) => [one, sum(given.map((detail) => detail[one] ?? 0))]),
     );
   };
   const input = details('prompt_tokens_details', INPUT_CLASSES);
   const output = details('completion_tokens_details', OUTPUT_CLASSES);
   return {
-    prompt_tokens: whole('prompt_tokens'),
-    completion_tokens: whole('completion_tokens'),
+    prompt_tokens: total('prompt_tokens'),
+    completion_tokens: total('completion_tokens'),
     ...(input && { prompt_tokens_details: input }),
     ...(output && { completion_tokens_details: output }),
   };
@@ -152,7 +152,7 @@ export function sumUsage(usages: readonly unknown[]): UpstreamUsage | undefined 
 const INPUT_CLASSES = ['cached_tokens', 'cache_write_tokens', 'audio_tokens'];
 const OUTPUT_CLASSES = ['reasoning_tokens', 'audio_tokens'];
 
-/** The sum of counts, or the first of them that is no count. */
+/** The sum of counts, or the first value that is not a count. */
 function sum(counts: readonly unknown[]): unknown {
   let total = 0;
   for (const count of counts) {

@@ -8,7 +8,10 @@ export function withLimit(work: ChatWork, max_tokens: number): ChatWork {
   return { ...work, call: { ...work.call, max_tokens } };
 }
 
-/** The largest limit of output tokens, up to the work's own, that costs so little; 0 for none. */
+/**
+ * The largest limit of output tokens, up to the work's own, whose max cost fits into
+ * `available_nano`; 0 if none does.
+ */
 export function largestLimit(
   work: ChatWork,
   model: Model,
@@ -17,19 +20,16 @@ export function largestLimit(
 ): number {
   const fits = (limit: number): boolean =>
     chatMaxCost(withLimit(work, limit), model, upstreams) <= available_nano;
-  let [least, most] = [0, work.call.max_tokens ?? 0];
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    if (fits(middle)) least = middle;
-    else most = middle - 1;
+  let [low, high] = [0, work.call.max_tokens ?? 0];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
   }
-  return least;
+  return low;
 }
 
-/**
- * The least that the limit may be lowered to without asking its client: what it would have had
- * without naming any.
- */
+/** The smallest limit to which the gateway may lower the client's: the default limit. */
 export function leastLimit({ call }: ChatWork, { limits }: Model): number {
   return Math.min(call.max_tokens ?? 0, limits.default_max_tokens ?? DEFAULT_MAX_TOKENS);
 }

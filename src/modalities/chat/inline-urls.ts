@@ -6,7 +6,7 @@ import { fetchFiles, Unfetchable, type FetchLimits } from '../../upstream/fetch-
 import type { Network } from '../../upstream/network-types.js';
 import type { Caller } from '../../upstream/upstream-request.js';
 
-/** Where a URL stands first in a request, and what it must be. */
+/** The first field with a URL, and the kind of file that it must lead to. */
 interface Place {
   param: string;
   kind: 'image' | 'file';
@@ -16,9 +16,9 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const PDF_MARK = '%PDF-';
 
 /**
- * The messages with a data: URL in place of each http(s) URL of an image or a file, for an upstream
- * that follows none. Throws `GatewayError` (400) naming the part whose URL gives no image, or no
- * PDF.
+ * Fetches the http(s) URLs of images and files, and returns the messages with data: URLs in their
+ * place, for an upstream that fetches none. Throws `GatewayError` (400) naming the part whose URL
+ * leads to no image, or to no PDF.
  */
 export async function inlineUrls(
   messages: readonly ChatMessage[],
@@ -40,7 +40,7 @@ export async function inlineUrls(
   }
 }
 
-/** A type that the bytes show, whatever their server calls them. */
+/** The file as a data: URL. Its type is read from the bytes, as servers may send a wrong one. */
 function dataUrl(bytes: Buffer, place: Place | undefined): string {
   const { param, kind } = place ?? { param: 'messages', kind: 'file' };
   const type = typeOf(bytes, kind);

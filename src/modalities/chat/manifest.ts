@@ -2,7 +2,7 @@ import type { ProviderOperation } from '../../core/provider.js';
 import type { ManifestReader } from '../../pipeline/modality.js';
 import { isChatCodec } from './codec.js';
 
-/** The chat operation of a manifest. */
+/** Reads the chat operation of a manifest; undefined if it has none, or has faults in it. */
 export async function readChat({
   data,
   importPart,

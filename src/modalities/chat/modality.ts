@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/fallback.js';
 import type { Fit, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
@@ -73,7 +73,7 @@ class PlannedChat implements Work, Countable {
     return this.work.call.stream;
   }
 
-  /** A stream is not kept. */
+  /** Answers that are streams are not stored. */
   get repeatable(): boolean {
     return !this.work.call.stream;
   }
@@ -82,7 +82,7 @@ class PlannedChat implements Work, Countable {
     return chatMaxCost(this.work, this.model, this.upstreams);
   }
 
-  /** The model's first upstream says how many tokens an image has. */
+  /** Counts images as the first upstream of the model does. */
   async countTokens(): Promise<object> {
     const { format, model, work } = this;
     const [upstream] = this.upstreams;
@@ -130,7 +130,7 @@ class PlannedChat implements Work, Countable {
   }
 
   async #inline({ client, services }: Sending): Promise<ChatCall> {
-    // The client's own words name the files that are fetched here.
+    // The original request names the URLs that are replaced here.
     const { original: _, ...call } = this.work.call;
     const { configuration, network } = services;
     const messages = await inlineUrls(call.messages, configuration.limits, network, client);
@@ -141,15 +141,15 @@ class PlannedChat implements Work, Countable {
 function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
   return {
     provider: made.upstream.provider.name,
-    ignored: inWords(made.ignored, terms.work),
+    ignored: clientNames(made.ignored, terms.work),
     streams: false,
     deliver: (settle) => chargeAnswer(made, terms, settle),
     body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
   };
 }
 
-/** What an upstream could not be told, by the names that the client knows. */
-function inWords(names: ChatAnswer['ignored'], { words }: ChatWork): ChatAnswer['ignored'] {
+/** The names of ignored fields, as the client's format calls them. */
+function clientNames(names: ChatAnswer['ignored'], { words }: ChatWork): ChatAnswer['ignored'] {
   return words ? names?.map((name) => words.get(name) ?? name) : names;
 }
 
@@ -162,7 +162,7 @@ function streamedAnswer(
   const writer = format.stream(made.heading, made.shown, terms.work, sending.client);
   return {
     provider: made.upstream.provider.name,
-    ignored: inWords(made.ignored, terms.work),
+    ignored: clientNames(made.ignored, terms.work),
     streams: true,
     deliver: (settle) => deliverStream(made, writer, terms, settle, sending),
     body: () => undefined,
@@ -178,7 +178,7 @@ export const chat: Modality = {
   formats: FORMATS,
   endpoints: [openAiResponses, ...stableContentEndpoints, ...modelEndpoints],
   operations: [
-    spending({
+    spendingOperation({
       name: 'chat',
       modality: 'chat',
       format: chatCompletion.name,

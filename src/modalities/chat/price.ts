@@ -8,22 +8,22 @@ import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
 import type { Settle } from '../../pipeline/work.js';
 
-/** Tokens that a chat template adds around a prompt and around each message, and more than that. */
+/** At least the tokens that a chat template adds around a prompt and around each message. */
 const TEMPLATE_TOKENS = 64;
 const MESSAGE_TOKENS = 16;
 /**
- * Base64 characters of audio to a token. 32 tokens a second are the most that a known provider
- * makes of sound, and at 8 kbit/s, the least that is of use, a second takes 1,334 characters.
+ * Base64 characters of audio per token. Known providers count at most 32 tokens a second. At 8
+ * kbit/s, the lowest useful bit rate, a second takes 1,334 characters.
  */
 const AUDIO_CHARACTERS_PER_TOKEN = 40;
-/** The most text that a page of a PDF is billed as, beside its picture. */
+/** The max tokens of text for which a page of a PDF is billed, beside its image. */
 const PAGE_TEXT_TOKENS = 3_000;
-/** Tokens of one image where neither the model nor its provider's manifest says how many. */
+/** Tokens of one image if neither the model nor the manifest of its provider has a number. */
 const DEFAULT_IMAGE_TOKENS = 4_096;
 
 /**
- * The most tokens that a chat call can use at a provider. A token of a byte-level vocabulary is at
- * least one byte, so the bytes of the text bound its tokens whatever the language.
+ * The max tokens that a chat call can use at a provider. Each token of a byte-level vocabulary has
+ * at least one byte, so a text has at most as many tokens as bytes, in any language.
  */
 export function maxTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
   const { size, call } = work;
@@ -43,41 +43,44 @@ export function maxTokens(work: ChatWork, model: Model, provider: Provider): Tok
   };
 }
 
-/** What images and the pages of files are taken to cost, in a bound as in an estimate. */
+/** The tokens of images and pages of files, for the max cost and for estimates. */
 function imageTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
   const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
-  // No upstream reads more of a file than its context holds.
+  // An upstream reads at most as much of a file as its context holds.
   const page_tokens = size.pages * (PAGE_TEXT_TOKENS + image_tokens);
   return size.images * image_tokens + Math.min(page_tokens, limits.context ?? Infinity);
 }
 
-/** The same for audio. */
+/** The tokens of audio, for the max cost and for estimates. */
 function audioTokens({ size }: ChatWork): number {
   return Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
 }
 
-/** How often a provider reads, and bills, the prompt: once for each call that `n` takes. */
+/**
+ * How often a provider reads and bills the prompt: once for each of the calls that make `n`
+ * choices.
+ */
 function promptReads({ n }: ChatCall, { operations }: Provider): number {
   return Math.max(1, Math.ceil(n / (operations.get('chat')?.max ?? n)));
 }
 
-/** What a provider writes into a prompt by itself. */
+/** The tokens that a provider adds to a prompt. */
 function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
   if (!hidden_tokens) return 0;
   return hidden_tokens.base + (call.fields['tools'] === undefined ? 0 : hidden_tokens.tools);
 }
 
-/** Of a chat call: the tokens that it can use at the most, at the dearest upstream tried. */
+/** The max cost of a chat call in nano-dollars, at the most expensive of the upstreams. */
 export function chatMaxCost(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
-  let dearest = 0n;
+  let highest = 0n;
   for (const { price, provider } of upstreams) {
     const cost = maxTokenCost(maxTokens(work, model, provider), price);
-    if (cost > dearest) dearest = cost;
+    if (cost > highest) highest = cost;
   }
-  return dearest;
+  return highest;
 }
 
-/** Who bills: the work done, by which upstream, under which hold (null where it is free). */
+/** The terms of a bill: the work, the upstream that did it, and the hold (null if it is free). */
 export interface Terms {
   work: ChatWork;
   model: Model;
@@ -86,9 +89,9 @@ export interface Terms {
 }
 
 /**
- * The upstream's usage if it makes sense: whole numbers, not negative, not absurdly large, not
- * nothing for an answer with text. It is believed whatever it costs, also beyond the hold; but
- * tokens beyond the output limit that was sent are shown and not owed.
+ * The bill by the upstream's usage; undefined if that is implausible: not whole, negative, too
+ * large, or zero for an answer with text. Plausible usage is charged even beyond the hold. Tokens
+ * beyond the output limit that was sent are shown but not owed.
  */
 export function billFromUsage(
   usage: unknown,
@@ -99,33 +102,35 @@ export function billFromUsage(
   if (!tokens || !isPlausible(tokens, model.limits, work.call.n)) return undefined;
   if (tokens.completion_tokens === 0 && texts.some((text) => text !== '')) return undefined;
   const cost_nano = tokenCost(tokens, upstream.price);
-  const most = outputLimit(work.call);
-  if (tokens.completion_tokens <= most) return { usage: tokens, cost_nano, estimated: false };
-  const owed_nano = tokenCost(withOutput(tokens, most), upstream.price);
+  const max = outputLimit(work.call);
+  if (tokens.completion_tokens <= max) return { usage: tokens, cost_nano, estimated: false };
+  const owed_nano = tokenCost(withOutput(tokens, max), upstream.price);
   const not_owed_nano = cost_nano - owed_nano;
   return { usage: tokens, cost_nano: owed_nano, not_owed_nano, estimated: false };
 }
 
-/** The same prompt with fewer output tokens, of which those of text count first. */
+/** The usage with fewer output tokens: text first, then audio. */
 function withOutput(usage: TokenUsage, completion_tokens: number): TokenUsage {
   const { audio_output_tokens = 0 } = usage;
   const text = usage.completion_tokens - audio_output_tokens;
-  const sound = Math.max(0, completion_tokens - text);
-  return { ...usage, completion_tokens, audio_output_tokens: sound };
+  const audio = Math.max(0, completion_tokens - text);
+  return { ...usage, completion_tokens, audio_output_tokens: audio };
 }
 
 function outputLimit({ max_tokens, n }: ChatCall): number {
   return max_tokens === undefined ? Infinity : max_tokens * n;
 }
 
-/** A bill by our own count of the prompt and of the text that came, never above the hold. */
+/**
+ * The bill by an estimate of the tokens of the prompt and of the delivered text, at most the hold.
+ */
 export async function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
   const { work, model, upstream, hold_nano } = terms;
-  const most = maxTokens(work, model, upstream.provider);
-  const { audio_input_tokens } = most;
+  const max = maxTokens(work, model, upstream.provider);
+  const { audio_input_tokens } = max;
   const reads = promptReads(work.call, upstream.provider);
   const usage: TokenUsage = {
-    prompt_tokens: Math.min(most.prompt_tokens, reads * (await promptTokens(terms))),
+    prompt_tokens: Math.min(max.prompt_tokens, reads * (await promptTokens(terms))),
     completion_tokens: await completionTokens(texts, work),
     ...(audio_input_tokens !== undefined && { audio_input_tokens }),
   };
@@ -144,7 +149,7 @@ async function completionTokens(texts: readonly string[], { call }: ChatWork): P
 }
 
 const TOKENS_PER_MESSAGE = 4;
-/** Fields that are part of the prompt too, as the bound knows. */
+/** Fields that the model reads as part of the prompt, as `maxTokens` counts them. */
 const PROMPT_FIELDS = ['tools', 'response_format'];
 
 /** An estimate of the tokens of a prompt that is read once. */
@@ -169,7 +174,7 @@ export async function promptTokens({
   return text + around + media;
 }
 
-/** Tool calls as text: the signature that an ID may carry is nothing that a model reads. */
+/** Tool calls as text, without the signature that an ID may contain: the model does not read it. */
 function callsText(calls: readonly ToolCall[]): string {
   return JSON.stringify(calls.map((call) => ({ ...call, id: plainId(call.id) })));
 }
@@ -178,7 +183,7 @@ function textOf(part: { type: string; text?: string }): string[] {
   return part.text === undefined ? [] : [part.text];
 }
 
-/** Charges a whole answer: by the upstream's usage, or by an estimate where that makes no sense. */
+/** Charges a whole answer by the upstream's usage, or by an estimate if that is implausible. */
 export async function chargeAnswer(
   { reply }: ChatAnswer,
   terms: Terms,

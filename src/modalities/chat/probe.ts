@@ -6,7 +6,7 @@ import { chargeAnswer } from './price.js';
 import { chatWork } from './formats/openai-request.js';
 import { chat, shownOf } from './send.js';
 
-/** Asks for one token. */
+/** Sends a chat call with a limit of one token. Throws `UpstreamError` if the upstream fails. */
 export async function probeChat(
   model: Model,
   upstream: Upstream,

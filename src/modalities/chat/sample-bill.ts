@@ -8,7 +8,7 @@ import { chatMaxCost } from './price.js';
 const PROMPT_TOKENS = 1_000;
 const ANSWER_TOKENS = 500;
 
-/** A prompt of a thousand tokens and half as long an answer. */
+/** The bill of a prompt of 1,000 tokens with an answer of 500. */
 export async function sampleBill(model: Model): Promise<SampleBill> {
   const content = 'word'.repeat(PROMPT_TOKENS);
   const completion_tokens = Math.min(ANSWER_TOKENS, model.limits.max_tokens ?? ANSWER_TOKENS);

@@ -12,8 +12,8 @@ import type { Model, Upstream } from '../../core/model.js';
 import { readWhole } from './whole-answer.js';
 
 /**
- * Asks one upstream once, or at once by as many calls as it needs for `n` choices. Resolves with a
- * whole answer, or with a stream that has begun; throws `UpstreamError` for everything else.
+ * Calls one upstream once, or by several concurrent calls if it needs them for `n` choices.
+ * Resolves with a whole answer, or with a stream that has begun. Throws `UpstreamError` otherwise.
  */
 export function chat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
   const operation = operationOf(attempt.upstream);
@@ -41,17 +41,17 @@ async function ask(
   const answer = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
   if (call.stream && isStream) return beginStream(attempt, made, codec, answer);
-  const whole = isStream
+  const upstreamReply = isStream
     ? await readWhole(openReader(attempt, codec, answer), client.room)
     : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
-  const reply = visible(whole, attempt.shown);
+  const reply = visible(upstreamReply, attempt.shown);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   if (call.stream) return wholeAsStream(attempt, made, reply);
   const { heading, ignored } = made;
   return { kind: 'chat', reply, upstream, heading, ignored };
 }
 
-/** Each provider's operation, looked at once: a manifest's codec is known to be one for chat. */
+/** Caches the chat operation of each provider, whose codec is checked once. */
 const operations = new WeakMap<Provider, ChatOperation>();
 
 function operationOf({ provider }: Upstream): ChatOperation {
@@ -89,7 +89,7 @@ function openReader(attempt: ChatAttempt, codec: ChatCodec, { body }: WireAnswer
   return new DeltaReader(body, frames, codec.decodeStream(call, upstream));
 }
 
-/** Some servers ignore `stream`; their one answer is then told as a stream of a few pieces. */
+/** Turns a whole answer into a stream of a few deltas, for servers that ignore `stream`. */
 function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatReply): ChatStream {
   const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
     index,
@@ -117,7 +117,7 @@ export function shownOf(
   };
 }
 
-/** A reply without what the client is not shown. */
+/** The reply with only the parts that the client sees. */
 export function visible(reply: ChatReply, shown: Shown): ChatReply {
   const choices = reply.choices
     .filter(({ index }) => index < shown.choices)

@@ -2,7 +2,7 @@ import type { ChatChoice, ChatDelta, ChatReply, ToolCall } from './codec.js';
 import type { AnswerRoom } from '../../upstream/answer-body.js';
 import type { DeltaReader } from './delta-reader.js';
 
-/** One choice, as far as the stream has told it. */
+/** One choice, as far as its deltas have arrived. */
 interface OpenChoice {
   content: string;
   reasoning: string;
@@ -13,8 +13,8 @@ interface OpenChoice {
 }
 
 /**
- * Reads a stream to its end as one answer, whose text counts against the memory of its client.
- * Rejects with the `UpstreamError` of a stream that fails or is not whole.
+ * Reads a stream to its end and joins it to one answer, whose text counts for the memory of the
+ * client. Rejects with the `UpstreamError` of a stream that fails or is incomplete.
  */
 export async function readWhole(
   reader: DeltaReader,
@@ -47,7 +47,7 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
   return choice;
 }
 
-/** Answers how many characters the piece has added. */
+/** Adds a delta to its choice, and returns the number of characters added. */
 function add(piece: ChatDelta, choice: OpenChoice): number {
   let added = (piece.content ?? '').length + (piece.reasoning_content ?? '').length;
   choice.content += piece.content ?? '';
@@ -55,14 +55,14 @@ function add(piece: ChatDelta, choice: OpenChoice): number {
   choice.details.push(...(piece.reasoning_details ?? []));
   choice.finish = piece.finish_reason ?? choice.finish;
   if (piece.stop_sequence !== undefined) choice.stop_sequence = piece.stop_sequence;
-  for (const { index, id, function: said } of piece.tool_calls ?? []) {
+  for (const { index, id, function: fragment } of piece.tool_calls ?? []) {
     const none: ToolCall = { id: '', type: 'function', function: { name: '', arguments: '' } };
     const call = choice.calls.get(index) ?? none;
     choice.calls.set(index, call);
     call.id ||= id ?? '';
-    call.function.name ||= said.name ?? '';
-    call.function.arguments += said.arguments ?? '';
-    added += (said.arguments ?? '').length;
+    call.function.name ||= fragment.name ?? '';
+    call.function.arguments += fragment.arguments ?? '';
+    added += (fragment.arguments ?? '').length;
   }
   return added;
 }

@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { EmbeddingCall } from './codec.js';
 import {
@@ -54,7 +54,7 @@ export const embedding: Modality = {
   formats: FORMATS,
   endpoints: [openAiEmbeddings],
   operations: [
-    spending({
+    spendingOperation({
       name: 'embedding',
       modality: 'embedding',
       format: openAiFormat.name,

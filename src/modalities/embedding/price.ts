@@ -26,9 +26,9 @@ export function embeddingMaxCost(call: EmbeddingCall, upstreams: readonly Upstre
  * By the upstream's usage where it makes sense, whatever that costs; else by a count of our own,
  * which never passes the hold.
  */
-export async function embeddingBill(said: unknown, terms: EmbeddingTerms): Promise<Bill> {
+export async function embeddingBill(usage_reported: unknown, terms: EmbeddingTerms): Promise<Bill> {
   const { call, price, hold_nano } = terms;
-  const believed = believable(said, terms);
+  const believed = believable(usage_reported, terms);
   if (believed) {
     return { usage: believed, cost_nano: tokenCost(believed, price), estimated: false };
   }
@@ -39,8 +39,11 @@ export async function embeddingBill(said: unknown, terms: EmbeddingTerms): Promi
 }
 
 /** No input is nothing, and no output is made. */
-function believable(said: unknown, { call, model }: EmbeddingTerms): TokenUsage | undefined {
-  const tokens = readUsage(said);
+function believable(
+  usage_reported: unknown,
+  { call, model }: EmbeddingTerms,
+): TokenUsage | undefined {
+  const tokens = readUsage(usage_reported);
   if (!tokens || tokens.prompt_tokens === 0 || tokens.completion_tokens > 0) return undefined;
   return isPlausible(tokens, model.limits, call.inputs.length) ? tokens : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/fallback.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';
@@ -78,7 +78,7 @@ export const image: Modality = {
     },
   ],
   operations: [
-    spending({
+    spendingOperation({
       name: 'image',
       modality: 'image',
       format: imageGeneration.name,

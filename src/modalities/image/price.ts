@@ -128,9 +128,9 @@ export async function imageBill(
   const { call, price, hold_nano } = terms;
   if (delivered.length === 0) return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
   const kinds = delivered.map((made) => kindOf(call, made, price));
-  const said = believed(usages, terms);
-  if (said || !hasTokenPrice(price)) {
-    const usage = said ?? NO_TOKENS;
+  const reported = believed(usages, terms);
+  if (reported || !hasTokenPrice(price)) {
+    const usage = reported ?? NO_TOKENS;
     const estimated = kinds.some((kind) => isVague(price, kind));
     return { usage, cost_nano: costOf(kinds, usage, price), estimated };
   }

@@ -57,9 +57,9 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
     },
     decode(body, call, { model, provider }): ImageReply {
       const names = { call, body, model };
-      const said = evaluate(error, body, names);
-      if ((typeof said === 'string' && said !== '') || isRecord(said))
-        throw classifyErrorInside({ error: said }, provider);
+      const reported = evaluate(error, body, names);
+      if ((typeof reported === 'string' && reported !== '') || isRecord(reported))
+        throw classifyErrorInside({ error: reported }, provider);
       const made = evaluate(images, body, names);
       const found = (Array.isArray(made) ? made : []).flatMap(imageIn);
       if (found.length === 0) {

@@ -1,5 +1,5 @@
 import type { Model, Upstream } from '../../core/model.js';
-import { spending } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/fallback.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ModerationCall } from './codec.js';
@@ -49,7 +49,7 @@ export const moderation: Modality = {
   formats: FORMATS,
   endpoints: [],
   operations: [
-    spending({
+    spendingOperation({
       name: 'moderation',
       modality: 'moderation',
       format: openAiFormat.name,

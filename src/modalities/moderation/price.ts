@@ -46,9 +46,12 @@ export function moderationMaxCost(
  * By the upstream's usage where it makes sense, whatever that costs; else, where tokens cost
  * anything, by a count of the texts, which never passes the hold.
  */
-export async function moderationBill(said: unknown, terms: ModerationTerms): Promise<Bill> {
+export async function moderationBill(
+  usage_reported: unknown,
+  terms: ModerationTerms,
+): Promise<Bill> {
   const { price, hold_nano } = terms;
-  const usage = believable(said, terms);
+  const usage = believable(usage_reported, terms);
   if (usage) return { usage, cost_nano: tokenCost(usage, price), estimated: false };
   if (price.input_nano_per_million === 0n) {
     return { usage: NOTHING, cost_nano: 0n, estimated: false };
@@ -62,8 +65,11 @@ export async function moderationBill(said: unknown, terms: ModerationTerms): Pro
 const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /** What is written is a verdict, which costs nothing. */
-function believable(said: unknown, { call, model }: ModerationTerms): TokenUsage | undefined {
-  const tokens = readUsage(said);
+function believable(
+  usage_reported: unknown,
+  { call, model }: ModerationTerms,
+): TokenUsage | undefined {
+  const tokens = readUsage(usage_reported);
   if (!tokens || tokens.prompt_tokens === 0) return undefined;
   const usage = { prompt_tokens: tokens.prompt_tokens, completion_tokens: 0 };
   return isPlausible(usage, model.limits, call.results) ? usage : undefined;

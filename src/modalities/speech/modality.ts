@@ -1,5 +1,5 @@
 import type { Model, Upstream } from '../../core/model.js';
-import { spending } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/fallback.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { SpeechCall } from './codec.js';
@@ -48,7 +48,7 @@ export const speech: Modality = {
   formats: FORMATS,
   endpoints: [],
   operations: [
-    spending({
+    spendingOperation({
       name: 'speech',
       modality: 'speech',
       format: openAiFormat.name,

@@ -73,7 +73,7 @@ export async function deliverSpeech(
   const { limits } = services.configuration;
   let paid: Promise<Bill> | undefined;
   const pay = (): Promise<Bill> => {
-    notes.ended();
+    notes.attemptEnded();
     return (paid ??= charge.settle(charge.bill));
   };
   // Nothing is learned from sound that nobody hears.
@@ -85,7 +85,7 @@ export async function deliverSpeech(
   } catch (error) {
     if (!client.disconnected) {
       services.health.failed(provider.name, error);
-      notes.cut(error);
+      notes.streamCut(error);
       throw error;
     }
   }

@@ -103,12 +103,14 @@ function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }
 
-function believableSeconds(said: unknown): number | undefined {
-  return typeof said === 'number' && said > 0 && said <= MOST_SECONDS ? said : undefined;
+function believableSeconds(reported: unknown): number | undefined {
+  return typeof reported === 'number' && reported > 0 && reported <= MOST_SECONDS
+    ? reported
+    : undefined;
 }
 
-function believableUsage(said: unknown, { model }: TranscriptionTerms): TokenUsage | undefined {
-  const tokens = readUsage(said);
+function believableUsage(reported: unknown, { model }: TranscriptionTerms): TokenUsage | undefined {
+  const tokens = readUsage(reported);
   return tokens && tokens.prompt_tokens > 0 && isPlausible(tokens, model.limits, 1)
     ? tokens
     : undefined;

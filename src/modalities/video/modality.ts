@@ -1,5 +1,5 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
-import { spending } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/fallback.js';
 import { fact } from '../../pipeline/stage.js';
 import { cancel, keyActor } from './cancel.js';
 import { content } from './content.js';
@@ -16,7 +16,7 @@ import { PlannedVideo } from './submit.js';
 const FORMATS: readonly VideoFormat[] = [videoSubmission, openAiVideo];
 
 const OPERATIONS: readonly Operation[] = [
-  spending({
+  spendingOperation({
     name: 'video.submit',
     modality: 'video',
     format: videoSubmission.name,

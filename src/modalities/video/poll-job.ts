@@ -90,6 +90,6 @@ function answerOf(job: TaskJob, progress: VideoProgress): JobAnswer {
 }
 
 function failed(job: TaskJob, error: string): JobAnswer {
-  const said = error.trim() || 'The upstream gave no reason.';
-  return { job: { ...job, status: 'FAILED', error: said.slice(0, 1_000) }, places: [] };
+  const reason = error.trim() || 'The upstream gave no reason.';
+  return { job: { ...job, status: 'FAILED', error: reason.slice(0, 1_000) }, places: [] };
 }

@@ -101,7 +101,7 @@ async function accept(
   { request_id, hold, services }: Sending,
 ): Promise<void> {
   const { store, now, log, configuration } = services;
-  const { repeatable } = hold;
+  const { idempotency: repeatable } = hold;
   try {
     const due_ms = now() + configuration.limits.task_ms;
     const answered = repeatable?.answered({ status, text: JSON.stringify(body) });
@@ -123,7 +123,7 @@ async function giveUp(error: unknown, { request_id, hold, services }: Sending): 
   const why = isTold ? error.message : UNSURE;
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    await store.tasks.fail(request_id, why, due_ms, hold.repeatable?.call);
+    await store.tasks.fail(request_id, why, due_ms, hold.idempotency?.call);
   } catch (err) {
     // The sweep will do it, and then release the hold.
     log.error({ request_id, err }, 'a failed task could not be ended');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Gateway, sound } from '../../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../../src/gateway/gateway.js';
 import { onEachStore } from '../../store/helpers/ground.js';
 import { startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
@@ -11,7 +11,7 @@ onEachStore('sign-ins at two gateways with one store', (place) => {
   const withTwo = (test: (ground: SignInGateway, urls: string[]) => Promise<void>) => async () => {
     const ground = await startSignInGateway({ store: place.place.url });
     const options = { log: pino({ level: 'silent' }), now: Date.now, random: Math.random };
-    const other = await Gateway.open(await sound(ground.gateway.file, {}), options);
+    const other = await Gateway.open(await checkOrThrow(ground.gateway.file, {}), options);
     const { port } = await other.listen();
     try {
       await test(ground, [ground.gateway.url, `http://127.0.0.1:${port}`]);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
-import { sound } from '../../../src/gateway/gateway.js';
+import { checkOrThrow } from '../../../src/gateway/gateway.js';
 import { errorOf } from '../../helpers/ask.js';
 import { until } from '../../helpers/until.js';
 import { answer, hangUp, reelsOf, type Say } from './helpers/video-upstream.js';
@@ -381,7 +381,7 @@ describe('a video task', () => {
 
   async function reload(yaml: string): Promise<void> {
     await writeFile(studio.file, `listen: 127.0.0.1:0\nstore: sqlite:tollgate.db\n${yaml}`);
-    studio.gateway.reload(await sound(studio.file, {}));
+    studio.gateway.reload(await checkOrThrow(studio.file, {}));
   }
 
   it('costs nothing where its model is free', async () => {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { pino } from 'pino';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { Gateway, sound } from '../../../src/gateway/gateway.js';
+import { checkOrThrow, Gateway } from '../../../src/gateway/gateway.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { ask } from '../../helpers/ask.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../../helpers/gateway.js';
@@ -217,7 +217,7 @@ describe('alerts', () => {
     gateway.gateway.refuseReload('line 3: unknown_key');
     await pass(1_000);
     expect(alerts().map(({ data }) => data)).to.deep.equal([{ reason: 'line 3: unknown_key' }]);
-    gateway.gateway.reload(await sound(gateway.file, {}));
+    gateway.gateway.reload(await checkOrThrow(gateway.file, {}));
     await pass(1_000);
     gateway.gateway.refuseReload('line 4: bad_url');
     await pass(1_000);
@@ -231,7 +231,7 @@ describe('alerts', () => {
     await pass(1_000);
     const log = pino({ level: 'silent' });
     const services = { log, now: () => now_ms, random: Math.random };
-    const restarted = await Gateway.open(await sound(gateway.file, {}), services);
+    const restarted = await Gateway.open(await checkOrThrow(gateway.file, {}), services);
     restarted.refuseReload('line 4: bad_url');
     await restarted.views.alerts?.tick();
     await restarted.stop();

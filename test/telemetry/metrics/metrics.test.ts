@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import { sound } from '../../../src/gateway/gateway.js';
+import { checkOrThrow } from '../../../src/gateway/gateway.js';
 import { serveMetrics, type MetricsServer } from '../../../src/gateway/metrics-server.js';
 import { ask } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
@@ -132,7 +132,7 @@ describe('metrics', () => {
       gateway.file,
       `listen: 127.0.0.1:0\nstore: sqlite:tollgate.db\n${yaml(good.url, bad.url)}`,
     );
-    gateway.gateway.reload(await sound(gateway.file, {}));
+    gateway.gateway.reload(await checkOrThrow(gateway.file, {}));
     await chat('acme/one');
     const found = await metrics();
     const [cost, lost] = ['cost', 'uncollected'].map((name) =>
@@ -181,7 +181,7 @@ describe('metrics', () => {
     gateway.gateway.refuseReload('line 1: unknown_key');
     const refused = await metrics();
     expect(refused.sum('tollgate_configuration_fault')).to.equal(1);
-    gateway.gateway.reload(await sound(gateway.file, {}));
+    gateway.gateway.reload(await checkOrThrow(gateway.file, {}));
     const after = await metrics();
     expect(after.sum('tollgate_configuration_fault')).to.equal(0);
     expect(after.sum('tollgate_reloads_total', { outcome: 'refused' })).to.equal(1);

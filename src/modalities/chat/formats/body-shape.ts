@@ -2,7 +2,7 @@ import { headerSafe } from '../../../http/request-body.js';
 import { isRecord } from '../../../lib/is-record.js';
 import { readShippedSchema } from '../../../lib/schemas.js';
 
-/** A part of a body's schema, as far as the names of its fields are read from it. */
+/** A part of the schema of a body: only the names of its fields are read. */
 export interface Shape {
   $ref?: string;
   anyOf?: Shape[];
@@ -10,7 +10,7 @@ export interface Shape {
   items?: Shape;
 }
 
-/** Which fields a shipped schema knows, and where. */
+/** The fields that a shipped schema knows, at any depth. */
 export class BodyShape {
   readonly #name: string;
   #root: (Shape & { $defs?: Record<string, Shape> }) | undefined;
@@ -19,29 +19,32 @@ export class BodyShape {
     this.#name = name;
   }
 
-  /** The whole schema, which is read when it is first needed. */
+  /** The whole schema, read at its first use. */
   get root(): Shape & { $defs?: Record<string, Shape> } {
     return (this.#root ??= readShippedSchema(this.#name) as Shape);
   }
 
-  /** The part that another one stands for: where there is a choice, its object. */
+  /** Resolves a reference; of alternatives, it takes the one that is a reference. */
   part(shape: Shape): Shape {
     const named = shape.$ref ?? shape.anyOf?.find(({ $ref }) => $ref)?.$ref;
     return named === undefined ? shape : (this.root.$defs?.[named.replace('#/$defs/', '')] ?? {});
   }
 
-  /** The fields within the body's own fields that the schema does not know, each named once. */
+  /**
+   * Names of nested fields that the schema does not know, each once. Top-level fields are not
+   * named.
+   */
   unknownFields(value: unknown, at = this.root, path = ''): string[] {
     const { items, properties } = this.part(at);
     if (items && Array.isArray(value)) {
       return [...new Set(value.flatMap((one) => this.unknownFields(one, items, `${path}[]`)))];
     }
     if (!isRecord(value) || !properties) return [];
-    return Object.entries(value).flatMap(([name, said]) => {
+    return Object.entries(value).flatMap(([name, inner_value]) => {
       const inner = path === '' ? name : `${path}.${headerSafe(name)}`;
       const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (field) return this.unknownFields(said, field, inner);
-      return path === '' || said === null ? [] : [inner];
+      if (field) return this.unknownFields(inner_value, field, inner);
+      return path === '' || inner_value === null ? [] : [inner];
     });
   }
 }

@@ -4,7 +4,7 @@ import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
-import { tidy } from './openai-tidy.js';
+import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
@@ -23,10 +23,10 @@ export const chatCompletion: ChatFormat = {
       'text/event-stream': 'chat-completion-chunk',
     },
   },
-  mend: tidy,
+  repair: repairBody,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
   write: (heading, reply, { usage }, work) => completion(heading, reply, usage, callWords(work)),
   stream: (heading, shown, work) =>

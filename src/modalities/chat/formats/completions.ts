@@ -10,9 +10,9 @@ import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
 import { chatWork } from './openai-request.js';
 import { COMMON_TEXTS } from './openai-texts.js';
-import { tidy } from './openai-tidy.js';
+import { repairBody } from './openai-tidy.js';
 
-/** OpenAI's older contract: one prompt, which a chat model reads as the message of a user. */
+/** OpenAI's older completions API: one prompt, which a chat model gets as a user message. */
 export const completions: ChatFormat = {
   name: 'completions',
   endpoint: spendingEndpoint('completions', 'POST /v1/completions', {
@@ -28,10 +28,10 @@ export const completions: ChatFormat = {
       'text/event-stream': 'completions#/$defs/chunk',
     },
   },
-  mend: tidy,
+  repair: repairBody,
   texts: COMMON_TEXTS,
   modelOf: (body) => (body as CompletionsBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as CompletionsBody, model),
   write: (heading, reply, { usage }) => ({
     ...headOf(heading),
@@ -44,7 +44,7 @@ export const completions: ChatFormat = {
     new CompletionWriter(heading, shown, include_usage ?? false),
 };
 
-/** Fields of chat completions that this contract does not have, whatever the model takes. */
+/** Fields of chat completions that this API does not have: they are ignored for every model. */
 const OF_CHAT = [
   'messages',
   'tools',
@@ -62,7 +62,7 @@ function completionWork(body: CompletionsBody, model: Model): ChatWork {
   const rest: Record<string, unknown> = fields;
   const ignored = OF_CHAT.filter((name) => Object.hasOwn(rest, name)).map(String);
   for (const name of ignored) delete rest[name];
-  // As many as there are choices is no choice among them.
+  // `best_of` equal to `n` selects nothing, so it is not named as ignored.
   if (best_of !== undefined && best_of !== (body.n ?? 1)) ignored.push('best_of');
   if (logprobs !== undefined) ignored.push('logprobs');
   const messages = [{ role: 'user' as const, content: textOf(prompt) }];
@@ -99,7 +99,7 @@ interface Choice {
   hasFinished: boolean;
 }
 
-/** Each event has a piece of text; the end of a choice and the usage have one of their own. */
+/** Writes an event for each piece of text, for the end of each choice, and for the usage. */
 class CompletionWriter implements ChatStreamWriter {
   usage: unknown;
   hasSpoken = false;

@@ -1,18 +1,21 @@
-/** How arguments begin in which nothing but the input stands, or the input first. */
+/** The beginning of arguments whose first or only field is `input`. */
 const HEAD = /^\s{0,20}\{\s{0,20}"input"\s{0,20}:\s{0,20}"/u;
-/** The first half of a character that two escapes write: it means nothing without the second. */
+/** The first escape of a surrogate pair, which cannot be decoded without the second. */
 const HALF = /^\\u[dD][89abAB][0-9a-fA-F]{2}$/u;
-/** Of an escape such as \u00e9. */
+/** The length of an escape such as \u00e9. */
 const UNICODE_CHARACTERS = 6;
 
-/** The input of a custom tool, piece by piece, out of the arguments of the function it is. */
+/**
+ * Extracts the input of a custom tool, piece by piece, from the arguments of the function that
+ * stands for the tool at the upstream.
+ */
 export class CustomInput {
-  #said = '';
-  /** Arguments that have not been read as input yet. */
+  #sent = '';
+  /** Arguments that have not been decoded yet. */
   #waiting = '';
   #state: 'before' | 'within' | 'behind' = 'before';
 
-  /** The input that more arguments add. */
+  /** Adds a piece of arguments, and returns the input that it adds. */
   add(args: string): string {
     this.#waiting += args;
     if (this.#state === 'before') {
@@ -24,20 +27,20 @@ export class CustomInput {
     return this.#state === 'within' ? this.#read() : '';
   }
 
-  /** What of the whole input has not been said. */
+  /** The end of the whole input that `add` has not returned. */
   rest(input: string): string {
-    return input.startsWith(this.#said) ? input.slice(this.#said.length) : '';
+    return input.startsWith(this.#sent) ? input.slice(this.#sent.length) : '';
   }
 
   #read(): string {
     const text = this.#escaped();
     this.#waiting = this.#waiting.slice(text.length);
     try {
-      const said: unknown = JSON.parse(`"${text}"`);
-      this.#said += String(said);
-      return String(said);
+      const decoded: unknown = JSON.parse(`"${text}"`);
+      this.#sent += String(decoded);
+      return String(decoded);
     } catch {
-      // Such arguments are no JSON: what they say is known when they are whole.
+      // The arguments are not JSON: the input is known only when they are complete.
       this.#state = 'behind';
       return '';
     }

@@ -5,8 +5,8 @@ import type { ChatDelta } from '../codec.js';
 import type { ChatStreamWriter } from './format.js';
 
 /**
- * The part of a stream's writer that is the same in every format: which pieces are shown, the last
- * usage, and the text delivered so far, choice by choice.
+ * The common part of stream writers: it drops surplus choices, and keeps the last usage and the
+ * delivered text of each choice.
  */
 export abstract class EventWriter implements ChatStreamWriter {
   usage: unknown;
@@ -39,11 +39,11 @@ export abstract class EventWriter implements ChatStreamWriter {
 
   abstract error(error: GatewayError): string;
 
-  /** The events for one piece of the choice `index`; empty where there is nothing to say. */
+  /** The events for a delta of the choice `index`; empty if it adds nothing. */
   protected abstract piece(piece: ChatDelta, index: number): string;
 
-  /** Notes text of a choice that is delivered, and so paid for. */
-  protected heard(text: string, index = 0): void {
+  /** Records text of a choice that is delivered, and so charged. */
+  protected delivered(text: string, index = 0): void {
     this.#texts.set(index, (this.#texts.get(index) ?? '') + text);
     this.hasSpoken = true;
   }

@@ -6,47 +6,53 @@ import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { ChatWork, Heading, Shown } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
 
-/** A way to write a stream. `keep_alive` may stand between any two of its texts. */
+/** How a stream is sent. `keep_alive` is sent between two of its texts when it is idle. */
 export interface StreamWire {
   readonly content_type: string;
   readonly keep_alive: string;
 }
 
-/** What a client asked for beside the body. */
+/** The parts of a request beside its body. */
 export interface Asked {
   readonly query: URLSearchParams;
 }
 
 /** Writes one streamed answer, text by text. */
 export interface ChatStreamWriter {
-  /** Whether anything was delivered that is paid for. */
+  /** Whether any output was delivered, which is charged. */
   readonly hasSpoken: boolean;
-  /** The last usage that the upstream gave. */
+  /** The last usage that the upstream reported. */
   readonly usage: unknown;
-  /** How the stream goes over the wire, where it is not server-sent events. */
+  /** How the stream is sent if it is not server-sent events. */
   readonly wire?: StreamWire | undefined;
-  /** The API has no mark for the end of a stream, so one that is not whole breaks off. */
+  /**
+   * Set if the API has no mark for the end of a stream: then the gateway closes the connection of
+   * an incomplete one.
+   */
   readonly breaks?: true;
-  /** The events for some pieces, as one text; empty where there is nothing to say. */
+  /** The events for deltas, as one text; empty if they add nothing. */
   frame(pieces: readonly ChatDelta[]): string;
-  /** Notes the usage in pieces that nobody is shown any more. */
+  /** Records the usage in deltas that are not sent, as the client has disconnected. */
   noteUsage(pieces: readonly ChatDelta[]): void;
   /** The text delivered so far, choice by choice, for counting its tokens. */
   texts(): string[];
-  /** The last events of a whole answer. They go out only after the charge is committed. */
+  /** The last events of a complete answer. They are sent only after the charge is committed. */
   end(bill: Bill): string;
-  /** The last event of an answer that is not whole. */
+  /** The last event of an incomplete answer. */
   error(error: GatewayError): string;
 }
 
-/** How clients speak to the chat modality. */
+/** A client format of the chat modality. */
 export interface ChatFormat extends RequestFormat {
-  /** The field that limits the tokens of an answer; that of chat completions where left out. */
+  /** The field that limits the tokens of an answer; by default that of chat completions. */
   readonly limit?: string;
-  /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
+  /**
+   * Translates a validated body into work for a model. Throws `GatewayError` if the model cannot do
+   * it.
+   */
   read(body: object, model: Model, headers: RequestHeaders): ChatWork;
   write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;
   stream(heading: Heading, shown: Shown, work: ChatWork, asked?: Asked): ChatStreamWriter;
-  /** The answer that says how many tokens a prompt has; `{input_tokens}` where it is left out. */
+  /** Writes the number of tokens of a prompt; by default `{input_tokens}`. */
   count?(tokens: number): object;
 }

@@ -8,7 +8,7 @@ import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.
 import { othersIn, ownSignatures, sealedSignature } from './generate-content-state.js';
 import { finishReason } from './openai-answer.js';
 
-/** A whole answer in the words of the Gemini API. */
+/** A whole answer as the Gemini API writes it. */
 export function answerOf(
   heading: Heading,
   reply: ChatReply,
@@ -29,15 +29,18 @@ export function answerOf(
   };
 }
 
-/** What every answer and every event says. */
+/** The fields of every answer and every event. */
 export function headOf({ id, model }: Heading): object {
   return { modelVersion: model, responseId: id.replace(/^chatcmpl-/u, '') };
 }
 
-/** One choice, or the next parts of one. Google's clients forget a turn that has no part at all. */
+/**
+ * One choice, or the next parts of one. It always has a part: Google's clients drop a turn without
+ * parts.
+ */
 export function candidate(index: number, parts: readonly object[], more: object): object {
-  const said = parts.length > 0 ? parts : [{ text: '' }];
-  return { content: { role: 'model', parts: said }, ...more, index };
+  const nonEmpty = parts.length > 0 ? parts : [{ text: '' }];
+  return { content: { role: 'model', parts: nonEmpty }, ...more, index };
 }
 
 function partsOf(choice: ChatChoice, showsThoughts: boolean): object[] {
@@ -56,7 +59,7 @@ export function signedPart(thoughtSignature: string): object {
   return { text: '', thoughtSignature };
 }
 
-/** Calls with the state of an upstream that is not Gemini; a part of its own without a call. */
+/** Adds the state of an upstream other than Gemini to the first call, or to a part of its own. */
 export function withState(calls: readonly object[], state: readonly ReasoningDetail[]): object[] {
   if (state.length === 0) return [...calls];
   const thoughtSignature = sealedSignature(state);
@@ -64,14 +67,14 @@ export function withState(calls: readonly object[], state: readonly ReasoningDet
   return first ? [{ ...first, thoughtSignature }, ...others] : [signedPart(thoughtSignature)];
 }
 
-/** A tool call, with the signature that came in its id. */
+/** A tool call, with the signature that its ID contains. */
 export function callPart({ id, function: { name, arguments: args } }: ToolCall): object {
   const thoughtSignature = signatureOf(id);
   const functionCall = { id: plainId(id), name, args: parsed(args) };
   return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) };
 }
 
-/** Arguments are an object here; a text that is none is kept as one field. */
+/** Arguments as an object; text that is not a JSON object becomes the field `arguments`. */
 function parsed(args: string): object {
   try {
     const value: unknown = JSON.parse(args || '{}');
@@ -87,9 +90,9 @@ const FINISHES: Readonly<Record<string, string>> = {
   content_filter: 'SAFETY',
 };
 
-/** A finish reason in the words of this API. */
-export function finishOf(said: string | null | undefined, hasCalls: boolean): string {
-  return FINISHES[finishReason(said, hasCalls)] ?? 'STOP';
+/** A finish reason as this API writes it. */
+export function finishOf(finish_reason: string | null | undefined, hasCalls: boolean): string {
+  return FINISHES[finishReason(finish_reason, hasCalls)] ?? 'STOP';
 }
 
 interface TokenProbability {
@@ -98,24 +101,27 @@ interface TokenProbability {
   top_logprobs?: TokenProbability[];
 }
 
-/** The probabilities of a choice's tokens; nothing where the upstream gave none. */
+/** The log probabilities of a choice's tokens; no fields if the upstream reported none. */
 export function logprobsOf(logprobs: unknown): object {
   const tokens = isRecord(logprobs) ? logprobs['content'] : undefined;
   if (!Array.isArray(tokens) || tokens.length === 0) return {};
   const chosen = tokens as TokenProbability[];
-  const said = ({ token, logprob }: TokenProbability) => ({ token, logProbability: logprob });
+  const probability = ({ token, logprob }: TokenProbability) => ({
+    token,
+    logProbability: logprob,
+  });
   return {
     avgLogprobs: chosen.reduce((sum, { logprob }) => sum + logprob, 0) / chosen.length,
     logprobsResult: {
-      chosenCandidates: chosen.map(said),
+      chosenCandidates: chosen.map(probability),
       topCandidates: chosen.map(({ top_logprobs = [] }) => ({
-        candidates: top_logprobs.map(said),
+        candidates: top_logprobs.map(probability),
       })),
     },
   };
 }
 
-/** The tokens of an answer: thoughts stand beside the others here. */
+/** The usage of an answer. This API counts the tokens of thoughts apart from the others. */
 export function usageOf(usage: TokenUsage): object {
   const { prompt_tokens, completion_tokens, reasoning_tokens = 0, cached_tokens } = usage;
   const thoughts = Math.min(reasoning_tokens, completion_tokens);

@@ -14,10 +14,10 @@ import type { ReasoningDetail } from '../codec.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
 import { refuseDeep } from './openai-messages.js';
 
-/** Stands where a call of another maker has no signature. */
+/** The signature that clients send for a call of another model, which has none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
-/** The turns of a request as messages. Throws `GatewayError` where there is nothing to answer. */
+/** The turns of a request as messages. Throws `GatewayError` if they are empty. */
 export function messagesOf(
   contents: readonly GeminiContent[],
   system: GeminiContent | null | undefined,
@@ -25,7 +25,7 @@ export function messagesOf(
   const reader = new ContentReader();
   const messages = joined(contents).flatMap((content) => reader.read(content));
   if (messages.length === 0) {
-    throw new GatewayError('invalid_request', 'contents must say something.', {
+    throw new GatewayError('invalid_request', 'contents must not be empty.', {
       param: 'contents',
     });
   }
@@ -43,7 +43,7 @@ function instructions(system: GeminiContent | null | undefined): ChatMessage[] {
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** A streamed turn may come back in the pieces that it came in. */
+/** Joins neighbouring turns of the model: a client may send a streamed turn back in pieces. */
 function joined(contents: readonly GeminiContent[]): GeminiContent[] {
   const turns: GeminiContent[] = [];
   for (const { role, parts = [] } of contents) {
@@ -54,7 +54,9 @@ function joined(contents: readonly GeminiContent[]): GeminiContent[] {
   return turns;
 }
 
-/** Reads contents in their order: a result that names no call answers the first one waiting. */
+/**
+ * Reads contents in order. A result without an ID belongs to the first unanswered call of its name.
+ */
 class ContentReader {
   #made = 0;
   readonly #waiting: { id: string; plain: string; name: string }[] = [];
@@ -66,7 +68,7 @@ class ContentReader {
   #assistant(parts: readonly GeminiPart[]): ChatMessage[] {
     if (parts.length === 0) return [];
     const calls = parts.flatMap((part) => this.#callOf(part));
-    const content = textIn(parts.filter(isSaid), '');
+    const content = textIn(parts.filter(isVisible), '');
     const thoughts = textIn(
       parts.filter(({ thought }) => thought),
       '',
@@ -89,7 +91,8 @@ class ContentReader {
     refuseDeep('contents[].parts[].functionCall.args', args);
     this.#made += 1;
     const plain = functionCall.id || `call_${this.#made}`;
-    const signature = thoughtSignature === NO_SIGNATURE ? '' : usual(thoughtSignature ?? '');
+    const signature =
+      thoughtSignature === NO_SIGNATURE ? '' : toStandardBase64(thoughtSignature ?? '');
     const isOwn = signature !== '' && stateIn(signature).length === 0;
     const id = isOwn ? signedId(plain, signature) : plain;
     this.#waiting.push({ id, plain, name });
@@ -106,10 +109,10 @@ class ContentReader {
       const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
       return [{ role: 'tool', tool_call_id: this.#answered(id, name), content }];
     });
-    const said = parts.filter(isSaid).flatMap(partOf);
-    if (said.length === 0) return results;
-    const isText = said.every(({ type }) => type === 'text');
-    const content = isText ? textIn(parts.filter(isSaid), '\n') : said;
+    const visible = parts.filter(isVisible).flatMap(partOf);
+    if (visible.length === 0) return results;
+    const isText = visible.every(({ type }) => type === 'text');
+    const content = isText ? textIn(parts.filter(isVisible), '\n') : visible;
     return [...results, { role: 'user', content }];
   }
 
@@ -120,20 +123,20 @@ class ContentReader {
   }
 }
 
-function isSaid({ thought }: GeminiPart): boolean {
+function isVisible({ thought }: GeminiPart): boolean {
   return thought !== true;
 }
 
 function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
   if (!thoughtSignature) return [];
-  const data = usual(thoughtSignature);
+  const data = toStandardBase64(thoughtSignature);
   const state = stateIn(data);
   if (state.length > 0 || functionCall) return state;
   return [{ type: 'reasoning.encrypted', data, format: GEMINI_FORMAT }];
 }
 
 function partOf(part: GeminiPart): ContentPart[] {
-  const text = saidIn(part);
+  const text = textOf(part);
   return text === '' ? mediaOf(part) : [{ type: 'text', text }];
 }
 
@@ -141,39 +144,39 @@ function partOf(part: GeminiPart): ContentPart[] {
 function mediaOf({ inlineData, fileData }: GeminiMedia): ContentPart[] {
   if (inlineData) {
     const { mimeType, displayName } = inlineData;
-    const data = usual(inlineData.data);
+    const data = toStandardBase64(inlineData.data);
     if (mimeType.startsWith('audio/')) {
-      return [{ type: 'input_audio', input_audio: { data, format: soundOf(mimeType) } }];
+      return [{ type: 'input_audio', input_audio: { data, format: audioFormat(mimeType) } }];
     }
-    return [pictureOrFile(`data:${mimeType};base64,${data}`, mimeType, displayName)];
+    return [imageOrFile(`data:${mimeType};base64,${data}`, mimeType, displayName)];
   }
   if (!fileData) return [];
   const { fileUri, mimeType = '', displayName } = fileData;
-  return [pictureOrFile(fileUri, mimeType, displayName)];
+  return [imageOrFile(fileUri, mimeType, displayName)];
 }
 
-function pictureOrFile(url: string, type: string, filename: string | undefined): ContentPart {
+function imageOrFile(url: string, type: string, filename: string | undefined): ContentPart {
   if (type.startsWith('image/')) return { type: 'image_url', image_url: { url } };
   return { type: 'file', file: { file_data: url, ...(filename && { filename }) } };
 }
 
 /** `audio/x-wav`, `audio/mpeg` and so on as chat completions name them. */
-function soundOf(type: string): string {
+function audioFormat(type: string): string {
   const name = type.slice('audio/'.length).split(';', 1)[0]?.replace(/^x-/u, '').toLowerCase();
   return name === 'mpeg' ? 'mp3' : name || 'mp3';
 }
 
-/** Python's clients write bytes in the alphabet for URLs. */
-function usual(base64: string): string {
+/** Google's Python clients send base64url. */
+function toStandardBase64(base64: string): string {
   return base64.replaceAll('-', '+').replaceAll('_', '/');
 }
 
 function textIn(parts: readonly GeminiPart[], between: string): string {
-  return parts.flatMap((part) => saidIn(part) || []).join(between);
+  return parts.flatMap((part) => textOf(part) || []).join(between);
 }
 
-/** What a part says; what the code of an upstream's own tool was, and gave, is told as text. */
-function saidIn({ text, executableCode: run, codeExecutionResult: result }: GeminiPart): string {
+/** The text of a part. Code that an upstream ran, and its output, become text. */
+function textOf({ text, executableCode: run, codeExecutionResult: result }: GeminiPart): string {
   if (run) return fenced(run.language ?? '', run.code ?? '');
   if (result) return fenced(result.outcome ?? '', result.output ?? '');
   return text ?? '';

@@ -11,7 +11,7 @@ import { CONTENT_SHAPE } from './generate-content-spelling.js';
 import { jsonSchema, toolsOf } from './generate-content-tools.js';
 import { chatWork, foreignFields } from './openai-request.js';
 
-/** Fields that are said in other words below; all others travel or are named as ignored. */
+/** Fields that are translated below. All others are passed on, or named as ignored. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'model',
   'contents',
@@ -21,10 +21,10 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'generationConfig',
 ]);
 
-/** Words of chat completions, which this API does not have. */
+/** Fields of chat completions that this API does not have. */
 const FOREIGN = foreignFields([...TRANSLATED]);
 
-/** How this API calls what a model or its upstream did not take, by its name in the call. */
+/** Maps the name of a field in the call to its name in this API, for ignored fields. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     temperature: 'generationConfig.temperature',
@@ -46,7 +46,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Budgets up to which an effort is meant, in rising order. */
+/** The largest thinking budget that each effort stands for, in rising order. */
 const EFFORTS = [
   { effort: 'none', budget: 0 },
   { effort: 'minimal', budget: 512 },
@@ -54,14 +54,16 @@ const EFFORTS = [
   { effort: 'medium', budget: 8_192 },
 ] as const;
 
-/** The least budget that Anthropic's words for thinking can say. */
+/** The smallest budget of Anthropic's `thinking`. */
 const LEAST_BUDGET = 1_024;
 
-/** A request of the Gemini API as work for a model. Throws `GatewayError` for what it cannot do. */
+/**
+ * A request of the Gemini API as work for a model. Throws `GatewayError` if the model cannot do it.
+ */
 export function contentWork(body: GenerateContentBody, model: Model, stream: boolean): ChatWork {
   const work = chatWork(toCompletion(body, model, stream), model);
   const { includeThoughts } = body.generationConfig?.thinkingConfig ?? {};
-  // A tool of Google's own is refused or travels, so its name is known.
+  // A tool of Google's own is known: it is refused or passed on.
   const unknown = CONTENT_SHAPE.unknownFields(body).filter(
     (name) => !/^tools\[\]\.\w+$/u.test(name),
   );
@@ -101,7 +103,7 @@ function toCompletion(
 function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, unknown> {
   const { maxOutputTokens, candidateCount, stopSequences } = config;
   refuseOthers(config);
-  const said: Record<string, unknown> = {
+  const fields: Record<string, unknown> = {
     max_tokens: maxOutputTokens,
     n: candidateCount,
     temperature: config.temperature,
@@ -116,10 +118,10 @@ function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, u
     response_format: formatOf(config),
     ...thinkingOf(config.thinkingConfig, model),
   };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** What would change the answer, and what chat completions cannot say. */
+/** Refuses settings that would change the answer and that chat completions do not have. */
 function refuseOthers({ responseModalities = [], responseFormat }: GeminiGenerationConfig): void {
   const isMore = responseModalities.some((one) => one.toUpperCase() !== 'TEXT');
   if (!isMore && responseFormat === undefined) return;
@@ -138,7 +140,7 @@ function formatOf(config: GeminiGenerationConfig): object | undefined {
   return responseMimeType === 'application/json' ? { type: 'json_object' } : undefined;
 }
 
-/** Thinking in the first words that the model takes and that can say it. */
+/** Thinking as the first of the fields that the model takes and that can express it. */
 function thinkingOf(
   config: GeminiGenerationConfig['thinkingConfig'],
   { passthrough }: Model,

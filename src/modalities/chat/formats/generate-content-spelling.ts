@@ -3,29 +3,29 @@ import { BodyShape, type Shape } from './body-shape.js';
 
 export const CONTENT_SHAPE = new BodyShape('generate-content');
 
-/** The field that a name means, which may be written in snake_case as well. */
+/** The field of a name, which clients may also write in snake_case. */
 function fieldOf(properties: Record<string, Shape>, name: string): string | undefined {
   const camel = name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
   return [name, camel].find((one) => Object.hasOwn(properties, one));
 }
 
 /**
- * Gives a body the one spelling that the schema knows, in place: this API takes the names of its
- * fields in camelCase and in snake_case, a list of one without its brackets, and null for nothing.
- * What a schema leaves open, such as the arguments of a call, is the client's own and stays.
+ * Normalizes a body in place to the spelling that the schema knows. This API accepts field names in
+ * camelCase and in snake_case, a single entry in place of a list, and null for an absent field.
+ * Values that the schema leaves open, such as the arguments of a call, stay unchanged.
  */
-export function spell(value: unknown, at: Shape = CONTENT_SHAPE.root): unknown {
+export function normalizeSpelling(value: unknown, at: Shape = CONTENT_SHAPE.root): unknown {
   const { items, properties } = CONTENT_SHAPE.part(at);
   if (items) {
     const list = isRecord(value) ? [value] : value;
-    return Array.isArray(list) ? list.map((one) => spell(one, items)) : list;
+    return Array.isArray(list) ? list.map((one) => normalizeSpelling(one, items)) : list;
   }
   if (!isRecord(value) || !properties) return value;
-  for (const [name, said] of Object.entries(value)) {
+  for (const [name, fieldValue] of Object.entries(value)) {
     const field = fieldOf(properties, name);
     if (field === undefined) continue;
-    if (field !== name || said === null) delete value[name];
-    if (said !== null) value[field] = spell(said, properties[field]);
+    if (field !== name || fieldValue === null) delete value[name];
+    if (fieldValue !== null) value[field] = normalizeSpelling(fieldValue, properties[field]);
   }
   return value;
 }

@@ -1,22 +1,22 @@
 import type { ReasoningDetail } from '../codec.js';
 import { isSealed, sealed, unsealed } from './sealed-reasoning.js';
 
-/** Signatures of this form go back to Gemini alone. */
+/** The format of signatures that only Gemini gets back. */
 export const GEMINI_FORMAT = 'google-gemini-v1';
 
-/** Gemini's own signatures among what an upstream demands back. */
+/** The signatures that are Gemini's own. */
 export function ownSignatures(details: readonly ReasoningDetail[]): string[] {
   return details.flatMap(({ format, data }) => (format === GEMINI_FORMAT && data ? [data] : []));
 }
 
-/** What any other upstream demands back. */
+/** The state that is another upstream's. */
 export function othersIn(details: readonly ReasoningDetail[]): ReasoningDetail[] {
   return details.filter(({ format }) => format !== GEMINI_FORMAT);
 }
 
 /**
- * The state of any other upstream as one signature: this API's clients bring those back, and take
- * them for base64. The pieces of one detail, which a stream gives one by one, are joined.
+ * The state of another upstream as one signature, in base64: this API's clients send signatures
+ * back. Joins the pieces of one detail, which a stream delivers one by one.
  */
 export function sealedSignature(details: readonly ReasoningDetail[]): string {
   const whole: ReasoningDetail[] = [];
@@ -34,7 +34,7 @@ function joined(first: ReasoningDetail, next: ReasoningDetail): ReasoningDetail 
   return { ...first, ...next, ...(text !== '' && { text }) };
 }
 
-/** What a signature holds that is not Gemini's own; nothing where it is. */
+/** The state of another upstream in a signature; empty for a signature of Gemini's own. */
 export function stateIn(signature: string): ReasoningDetail[] {
   const text = Buffer.from(signature, 'base64').toString('utf8');
   return isSealed(text) ? unsealed(text) : [];

@@ -21,26 +21,26 @@ interface Choice {
   index: number;
   hasCalls: boolean;
   finish: string | undefined;
-  /** What an upstream that is not Gemini demands back, and no part has carried yet. */
+  /** State of an upstream other than Gemini that was not sent in a part yet. */
   state: ReasoningDetail[];
-  /** The tool call that fragments are still added to. */
+  /** The tool call to which fragments are added. */
   call: (ToolCall & { index: number }) | undefined;
 }
 
-/** How a client asked for its stream. */
+/** The form of the stream that the client asked for. */
 export interface ContentWords {
   as: 'events' | 'list';
-  /** Whether it asked for the model's thoughts. */
+  /** Whether the client asked for the model's thoughts. */
   thoughts: boolean;
 }
 
-/** One list in JSON: white space says nothing in it. */
+/** The answer as one JSON list, in which white space has no meaning. */
 const LIST: StreamWire = { content_type: 'application/json; charset=utf-8', keep_alive: '\n' };
 
 /**
- * Turns the pieces of a streamed answer into answers of their own, as events or as the entries of
- * one list. Tool calls go out whole: this API has no pieces of arguments. The last answer alone has
- * a finish reason, which is all that tells the client of the end.
+ * Writes deltas as partial answers, as events or as the entries of one list. Tool calls are sent
+ * whole: this API has no pieces of arguments. Only the last answer has a finish reason, by which
+ * the client knows the end.
  */
 export class ContentWriter extends EventWriter {
   readonly breaks = true;
@@ -92,11 +92,11 @@ export class ContentWriter extends EventWriter {
     const parts: object[] = [];
     const { content, reasoning_content, reasoning_details = [], finish_reason } = piece;
     if (this.shown.reasoning && this.words.thoughts && reasoning_content) {
-      this.heard(reasoning_content, choice.index);
+      this.delivered(reasoning_content, choice.index);
       parts.push({ text: reasoning_content, thought: true });
     }
     if (content) {
-      this.heard(content, choice.index);
+      this.delivered(content, choice.index);
       parts.push(...this.#endCall(choice), { text: content });
     }
     if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
@@ -112,7 +112,7 @@ export class ContentWriter extends EventWriter {
     const ended: object[] = [];
     for (const { index, id = '', function: called } of tool_calls) {
       const { name = '', arguments: args = '' } = called;
-      this.heard(name + args, choice.index);
+      this.delivered(name + args, choice.index);
       choice.hasCalls = true;
       if (choice.call?.index !== index) {
         ended.push(...this.#endCall(choice));

@@ -5,7 +5,7 @@ const MEDIA: TextFields = {
   fileData: { mimeType: 'kept', fileUri: 'kept' },
 };
 
-/** Thoughts that are signed go back to their upstream as they came. */
+/** Signed thoughts must go back to their upstream unchanged. */
 const part: ShapeOf = ({ thought, thoughtSignature }) =>
   thought === true && thoughtSignature ? { ...PART, text: 'sealed' } : PART;
 
@@ -18,12 +18,12 @@ const PART: TextFields = {
   codeExecutionResult: { id: 'kept', outcome: 'kept' },
 };
 
-/** The texts of a body of the Gemini API. */
+/** Locates the texts of a body of the Gemini API. */
 export const CONTENT_TEXTS: TextFields = {
   model: 'kept',
   contents: { parts: part },
   systemInstruction: { parts: part },
-  // Descriptions and schemas of functions are read by the model, so they are texts.
+  // The model reads descriptions and schemas of functions, so they are texts.
   tools: { functionDeclarations: { name: 'kept' } },
   toolConfig: 'kept',
   generationConfig: {

@@ -13,8 +13,8 @@ import { refuseDeep } from './openai-messages.js';
 const FUNCTIONS = 'functionDeclarations';
 
 /**
- * The tools of a request and the choice among them. Throws `GatewayError` for a tool of Google's
- * own that the model does not list: the upstream runs it, and charges for it beside the tokens.
+ * The tools of a request and its tool choice. Throws `GatewayError` for a tool of Google's own that
+ * the model does not list: the upstream runs such a tool, and charges for it beside the tokens.
  */
 export function toolsOf(
   { tools, toolConfig }: GenerateContentBody,
@@ -46,7 +46,9 @@ function entriesOf(tool: GeminiTool, at: string, model: Model): ToolEntry[] {
   return [...functions, ...own.map(([name, value]) => ownTool(name, value, at, model))];
 }
 
-/** A tool that the upstream runs: `googleSearch` here is the type `google_search` of chat. */
+/**
+ * A tool that the upstream runs. `googleSearch` of this API is the type `google_search` of chat.
+ */
 function ownTool(name: string, value: unknown, at: string, model: Model): ToolEntry {
   const type = name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
   if (model.tool_types?.has(type)) return { type, ...(isRecord(value) && { [type]: value }) };
@@ -71,20 +73,20 @@ function functionOf(declared: GeminiFunction, at: string): ToolEntry {
   };
 }
 
-function nameOf({ function: said }: ToolEntry): { name?: unknown } {
-  return isRecord(said) ? { name: said['name'] } : {};
+function nameOf({ function: declared }: ToolEntry): { name?: unknown } {
+  return isRecord(declared) ? { name: declared['name'] } : {};
 }
 
 function isNamed(tool: ToolEntry, names: readonly string[]): boolean {
   return tool.type !== 'function' || names.some((name) => name === nameOf(tool).name);
 }
 
-/** Words of the older schemas that JSON Schema does not have. */
+/** Keywords of this API's schemas that JSON Schema does not have. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['nullable', 'propertyOrdering', 'example']);
-/** Numbers that may be written as texts, as this API does with those of 64 bits. */
+/** Keywords whose number may be a string, as this API writes 64-bit integers. */
 const COUNTS = /^(?:min|max)(?:Items|Length|Properties)$/u;
 
-/** A schema of this API's own kind, with types in capitals and `nullable`, as JSON Schema. */
+/** Translates a schema of this API, with types in capitals and `nullable`, to JSON Schema. */
 export function jsonSchema(schema: object, param: string): object {
   refuseDeep(param, schema);
   return converted(schema) as object;

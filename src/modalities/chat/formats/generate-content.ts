@@ -6,21 +6,21 @@ import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
 import { answerOf, errorOf } from './generate-content-answer.js';
 import { contentWork } from './generate-content-request.js';
-import { spell } from './generate-content-spelling.js';
+import { normalizeSpelling } from './generate-content-spelling.js';
 import { CONTENT_TEXTS } from './generate-content-texts.js';
 import { geminiModels } from './model-lists.js';
 import { ContentWriter } from './generate-content-stream.js';
 
-/** The Gemini API, as Google's SDKs and its command line speak it, for every chat model. */
+/** The Gemini API, for Google's SDKs and the Gemini CLI, with every chat model. */
 export const generateContent = contentFormat('generate-content', 'generateContent', false);
-/** The same as a stream of answers with the next pieces: events, or without `alt=sse` one list. */
+/** The same as a stream of partial answers: events, or one list without `alt=sse`. */
 export const streamGenerateContent = contentFormat(
   'stream-generate-content',
   'streamGenerateContent',
   true,
 );
 
-/** A prompt that is counted and not answered. */
+/** Counts the tokens of a prompt. */
 export const countContentTokens: ChatFormat = {
   ...generateContent,
   name: 'count-content-tokens',
@@ -31,22 +31,22 @@ export const countContentTokens: ChatFormat = {
     status: 200,
     content: { 'application/json': 'count-content-tokens#/$defs/answer' },
   },
-  spell: spellCounted,
+  normalize: normalizeCounted,
   count: (totalTokens) => ({ totalTokens }),
 };
 
-/** The whole request may stand in a field of its own. */
-function spellCounted(body: unknown): unknown {
+/** Normalizes a body whose request may be nested in a field of its own. */
+function normalizeCounted(body: unknown): unknown {
   if (!isRecord(body)) return body;
   for (const name of ['generateContentRequest', 'generate_content_request']) {
-    const { [name]: whole } = body;
-    if (isRecord(whole)) Object.assign(body, whole);
+    const { [name]: request } = body;
+    if (isRecord(request)) Object.assign(body, request);
     delete body[name];
   }
-  return spell(body);
+  return normalizeSpelling(body);
 }
 
-/** Where clients of the API's stable version ask for the same. */
+/** The same endpoints under the path of the API's stable version. */
 export const stableContentEndpoints: readonly DefaultEndpoint[] = [
   generateContent,
   streamGenerateContent,
@@ -78,10 +78,10 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
         ...(streams && { 'application/json': 'stream-generate-content#/$defs/list' }),
       },
     },
-    spell,
+    normalize: normalizeSpelling,
     texts: CONTENT_TEXTS,
     modelOf: (_, { model = '' }) => model,
-    // The schema vouches for the body: its type is made from it.
+    // The body was validated, and its type is generated from the schema.
     read: (body, model) => contentWork(body as GenerateContentBody, model, streams),
     write: (heading, reply, bill, work) => answerOf(heading, reply, bill, !work.hides_thoughts),
     stream: (heading, shown, work, asked) => {

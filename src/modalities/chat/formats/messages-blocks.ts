@@ -15,38 +15,38 @@ import type {
 import type { ReasoningDetail } from '../codec.js';
 import { unsealed } from './sealed-reasoning.js';
 
-/** Reasoning of this form goes back to Claude alone. */
+/** The format of reasoning that only Claude gets back. */
 export const CLAUDE_FORMAT = 'anthropic-claude-v1';
 
-/** What a conversation is read for: what its model can take, and what is left out for it. */
+/** The state of reading a conversation: its model, and the names of the parts left out. */
 export interface Reader {
   model: Model;
   ignored: Set<string>;
-  /** Set where something is told in other words because the model cannot see it. */
+  /** Set if a part that the model cannot see was replaced by a text. */
   hides?: boolean;
 }
 
-/** A message in the words of chat completions. */
+/** Translates a message into messages of chat completions. */
 export function messagesOf({ role, content }: MessagesMessage, reader: Reader): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }];
   if (role === 'assistant') return [assistantOf(content, reader)];
-  // The results of tools come before anything else that the user says, and their images after.
+  // Tool results come before the other content of the user, and their images after.
   const results = content.filter(({ type }) => type === 'tool_result');
-  const rest = content.filter((block) => block.type !== 'tool_result' && isSaidBy(role, block));
+  const rest = content.filter((block) => block.type !== 'tool_result' && isAllowedIn(role, block));
   noteOthers(role, content, reader);
   const read = results.map((block) => resultOf(block, reader));
-  const said = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
+  const content_parts = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
   const messages = read.map(({ message }) => message);
-  return said.length === 0 && results.length > 0
+  return content_parts.length === 0 && results.length > 0
     ? messages
-    : [...messages, { role, content: plainest(said) }];
+    : [...messages, { role, content: simplified(content_parts) }];
 }
 
-/** What an assistant alone says. */
+/** Blocks that only an assistant has. */
 const THOUGHTS_AND_CALLS = new Set(['thinking', 'redacted_thinking', 'tool_use']);
 
-/** Whether a block can stand in a message of that role: others go nowhere, and are named. */
-export function isSaidBy(role: MessagesMessage['role'], { type }: MessagesBlock): boolean {
+/** Whether a message of that role may have the block. Others are left out and named as ignored. */
+export function isAllowedIn(role: MessagesMessage['role'], { type }: MessagesBlock): boolean {
   const isOwn = THOUGHTS_AND_CALLS.has(type);
   return role === 'assistant' ? isOwn || type === 'text' : !isOwn;
 }
@@ -57,7 +57,7 @@ function noteOthers(
   { ignored }: Reader,
 ): void {
   for (const block of blocks) {
-    if (!isSaidBy(role, block)) ignored.add(`messages[].content[].${headerSafe(block.type)}`);
+    if (!isAllowedIn(role, block)) ignored.add(`messages[].content[].${headerSafe(block.type)}`);
   }
 }
 
@@ -95,7 +95,7 @@ function callOf({ id = '', name = '', input = {} }: MessagesBlock): ToolCallPart
 
 interface Result {
   message: ChatMessage;
-  /** What stands behind the message, since most upstreams take text alone in it. */
+  /** Images and files for the next message, as most upstreams take only text in a tool message. */
   media: ContentPart[];
 }
 
@@ -110,14 +110,14 @@ function resultOf(block: MessagesBlock, reader: Reader): Result {
   const message: ChatMessage = {
     role: 'tool',
     tool_call_id: tool_use_id,
-    content: plainest(texts),
+    content: simplified(texts),
     ...(cache_control && { cache_control }),
   };
   if (media.length === 0) return { message, media };
   return { message, media: [textPart(`The result of the tool call ${tool_use_id}:`), ...media] };
 }
 
-/** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
+/** Replaces a part of a tool result that the model cannot see by a text that says so. */
 function shownPart(part: ContentPart, reader: Reader): ContentPart {
   const { capabilities } = reader.model;
   const hidden =
@@ -133,11 +133,11 @@ function shownPart(part: ContentPart, reader: Reader): ContentPart {
 }
 
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
-  return typeof content === 'string' ? content : plainest(content.flatMap(partsOf));
+  return typeof content === 'string' ? content : simplified(content.flatMap(partsOf));
 }
 
-/** One text without a mark on it stays a string, which every upstream takes. */
-function plainest(parts: ContentPart[]): string | ContentPart[] {
+/** Plain texts without a cache mark become a string, which every upstream accepts. */
+function simplified(parts: ContentPart[]): string | ContentPart[] {
   const isPlain = parts.every((part) => part.type === 'text' && part.cache_control === undefined);
   if (!isPlain) return parts;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
@@ -159,8 +159,8 @@ function partsOf(block: MessagesBlock): ContentPart[] {
     return [textPart(`The tool ${tool_name} can be called now.`, mark)];
   }
   if (type === 'search_result') {
-    const said = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
-    return [textPart(said.filter(Boolean).join('\n'), mark)];
+    const texts = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
+    return [textPart(texts.filter(Boolean).join('\n'), mark)];
   }
   return [textPart(block.text ?? textOf(content ?? {}), mark)];
 }
@@ -187,7 +187,9 @@ function documentOf(
   ];
 }
 
-/** Throws `GatewayError` for an ID: the file is another API's, and not one client's own. */
+/**
+ * The URL of a source. Throws `GatewayError` for the ID of a file, which only its own API knows.
+ */
 function urlOf({ type, url, media_type = '', data = '' }: MessagesSource): string {
   if (type === 'file') {
     const message = 'An image by the ID of a file cannot be read here: send its bytes or a URL.';
@@ -196,7 +198,7 @@ function urlOf({ type, url, media_type = '', data = '' }: MessagesSource): strin
   return url ?? `data:${media_type};base64,${data}`;
 }
 
-/** All text in a value of any other form. */
+/** All text in a value of any shape. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(textOf).join('\n');

@@ -1,6 +1,6 @@
-/** How upstreams say that a prompt is too long, alone or with the output asked for. */
-const SAYINGS: readonly RegExp[] = [
-  // Claude's own words.
+/** Error messages of upstreams for a prompt that is too long, alone or with the output limit. */
+const MESSAGES: readonly RegExp[] = [
+  // Claude's own messages.
   /exceed context limit: (?<prompt>\d{1,9}) \+ (?<output>\d{1,9}) > (?<most>\d{1,9})/iu,
   /prompt is too long: (?<prompt>\d{1,9}) tokens > (?<most>\d{1,9})/iu,
   // "maximum context length is C tokens. However, you requested T tokens (A in the messages, B in
@@ -22,11 +22,11 @@ const SAYINGS: readonly RegExp[] = [
 ];
 
 /**
- * A prompt that is too long in the very words at which Claude Code mends its request: it asks for
- * fewer output tokens where those are the reason, and else sums its conversation up.
+ * The message for a prompt that is too long, in the exact wording that Claude Code recognizes. It
+ * then asks for fewer output tokens if those are the reason, else it summarizes its conversation.
  */
 export function contextWords(message: string): string {
-  const sizes = SAYINGS.map((saying) => saying.exec(message)?.groups).find(Boolean);
+  const sizes = MESSAGES.map((pattern) => pattern.exec(message)?.groups).find(Boolean);
   if (!sizes) {
     return /prompt is too long/iu.test(message) ? message : `prompt is too long: ${message}`;
   }

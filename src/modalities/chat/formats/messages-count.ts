@@ -3,11 +3,11 @@ import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
 import { messages } from './messages.js';
 
-/** The prompt of a message, which is counted and not answered. */
+/** Counts the tokens of a prompt of the Messages API. */
 export const messagesCount: ChatFormat = {
   ...messages,
   name: 'messages-count',
-  // A prompt is counted whatever its answer may have.
+  // The output limit does not matter for counting, and may be above the model's.
   read: (body, model, headers) => {
     const { max_tokens: _, ...prompt } = body as MessagesBody;
     return messages.read(prompt, model, headers);

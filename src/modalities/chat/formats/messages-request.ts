@@ -9,21 +9,23 @@ import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { MessagesOriginal } from '../codec.js';
 import { BodyShape } from './body-shape.js';
-import { contentOf, isSaidBy, messagesOf, type Reader } from './messages-blocks.js';
+import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
 import { refuseDeep } from './openai-messages.js';
 
-/** The header in which a client asks for features that are not general yet. */
+/** The header in which clients ask for beta features. */
 export const BETAS = 'anthropic-beta';
 
-/** Stands in the list of tools for those that a client loads later; it cannot be called. */
+/**
+ * A placeholder in the list of tools for those that the client loads later. It cannot be called.
+ */
 const PLACEHOLDER = 'DeferredToolPlaceholder';
 
 /** Fields with the same name and meaning in chat completions. */
 const SAME = ['model', 'max_tokens', 'stream', 'temperature', 'top_p'];
 
-/** Fields that are said in other words below. */
+/** Fields that are translated below. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'system',
   'messages',
@@ -37,7 +39,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 
 const FOREIGN = foreignFields([...SAME, ...TRANSLATED]);
 
-/** The words of chat completions for what this API calls otherwise. */
+/** Maps names of fields in chat completions to this API's, for ignored fields. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['stop', 'stop_sequences'],
   ['user', 'metadata.user_id'],
@@ -46,30 +48,35 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
   ['messages[].cache_control', 'messages[].content[].cache_control'],
 ]);
-/** The same where an effort is what a budget of thinking comes nearest to. */
+/** The same if the effort was derived from a thinking budget. */
 const WORDS_OF_BUDGET = new Map([...WORDS, ['reasoning_effort', 'thinking']]);
 
 const SHAPE = new BodyShape('messages');
 
-/** The budget of thinking up to which an effort is meant, where a model takes efforts alone. */
+/** The largest thinking budget that each effort stands for, for a model that takes only efforts. */
 const EFFORTS = [
   { effort: 'low', budget_tokens: 4_096 },
   { effort: 'medium', budget_tokens: 16_384 },
 ] as const;
 
-/** A request in the words of chat completions, and the names of what is left out. */
+/** A request as chat completions, and the names of the fields that are left out. */
 export interface Translated {
   completion: ChatCompletionBody;
   ignored: ReadonlySet<string>;
-  /** What the client calls a field of the completion otherwise. */
+  /** Maps names of fields of the completion to the client's. */
   words: ReadonlyMap<string, string>;
-  /** Whether the client's own words say no more than that, so that they may go out as well. */
+  /**
+   * Whether the original request has no more content than the completion, so that it may be sent.
+   */
   is_whole: boolean;
 }
 
-/** A request of the Messages API in the words of chat completions. */
+/**
+ * Translates a request of the Messages API to chat completions. Throws `GatewayError` for deep
+ * nesting.
+ */
 export function toCompletion(body: MessagesBody, model: Model): Translated {
-  // Blocks go to Claude as they are, and nothing that deep could be written down again.
+  // Blocks go to Claude unchanged, and JSON.stringify overflows the stack at such a depth.
   refuseDeep('messages', body.messages);
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
   const ignored = new Set<string>();
@@ -88,9 +95,9 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     response_format: formatOf(output_config?.format),
     user: metadata?.user_id,
   };
-  const said = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
   const completion = {
-    ...Object.fromEntries([...same, ...said]),
+    ...Object.fromEntries([...same, ...given]),
     model: body.model,
     messages: [
       ...(system?.length ? [{ role: 'system' as const, content: contentOf(system) }] : []),
@@ -112,11 +119,14 @@ function isReal({ name }: MessagesTool): boolean {
   return name !== PLACEHOLDER;
 }
 
-/** A tool that is to be loaded later is offered at once: no other wire knows of it. */
+/**
+ * Translates a tool. A tool that is to be loaded later is offered at once, as other APIs have no
+ * such tools.
+ */
 function toolOf(tool: MessagesTool, ignored: Set<string>): ToolEntry {
   const { type, name, description, input_schema, strict, input_examples, ...rest } = tool;
   const { cache_control, eager_input_streaming: _, defer_loading: _later, ...more } = rest;
-  // A tool that the upstream runs itself keeps its form: a model lists the types that it takes.
+  // A tool that the upstream runs stays unchanged: the model lists the types that it accepts.
   if (type && type !== 'custom') return { type, name, ...rest } as ToolEntry;
   for (const extra of Object.keys(more)) ignored.add(`tools[].${extra}`);
   const examples = input_examples?.length && !strict ? { examples: input_examples } : {};
@@ -143,24 +153,24 @@ function choiceOf(choice: MessagesBody['tool_choice']): Record<string, unknown> 
   };
 }
 
-/** Thinking as it is where the model takes it so, else as the effort that comes nearest. */
+/** Thinking unchanged if the model accepts it, else as the nearest effort. */
 function thinkingOf(
   { thinking, output_config }: MessagesBody,
   { passthrough }: Model,
   ignored: Set<string>,
 ): Record<string, unknown> {
   const effort = output_config?.effort ?? undefined;
-  const said =
+  const given =
     effort === undefined ? {} : { reasoning_effort: effort === 'max' ? 'xhigh' : effort };
-  if (!thinking) return said;
+  if (!thinking) return given;
   if (passthrough.has('thinking') || !passthrough.has('reasoning_effort')) {
-    return { ...said, thinking };
+    return { ...given, thinking };
   }
-  // An effort says nothing of what is shown: thoughts are shown as they come.
+  // An effort cannot hide thoughts: they are shown.
   if (thinking.display === 'omitted') ignored.add('thinking.display');
   if (thinking.type === 'disabled') return { reasoning_effort: 'none' };
   const { budget_tokens } = thinking;
-  if (effort !== undefined || budget_tokens === undefined) return said;
+  if (effort !== undefined || budget_tokens === undefined) return given;
   const near = EFFORTS.find((one) => budget_tokens <= one.budget_tokens);
   return { reasoning_effort: near?.effort ?? 'high' };
 }
@@ -171,14 +181,14 @@ function formatOf(format: NonNullable<MessagesBody['output_config']>['format']):
   return { type: 'json_schema', json_schema };
 }
 
-/** What an upstream with the same words can be told as it was said. */
+/** The parts of the request that go unchanged to an upstream with the same API. */
 export function originalOf(body: MessagesBody, headers: RequestHeaders): MessagesOriginal {
   const { system, messages, tools, output_config } = body;
   return {
     system:
       typeof system === 'string'
         ? [{ type: 'text', text: system }]
-        : (system ?? []).filter((block) => isSaidBy('system', block)),
+        : (system ?? []).filter((block) => isAllowedIn('system', block)),
     messages: messages.map(withoutForeign),
     tools: tools ?? [],
     effort: output_config?.effort ?? undefined,
@@ -193,12 +203,12 @@ function betasIn(headers: RequestHeaders): string[] {
   return asked.filter((name) => /^[\w.-]{1,100}$/u.test(name));
 }
 
-/** Thoughts of other models, without a signature or with a sealed one, are no one else's. */
+/** Removes thoughts of other models: those without a signature, or with a sealed one. */
 function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
   if (typeof content === 'string') return { role, content };
   return {
     role,
-    content: content.filter((block) => isSaidBy(role, block) && !isForeign(block)),
+    content: content.filter((block) => isAllowedIn(role, block) && !isForeign(block)),
   };
 }
 

@@ -8,7 +8,7 @@ import { CLAUDE_FORMAT } from './messages-blocks.js';
 import { finishReason } from './openai-answer.js';
 import { sealed } from './sealed-reasoning.js';
 
-/** The parts of events that whole answers and errors have too. */
+/** Writers of the parts that events share with whole answers and errors. */
 export interface MessagesWords {
   usageOf(usage: Bill['usage']): object;
   errorOf(error: GatewayError): object;
@@ -20,22 +20,22 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-/** How an answer ended, in the words of this format. */
+/** The stop reason of an answer, as this API writes it. */
 export function ending(
-  said: string | null | undefined,
+  finish_reason: string | null | undefined,
   hasToolCalls: boolean,
   stop_sequence: string | undefined,
 ): { stop_reason: string; stop_sequence: string | null } {
   if (stop_sequence !== undefined) return { stop_reason: 'stop_sequence', stop_sequence };
-  const stop_reason = STOP_REASONS[finishReason(said, hasToolCalls)] ?? 'end_turn';
+  const stop_reason = STOP_REASONS[finishReason(finish_reason, hasToolCalls)] ?? 'end_turn';
   return { stop_reason, stop_sequence: null };
 }
 
 /**
- * State of a model's reasoning as a client brings it back: Claude's own as it is, all other sealed,
- * so that Claude is never shown it and its own upstream gets it whole.
+ * The state of reasoning as the client gets it, to send it back. Claude's own stays as it is. Other
+ * state is sealed, so that Claude never gets it and its own upstream gets it complete.
  */
-export function carried(detail: ReasoningDetail, own: string): string {
+export function carriedState(detail: ReasoningDetail, own: string): string {
   if (detail.format === CLAUDE_FORMAT) return own;
   const { text: _, ...rest } = detail;
   return sealed([rest]);
@@ -46,8 +46,8 @@ type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
 const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
- * Turns the pieces of a streamed answer into the events of the Messages API: content blocks one
- * after another, each opened and closed, then the stop reason with all of the usage.
+ * Writes deltas as events of the Messages API: content blocks one after another, each with a start
+ * and a stop, then the stop reason with the usage.
  */
 export class MessagesWriter extends EventWriter {
   #hasBegun = false;
@@ -86,7 +86,7 @@ export class MessagesWriter extends EventWriter {
       if (reasoning_content) events += this.#thinking(reasoning_content);
       for (const detail of reasoning_details ?? []) events += this.#detail(detail);
     }
-    if (content) events += this.#say(content);
+    if (content) events += this.#writeText(content);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     if (piece.stop_sequence !== undefined) this.#sequence = piece.stop_sequence;
@@ -101,37 +101,37 @@ export class MessagesWriter extends EventWriter {
     return namedEvent('message_start', { message });
   }
 
-  #say(text: string): string {
-    this.heard(text);
+  #writeText(text: string): string {
+    this.delivered(text);
     const opened = this.#openAs({ type: 'text' }, { type: 'text', text: '' });
     return opened + this.#delta({ type: 'text_delta', text });
   }
 
   #thinking(thinking: string): string {
-    this.heard(thinking);
+    this.delivered(thinking);
     const block = { type: 'thinking', thinking: '', signature: '' };
     return (
       this.#openAs({ type: 'thinking' }, block) + this.#delta({ type: 'thinking_delta', thinking })
     );
   }
 
-  /** The text of a detail came as the reasoning already; its signature closes the block. */
+  /** The text of a detail was already sent as reasoning; its signature ends the block. */
   #detail(detail: ReasoningDetail): string {
     const { type, data, signature } = detail;
     if (type === 'reasoning.encrypted' && data !== undefined) {
-      const block = { type: 'redacted_thinking', data: carried(detail, data) };
+      const block = { type: 'redacted_thinking', data: carriedState(detail, data) };
       return this.#close() + this.#start(block) + this.#stop();
     }
     if (signature === undefined) return '';
     const block = { type: 'thinking', thinking: '', signature: '' };
     const opened = this.#openAs({ type: 'thinking' }, block);
-    const signed = { type: 'signature_delta', signature: carried(detail, signature) };
+    const signed = { type: 'signature_delta', signature: carriedState(detail, signature) };
     return opened + this.#delta(signed) + this.#close();
   }
 
   #callOn({ index, id, function: { name, arguments: args } }: ToolCallFragment): string {
     let events = '';
-    this.heard(`${name ?? ''}${args ?? ''}`);
+    this.delivered(`${name ?? ''}${args ?? ''}`);
     if (index >= this.#calls) {
       this.#calls = index + 1;
       events += this.#close() + this.#start({ type: 'tool_use', id, name, input: {} });
@@ -142,7 +142,7 @@ export class MessagesWriter extends EventWriter {
     return args ? events + this.#delta({ type: 'input_json_delta', partial_json: args }) : events;
   }
 
-  /** Goes on with the open block where it is of the same type, else opens another. */
+  /** Continues the open block if it has the same type, else starts another. */
   #openAs(block: Block, content_block: object): string {
     if (this.#open?.type === block.type) return '';
     const events = this.#close() + this.#start(content_block);

@@ -5,7 +5,7 @@ const source: ShapeOf = ({ type }) => {
   return type === 'content' ? { content: block } : 'kept';
 };
 
-/** Claude refuses thinking that it has signed and that has changed since. */
+/** Claude refuses signed thinking that was changed. */
 const block: ShapeOf = ({ type, signature }) => (type === 'thinking' && signature ? SIGNED : BLOCK);
 const SIGNED: TextFields = { thinking: 'sealed', signature: 'kept' };
 
@@ -23,12 +23,12 @@ const BLOCK: TextFields = {
   content: block,
 };
 
-/** The texts of a body of the Messages API. */
+/** Locates the texts of a body of the Messages API. */
 export const MESSAGES_TEXTS: TextFields = {
   model: 'kept',
   system: block,
   messages: { content: block },
-  // Descriptions and schemas of tools are read by the model, so they are texts.
+  // The model reads descriptions and schemas of tools, so they are texts.
   tools: { name: 'kept', input_examples: 'data', cache_control: 'kept' },
   tool_choice: 'kept',
   thinking: 'kept',

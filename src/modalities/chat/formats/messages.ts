@@ -8,12 +8,12 @@ import type { Heading } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { contextWords } from './messages-context.js';
 import { anthropicModels } from './model-lists.js';
-import { carried, ending, MessagesWriter } from './messages-stream.js';
+import { carriedState, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
 import { chatWork } from './openai-request.js';
 
-/** Anthropic's Messages API, as its SDKs and Claude Code speak it, for every chat model. */
+/** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
 export const messages: ChatFormat = {
   name: 'messages',
   key_header: 'x-api-key',
@@ -35,13 +35,13 @@ export const messages: ChatFormat = {
   texts: MESSAGES_TEXTS,
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers) => {
-    // The schema vouches for the body: its type is made from it.
-    const said = body as MessagesBody;
-    refuseTooMany(said, model);
-    const { completion, ignored, words, is_whole } = toCompletion(said, model);
+    // The body was validated, and its type is generated from the schema.
+    const request = body as MessagesBody;
+    refuseTooMany(request, model);
+    const { completion, ignored, words, is_whole } = toCompletion(request, model);
     const work = chatWork(completion, model);
-    const own = is_whole ? { original: originalOf(said, headers) } : {};
-    const { type = 'disabled' } = said.thinking ?? {};
+    const own = is_whole ? { original: originalOf(request, headers) } : {};
+    const { type = 'disabled' } = request.thinking ?? {};
     return {
       ...work,
       call: { ...work.call, ...own },
@@ -55,7 +55,10 @@ export const messages: ChatFormat = {
   error: errorOf,
 };
 
-/** In the very words at which Claude Code asks again with as many tokens as there may be. */
+/**
+ * Refuses too many output tokens in the exact wording that Claude Code recognizes: it then asks
+ * again with the largest limit allowed.
+ */
 function refuseTooMany({ max_tokens = 0 }: MessagesBody, { limits }: Model): void {
   const most = limits.max_tokens ?? Infinity;
   if (max_tokens <= most) return;
@@ -93,14 +96,14 @@ function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }:
   ];
 }
 
-/** The signed blocks as they came, or all of the reasoning in one without a signature. */
+/** The signed blocks unchanged, or all of the reasoning in one block without a signature. */
 function thinkingOf(details: readonly ReasoningDetail[], text: string | undefined): object[] {
   const blocks = details.flatMap((detail): object[] => {
     const { type, text: thinking, signature, data } = detail;
     if (type === 'reasoning.encrypted') {
-      return data ? [{ type: 'redacted_thinking', data: carried(detail, data) }] : [];
+      return data ? [{ type: 'redacted_thinking', data: carriedState(detail, data) }] : [];
     }
-    const proof = signature ? carried(detail, signature) : '';
+    const proof = signature ? carriedState(detail, signature) : '';
     return thinking || proof
       ? [{ type: 'thinking', thinking: thinking ?? '', signature: proof }]
       : [];
@@ -109,7 +112,7 @@ function thinkingOf(details: readonly ReasoningDetail[], text: string | undefine
   return [{ type: 'thinking', thinking: text, signature: '' }, ...blocks];
 }
 
-/** Arguments are an object here; a text that is none is kept as one field. */
+/** Arguments as an object; text that is not a JSON object becomes the field `arguments`. */
 function parsed(args: string): object {
   try {
     const value: unknown = JSON.parse(args);
@@ -120,7 +123,7 @@ function parsed(args: string): object {
   return { arguments: args };
 }
 
-/** The prompt by its classes: each token stands in one of them alone. */
+/** The usage as this API writes it: each token of the prompt counts in one class only. */
 function usageOf({
   prompt_tokens,
   completion_tokens,
@@ -135,7 +138,7 @@ function usageOf({
   };
 }
 
-/** Words of this API for errors whose type is another in the gateway's own. */
+/** Error types of this API that differ from the gateway's. */
 const TYPES: Readonly<Record<string, string>> = {
   insufficient_balance_error: 'billing_error',
   unavailable_error: 'overloaded_error',

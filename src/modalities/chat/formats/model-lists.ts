@@ -1,9 +1,12 @@
 import type { Model } from '../../../core/model.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
-import type { ModelWords } from '../../../pipeline/model-words.js';
+import type { ModelListFormat } from '../../../pipeline/model-list-format.js';
 
-/** Anthropic's list, whose entries are those of the contract too: many clients send its headers. */
-export const anthropicModels: ModelWords = {
+/**
+ * Anthropic's list. Its entries also have the fields of the contract, as many other clients send
+ * Anthropic's headers.
+ */
+export const anthropicModels: ModelListFormat = {
   known_by: ['anthropic-version', 'x-api-key'],
   schema: 'anthropic-models',
   one: anthropicModel,
@@ -32,8 +35,8 @@ function anthropicModel({ id, created, owner, limits }: Model): object {
 
 const METHODS = ['generateContent', 'streamGenerateContent', 'countTokens'];
 
-/** Google's list. What a model is not capable of it has no method for. */
-export const geminiModels: ModelWords = {
+/** Google's list. A model without the capability `chat` has no methods. */
+export const geminiModels: ModelListFormat = {
   known_by: ['x-goog-api-key'],
   schema: 'gemini-models',
   one: geminiModel,
@@ -52,7 +55,7 @@ function geminiModel({ id, limits, capabilities }: Model): object {
   };
 }
 
-/** Where clients of one family alone ask; under `/v1` their headers tell them from others. */
+/** Paths that only clients of one API use. Under `/v1` their headers identify them. */
 export const modelEndpoints: readonly DefaultEndpoint[] = [
   ...below('/v1beta', 'gemini', 'generate-content'),
   ...below('/openai/v1', 'openai', 'openai-chat'),

@@ -8,7 +8,7 @@ import { TOOL_CALLS, type CallWords } from './openai-calls.js';
 
 const CONTRACT = new Set(['stop', 'length', 'content_filter']);
 
-/** Words that upstreams use beside the contract's own. */
+/** Finish reasons of upstreams that are not the contract's. */
 const SYNONYMS = new Map([
   ['model_length', 'length'],
   ['max_tokens', 'length'],
@@ -17,16 +17,16 @@ const SYNONYMS = new Map([
 ]);
 
 /**
- * An upstream's finish reason in the contract's words (specification 2.4). `tool_calls`, or the
- * client's own word for it, is said where tool calls were given and not cut short, whatever the
- * upstream says, and nowhere else.
+ * Maps an upstream's finish reason to one of the contract's (specification 2.4). An answer with
+ * tool calls that was not cut short has `calling` (`tool_calls`), and no other answer has it,
+ * whatever the upstream reports.
  */
 export function finishReason(
-  said: string | null | undefined,
+  upstream_reason: string | null | undefined,
   hasToolCalls: boolean,
   calling = TOOL_CALLS.finish_reason,
 ): string {
-  const word = (said ?? 'stop').toLowerCase();
+  const word = (upstream_reason ?? 'stop').toLowerCase();
   const known = SYNONYMS.get(word) ?? (CONTRACT.has(word) ? word : 'stop');
   return known === 'stop' && hasToolCalls ? calling : known;
 }
@@ -62,7 +62,7 @@ function choiceBody(choice: ChatChoice, calls: CallWords): object {
 }
 
 interface ChoiceState {
-  /** Set once the choice has made a call. */
+  /** Set at the first tool call of the choice. */
   calls: ReturnType<CallWords['deltas']> | undefined;
   finish: string | undefined;
 }
@@ -74,24 +74,27 @@ function event(data: string): string {
   return `data: ${data}\n\n`;
 }
 
-/** What differs between the contract's chunks and OpenAI's own. */
+/** The differences between the contract's chunks and OpenAI's. */
 export interface ChunkWords {
   object: string;
   /** Further fields of the first delta of a choice. */
   opening?: Readonly<Record<string, unknown>>;
-  /** Each choice says `logprobs: null` where it has none. */
+  /** Each choice without log probabilities has `logprobs: null`. */
   null_logprobs?: boolean;
-  /** Left out: on the last chunk alone. `asked`: null on the others. `never`: nowhere. */
+  /**
+   * Absent: only the last chunk has usage. `asked`: it is null on the others. `never`: no chunk has
+   * it.
+   */
   usage?: 'asked' | 'never';
-  /** Usage has its classes. */
+  /** Usage is shown with its classes. */
   usage_details?: true;
-  /** Left out: `tool_calls`. */
+  /** How tool calls are written; by default as `tool_calls`. */
   calls?: CallWords;
 }
 
 /**
- * Turns the pieces of one streamed answer into the contract's chunks (specification 2.5): first a
- * delta with the role, then text, one finish reason a choice, and usage on the final chunk alone.
+ * Writes deltas as the contract's chunks (specification 2.5): for each choice a delta with the
+ * role, text, and one finish reason; then usage on the final chunk only.
  */
 export class ChunkWriter extends EventWriter {
   readonly #head: string;
@@ -115,7 +118,9 @@ export class ChunkWriter extends EventWriter {
     this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
   }
 
-  /** The final chunk and the end of the stream. They go out only after the charge is committed. */
+  /**
+   * The final chunk and the end of the stream. They are sent only after the charge is committed.
+   */
   end({ usage }: Bill): string {
     if (!this.#hasUsage) return DONE;
     return event(`${this.#head}],"usage":${JSON.stringify(this.#usageBody(usage))}}`) + DONE;
@@ -143,10 +148,10 @@ export class ChunkWriter extends EventWriter {
     return events;
   }
 
-  #finish(said: string, index: number, choice: ChoiceState): string {
+  #finish(reason: string, index: number, choice: ChoiceState): string {
     const last = choice.calls?.end();
     const hasCalls = choice.calls !== undefined;
-    choice.finish = finishReason(said, hasCalls, this.#calls.finish_reason);
+    choice.finish = finishReason(reason, hasCalls, this.#calls.finish_reason);
     const event = last ? this.#chunk(index, JSON.stringify(last), null) : '';
     return event + this.#chunk(index, '{}', choice.finish);
   }
@@ -162,8 +167,8 @@ export class ChunkWriter extends EventWriter {
   }
 
   /**
-   * The delta as JSON, empty where the piece says nothing new. Details of reasoning repeat its
-   * text, or hold what only the upstream reads.
+   * The delta as JSON; empty if it adds nothing. Details of reasoning do not count as delivered
+   * text: they repeat its text, or hold encrypted state.
    */
   #delta(piece: ChatDelta, index: number, choice: ChoiceState): string {
     const { content } = piece;
@@ -171,16 +176,16 @@ export class ChunkWriter extends EventWriter {
     const details = this.shown.reasoning ? piece.reasoning_details : undefined;
     const calls = this.shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
     if (content && !reasoning && !details && !calls) {
-      this.heard(content, index);
+      this.delivered(content, index);
       return `{"content":${JSON.stringify(content)}}`;
     }
     if (!content && !reasoning && !details?.length && !calls) return '';
-    let said = `${content ?? ''}${reasoning ?? ''}`;
+    let text = `${content ?? ''}${reasoning ?? ''}`;
     for (const { function: call } of calls ?? [])
-      said += `${call.name ?? ''}${call.arguments ?? ''}`;
-    if (said !== '') this.heard(said, index);
+      text += `${call.name ?? ''}${call.arguments ?? ''}`;
+    if (text !== '') this.delivered(text, index);
     if (calls) choice.calls ??= this.#calls.deltas();
-    const called = calls && choice.calls?.say(calls);
+    const called = calls && choice.calls?.write(calls);
     if (calls && !called && !content && !reasoning && !details?.length) return '';
     return JSON.stringify({
       ...(content && { content }),

@@ -2,47 +2,47 @@ import type { ChatWork, ClientTools } from '../call.js';
 import type { ToolCall, ToolCallFragment } from '../codec.js';
 import { customInput } from './responses-tools.js';
 
-/** How the calls of one streamed choice are said. */
+/** Writes the tool calls of one streamed choice. */
 interface CallDeltas {
-  /** The fields of a delta with new pieces of calls; undefined where they say nothing yet. */
-  say(pieces: readonly ToolCallFragment[]): object | undefined;
-  /** The fields of a last delta, before the finish reason; undefined where nothing is left. */
+  /** The fields of a delta with fragments of calls; undefined if there is nothing to send yet. */
+  write(pieces: readonly ToolCallFragment[]): object | undefined;
+  /** The fields of a last delta before the finish reason; undefined if nothing is left to send. */
   end(): object | undefined;
 }
 
-/** How tool calls are said to a client, by the words in which it offered its tools. */
+/** How tool calls are written for a client: in the form in which it offered its tools. */
 export interface CallWords {
   readonly finish_reason: 'tool_calls' | 'function_call';
-  /** The fields of a message that makes these calls. */
+  /** The fields of a message with these calls. */
   message(calls: readonly ToolCall[]): object;
-  /** New for each choice of a stream. */
+  /** Makes a writer for one choice of a stream. */
   deltas(): CallDeltas;
 }
 
-/** Functions that were offered as `tools`: their calls need no other words. */
+/** For functions that were offered as `tools`: their calls stay unchanged. */
 export const TOOL_CALLS: CallWords = {
   finish_reason: 'tool_calls',
   message: (tool_calls) => ({ tool_calls }),
-  deltas: () => ({ say: (tool_calls) => ({ tool_calls }), end: () => undefined }),
+  deltas: () => ({ write: (tool_calls) => ({ tool_calls }), end: () => undefined }),
 };
 
-/** A client that offered `functions` knows one call an answer. */
+/** For a client that offered `functions`: it knows only one call per answer. */
 const FUNCTION_CALL: CallWords = {
   finish_reason: 'function_call',
   message: ([call]) => ({ function_call: call?.function }),
   deltas: () => ({
-    say: (pieces) => {
-      const said = pieces.filter(({ index }) => index === 0).map((piece) => piece.function);
-      if (said.length === 0) return undefined;
-      const name = said.find((one) => one.name !== undefined)?.name;
-      const text = said.map((one) => one.arguments ?? '').join('');
+    write: (pieces) => {
+      const functions = pieces.filter(({ index }) => index === 0).map((piece) => piece.function);
+      if (functions.length === 0) return undefined;
+      const name = functions.find((one) => one.name !== undefined)?.name;
+      const text = functions.map((one) => one.arguments ?? '').join('');
       return { function_call: { ...(name !== undefined && { name }), arguments: text } };
     },
     end: () => undefined,
   }),
 };
 
-/** The words for the calls of an answer to this request. */
+/** Chooses how the tool calls of an answer are written. */
 export function callWords({ tools, has_functions }: ChatWork): CallWords {
   if (has_functions) return FUNCTION_CALL;
   const hasCustom = tools && [...tools.values()].some(({ is_custom }) => is_custom);
@@ -64,14 +64,14 @@ function customCall({ id, function: { name, arguments: args } }: ToolCall): obje
   return { id, type: 'custom', custom: { name, input: customInput(args) } };
 }
 
-/** Tells the input of a custom tool as a whole: it stands inside the arguments of a function. */
+/** Sends the input of a custom tool as a whole, as it is inside the arguments of a function. */
 class CustomDeltas implements CallDeltas {
   readonly #open = new Map<number, string>();
 
   constructor(private readonly isCustom: (name: string | undefined) => boolean) {}
 
-  say(pieces: readonly ToolCallFragment[]): object | undefined {
-    const tool_calls = pieces.flatMap((piece) => this.#say(piece) ?? []);
+  write(pieces: readonly ToolCallFragment[]): object | undefined {
+    const tool_calls = pieces.flatMap((piece) => this.#writePiece(piece) ?? []);
     return tool_calls.length > 0 ? { tool_calls } : undefined;
   }
 
@@ -83,7 +83,7 @@ class CustomDeltas implements CallDeltas {
     return tool_calls.length > 0 ? { tool_calls } : undefined;
   }
 
-  #say(piece: ToolCallFragment): object | undefined {
+  #writePiece(piece: ToolCallFragment): object | undefined {
     const { index, id, function: called } = piece;
     const begun = this.#open.get(index);
     if (begun === undefined && !this.isCustom(called.name)) return piece;

@@ -1,19 +1,19 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import { detailedUsageBody } from '../../../billing/bill.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
-import { contractModels } from '../../../pipeline/model-words.js';
+import { contractModels } from '../../../pipeline/model-list-format.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
-import { tidy } from './openai-tidy.js';
+import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
 interface Contract {
   choices: { message: object; logprobs?: unknown }[];
 }
 
-/** OpenAI's own words: its clients find every field that they know, null where there is nothing. */
+/** OpenAI's own chat completions: answers have every field that its clients know, null if empty. */
 export const openAiChat: ChatFormat = {
   name: 'openai-chat',
   endpoint: spendingEndpoint('openai-chat', 'POST /openai/v1/chat/completions', {
@@ -31,11 +31,11 @@ export const openAiChat: ChatFormat = {
       'text/event-stream': 'openai-chat#/$defs/chunk',
     },
   },
-  mend: tidy,
+  repair: repairBody,
   models: contractModels,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
-  // The schema vouches for the body: it refines the one that its type is made from.
+  // The body was validated: its schema refines the one from which its type is generated.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
   write: (heading, reply, { usage }, work) => {
     const answer = completion(heading, reply, usage, callWords(work));

@@ -2,32 +2,32 @@ import { isRecord } from '../../../lib/is-record.js';
 
 type Fields = Record<string, unknown>;
 
-/** A call that no result has answered yet. */
+/** A call without a result so far. */
 interface Waiting {
   id: string;
   name: string;
 }
 
 /**
- * Says the calls and results of earlier turns as tool calls, where they stand in OpenAI's other
- * words: `function_call` and the role `function`, which know no ids, and calls of custom tools.
- * Changes the messages in place; false where there was nothing to change.
+ * Rewrites OpenAI's other forms of calls and results in earlier turns as tool calls:
+ * `function_call` and the role `function`, which have no IDs, and calls of custom tools. Changes
+ * the messages in place; returns false if there was nothing to change.
  */
-export function mendCalls(messages: readonly unknown[]): boolean {
+export function rewriteCalls(messages: readonly unknown[]): boolean {
   const waiting: Waiting[] = [];
-  let isMended = false;
+  let hasChanges = false;
   for (const [at, message] of messages.entries()) {
     if (!isRecord(message)) continue;
     const hasChanged =
-      mendFunctionCall(message, at, waiting) ||
-      mendResult(message, waiting) ||
-      mendCustomCalls(message['tool_calls']);
-    isMended ||= hasChanged;
+      rewriteFunctionCall(message, at, waiting) ||
+      rewriteResult(message, waiting) ||
+      rewriteCustomCalls(message['tool_calls']);
+    hasChanges ||= hasChanged;
   }
-  return isMended;
+  return hasChanges;
 }
 
-function mendFunctionCall(message: Fields, at: number, waiting: Waiting[]): boolean {
+function rewriteFunctionCall(message: Fields, at: number, waiting: Waiting[]): boolean {
   const { role, function_call: call, tool_calls } = message;
   if (role !== 'assistant' || !isRecord(call) || tool_calls !== undefined) return false;
   const { name, arguments: args } = call;
@@ -39,7 +39,7 @@ function mendFunctionCall(message: Fields, at: number, waiting: Waiting[]): bool
   return true;
 }
 
-function mendResult(message: Fields, waiting: Waiting[]): boolean {
+function rewriteResult(message: Fields, waiting: Waiting[]): boolean {
   const { role, name, content } = message;
   if (role !== 'function' || typeof name !== 'string') return false;
   const at = waiting.findIndex((call) => call.name === name);
@@ -49,9 +49,9 @@ function mendResult(message: Fields, waiting: Waiting[]): boolean {
   return true;
 }
 
-function mendCustomCalls(calls: unknown): boolean {
+function rewriteCustomCalls(calls: unknown): boolean {
   if (!Array.isArray(calls)) return false;
-  let isMended = false;
+  let hasChanges = false;
   for (const call of calls.filter(isRecord)) {
     const { type, custom } = call;
     if (type !== 'custom' || !isRecord(custom)) continue;
@@ -60,7 +60,7 @@ function mendCustomCalls(calls: unknown): boolean {
     delete call['custom'];
     const called = { name, arguments: JSON.stringify({ input }) };
     Object.assign(call, { type: 'function', function: called });
-    isMended = true;
+    hasChanges = true;
   }
-  return isMended;
+  return hasChanges;
 }

@@ -16,23 +16,25 @@ const PLAIN_KEYS = ['role', 'content', 'name', 'cache_control'];
 const CALL_KEYS = new Set(['id', 'type', 'function']);
 const CALLED_KEYS = new Set(['name', 'arguments']);
 const TOOL_KEYS = ['tool_calls', 'tool_call_id', 'is_error'];
-/** What an assistant's message may have beside the others. */
+/** Further keys of an assistant's message. */
 const STATE_KEYS = ['reasoning_content', 'reasoning_details'];
-/** What a message may carry, by whether its model takes tools and whether it is the assistant's. */
+/**
+ * The known keys of a message, by whether its model takes tools and whether it is the assistant's.
+ */
 const KEYS = {
   plain: new Set(PLAIN_KEYS),
   plain_assistant: new Set([...PLAIN_KEYS, ...STATE_KEYS]),
   tools: new Set([...PLAIN_KEYS, ...TOOL_KEYS]),
   tools_assistant: new Set([...PLAIN_KEYS, ...TOOL_KEYS, ...STATE_KEYS]),
 };
-/** Parts of an answer's reasoning; the longest answers known have far fewer. */
+/** The most parts of an answer's reasoning; the longest known answers have far fewer. */
 const MAX_DETAILS = 1_000;
-/** Levels of objects and lists in a field that is sent on as it is. */
+/** The deepest nesting of a field that is passed on unchanged. */
 const NESTING = 200;
 
 /**
- * A message that is more than a role and a text, as it travels; measures it. Throws `GatewayError`
- * naming the message or part at fault.
+ * Reads a message that has more than a role and a text, and adds to the size of the prompt. Returns
+ * the message that is sent on. Throws `GatewayError` naming the message or part at fault.
  */
 export function readMessage(message: ChatMessage, at: string, reading: Reading): ChatMessage {
   gateMessage(message, at, reading);
@@ -59,7 +61,7 @@ export function readMessage(message: ChatMessage, at: string, reading: Reading):
   return read;
 }
 
-/** The state of an earlier turn, which its upstream may demand back. */
+/** Reads the reasoning of an earlier turn, which its upstream may demand back. */
 function readReasoning(
   { reasoning_content, reasoning_details }: ChatMessage,
   read: ChatMessage,
@@ -117,7 +119,7 @@ function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
   return { id, type, function: { name: asked.name, arguments: asked.arguments } };
 }
 
-/** A value that no one could write down again must not come as far as the wire. */
+/** Throws `GatewayError` for a value that is nested too deep for JSON.stringify. */
 export function refuseDeep(param: string, value: unknown): void {
   if (!isDeeper(value, NESTING)) return;
   const message = `${param} must not be nested more than ${NESTING} levels deep.`;
@@ -129,12 +131,12 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-/** What reading the parts of one request's messages goes by, and adds to. */
+/** The state of reading the messages of one request. */
 export interface Reading {
   capabilities: ReadonlySet<Capability>;
   ignored: Set<string>;
   size: PromptSize;
-  /** What the files of the request may still unfold to while their pages are counted. */
+  /** The bytes to which the files may still be decompressed while their pages are counted. */
   unfolding: Unfolding;
 }
 
@@ -143,12 +145,12 @@ const IMAGE_KEYS = new Set(['url', 'detail']);
 const AUDIO_KEYS = new Set(['data', 'format']);
 const FILE_KEYS = new Set(['filename', 'file_data', 'file_id']);
 const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
-/** Pages of a file that does not show how many it has: most providers take no more. */
+/** The pages of a file whose number is not known: most providers accept no more. */
 const UNKNOWN_PAGES = 100;
 
 /**
- * A part as it travels, without what the contract does not name; measures it. Throws `GatewayError`
- * naming the part where the model does not take it.
+ * Reads a part without unknown fields, and adds to the size of the prompt. Throws `GatewayError`
+ * naming the part if the model does not accept it.
  */
 function readPart(part: ContentPart, place: string, reading: Reading): ContentPart {
   const { size, ignored } = reading;
@@ -180,7 +182,7 @@ function readPart(part: ContentPart, place: string, reading: Reading): ContentPa
   }
 }
 
-/** A mark for the upstream's cache, without what is no part of it. */
+/** A cache mark for the upstream, without unknown fields. */
 export function marked(mark: CacheControl | undefined): { cache_control?: CacheControl } {
   if (!mark) return {};
   const { type, ttl } = mark;
@@ -219,7 +221,7 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
   return { type: 'file', file: read, ...marked(cache_control) };
 }
 
-/** A PDF counts by its pages, and any other file by its bytes: a token has at least one. */
+/** Adds the size of a file: a PDF by its pages, other files by their bytes. */
 function measureFile(data: string | undefined, { size, unfolding }: Reading): void {
   const head = data === undefined ? null : DATA_URL.exec(data);
   if (data === undefined || !head) {

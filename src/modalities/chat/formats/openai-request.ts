@@ -10,7 +10,9 @@ import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 
-/** Fields of the chat contract that the gateway reads itself: what a call costs rests on them. */
+/**
+ * Fields of the chat contract that the gateway reads itself: the cost of a call depends on them.
+ */
 export const READ_FIELDS: readonly string[] = [
   'model',
   'messages',
@@ -21,7 +23,7 @@ export const READ_FIELDS: readonly string[] = [
   'max_completion_tokens',
 ];
 
-/** Fields of specification 2.1 that travel as they are. */
+/** Fields of specification 2.1 that are passed on unchanged. */
 export const SAMPLING_FIELDS: readonly string[] = [
   'temperature',
   'top_p',
@@ -31,32 +33,34 @@ export const SAMPLING_FIELDS: readonly string[] = [
   'user',
 ];
 
-/** The older spelling of tools and of their choice, which is translated. */
+/** The older form of tools and tool choice, which is translated. */
 export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
 
-/** Fields that travel to a model that is capable of `tools`. */
+/** Fields that are passed on to a model with the capability `tools`. */
 export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel_tool_calls'];
 
 /**
- * Names that another format must not take over from its client, save those that it has itself: its
- * schema does not vouch for them, and what a call costs may rest on them.
+ * Fields that another format must not pass on from its client, except its `own`: its schema does
+ * not check them, and the cost of a call may depend on them.
  */
 export function foreignFields(own: readonly string[]): ReadonlySet<string> {
-  const all = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...SPOKEN_FIELDS];
+  const all = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...RENAMED_FIELDS];
   return new Set(all.filter((name) => !own.includes(name)));
 }
 
-/** Fields that other formats say in words of their own. */
-const SPOKEN_FIELDS = ['response_format', 'reasoning_effort'];
+/** Fields that other formats have under names of their own. */
+const RENAMED_FIELDS = ['response_format', 'reasoning_effort'];
 
-/** Output tokens of a completion for which neither the client nor the file names a limit. */
+/** The limit of output tokens if neither the client nor gateway.yaml has one. */
 export const DEFAULT_MAX_TOKENS = 4096;
-/** What the files of one request may unfold to while their pages are counted. */
+/**
+ * The bytes to which the files of one request may be decompressed while their pages are counted.
+ */
 const UNFOLDED_BYTES = 8 * 1024 * 1024;
-/** Characters of a client's word that an error repeats. */
+/** The most characters of a client's value that an error repeats. */
 const SHOWN_CHARACTERS = 64;
 
-/** Neither sent on as they are nor named as ignored. */
+/** These are neither passed on unchanged nor named as ignored. */
 const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
@@ -64,19 +68,19 @@ const STREAM_OPTIONS = new Set(['include_usage']);
 const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
 
 /**
- * Fits a valid body to a model: capability gates, aliases, passthrough, limits (specification 2.1
- * to 2.3). Throws `GatewayError` for what the model cannot take.
+ * Fits a validated body to a model: capabilities, aliases, passthrough, limits (specification 2.1
+ * to 2.3). Throws `GatewayError` if the model cannot do it.
  */
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
-  const asked = askedLimit(body);
+  const requested = requestedLimit(body);
   const { messages, size } = readMessages(body.messages, model.capabilities, ignored);
   const call: ChatCall = {
     messages,
     stream: body.stream ?? false,
     n: body.n ?? 1,
-    max_tokens: limitOf(asked, model),
-    fields: travelling(body, model, size, ignored),
+    max_tokens: limitOf(requested, model),
+    fields: passedOn(body, model, size, ignored),
   };
   const options: { include_usage?: unknown } = body.stream_options ?? {};
   const { include_usage } = options;
@@ -88,19 +92,19 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
     ...(include_usage === true && { include_usage }),
     ignored: [...ignored],
     limit: body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens',
-    is_lowered: asked !== undefined && asked !== call.max_tokens,
+    is_lowered: requested !== undefined && requested !== call.max_tokens,
   };
 }
 
-/** What a body gets that names none; without `max_tokens` where a free model bounds nothing. */
+/** The default values of fields; without `max_tokens` for a free model without a limit. */
 export function chatDefaults(model: Model): Record<string, number | boolean> {
   const max_tokens = limitOf(undefined, model);
   return { n: 1, stream: false, ...(max_tokens !== undefined && { max_tokens }) };
 }
 
 /**
- * Checks messages against what a model can take, drops what the contract does not name, and
- * measures the prompt, in one pass. Throws `GatewayError` naming the message or part at fault.
+ * Checks messages against the capabilities of a model, drops unknown fields and measures the
+ * prompt, in one pass. Throws `GatewayError` naming the message or part at fault.
  */
 function readMessages(
   messages: readonly ChatMessage[],
@@ -125,7 +129,7 @@ function readMessages(
   return { messages: read, size };
 }
 
-/** Whether a message is a role and a text, and goes out as it came. */
+/** Whether a message is only a role and a text, and is sent unchanged. */
 function isPlain(message: ChatMessage): boolean {
   const { role, content } = message;
   if (typeof content !== 'string' || role === 'tool' || role === 'developer') return false;
@@ -133,7 +137,7 @@ function isPlain(message: ChatMessage): boolean {
   return true;
 }
 
-function travelling(
+function passedOn(
   body: ChatCompletionBody,
   model: Model,
   size: PromptSize,
@@ -141,9 +145,9 @@ function travelling(
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const tools = body.tools && readTools(body.tools, model, ignored);
-  for (const [name, said] of Object.entries(body)) {
-    if (READ.has(name) || said === null) continue;
-    const value = name === 'tools' ? tools : said;
+  for (const [name, given] of Object.entries(body)) {
+    if (READ.has(name) || given === null) continue;
+    const value = name === 'tools' ? tools : given;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
       refuseDeep(name, value);
@@ -155,7 +159,7 @@ function travelling(
   return fields;
 }
 
-function askedLimit({
+function requestedLimit({
   max_tokens: old,
   max_completion_tokens: alias,
 }: ChatCompletionBody): number | undefined {
@@ -169,10 +173,12 @@ function askedLimit({
   return alias ?? old;
 }
 
-/** A paid answer must not outgrow its hold, so one limit or another is always sent. */
-function limitOf(asked: number | undefined, model: Model): number | undefined {
+/**
+ * The limit of output tokens. A paid call always has one, so that its cost stays within its hold.
+ */
+function limitOf(requested: number | undefined, model: Model): number | undefined {
   const { max_tokens: most, default_max_tokens } = model.limits;
-  if (asked !== undefined) return most === undefined ? asked : Math.min(asked, most);
+  if (requested !== undefined) return most === undefined ? requested : Math.min(requested, most);
   return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
 }
 
@@ -181,9 +187,9 @@ function isFree(model: Model): boolean {
 }
 
 /**
- * The tools of a request, functions without what the contract does not name. Throws `GatewayError`
- * for a tool of a type that the model does not list: an upstream runs such a tool itself, and
- * charges for it beside the tokens.
+ * The tools of a request, with functions cleaned of unknown fields. Throws `GatewayError` for a
+ * type of tool that the model does not list: an upstream runs such a tool itself, and charges for
+ * it beside the tokens.
  */
 function readTools(tools: readonly ToolEntry[], model: Model, ignored: Set<string>): ToolEntry[] {
   return tools.map((tool, index) => {

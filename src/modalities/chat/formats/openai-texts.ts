@@ -1,6 +1,6 @@
 import type { ShapeOf, TextFields } from '../../../pipeline/text-walk.js';
 
-/** Words of OpenAI's contracts and of upstreams that speak like them. */
+/** Fields of OpenAI's APIs, and of upstreams with similar ones, that hold no texts. */
 export const COMMON_TEXTS: TextFields = {
   model: 'kept',
   modalities: 'kept',
@@ -19,7 +19,7 @@ const PART: TextFields = {
   cache_control: 'kept',
 };
 
-/** Its upstream refuses reasoning that it has signed and that has changed since. */
+/** An upstream refuses signed reasoning that was changed. */
 const detail: ShapeOf = ({ signature, data }) => (signature || data ? SIGNED : DETAIL);
 const DETAIL: TextFields = { id: 'kept', format: 'kept', signature: 'kept', data: 'kept' };
 const SIGNED: TextFields = { ...DETAIL, text: 'sealed', summary: 'sealed' };
@@ -32,14 +32,14 @@ const MESSAGE: TextFields = {
   tool_calls: { id: 'kept', function: { name: 'kept', arguments: 'json' } },
 };
 
-/** Descriptions and schemas of tools are read by the model, so they are texts. */
+/** The model reads descriptions and schemas of tools, so they are texts. */
 const TOOL: TextFields = {
   function: { name: 'kept' },
   custom: { name: 'kept', format: { grammar: { syntax: 'kept' } } },
   cache_control: 'kept',
 };
 
-/** The texts of a body of chat completions. */
+/** Locates the texts of a body of chat completions. */
 export const CHAT_TEXTS: TextFields = {
   ...COMMON_TEXTS,
   messages: MESSAGE,

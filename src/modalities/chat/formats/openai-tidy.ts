@@ -1,67 +1,67 @@
 import { dropNulls } from '../../../lib/drop-nulls.js';
 import { isRecord } from '../../../lib/is-record.js';
-import { mendCalls } from './openai-history.js';
+import { rewriteCalls } from './openai-history.js';
 
-/** How the address of an image begins. */
+/** The beginning of the URL of an image. */
 const ADDRESS = /^(https?|data):/iu;
 
-/** Objects inside a body that are the contract's own: null in one of their fields is no value. */
+/** Nested objects of the contract, in whose fields null means absent. */
 const INNER = ['image_url', 'input_audio', 'file'];
 
 /**
- * Mends what clients send that the contract does not name, but that can only mean one thing: null
- * in an optional field, an empty list of tool calls, the refusal of an earlier answer, the address
- * of an image as a text, a call in older words. Changes the body in place; false where there was
- * nothing to mend.
+ * Repairs bodies of clients that break the contract in an unambiguous way: null in an optional
+ * field, an empty list of tool calls, the refusal of an earlier answer, the URL of an image as a
+ * string, a call in an older form. Changes the body in place; returns false if there was nothing to
+ * repair.
  */
-export function tidy(body: unknown): boolean {
+export function repairBody(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const { messages, tools } = body;
-  let isMended = dropNulls(body);
-  if (dropNulls(body['stream_options'])) isMended = true;
-  for (const message of listIn(messages)) if (tidyMessage(message)) isMended = true;
+  let hasChanges = dropNulls(body);
+  if (dropNulls(body['stream_options'])) hasChanges = true;
+  for (const message of listIn(messages)) if (repairMessage(message)) hasChanges = true;
   for (const tool of listIn(tools)) {
-    if (dropNulls(tool)) isMended = true;
-    if (isRecord(tool) && dropNulls(tool['custom'])) isMended = true;
+    if (dropNulls(tool)) hasChanges = true;
+    if (isRecord(tool) && dropNulls(tool['custom'])) hasChanges = true;
   }
-  if (mendCalls(listIn(messages))) isMended = true;
-  return isMended;
+  if (rewriteCalls(listIn(messages))) hasChanges = true;
+  return hasChanges;
 }
 
 function listIn(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function tidyMessage(message: unknown): boolean {
+function repairMessage(message: unknown): boolean {
   if (!isRecord(message)) return false;
-  // Content that is null is told as such, where it must not be.
-  let isMended = dropNulls(message, 'content');
+  // Null content stays, so that its error names null.
+  let hasChanges = dropNulls(message, 'content');
   const { tool_calls, content, refusal } = message;
   if (Array.isArray(tool_calls) && tool_calls.length === 0) {
     delete message['tool_calls'];
-    isMended = true;
+    hasChanges = true;
   }
   if (message['role'] === 'assistant' && !content && typeof refusal === 'string') {
     message['content'] = refusal;
     delete message['refusal'];
-    isMended = true;
+    hasChanges = true;
   }
-  for (const call of listIn(tool_calls)) if (dropNulls(call)) isMended = true;
-  for (const part of listIn(content)) if (tidyPart(part)) isMended = true;
-  return isMended;
+  for (const call of listIn(tool_calls)) if (dropNulls(call)) hasChanges = true;
+  for (const part of listIn(content)) if (repairPart(part)) hasChanges = true;
+  return hasChanges;
 }
 
-function tidyPart(part: unknown): boolean {
+function repairPart(part: unknown): boolean {
   if (!isRecord(part)) return false;
-  let isMended = dropNulls(part);
-  for (const name of INNER) if (dropNulls(part[name])) isMended = true;
+  let hasChanges = dropNulls(part);
+  for (const name of INNER) if (dropNulls(part[name])) hasChanges = true;
   const { type, refusal, image_url } = part;
-  // Mistral's spelling.
+  // Mistral's form.
   if (type === 'image_url' && typeof image_url === 'string' && ADDRESS.test(image_url)) {
     part['image_url'] = { url: image_url };
     return true;
   }
-  if (type !== 'refusal' || typeof refusal !== 'string') return isMended;
+  if (type !== 'refusal' || typeof refusal !== 'string') return hasChanges;
   delete part['refusal'];
   Object.assign(part, { type: 'text', text: refusal });
   return true;

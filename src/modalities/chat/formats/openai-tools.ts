@@ -15,16 +15,16 @@ const INPUT = {
   additionalProperties: false,
 };
 
-/** Names of ignored fields, where the client used the older ones. */
+/** Maps names of ignored fields to the older ones that the client used. */
 const OLDER: Readonly<Record<string, string>> = {
   tools: 'functions',
   tool_choice: 'function_call',
 };
 
 /**
- * Fits a valid body of chat completions to a model, with everything that OpenAI's types call a tool
- * said as functions, which every upstream takes: `functions` and `function_call`, custom tools, and
- * a choice among allowed tools. Throws `GatewayError` for what cannot be read.
+ * Fits a validated body of chat completions to a model. Translates `functions` and `function_call`,
+ * custom tools, and a choice among allowed tools to functions, which every upstream accepts. Throws
+ * `GatewayError` if the tools or the choice are not valid, or if the model cannot do it.
  */
 export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
   if (body.functions) return functionsWork(body, model);
@@ -62,9 +62,9 @@ function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {
   const { functions = [], function_call: choice, tools, ...rest } = body;
   if (tools) throw refusal('functions', 'means the same as tools: send one of them');
   const entries = functions.map((offered): ToolEntry => ({ type: 'function', function: offered }));
-  const said = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
-  // One call is all that `function_call` can say.
-  const tool_fields = { tools: entries, ...said, parallel_tool_calls: false };
+  const chosen = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
+  // `function_call` can hold only one call.
+  const tool_fields = { tools: entries, ...chosen, parallel_tool_calls: false };
   const work = chatWork({ ...rest, ...(entries.length > 0 && tool_fields) }, model);
   const ignored = work.ignored
     .filter((name) => name !== 'parallel_tool_calls')
@@ -79,7 +79,7 @@ function olderChoice(choice: string | object): string | object {
   throw refusal('function_call', 'must be "none", "auto" or the name of a function');
 }
 
-/** A custom tool as a function of one text; a grammar is told to the model in words. */
+/** A custom tool as a function with one string. A grammar becomes a part of the description. */
 function asFunction(
   tool: ToolEntry,
   custom: NonNullable<ToolEntry['custom']>,
@@ -108,7 +108,7 @@ function grammarOf(format: unknown): string | undefined {
     : undefined;
 }
 
-/** A choice of one tool by its name; of allowed tools, those alone and the mode. */
+/** Translates a choice of one tool, or of allowed tools: only those are offered then. */
 function choiceOf(
   choice: ChatCompletionBody['tool_choice'],
   tools: ToolEntry[],
@@ -126,7 +126,7 @@ function choiceOf(
   return { tools: tools.filter((tool) => wanted.has(nameOf(tool))), tool_choice: mode };
 }
 
-/** The name of the function or custom tool that an entry or a choice speaks of. */
+/** The name of the function or custom tool of an entry or a choice. */
 function nameOf(tool: unknown): unknown {
   if (!isRecord(tool)) return undefined;
   const inner = tool['function'] ?? tool['custom'];

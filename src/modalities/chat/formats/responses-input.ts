@@ -10,7 +10,7 @@ import type { ResponsesItem, ResponsesPart } from '../../../schema-types/respons
 import { isSealed, unsealed } from './sealed-reasoning.js';
 import { flatName } from './responses-tools.js';
 
-/** Of an item that came back, what says nothing to a model is left out without a word. */
+/** Keys of items. Those that mean nothing to a model are left out and not named as ignored. */
 const ITEM_KEYS: ReadonlySet<string> = new Set([
   'type',
   'id',
@@ -41,18 +41,18 @@ const PART_KEYS: ReadonlySet<string> = new Set([
   'filename',
   'input_audio',
 ]);
-/** Items that bring tools along. */
+/** Items that contain tools. */
 const BRINGS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output']);
 
-/** Gathers items: reasoning, text and tool calls that follow each other are one message. */
+/** Collects items into messages: reasoning, text and tool calls that follow each other are one. */
 export class Conversation {
   readonly ignored = new Set<string>();
   readonly #messages: ChatMessage[] = [];
-  /** Where the client wrote each of the messages. */
+  /** The field of the client's body from which each message came. */
   readonly #places: string[] = [];
   #place = 'input';
   #open: ChatMessage | undefined;
-  /** What tools have shown, which stands behind their answers. */
+  /** Images and files of tool results, which follow as a user message. */
   #shown: ContentPart[] = [];
 
   constructor(private readonly capabilities: Model['capabilities']) {}
@@ -66,7 +66,8 @@ export class Conversation {
     this.#place = place;
     noteExtras(item, ITEM_KEYS, 'input[]', this.ignored);
     const { type = 'message', content } = item;
-    if (type === 'message') this.#say(item.role ?? 'user', this.#content(content ?? '', 'content'));
+    if (type === 'message')
+      this.#addMessage(item.role ?? 'user', this.#content(content ?? '', 'content'));
     else if (type === 'reasoning') this.#reason(item);
     else if (type === 'function_call') this.#call(item, item.arguments ?? '');
     else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
@@ -80,14 +81,14 @@ export class Conversation {
     } else if (!BRINGS_TOOLS.has(type)) this.ignored.add(`input[].${headerSafe(type)}`);
   }
 
-  /** The messages, and for each the place where its client wrote it. */
+  /** Returns the messages, and for each the field of the client's body from which it came. */
   finish(): { messages: ChatMessage[]; places: string[] } {
     this.#show();
-    // Reasoning that nothing followed is no turn of its own.
-    const isSaid = ({ content, tool_calls }: ChatMessage): boolean =>
+    // Reasoning without content or calls is no message.
+    const hasContent = ({ content, tool_calls }: ChatMessage): boolean =>
       content !== null || tool_calls !== undefined;
-    const places = this.#places.filter((_, at) => isSaid(this.#messages[at] as ChatMessage));
-    return { messages: this.#messages.filter(isSaid), places };
+    const places = this.#places.filter((_, at) => hasContent(this.#messages[at] as ChatMessage));
+    return { messages: this.#messages.filter(hasContent), places };
   }
 
   #add(message: ChatMessage): void {
@@ -97,7 +98,7 @@ export class Conversation {
     this.#places.push(this.#place);
   }
 
-  #say(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
+  #addMessage(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
     if (role !== 'assistant') {
       this.#add({ role, content });
       return;
@@ -111,7 +112,9 @@ export class Conversation {
     }
   }
 
-  /** The answer of a tool. Most upstreams take text alone in it, so the user shows the rest. */
+  /**
+   * The result of a tool. Most upstreams accept only text in it, so a user message has the rest.
+   */
   #answer({ call_id = '', output = '' }: ResponsesItem): void {
     const parts = asParts(this.#content(output, 'output')).map((part) => this.#seen(part));
     const texts = parts.filter(({ type }) => type === 'text');
@@ -120,10 +123,10 @@ export class Conversation {
       if (texts.length === 0) texts.push(textPart('The result follows.'));
       this.#shown.push(textPart(`The result of the tool call ${call_id}:`), ...media);
     }
-    this.#add({ role: 'tool', tool_call_id: call_id, content: plainest(texts) });
+    this.#add({ role: 'tool', tool_call_id: call_id, content: simplified(texts) });
   }
 
-  /** A tool may show what a model cannot see: the model is told so, as no other answer helps it. */
+  /** Replaces a part of a tool result that the model cannot see by a text that says so. */
   #seen(part: ContentPart): ContentPart {
     const needed = {
       text: undefined,
@@ -157,7 +160,7 @@ export class Conversation {
       this.ignored.add('input[].encrypted_content');
     const text = textOf(content) || textOf(summary);
     if (details.length === 0 && text === '') return;
-    // Reasoning begins a turn of the assistant.
+    // Reasoning begins a new message of the assistant.
     if (this.#open?.tool_calls || this.#open?.content) this.#open = undefined;
     const open = this.#assistant();
     const isTold = details.some((detail) => detail.text || detail.summary);
@@ -180,7 +183,7 @@ export class Conversation {
       noteExtras(part, PART_KEYS, `input[].${field}[]`, this.ignored);
       return partOf(part, `${this.#place}.${field}[${at}]`);
     });
-    return plainest(parts);
+    return simplified(parts);
   }
 }
 
@@ -197,8 +200,8 @@ function textPart(text: string): ContentPart {
   return { type: 'text', text };
 }
 
-/** One text, which every upstream takes, where there is nothing else. */
-function plainest(parts: ContentPart[]): string | ContentPart[] {
+/** Joins parts that are all text into a string, which every upstream accepts. */
+function simplified(parts: ContentPart[]): string | ContentPart[] {
   if (parts.some(({ type }) => type !== 'text')) return parts;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
@@ -215,8 +218,8 @@ function partOf(part: ResponsesPart, place: string): ContentPart {
   }
   if (type === 'input_audio' && input_audio) return { type: 'input_audio', input_audio };
   if (type === 'input_file') return { type: 'file', file: fileOf(part) };
-  const said = text ?? refusal;
-  if (said !== undefined) return textPart(said);
+  const words = text ?? refusal;
+  if (words !== undefined) return textPart(words);
   const shown = JSON.stringify(type.slice(0, SHOWN_CHARACTERS));
   const message =
     type === 'input_image'
@@ -225,7 +228,7 @@ function partOf(part: ResponsesPart, place: string): ContentPart {
   throw new GatewayError('invalid_request', message, { param: place });
 }
 
-/** Characters of a client's word that an error repeats. */
+/** The most characters of a client's value that an error repeats. */
 const SHOWN_CHARACTERS = 64;
 
 function fileOf({ file_data, file_url, file_id, filename }: ResponsesPart) {

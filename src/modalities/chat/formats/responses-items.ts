@@ -13,7 +13,7 @@ export interface Ending {
   incomplete_details: { reason: string } | null;
 }
 
-/** Fields that clients look for although nothing is kept, with the values that say so. */
+/** Fields that clients expect, with the values of a response that is not stored. */
 const NOTHING_KEPT = {
   completed_at: null,
   error: null,
@@ -35,13 +35,15 @@ const NOTHING_KEPT = {
   user: null,
 };
 
-/** What all forms of one answer have: its heading, and what it repeats of its request. */
+/**
+ * The common part of all forms of one answer: its heading, and the fields that repeat its request.
+ */
 export interface ResponseHead {
   heading: Heading;
   echo: ChatWork['echo'];
 }
 
-/** An answer as far as it has come. */
+/** The answer, complete or so far. */
 export function response(
   { heading: { id, created, model }, echo }: ResponseHead,
   output: readonly Item[],
@@ -62,7 +64,7 @@ export function response(
   };
 }
 
-/** The ID of an item, which its place in the answer makes unique. */
+/** The ID of an item, unique by its position in the answer. */
 export function itemId(kind: string, { id }: Heading, at: number): string {
   return `${kind}_${plain(id)}_${at}`;
 }
@@ -90,12 +92,14 @@ export function messageItem(id: string, text: string, logprobs: readonly unknown
   return { id, type: 'message', status: 'completed', role: 'assistant', content };
 }
 
-/** The probabilities of a text's tokens, whose form is that of chat completions. */
-export function logprobsOf(said: unknown): readonly unknown[] {
-  return isRecord(said) && Array.isArray(said['content']) ? said['content'] : [];
+/** The log probabilities of a text's tokens, in the form of chat completions. */
+export function logprobsOf(logprobs: unknown): readonly unknown[] {
+  return isRecord(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'] : [];
 }
 
-/** The items of an answer with that status: the last one is not whole where the answer is not. */
+/**
+ * The items of an answer with that status: of an incomplete answer, the last item is incomplete.
+ */
 export function brokenOff(items: readonly Item[], status: Ending['status']): readonly Item[] {
   if (status === 'completed') return items;
   return items.map((item, at) => (at === items.length - 1 ? { ...item, status } : item));
@@ -105,7 +109,7 @@ export function summaryPart(text: string): object {
   return { type: 'summary_text', text };
 }
 
-/** Reasoning with the state that comes back with it on the next turn. */
+/** Reasoning with its state, which the client sends back on the next turn. */
 export function reasoningItem(id: string, text: string, details: readonly ReasoningDetail[]): Item {
   return {
     id,
@@ -115,7 +119,7 @@ export function reasoningItem(id: string, text: string, details: readonly Reason
   };
 }
 
-/** The parts of a stream as wholes: those of one index that follow each other are one. */
+/** Joins the parts of a stream that have the same index and follow each other. */
 function joined(details: readonly ReasoningDetail[]): ReasoningDetail[] {
   const wholes: ReasoningDetail[] = [];
   for (const detail of details) {
@@ -132,7 +136,7 @@ function joined(details: readonly ReasoningDetail[]): ReasoningDetail[] {
   return wholes;
 }
 
-/** A call of a tool under the name, and in the form, by which the client knows it. */
+/** A tool call with the name and form that the client knows. */
 export function callItem(id: string, call: ToolCall, tools: ClientTools | undefined): Item {
   const { name, arguments: args } = call.function;
   const known = tools?.get(name) ?? { name };

@@ -9,10 +9,10 @@ import { chatWork, foreignFields, LEGACY_FIELDS } from './openai-request.js';
 import { Conversation } from './responses-input.js';
 import { ToolList } from './responses-tools.js';
 
-/** Fields that travel by the name that they have in chat completions. */
+/** Fields with the same name in chat completions. */
 const SAME: ReadonlySet<string> = new Set(['model', 'stream', 'temperature', 'top_p', 'user']);
 
-/** Fields that are said in other words below, or answered for here. */
+/** Fields that are translated below, or that the gateway handles itself. */
 const OWN: ReadonlySet<string> = new Set([
   'input',
   'instructions',
@@ -34,7 +34,7 @@ const OWN: ReadonlySet<string> = new Set([
   'truncation',
 ]);
 
-/** Words of chat completions that this API does not have, so that no schema has checked them. */
+/** Fields of chat completions that this API does not have, so that no schema has checked them. */
 const FOREIGN: ReadonlySet<string> = new Set([
   ...foreignFields([...SAME, ...OWN]),
   ...LEGACY_FIELDS,
@@ -42,13 +42,13 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'logprobs',
 ]);
 
-/** Fields that name what an earlier request has left behind. */
+/** Fields that refer to the stored state of an earlier request. */
 const STATE_FIELDS = ['previous_response_id', 'conversation', 'prompt'] as const;
 const SHAPE = new BodyShape('responses');
 const SEALED = 'reasoning.encrypted_content';
 const LOGPROBS = 'message.output_text.logprobs';
 
-/** The words of chat completions for what this API calls otherwise. */
+/** Maps names of fields in chat completions to this API's, for errors and ignored fields. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'max_output_tokens'],
   ['reasoning_effort', 'reasoning.effort'],
@@ -59,8 +59,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A request of the Responses API as the model takes it. Throws `GatewayError` for one that rests on
- * what an earlier answer has left behind: nothing is kept here.
+ * A request of the Responses API as work for a model. Throws `GatewayError` if the model cannot do
+ * it, or if it refers to an earlier answer: the gateway stores none.
  */
 export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   refuseState(body);
@@ -78,7 +78,7 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   const completion: ChatCompletionBody = {
     ...travelling,
     ...wordsOf(body),
-    ...tools.said(body),
+    ...tools.toFields(body),
     model: body.model,
     messages,
   };
@@ -104,7 +104,7 @@ function userItem(text: string): ResponsesItem {
   return { role: 'user', content: text };
 }
 
-/** Fields that travel as they are, and the names of those that nobody honours. */
+/** The fields that are passed on unchanged, and the names of those without any effect. */
 function othersOf(body: ResponsesBody): {
   travelling: Record<string, unknown>;
   ignored: readonly string[];
@@ -122,7 +122,7 @@ function othersOf(body: ResponsesBody): {
     ignored: [
       ...given.filter(([name]) => FOREIGN.has(name)).map(([name]) => name),
       ...Object.entries(unmet).flatMap(([name, isUnmet]) => (isUnmet ? [name] : [])),
-      // The fields of items and of tools are named where they are read.
+      // Unknown fields of items and tools are named where those are read.
       ...SHAPE.unknownFields({ text, reasoning, stream_options }),
       ...(include ?? [])
         .filter((name) => name !== SEALED && name !== LOGPROBS)
@@ -135,14 +135,14 @@ function wordsOf(body: ResponsesBody): Record<string, unknown> {
   const { max_output_tokens, reasoning, text, include, top_logprobs } = body;
   const hasLogprobs = include?.includes(LOGPROBS) || Boolean(top_logprobs);
   const { format, verbosity } = text ?? {};
-  const said: Record<string, unknown> = {
+  const fields: Record<string, unknown> = {
     max_tokens: max_output_tokens,
     reasoning_effort: reasoning?.effort,
     verbosity,
     response_format: formatOf(format),
     ...(hasLogprobs && { logprobs: true, top_logprobs: top_logprobs || undefined }),
   };
-  const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
 }
 
@@ -161,7 +161,7 @@ function formatOf(format: NonNullable<ResponsesBody['text']>['format']): unknown
   };
 }
 
-/** Runs `read`, and says what it throws in the words and places of the client's own body. */
+/** Runs `read`. Rewrites a `GatewayError` to name the field of the client's own body. */
 function inClientWords<Read>(places: readonly string[], read: () => Read): Read {
   try {
     return read();
@@ -176,11 +176,11 @@ function inClientWords<Read>(places: readonly string[], read: () => Read): Read 
   }
 }
 
-/** What the answer says of its request, as far as a client looks for it there. */
+/** The fields of the request that clients expect in the answer. */
 function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
   const { max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature } = body;
   const { text, tool_choice, top_p, user } = body;
-  const said = {
+  const fields = {
     max_output_tokens,
     metadata,
     parallel_tool_calls,
@@ -193,6 +193,6 @@ function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
     top_p,
     user,
   };
-  const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
 }

@@ -22,7 +22,7 @@ import {
   type ResponseHead,
 } from './responses-items.js';
 
-/** Codes with which clients tell their user of a failure, and do not ask again. */
+/** Error codes at which clients report the failure to their user and do not retry. */
 const CODES: Partial<Record<ErrorCode, string>> = {
   context_length_exceeded: 'context_length_exceeded',
   content_policy_violation: 'invalid_prompt',
@@ -40,8 +40,8 @@ type Open =
   | { kind: 'call'; id: string; call: ToolCall; index: number; input: CustomInput };
 
 /**
- * Turns the pieces of a streamed answer into the events of the Responses API: items one after
- * another, each added, filled and done, then the whole answer once more.
+ * Writes deltas as events of the Responses API: items one after another, each added, filled and
+ * done, then the whole answer again.
  */
 export class ResponsesWriter extends EventWriter {
   readonly #head: ResponseHead;
@@ -65,8 +65,8 @@ export class ResponsesWriter extends EventWriter {
   end({ usage }: Bill): string {
     const ending = endingOf(this.#finish, this.#calls > 0);
     const events = this.#begin() + this.#close(ending.status);
-    const whole = response(this.#head, this.#output, ending, usage);
-    return events + this.#event(`response.${ending.status}`, { response: whole });
+    const complete = response(this.#head, this.#output, ending, usage);
+    return events + this.#event(`response.${ending.status}`, { response: complete });
   }
 
   error({ code, message }: GatewayError): string {
@@ -98,14 +98,15 @@ export class ResponsesWriter extends EventWriter {
       if (reasoning_content) events += this.#think(reasoning_content);
       if (reasoning_details?.length) events += this.#keep(reasoning_details);
     }
-    if (content) events += this.#say(content, this.shown.logprobs ? logprobsOf(logprobs) : []);
+    if (content)
+      events += this.#writeText(content, this.shown.logprobs ? logprobsOf(logprobs) : []);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     return events;
   }
 
-  #say(delta: string, logprobs: readonly unknown[]): string {
-    this.heard(delta);
+  #writeText(delta: string, logprobs: readonly unknown[]): string {
+    this.delivered(delta);
     let events = '';
     let open = this.#open;
     if (open?.kind !== 'message') {
@@ -126,7 +127,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #think(delta: string): string {
-    this.heard(delta);
+    this.delivered(delta);
     const { open, events } = this.#openReasoning();
     let all = events;
     if (open.text === '') {
@@ -153,7 +154,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #callOn({ index, id = '', function: { name, arguments: args = '' } }: ToolCallFragment): string {
-    this.heard(`${name ?? ''}${args}`);
+    this.delivered(`${name ?? ''}${args}`);
     let events = '';
     let open = this.#open;
     if (index >= this.#calls) {
@@ -208,8 +209,8 @@ export class ResponsesWriter extends EventWriter {
   }
 
   /**
-   * Ends the open item. A call in an answer that was broken off is never done, as its arguments may
-   * not be whole: clients run a call as soon as it is done.
+   * Ends the open item. In an incomplete answer a call gets no `done` event: its arguments may be
+   * incomplete, and clients run a call as soon as it is done.
    */
   #close(status: Ending['status'] = 'completed'): string {
     const open = this.#open;
@@ -258,16 +259,16 @@ export class ResponsesWriter extends EventWriter {
       );
     }
     const { name, arguments: args } = item;
-    // A call without arguments has an empty object of them.
+    // A call without arguments has an empty object.
     const late = open.call.function.arguments === '' ? this.#argumentsDelta(String(args)) : '';
     return late + this.#inItem('response.function_call_arguments.done', { name, arguments: args });
   }
 }
 
 /**
- * An error before the first event, as a stream of its own. Where a status tells it, clients ask up
- * to thirty times, each time for a hold and at all upstreams. Other errors keep their status: the
- * request is wrong, or comes again in a moment, such as to a gateway that has restarted.
+ * An error before the first event, as a whole stream. After an HTTP status, clients retry up to
+ * thirty times, each time with a hold and at all upstreams. Undefined for errors that keep their
+ * status: the request is wrong, or a retry will succeed, as after a restart.
  */
 export function failedStream(
   error: GatewayError,

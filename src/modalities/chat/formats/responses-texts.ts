@@ -10,10 +10,10 @@ const PART: TextFields = {
   logprobs: 'kept',
 };
 
-/** A namespace has tools in it. Descriptions and schemas are read by the model: texts. */
+/** A tool, or a namespace of tools. The model reads descriptions and schemas, so they are texts. */
 const tool: ShapeOf = () => ({ name: 'kept', tools: tool, format: { syntax: 'kept' } });
 
-/** Reasoning that is sealed goes back to its upstream as it came. */
+/** Sealed reasoning must go back to its upstream unchanged. */
 const item: ShapeOf = ({ type, encrypted_content }) =>
   type === 'reasoning' && encrypted_content ? SEALED : ITEM;
 
@@ -32,7 +32,7 @@ const ITEM: TextFields = {
 };
 const SEALED: TextFields = { ...ITEM, content: 'sealed', summary: 'sealed' };
 
-/** The texts of a body of the Responses API. */
+/** Locates the texts of a body of the Responses API. */
 export const RESPONSES_TEXTS: TextFields = {
   model: 'kept',
   input: item,
@@ -41,7 +41,7 @@ export const RESPONSES_TEXTS: TextFields = {
   text: { format: { name: 'kept' }, verbosity: 'kept' },
   reasoning: 'kept',
   include: 'kept',
-  // It goes back to the client alone.
+  // Only the client gets it back.
   metadata: 'kept',
   truncation: 'kept',
   service_tier: 'kept',

@@ -7,11 +7,11 @@ import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';
 import type { ResponsesBody, ResponsesTool } from '../../../schema-types/responses.js';
 
-/** Separates a namespace from a function's name, in letters that every upstream takes. */
+/** Separates a namespace from a function's name, by characters that every upstream accepts. */
 const BETWEEN = '__';
-/** Longer names of functions are refused by most upstreams. */
+/** The longest name of a function: most upstreams refuse longer ones. */
 const NAME_CHARACTERS = 64;
-/** Of the hash that ends a name that was too long. */
+/** The length of the hash that ends a shortened name. */
 const HASH_CHARACTERS = 8;
 
 const CUSTOM_PARAMETERS = {
@@ -25,7 +25,7 @@ const FUNCTION_KEYS = new Set(['type', 'name', 'description', 'parameters', 'str
 const CUSTOM_KEYS = new Set(['type', 'name', 'description', 'format']);
 const NAMESPACE_KEYS = new Set(['type', 'name', 'description', 'tools']);
 
-/** The name of a tool for an upstream, which knows no namespaces and no long names. */
+/** The name of a tool for upstreams, which accept no namespaces and no long names. */
 export function flatName(name: string, namespace: string | null | undefined): string {
   const flat = namespace ? `${namespace}${BETWEEN}${name}` : name;
   if (!namespace || flat.length <= NAME_CHARACTERS) return flat;
@@ -33,14 +33,14 @@ export function flatName(name: string, namespace: string | null | undefined): st
   return `${flat.slice(0, NAME_CHARACTERS - HASH_CHARACTERS - 1)}_${end}`;
 }
 
-/** The key of a tool that an upstream runs itself: no function can have it as its name. */
+/** The key of a tool that an upstream runs itself. No function can have such a name. */
 function hostedKey(type: string): string {
   return `<${type}>`;
 }
 
 /** The tools of a request: functions, those of namespaces, and custom tools as functions. */
 export class ToolList {
-  /** What was left out: tools that only the maker of this API can run, and fields of others. */
+  /** Names of the tools that only OpenAI can run, and of unknown fields of others. */
   readonly ignored = new Set<string>();
   readonly #names = new Map<string, ClientTool>();
   readonly #entries = new Map<string, ToolEntry>();
@@ -51,12 +51,15 @@ export class ToolList {
     return this.#names;
   }
 
-  /** Adds a tool. A client may list one again, changed, later in its conversation. */
+  /**
+   * Adds a tool. A client may list a tool again later in its conversation, with changes. Throws
+   * `GatewayError` if two tools have the same name for upstreams.
+   */
   add(tool: ResponsesTool): void {
     const { type, name = '', description } = tool;
     if (type === 'namespace') {
       noteExtras(tool, NAMESPACE_KEYS, 'tools[]', this.ignored);
-      // What is said of a namespace is said to the model once, with its first tool.
+      // The model gets the description of a namespace once, with its first tool.
       const about = description ? [`About ${name}: ${description}`] : [];
       tool.tools?.forEach((inner, at) => this.#addOne(inner, name, at === 0 ? about : []));
     } else this.#addOne(tool);
@@ -85,12 +88,12 @@ export class ToolList {
       ...(is_custom && { is_custom }),
     });
     const grammar = is_custom ? grammarOf(tool.format) : '';
-    const said = [description ?? '', grammar, ...about].filter(Boolean).join('\n\n');
+    const text = [description ?? '', grammar, ...about].filter(Boolean).join('\n\n');
     this.#entries.set(flat, {
       type: 'function',
       function: {
         name: flat,
-        ...(said !== '' && { description: said }),
+        ...(text !== '' && { description: text }),
         parameters: is_custom ? CUSTOM_PARAMETERS : (tool.parameters ?? { type: 'object' }),
         ...(typeof strict === 'boolean' && { strict }),
       },
@@ -98,10 +101,10 @@ export class ToolList {
   }
 
   /**
-   * The tools and their choice in the words of chat completions. Throws `GatewayError` for a choice
-   * that demands a tool that cannot be called.
+   * The tools and the tool choice as fields of chat completions. Throws `GatewayError` for a choice
+   * of a tool that cannot be called.
    */
-  said({ tool_choice: choice, parallel_tool_calls }: ResponsesBody): Record<string, unknown> {
+  toFields({ tool_choice: choice, parallel_tool_calls }: ResponsesBody): Record<string, unknown> {
     const listed = isRecord(choice) && choice.type === 'allowed_tools' ? choice : undefined;
     const entries = listed ? this.#allowed(listed) : [...this.#entries.values()];
     const word = listed ? (listed.mode ?? 'auto') : choice;
@@ -153,19 +156,19 @@ function refuseChoice(complaint: string): never {
   throw new GatewayError('invalid_request', `${complaint}.`, { param: 'tool_choice' });
 }
 
-/** A grammar that only its own API can enforce is told to the model in words. */
+/** A grammar as text for the description: upstreams cannot enforce it. */
 function grammarOf(format: unknown): string {
   if (!isRecord(format) || typeof format['definition'] !== 'string') return '';
   return `The input follows this grammar:\n${format['definition']}`;
 }
 
-/** The input of a custom tool, out of the arguments of the function that stands for it. */
+/** The input of a custom tool, from the arguments of the function that stands for it. */
 export function customInput(args: string): string {
   try {
     const value: unknown = JSON.parse(args);
     if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
   } catch {
-    // A model that knows the tool may write its input without the object around it.
+    // A model that knows the tool may write the input without the object around it.
   }
   return args;
 }

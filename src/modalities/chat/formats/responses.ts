@@ -18,7 +18,7 @@ import { RESPONSES_TEXTS } from './responses-texts.js';
 import { responsesWork } from './responses-request.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
 
-/** OpenAI's Responses API, as its SDKs and codex speak it, for every chat model. */
+/** OpenAI's Responses API, for its SDKs and codex, with every chat model. */
 export const responses: ChatFormat = {
   name: 'responses',
   limit: 'max_output_tokens',
@@ -39,7 +39,7 @@ export const responses: ChatFormat = {
   },
   texts: RESPONSES_TEXTS,
   modelOf: (body) => (body as ResponsesBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body was validated, and its type is generated from the schema.
   read: (body, model) => responsesWork(body as ResponsesBody, model),
   write: (heading, reply, { usage }, work) => {
     const [choice] = reply.choices;
@@ -51,7 +51,7 @@ export const responses: ChatFormat = {
   errorStream: failedStream,
 };
 
-/** The same beside the other endpoints in OpenAI's own words. */
+/** The same endpoint under `/openai/v1`. */
 export const openAiResponses = spendingEndpoint('openai-responses', 'POST /openai/v1/responses', {
   modality: 'chat',
   format: 'responses',

@@ -1,10 +1,10 @@
 import { isRecord } from '../../../lib/is-record.js';
 import type { ReasoningDetail } from '../codec.js';
 
-/** Marks reasoning that this gateway sealed; that of anybody else is not its to read. */
+/** Marks reasoning that this gateway sealed. */
 const SEAL = 'tg1.';
 
-/** What an upstream demands back, as an opaque text that a client brings back. */
+/** The state that an upstream demands back, as an opaque text that the client sends back. */
 export function sealed(details: readonly ReasoningDetail[]): string {
   return SEAL + Buffer.from(JSON.stringify(details)).toString('base64url');
 }
@@ -13,7 +13,7 @@ export function isSealed(text: string): boolean {
   return text.startsWith(SEAL);
 }
 
-/** The state that such a text holds; none where another has made it. */
+/** The state in a sealed text; empty for a text that the gateway did not seal. */
 export function unsealed(text: string): ReasoningDetail[] {
   if (!isSealed(text)) return [];
   try {

@@ -50,7 +50,7 @@ export const imageGeneration: ImageFormat = {
     status: 200,
     content: { 'application/json': 'image-generation-response' },
   },
-  mend: dropNulls,
+  repair: dropNulls,
   texts: IMAGE_TEXTS,
   modelOf: (body) => (body as ImageGenerationBody).model,
   // The schema vouches for the body: its type is made from it.

@@ -34,8 +34,8 @@ export const openAiVideo: VideoFormat = {
     content: { 'application/json': 'openai-video#/$defs/video' },
   },
   texts: { model: 'kept', seconds: 'kept', size: 'kept', input_reference: 'kept' },
-  spell,
-  mend: dropNulls,
+  normalize: spell,
+  repair: dropNulls,
   modelOf: (body) => (body as OpenAiVideoBody).model ?? DEFAULT_MODEL,
   // The schema vouches for the body: its type is made from it.
   read: (body, model) => openAiVideoWork(body as OpenAiVideoBody, model),

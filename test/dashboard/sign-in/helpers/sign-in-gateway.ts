@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import { sound } from '../../../../src/gateway/gateway.js';
+import { checkOrThrow } from '../../../../src/gateway/gateway.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { startGithub, type FakeGithub } from '../../../helpers/github.js';
 import { startOpenId, type OpenIdOptions, type OpenIdServer } from '../../../helpers/openid.js';
@@ -77,7 +77,7 @@ ${block}${yaml}`;
     person: () => new CookieClient(public_url, gateway.url),
     signIn: async (block: string, named?: string) => {
       await writeFile(gateway.file, `store: sqlite:tollgate.db\n${file(block, named)}`);
-      gateway.gateway.reload(await sound(gateway.file, {}));
+      gateway.gateway.reload(await checkOrThrow(gateway.file, {}));
     },
     close: async () => {
       await gateway.close();

@@ -106,7 +106,7 @@ const CONTENTS: Row[] = [
   {
     field: 'contents (nothing said)',
     body: { contents: [{ role: 'model' }] },
-    refused: 'contents must say something',
+    refused: 'contents must not be empty',
   },
   {
     field: 'contents[].parts[].thought',

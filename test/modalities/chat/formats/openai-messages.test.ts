@@ -4,7 +4,7 @@ import type { Model, Capability } from '../../../../src/core/model.js';
 import { compileShippedSchema } from '../../../../src/http/request-body.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
 import { chatWork } from '../../../../src/modalities/chat/formats/openai-request.js';
-import { tidy } from '../../../../src/modalities/chat/formats/openai-tidy.js';
+import { repairBody } from '../../../../src/modalities/chat/formats/openai-tidy.js';
 import type {
   ChatCompletionBody,
   ChatMessage,
@@ -196,7 +196,7 @@ describe('what an earlier answer brings back', () => {
         { role: 'assistant', content: [{ type: 'refusal', refusal: 'Never.' }] },
       ],
     };
-    expect(tidy(body)).to.equal(true);
+    expect(repairBody(body)).to.equal(true);
     compileShippedSchema('chat-completion')(body);
     expect(chatWork(body as ChatCompletionBody, model).call.messages).to.deep.equal([
       { role: 'assistant', content: 'No.' },

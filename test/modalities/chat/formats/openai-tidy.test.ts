@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tidy } from '../../../../src/modalities/chat/formats/openai-tidy.js';
+import { repairBody } from '../../../../src/modalities/chat/formats/openai-tidy.js';
 import { ask, chat, errorOf } from '../../../helpers/ask.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 
@@ -98,7 +98,7 @@ describe('null in an optional field', () => {
 
   it('is nothing to mend where there is none', () => {
     for (const body of [null, 'text', [], {}, { messages: [hello, null, 5], tools: 'x' }]) {
-      expect(tidy(body), JSON.stringify(body)).to.equal(false);
+      expect(repairBody(body), JSON.stringify(body)).to.equal(false);
     }
   });
 });

@@ -169,10 +169,10 @@ describe('the calls of custom tools and functions in one stream', () => {
       function: { ...(name !== undefined && { name }), arguments: args },
     });
     const opening = { index: 0, id: 'call_0', type: 'custom', custom: { name: 'exec', input: '' } };
-    expect(deltas.say([fn(0, '{"inp', 'exec')])).to.deep.equal({ tool_calls: [opening] });
-    expect(deltas.say([fn(0, 'ut":"l')])).to.equal(undefined);
+    expect(deltas.write([fn(0, '{"inp', 'exec')])).to.deep.equal({ tool_calls: [opening] });
+    expect(deltas.write([fn(0, 'ut":"l')])).to.equal(undefined);
     const other = fn(1, '{}', 'weather');
-    expect(deltas.say([fn(0, 's"}'), other])).to.deep.equal({ tool_calls: [other] });
+    expect(deltas.write([fn(0, 's"}'), other])).to.deep.equal({ tool_calls: [other] });
     expect(deltas.end()).to.deep.equal({ tool_calls: [{ index: 0, custom: { input: 'ls' } }] });
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Gateway, sound } from '../../../../src/gateway/gateway.js';
+import { Gateway, checkOrThrow } from '../../../../src/gateway/gateway.js';
 import { pino } from 'pino';
 import { ask, errorOf, type Answer, type WireError } from '../../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
@@ -172,7 +172,7 @@ async function booksOf({ gateway, account }: VideoGateway): ReturnType<VideoGate
 async function anotherOn(studio: VideoGateway): ReturnType<VideoGateway['another']> {
   const log = pino({ level: 'silent' });
   const options = { log, now: () => studio.now_ms, random: Math.random };
-  const gateway = await Gateway.open(await sound(studio.file, {}), options);
+  const gateway = await Gateway.open(await checkOrThrow(studio.file, {}), options);
   const { port } = await gateway.listen();
   const url = `http://127.0.0.1:${port}`;
   return { url, secret: studio.secret, gateway, close: () => gateway.stop() };

@@ -1,17 +1,17 @@
 import type { Model } from '../core/model.js';
 
-/** How the clients of a format see models. */
-export interface ModelWords {
-  /** Headers that its clients alone send, in lower case: they are known by them. */
+/** How models are listed to the clients of a format. */
+export interface ModelListFormat {
+  /** Headers that only its clients send, in lower case. They identify the format. */
   readonly known_by: readonly string[];
-  /** `schemas/NAME.schema.json` says what a list is, and in its `$defs` what a `model` is. */
+  /** The name of the schema of a list, `schemas/NAME.schema.json`; its `$defs` have `model`. */
   readonly schema: string;
   one(model: Model): object;
   list(models: readonly Model[]): object;
 }
 
-/** The words of the contract (specification 2.11), which are OpenAI's own. */
-export const contractModels: ModelWords = {
+/** The shape of the contract (specification 2.11), which is OpenAI's. */
+export const contractModels: ModelListFormat = {
   known_by: [],
   schema: 'model-list',
   one: entryOf,
