@@ -2,6 +2,7 @@ import type { ShapeOf, TextFields } from '../../../pipeline/text-walk.js';
 
 /** Words of OpenAI's contracts and of upstreams that speak like them. */
 export const COMMON_TEXTS: TextFields = {
+  metadata: 'data',
   model: 'kept',
   modalities: 'kept',
   reasoning: 'kept',
