@@ -1,9 +1,9 @@
-import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Model, Upstream } from '../core/model.js';
-import { amountsOf } from './margins.js';
 import { formatDollars } from '../lib/money.js';
 import { MODALITIES } from '../modalities/index.js';
+import { priceDifferences } from './price-differences.js';
+import { settingDifferences, startDifferences } from './setting-differences.js';
 
 /** One change between two configurations, in a sentence. */
 export interface Difference {
@@ -13,13 +13,14 @@ export interface Difference {
 }
 
 /**
- * What changes for clients and for bills from one configuration to the next, models first. The
- * address of a provider may hold what came from the environment: it can be left unsaid.
+ * What changes for clients and for bills from one configuration to the next, models first. Those of
+ * a reload name no address, which may hold what came from the environment, and nothing that only a
+ * start takes up.
  */
 export async function differences(
   before: Configuration,
   after: Configuration,
-  { hasAddresses }: { hasAddresses: boolean } = { hasAddresses: true },
+  { isReload }: { isReload: boolean } = { isReload: false },
 ): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const [id, model] of before.models) {
@@ -30,10 +31,14 @@ export async function differences(
   for (const id of after.models.keys()) {
     if (!before.models.has(id)) found.push(told(`model ${id} is new`));
   }
+  const settings = settingDifferences(before, after);
   return [
     ...found,
-    ...providerDifferences(before, after, hasAddresses),
+    ...providerDifferences(before, after, !isReload),
     ...endpointDifferences(before, after),
+    ...settings.lost.map(lost),
+    ...settings.told.map(told),
+    ...(isReload ? [] : startDifferences(before, after).map(told)),
   ];
 }
 
@@ -64,7 +69,7 @@ async function modelDifferences(before: Model, after: Model): Promise<Difference
     ...named((model) => model.capabilities, 'capability'),
     ...named((model) => model.passthrough, 'field'),
     ...named((model) => model.tool_types, 'tool type'),
-    ...priceDifferences(id, priceShape(before.price), priceShape(after.price)),
+    ...priceDifferences(before, after).map(told),
     ...limitDifferences(before, after),
     ...upstreamDifferences(before, after),
     ...(await holdDifferences(before, after)),
@@ -84,37 +89,23 @@ function setDifferences(
   ];
 }
 
-function priceDifferences(id: string, before: PriceShape, after: PriceShape): Difference[] {
-  if (before === 'free' && after === 'free') return [];
-  if (before === 'free') return [told(`model ${id}: it was free and has a price now`)];
-  if (after === 'free') return [told(`model ${id}: it had a price and is free now`)];
-  const [olds, news] = [amountsOf(before), amountsOf(after)];
-  return [...new Set([...olds.keys(), ...news.keys()])].flatMap((unit) => {
-    const [old, now] = [olds.get(unit), news.get(unit)];
-    if (old === now) return [];
-    if (old === undefined) return [told(`model ${id}: ${unit} has a price of its own now, ${now}`)];
-    if (now === undefined) return [told(`model ${id}: ${unit} has no price of its own any more`)];
-    return [
-      told(`model ${id}: ${unit} ${change(Number(old), Number(now))}, from ${old} to ${now}`),
-    ];
-  });
-}
-
-/** `up by 20 %`, `down by 5 %`. */
-function change(before: number, after: number): string {
-  if (before === 0) return 'is no longer free';
-  const percent = Number(((Math.abs(after - before) / before) * 100).toPrecision(3));
-  return `${after > before ? 'up' : 'down'} by ${percent} %`;
-}
-
-function limitDifferences({ id, limits: before }: Model, { limits: after }: Model): Difference[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+function limitDifferences(before: Model, after: Model): Difference[] {
+  const [olds, news] = [limitsOf(before), limitsOf(after)];
+  const names = new Set([...Object.keys(olds), ...Object.keys(news)]);
   return [...names].flatMap((name) => {
-    const [old, now]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
+    const [old, now] = [olds[name], news[name]];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
-    const text = `model ${id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
-    return [isTighter(old, now) ? lost(text) : told(text)];
+    const text = `model ${before.id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
+    // What an image is taken to cost bounds the hold, and no request.
+    return [name !== 'image_tokens' && isTighter(old, now) ? lost(text) : told(text)];
   });
+}
+
+/** The limits by the names that gateway.yaml gives them. */
+function limitsOf({ limits, capabilities }: Model): Readonly<Record<string, unknown>> {
+  const { video, default_max_tokens, ...others } = limits;
+  // That of the whole gateway stands at models that make no text, too.
+  return { ...others, ...video, ...(capabilities.has('chat') ? { default_max_tokens } : {}) };
 }
 
 /** Without a limit everything was allowed. Lists that change may have lost an entry. */
@@ -128,7 +119,8 @@ function isTighter(before: unknown, after: unknown): boolean {
 }
 
 function shown(limit: unknown): string {
-  return limit === undefined ? 'none' : JSON.stringify(limit);
+  if (limit === undefined) return 'none';
+  return Array.isArray(limit) ? `[${limit.join(', ')}]` : JSON.stringify(limit);
 }
 
 function upstreamDifferences({ id, ...before }: Model, after: Model): Difference[] {
@@ -175,15 +167,29 @@ function endpointDifferences(before: Configuration, after: Configuration): Diffe
   const news = new Map(after.endpoints.map((one) => [address(one), one]));
   const olds = new Map(before.endpoints.map((one) => [address(one), one]));
   const found: Difference[] = [];
+  const changed = new Map<string, string[]>();
   for (const [at, { stages }] of olds) {
     const next = news.get(at);
     if (!next) found.push(lost(`endpoint ${at} is gone`));
     else if (stagesOf(next.stages) !== stagesOf(stages)) {
-      found.push(told(`endpoint ${at}: its stages change`));
+      const change = stagesChange(stages, next.stages);
+      changed.set(change, [...(changed.get(change) ?? []), at]);
     }
+  }
+  for (const [change, [first = '', ...more]] of changed) {
+    const endpoints = more.length === 1 ? 'endpoint' : 'endpoints';
+    const others = more.length === 0 ? '' : ` (as in ${more.length} more ${endpoints})`;
+    found.push(told(`endpoint ${first}: ${change}${others}`));
   }
   for (const at of news.keys()) if (!olds.has(at)) found.push(told(`endpoint ${at} is new`));
   return found;
+}
+
+/** Which stages are new or gone; else that one of them, or their order, is another. */
+function stagesChange(before: EndpointEntry['stages'], after: EndpointEntry['stages']): string {
+  const [olds, news] = [before, after].map((stages) => new Set(stages.map(({ name }) => name)));
+  const told = setDifferences(olds, news).map(({ text }) => `the stage ${text}`);
+  return told.length > 0 ? told.join(', ') : 'its stages change';
 }
 
 function stagesOf(stages: EndpointEntry['stages']): string {
