@@ -9,7 +9,7 @@ import { accountCalled, withStore } from './store.js';
 interface Options {
   config: string;
   account?: string;
-  limit: string;
+  limit?: string;
   since?: string;
   json?: boolean;
 }
@@ -21,14 +21,14 @@ export function auditCommand(): Command {
   return withConfig(
     command('audit', 'show who changed what, newest first', 'tollgate audit --since 7d')
       .option('--account <account>', "only this account's, by name or id")
-      .option('--limit <n>', 'at most so many', '100')
+      .option('--limit <n>', 'at most so many, the newest (default: 100)')
       .option('--since <time>', 'only the last 12h or 7d, or from a time such as 2026-11-01 on')
       .option('--json', 'print one JSON document')
       .action(acting(audit)),
   );
 }
 
-async function audit({ config, account, limit, since, json }: Options): Promise<void> {
+async function audit({ config, account, limit = '100', since, json }: Options): Promise<void> {
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1 || most > MAX_ROWS) {
     throw new UsageError(`"${limit}" is not a number of rows from 1 to ${MAX_ROWS}`);

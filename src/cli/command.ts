@@ -34,17 +34,20 @@ export function withConfig(target: Command): Command {
 
 /**
  * Runs a command. A failure is on standard error, never a stack trace, and sets the exit status: 2
- * for a file that cannot be read, else 1. It is one sentence. Only the faults of a configuration
- * are shown with their lines, unless the command has `--json`.
+ * for a file that cannot be read, `invalid` for a configuration with faults, else 1. It is one
+ * sentence. Only the faults of a configuration are shown with their lines, unless the command has
+ * `--json`.
  */
 export function acting<A extends unknown[]>(
   work: (...args: A) => Promise<void>,
+  { invalid }: { invalid: 1 | 2 } = { invalid: 1 },
 ): (...args: A) => Promise<void> {
   return async (...args) => {
     try {
       await work(...args);
     } catch (error) {
-      process.exitCode = error instanceof Unreadable ? 2 : 1;
+      if (error instanceof Unreadable) process.exitCode = 2;
+      else process.exitCode = error instanceof ConfigError ? invalid : 1;
       process.stderr.write(`${complaint(error, args.some(isForMachines))}\n`);
     }
   };

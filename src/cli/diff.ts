@@ -17,14 +17,14 @@ interface Options {
 export function diffCommand(): Command {
   return command(
     'diff',
-    'say what a new configuration changes; exit 1 where a client loses something',
+    'say what a new configuration changes; exit 1 where a client loses something, 2 for faults',
     'tollgate diff gateway.yaml gateway.new.yaml --keys',
   )
     .argument('<old>', 'the configuration that is served')
     .argument('<new>', 'the one that is to replace it')
     .option('--keys', 'also read the store of the old one, for keys that lose a model')
     .option('--json', 'print one JSON document')
-    .action(acting(diff));
+    .action(acting(diff, { invalid: 2 }));
 }
 
 async function diff(old_file: string, new_file: string, options: Options): Promise<void> {

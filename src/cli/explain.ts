@@ -96,8 +96,23 @@ function printEndpoints(endpoints: readonly EndpointEntry[]): void {
   printLine('\nIt is asked for at');
   for (const { method, path, stages } of endpoints) {
     printLine(`  ${method} ${path}`);
-    printLine(`    ${stages.map(stageInWords).join(' > ')}`);
+    printLine(`    ${folded(stages.map(stageInWords), ' > ', '      ')}`);
   }
+}
+
+const COLUMNS = 80;
+
+/** Joins parts, with a new line before each that a terminal has no room for. */
+function folded(parts: readonly string[], by: string, indent: string): string {
+  let text = '';
+  let room = COLUMNS - indent.length;
+  for (const [at, part] of parts.entries()) {
+    const needed = part.length + (at < parts.length - 1 ? by.trimEnd().length : 0);
+    const isFull = at > 0 && needed + by.length > room;
+    text += isFull ? `${by.trimEnd()}\n${indent}${part}` : `${at > 0 ? by : ''}${part}`;
+    room = isFull ? COLUMNS - indent.length - part.length : room - part.length - by.length;
+  }
+  return text;
 }
 
 function stageInWords({ name, option }: StageEntry): string {
@@ -153,7 +168,7 @@ function priceLines(price: PriceShape): string[] {
 }
 
 function printBill({ request, held_nano, charges }: SampleBill): void {
-  printLine(`\nA worked bill for ${request}`);
+  printLine(`\n${folded(`A worked bill for ${request}`.split(' '), ' ', '  ')}`);
   const rows: [string, bigint][] = [['held before it leaves', held_nano]];
   for (const { provider, cost_nano } of charges) {
     rows.push([`charged if ${provider} answers`, cost_nano]);

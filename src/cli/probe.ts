@@ -20,11 +20,12 @@ const MAX_MS = 600_000;
 const SHOWN_CHARACTERS = 80;
 
 const DETAILS = `
-Each chat model is asked for one token and each embedding model for the vector of one word, at each
-of its upstreams, the way a request would. The provider bills that, a fraction of a cent; no account
-is charged. Images and videos are not paid for: their provider is only reached, without its key, so
-that nothing is known of key and model. The exit status is 1 where an upstream fails, or reports no
-usage though it is paid for.
+Each chat model is asked for one token and each embedding model for the vector
+of one word, at each of its upstreams, the way a request would. The provider
+bills that, a fraction of a cent; no account is charged. Images and videos are
+not paid for: their provider is only reached, without its key, so that nothing
+is known of key and model. The exit status is 1 where an upstream fails, or
+reports no usage though it is paid for.
 `;
 
 /** `tollgate probe [MODEL|PROVIDER] [--timeout 30s]` */

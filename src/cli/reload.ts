@@ -1,11 +1,10 @@
-import { dirname, relative } from 'node:path';
-import type { ConfigFault } from '../core/config-fault.js';
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/config-error.js';
 import type { Configuration } from '../core/configuration.js';
 import { differences } from '../gateway/differences.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { sentence } from './command.js';
+import { placeIn } from './fault-place.js';
 import { load, type ServeOptions } from './load.js';
 
 const MOST_CHANGES = 20;
@@ -34,15 +33,10 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
   else log.info('took up the changed configuration: nothing changes for clients');
 }
 
-/** `line 3`, and in an included file `models/a.yaml line 3`. */
-function placeIn(main: string, { file, line }: ConfigFault): string {
-  return file === main ? `line ${line}` : `${relative(dirname(main), file)} line ${line}`;
-}
-
 /** At most `MOST_CHANGES` sentences, those first of which a client loses something. */
 async function changesOf(before: Configuration, after: Configuration): Promise<string[]> {
   // An address may hold a secret of the environment.
-  const found = await differences(before, after, { hasAddresses: false });
+  const found = await differences(before, after, { isReload: true });
   const sorted = found.sort((a, b) => Number(b.loses) - Number(a.loses));
   const texts = sorted.map(({ text }) =>
     text.length > CHANGE_CHARACTERS ? `${text.slice(0, CHANGE_CHARACTERS)}…` : text,

@@ -26,8 +26,9 @@ const ROWS = 50;
 const ROWS_BEFORE = 10;
 
 const DETAILS = `
-The newest request comes first; with --follow the oldest, and then each one when it has ended, until
-Ctrl+C. --json prints one document, and with --follow one record a line.
+The newest request comes first; with --follow the oldest, and then each one when
+it has ended, until Ctrl+C. --json prints one document, and with --follow one
+record a line.
 `;
 
 /** `tollgate requests [--follow] [--limit N] [--since T] [--status S] [--model M] [--account A]` */

@@ -3,6 +3,7 @@ import { formatDollars } from '../lib/money.js';
 import type { Store } from '../store/store-types.js';
 import { sentence } from './command.js';
 import { environmentOf } from './environment.js';
+import { placeIn } from './fault-place.js';
 import { listenAddress } from './listen.js';
 import { time } from './print.js';
 import { readinessAt } from './readiness.js';
@@ -46,7 +47,7 @@ function configurationOf(file: string, faults: readonly ConfigFault[]) {
     file,
     errors: errors.length,
     warnings: faults.length - errors.length,
-    first_error: first ? `line ${first.line}: ${first.message}` : null,
+    first_error: first ? `${placeIn(file, first)}: ${first.message}` : null,
   };
 }
 

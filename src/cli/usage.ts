@@ -31,10 +31,11 @@ const DEFAULT_DAYS = 30;
 const MOST = { hour: 30 * DAY_MS, day: 399 * DAY_MS };
 
 const DETAILS = `
-Without --since it is the last ${DEFAULT_DAYS} days. The time is taken back to the beginning of its
-hour, or of its day in UTC for days and for more than 30 days. The figures are a second or two
-behind the requests. Keys are told apart for 30 days at most. The greatest cost comes first, and
-days in their order; --limit keeps the first rows, and the last days.
+Without --since it is the last ${DEFAULT_DAYS} days. The time is taken back to the
+beginning of its hour, or of its day in UTC for days and for more than 30 days.
+The figures are a second or two behind the requests. Keys are told apart for 30
+days at most. The greatest cost comes first, and days in their order; --limit
+keeps the first rows, and the last days.
 `;
 
 /** `tollgate usage [--by day|model|account|key] [--since T] [--account A] [--limit N]` */

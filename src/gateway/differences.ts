@@ -1,9 +1,9 @@
-import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Model, Upstream } from '../core/model.js';
-import { amountsOf } from './margins.js';
 import { formatDollars } from '../lib/money.js';
 import { MODALITIES } from '../modalities/index.js';
+import { priceDifferences } from './price-differences.js';
+import { settingDifferences, startDifferences } from './setting-differences.js';
 
 /** One change between two configurations, in a sentence. */
 export interface Difference {
@@ -13,13 +13,14 @@ export interface Difference {
 }
 
 /**
- * Lists the changes for clients and bills between two configurations, models first. The address of
- * a provider may hold a secret from the environment, so `hasAddresses: false` leaves it out.
+ * Lists the changes for clients and bills between two configurations, models first. For a reload it
+ * leaves out the addresses of providers, which may hold a secret of the environment, and settings
+ * that only a start reads.
  */
 export async function differences(
   before: Configuration,
   after: Configuration,
-  { hasAddresses }: { hasAddresses: boolean } = { hasAddresses: true },
+  { isReload }: { isReload: boolean } = { isReload: false },
 ): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const [id, model] of before.models) {
@@ -30,11 +31,14 @@ export async function differences(
   for (const id of after.models.keys()) {
     if (!before.models.has(id)) found.push(change(`model ${id} is new`));
   }
+  const settings = settingDifferences(before, after);
   return [
     ...found,
-    ...providerDifferences(before, after, hasAddresses),
+    ...providerDifferences(before, after, !isReload),
     ...endpointDifferences(before, after),
-    ...headerDifferences(before, after),
+    ...settings.losses.map(loss),
+    ...settings.changes.map(change),
+    ...(isReload ? [] : startDifferences(before, after).map(change)),
   ];
 }
 
@@ -65,7 +69,7 @@ async function modelDifferences(before: Model, after: Model): Promise<Difference
     ...named((model) => model.capabilities, 'capability'),
     ...named((model) => model.passthrough, 'field'),
     ...named((model) => model.tool_types, 'tool type'),
-    ...priceDifferences(id, priceShape(before.price), priceShape(after.price)),
+    ...priceDifferences(before, after).map(change),
     ...limitDifferences(before, after),
     ...upstreamDifferences(before, after),
     ...(await holdDifferences(before, after)),
@@ -85,40 +89,23 @@ function setDifferences(
   ];
 }
 
-function priceDifferences(id: string, before: PriceShape, after: PriceShape): Difference[] {
-  if (before === 'free' && after === 'free') return [];
-  if (before === 'free') return [change(`model ${id}: it was free and has a price now`)];
-  if (after === 'free') return [change(`model ${id}: it had a price and is free now`)];
-  const [olds, news] = [amountsOf(before), amountsOf(after)];
-  return [...new Set([...olds.keys(), ...news.keys()])].flatMap((unit) => {
-    const [old, now] = [olds.get(unit), news.get(unit)];
-    if (old === now) return [];
-    if (old === undefined)
-      return [change(`model ${id}: ${unit} has a price of its own now, ${now}`)];
-    if (now === undefined) return [change(`model ${id}: ${unit} has no price of its own any more`)];
-    return [
-      change(
-        `model ${id}: ${unit} ${percentChange(Number(old), Number(now))}, from ${old} to ${now}`,
-      ),
-    ];
-  });
-}
-
-/** `up by 20 %`, `down by 5 %`. */
-function percentChange(before: number, after: number): string {
-  if (before === 0) return 'is no longer free';
-  const percent = Number(((Math.abs(after - before) / before) * 100).toPrecision(3));
-  return `${after > before ? 'up' : 'down'} by ${percent} %`;
-}
-
-function limitDifferences({ id, limits: before }: Model, { limits: after }: Model): Difference[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+function limitDifferences(before: Model, after: Model): Difference[] {
+  const [olds, news] = [limitsOf(before), limitsOf(after)];
+  const names = new Set([...Object.keys(olds), ...Object.keys(news)]);
   return [...names].flatMap((name) => {
-    const [old, now]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
+    const [old, now] = [olds[name], news[name]];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
-    const text = `model ${id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
-    return [isTighter(old, now) ? loss(text) : change(text)];
+    const text = `model ${before.id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
+    // The tokens of an image bound the hold, and refuse no request.
+    return [name !== 'image_tokens' && isTighter(old, now) ? loss(text) : change(text)];
   });
+}
+
+/** The limits by the names that gateway.yaml gives them. */
+function limitsOf({ limits, capabilities }: Model): Readonly<Record<string, unknown>> {
+  const { video, default_max_tokens, ...others } = limits;
+  // Models without text carry the default of the whole gateway too, and never use it.
+  return { ...others, ...video, ...(capabilities.has('chat') ? { default_max_tokens } : {}) };
 }
 
 /** Whether a limit allows less than before. A list allows less if it has lost an entry. */
@@ -132,7 +119,8 @@ function isTighter(before: unknown, after: unknown): boolean {
 }
 
 function shown(limit: unknown): string {
-  return limit === undefined ? 'none' : JSON.stringify(limit);
+  if (limit === undefined) return 'none';
+  return Array.isArray(limit) ? `[${limit.join(', ')}]` : JSON.stringify(limit);
 }
 
 function upstreamDifferences({ id, ...before }: Model, after: Model): Difference[] {
@@ -181,27 +169,31 @@ function endpointDifferences(before: Configuration, after: Configuration): Diffe
   const news = new Map(after.endpoints.map((one) => [address(one), one]));
   const olds = new Map(before.endpoints.map((one) => [address(one), one]));
   const found: Difference[] = [];
+  const changed = new Map<string, string[]>();
   for (const [at, { stages }] of olds) {
     const next = news.get(at);
     if (!next) found.push(loss(`endpoint ${at} is gone`));
     else if (stagesOf(next.stages) !== stagesOf(stages)) {
-      found.push(change(`endpoint ${at}: its stages change`));
+      const text = stagesChange(stages, next.stages);
+      changed.set(text, [...(changed.get(text) ?? []), at]);
     }
+  }
+  for (const [text, [first = '', ...more]] of changed) {
+    const endpoints = more.length === 1 ? 'endpoint' : 'endpoints';
+    const others = more.length === 0 ? '' : ` (as in ${more.length} more ${endpoints})`;
+    found.push(change(`endpoint ${first}: ${text}${others}`));
   }
   for (const at of news.keys()) if (!olds.has(at)) found.push(change(`endpoint ${at} is new`));
   return found;
 }
 
-function stagesOf(stages: EndpointEntry['stages']): string {
-  return JSON.stringify(stages.map(({ name, option }) => [name, option ?? null]));
+/** Names the new and lost stages; else says that an option or the order has changed. */
+function stagesChange(before: EndpointEntry['stages'], after: EndpointEntry['stages']): string {
+  const [olds, news] = [before, after].map((stages) => new Set(stages.map(({ name }) => name)));
+  const texts = setDifferences(olds, news).map(({ text }) => `the stage ${text}`);
+  return texts.length > 0 ? texts.join(', ') : 'its stages change';
 }
 
-/** `upstream` tells clients who the upstreams are, so an operator sees that it was turned on. */
-function headerDifferences(before: Configuration, after: Configuration): Difference[] {
-  return (['upstream', 'cost', 'attempts'] as const).flatMap((name) => {
-    if (before.headers[name] === after.headers[name]) return [];
-    return after.headers[name]
-      ? [told(`answers have the header tollgate-${name}`)]
-      : [lost(`answers have no header tollgate-${name} any more`)];
-  });
+function stagesOf(stages: EndpointEntry['stages']): string {
+  return JSON.stringify(stages.map(({ name, option }) => [name, option ?? null]));
 }

@@ -1,3 +1,5 @@
+import { isAbsolute, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ConfigFault } from '../core/config-fault.js';
 
 /** The message of a fault with its hint. */
@@ -17,14 +19,22 @@ export function sarif(faults: readonly ConfigFault[]): string {
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: fault.file.replaceAll('\\', '/') },
+          artifactLocation: { uri: uriOf(fault.file) },
           region: { startLine: fault.line, startColumn: fault.column },
         },
       },
     ],
   }));
-  const run = { tool: { driver: { name: 'tollgate check', rules } }, results };
+  // Columns are counted as editors do.
+  const columnKind = 'utf16CodeUnits';
+  const run = { tool: { driver: { name: 'tollgate check', rules } }, columnKind, results };
   return JSON.stringify({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] }, null, 2);
+}
+
+/** A relative path stays one, so that a code host finds it in its checkout. */
+function uriOf(file: string): string {
+  if (isAbsolute(file)) return pathToFileURL(file).href;
+  return file.split(sep).map(encodeURIComponent).join('/');
 }
 
 /** One suite in JUnit's XML: a test that passed where there is no fault, else one for each. */

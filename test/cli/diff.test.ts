@@ -25,6 +25,18 @@ describe('tollgate diff', () => {
     expect([status, stdout]).to.deep.equal([0, 'Nothing changes for clients.\n']);
   });
 
+  it('ends with status 2, not with that of a loss, where a file has faults', async () => {
+    await writeFile(join(place.folder, 'faulty.yaml'), RENAMED.replace('owner:', 'ownr:'));
+    for (const pair of [
+      ['gateway.yaml', 'faulty.yaml'],
+      ['faulty.yaml', 'gateway.yaml', '--json'],
+    ]) {
+      const { status, stdout, stderr } = await place.tollgate('diff', ...pair);
+      expect([status, stdout]).to.deep.equal([2, '']);
+      expect(stderr).to.include('faulty.yaml:').and.include('did you mean "owner"?');
+    }
+  });
+
   it('names the keys that lose a model, as one JSON document', async () => {
     await place.tollgate('account', 'create', 'ann');
     await place.tollgate('key', 'create', 'ann', '--name', 'k', '--model', 'sim');

@@ -106,6 +106,8 @@ describe('tollgate explain', () => {
       .and.include('1080p/silent $0.03')
       .and.include('  charged if simulator answers  $0.18\n')
       .and.not.match(/[ \t]$/mu);
+    const long = stdout.split('\n').filter((line) => line.length > 80);
+    expect(long, 'lines wider than a terminal of 80 columns').to.deep.equal([]);
   });
 
   it('refuses a faulty file', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask } from '../helpers/ask.js';
 import { makePlace, Running, SIMULATED, type Place } from '../helpers/cli.js';
@@ -49,6 +49,17 @@ describe('the log of tollgate serve', () => {
       'provider acme: its address is another one',
     ]);
     expect(serving.stderr).not.to.include(SECRET);
+    const { stdout } = await place.tollgate('audit', '--json');
+    expect(stdout).to.include('its address is another one').and.not.include(SECRET);
+  });
+
+  it('says in status which included file has the fault', async () => {
+    const serving = place.start('serve');
+    await serving.url();
+    await writeFile(join(place.folder, 'more.yaml'), 'models:\n  broken: { price: free }\n');
+    await place.write(`include: [more.yaml]\n${yamlWith(['one', 'two'])}`);
+    const { stdout } = await place.tollgate('status');
+    expect(stdout).to.match(/^configuration +gateway\.yaml has \d errors?; more\.yaml line 2: /mu);
   });
 
   it('tells that a reload changes nothing for clients, and of many changes the first', async () => {

@@ -10,6 +10,8 @@ const BASE = `owners: { acme: { name: Acme }, other: { name: Other } }
 providers:
   here: { uses: openai, base_url: 'http://127.0.0.1:9000/v1', api_key: '\${KEY}' }
   there: { uses: openai, base_url: 'http://127.0.0.1:9001/v1', api_key: '\${KEY}' }
+  film: { uses: simulator }
+cors: ['https://app.example']
 models:
   small:
     owner: acme
@@ -23,13 +25,24 @@ models:
     capabilities: [chat]
     upstreams: [{ provider: there, model: two }]
     price: free
+  clip:
+    owner: acme
+    capabilities: [video]
+    upstreams: [{ provider: film }]
+    limits: { duration_seconds: 6, resolutions: [720p, 1080p] }
+    price: { per_video_second: 0.02 }
+  still:
+    owner: acme
+    capabilities: [image]
+    upstreams: [{ provider: film }]
+    price: { per_image: { standard: 0.04, hd: 0.08 } }
 `;
 
 /** A change of the file, the sentences that tell it, and whether a client loses something. */
 const PAIRS: [title: string, from: string, to: string, told: string[], loses: boolean][] = [
   [
     'a model that is gone',
-    BASE.slice(BASE.indexOf('  second:')),
+    BASE.slice(BASE.indexOf('  second:'), BASE.indexOf('  clip:')),
     '',
     ['model second is gone'],
     true,
@@ -128,6 +141,75 @@ const PAIRS: [title: string, from: string, to: string, told: string[], loses: bo
     ['model second: its owner is other, acme before'],
     false,
   ],
+  [
+    'a price of cached tokens, which were paid as input before',
+    'input_per_million: 1.00',
+    'input_per_million: 1.00, cached_input_per_million: 0.10',
+    ['model small: cached_input_per_million down by 90 %, from 1.00 to 0.10'],
+    false,
+  ],
+  [
+    'one price of images in place of two',
+    '{ standard: 0.04, hd: 0.08 }',
+    '0.05',
+    [
+      'model still: per_image standard up by 25 %, from 0.04 to 0.05',
+      'model still: per_image hd down by 37.5 %, from 0.08 to 0.05',
+    ],
+    false,
+  ],
+  [
+    'a price of one upstream',
+    '{ provider: here, model: one }',
+    '{ provider: here, model: one, price: { input_per_million: 1.50, output_per_million: 2.00 } }',
+    ['model small at here: input_per_million up by 50 %, from 1.00 to 1.50'],
+    false,
+  ],
+  [
+    'longer videos, which take nothing from clients',
+    'duration_seconds: 6',
+    'duration_seconds: 8',
+    ['model clip: the limit duration_seconds is 8, 6 before'],
+    false,
+  ],
+  [
+    'a resolution that is gone',
+    '[720p, 1080p]',
+    '[720p]',
+    ['model clip: the limit resolutions is [720p], [720p, 1080p] before'],
+    true,
+  ],
+  [
+    'a smaller limit of all requests',
+    'owners:',
+    'limits: { body: 1mb }\nowners:',
+    ['limits.body is 1mb, 20mb before'],
+    true,
+  ],
+  [
+    'an origin whose pages may no longer call',
+    'https://app.example',
+    'https://other.example',
+    ['cors: pages of https://app.example may no longer call'],
+    true,
+  ],
+  [
+    'another address of the gateway and another store',
+    'owners:',
+    'public_url: https://ai.example\nstore: sqlite:other.db\nowners:',
+    [
+      'the gateway is at https://ai.example, http://127.0.0.1:8080 before',
+      'the store is another one, which has accounts, keys and balances of its own',
+    ],
+    false,
+  ],
+  [
+    'a stage of every endpoint, once',
+    'owners:',
+    "endpoints: { '*': { after: { validate: [mask] } } }\nowners:",
+    ['endpoint POST /v1/chat/completions: the stage mask is new (as in 25 more endpoints)'],
+    false,
+  ],
 ];
 
 describe('the differences of two configurations', () => {
@@ -158,9 +240,30 @@ describe('the differences of two configurations', () => {
     });
   }
 
+  it('tell of an output limit of the whole gateway only where a model makes text', async () => {
+    const found = await differences(
+      await read(BASE),
+      await read(`limits: { default_max_tokens: 100 }\n${BASE}`),
+    );
+    const told = found.map(({ text }) => text).filter((text) => text.includes('default_max'));
+    expect(told).to.deep.equal([
+      'model small: the limit default_max_tokens is 100, none before',
+      'model second: the limit default_max_tokens is 100, none before',
+    ]);
+  });
+
+  it('of a reload name no address, and nothing that only a start takes up', async () => {
+    const next = BASE.replace('owners:', 'store: sqlite:other.db\nowners:').replace('9001', '9002');
+    const found = await differences(await read(BASE), await read(next), { isReload: true });
+    expect(found.map(({ text }) => text)).to.deep.equal([
+      'provider there: its address is another one',
+    ]);
+  });
+
   it('tell of what is new, and clients lose nothing', async () => {
+    const large = BASE.slice(0, BASE.indexOf('  clip:'));
     const small = BASE.slice(0, BASE.indexOf('  second:'));
-    const found = await differences(await read(small), await read(BASE));
+    const found = await differences(await read(small), await read(large));
     expect(found).to.deep.equal([{ loses: false, text: 'model second is new' }]);
   });
 });

@@ -129,6 +129,18 @@ describe('what the stage mask hides', () => {
     );
   });
 
+  it('is masked in the names of metadata too, which pass on to upstreams', async () => {
+    const run = mask.create(
+      undefined,
+      { eachText: textReader(MODALITIES), now: () => 0 } as unknown as Services,
+      {} as EndpointEntry,
+    );
+    const body = { messages: [], metadata: { 'ann@example.com': 'of bob@example.com' } };
+    const state = { request_id: 'r', request: { format: 'openai-chat', body } };
+    await run({ state, res: {} } as unknown as Context, async () => {});
+    expect(body.metadata).to.deep.equal({ '[email]': 'of [email]' });
+  });
+
   it('is refused where own patterns take too long', async () => {
     let now_ms = 0;
     const slow = masked('q'.repeat(100), { also: ['q(.*z)?'] }, () => (now_ms += 100));

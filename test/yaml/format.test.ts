@@ -18,6 +18,10 @@ const WARNING: ConfigFault = {
   hint: '',
 };
 
+interface Location {
+  physicalLocation: { artifactLocation: { uri: string } };
+}
+
 describe('the reporter of faults', () => {
   it('writes a line for each fault', () => {
     expect(format([FAULT, WARNING], 'text').split(/\n(?=conf)/)).to.deep.equal([
@@ -38,6 +42,25 @@ describe('the reporter of faults', () => {
       '::error file=conf/a%2Cb%3Ac.yaml,line=3,col=5::unknown key "ownr"; did you mean "owner"?',
       '::warning file=conf/a%2Cb%3Ac.yaml,line=3,col=5::50%25 are%0D%0Aidle: all',
     ]);
+  });
+
+  it('writes a URI of each file into SARIF, also of a path with spaces or of an absolute one', () => {
+    const files = ['conf/a b,100%.yaml', '/etc/tollgate/gateway.yaml', '../models/a.yaml'];
+    const { runs } = JSON.parse(
+      format(
+        files.map((file) => ({ ...FAULT, file })),
+        'sarif',
+      ),
+    ) as { runs: { columnKind: string; results: { locations: [Location] }[] }[] };
+    const uris = runs[0]?.results.map(
+      ({ locations: [{ physicalLocation }] }) => physicalLocation.artifactLocation.uri,
+    );
+    expect(uris).to.deep.equal([
+      'conf/a%20b%2C100%25.yaml',
+      'file:///etc/tollgate/gateway.yaml',
+      '../models/a.yaml',
+    ]);
+    expect(runs[0]?.columnKind).to.equal('utf16CodeUnits');
   });
 
   it('prints nothing without faults', () => {

@@ -2,6 +2,7 @@ import type { ShapeOf, TextFields } from '../../../pipeline/text-walk.js';
 
 /** Fields of OpenAI's APIs, and of upstreams with similar ones, that hold no texts. */
 export const COMMON_TEXTS: TextFields = {
+  metadata: 'data',
   model: 'kept',
   modalities: 'kept',
   reasoning: 'kept',

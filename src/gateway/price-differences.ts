@@ -1,0 +1,82 @@
+import { priceShape, type PriceShape } from '../billing/price-shape.js';
+import type { Model, Upstream } from '../core/model.js';
+import { amountsOf } from './margins.js';
+
+/**
+ * What a new configuration changes in the prices of a model, in sentences. An upstream has
+ * sentences of its own where its price is another one than the model's.
+ */
+export function priceDifferences(before: Model, after: Model): string[] {
+  const [old, now] = [priceShape(before.price), priceShape(after.price)];
+  const own = before.upstreams.flatMap((upstream) => {
+    const next = after.upstreams.find((one) => isSame(one, upstream));
+    if (!next) return [];
+    const [was, is] = [priceShape(upstream.price), priceShape(next.price)];
+    if (isEqual(was, old) && isEqual(is, now)) return [];
+    return shapeDifferences(`${before.id} at ${upstream.provider.name}`, was, is);
+  });
+  return [...shapeDifferences(before.id, old, now), ...own];
+}
+
+function isSame(one: Upstream, other: Upstream): boolean {
+  return one.provider.name === other.provider.name && one.model === other.model;
+}
+
+function isEqual(one: PriceShape, other: PriceShape): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function shapeDifferences(name: string, before: PriceShape, after: PriceShape): string[] {
+  if (before === 'free' && after === 'free') return [];
+  if (after === 'free') return [`model ${name}: it had a price and is free now`];
+  const news = amountsOf(after);
+  if (before === 'free') {
+    const prices = [...news].map(([unit, dollars]) => `${unit} ${dollars}`).join(', ');
+    return [`model ${name}: it was free and has a price now, ${prices}`];
+  }
+  const olds = amountsOf(before);
+  const units = [...new Set([...olds.keys(), ...news.keys()])];
+  return units.flatMap((unit) => {
+    const text = unitDifference(unit, amountOf(unit, olds), amountOf(unit, news));
+    return text === undefined ? [] : [`model ${name}: ${text}`];
+  });
+}
+
+function unitDifference(unit: string, old?: string, now?: string): string | undefined {
+  if (old === now) return undefined;
+  if (old !== undefined && now !== undefined) {
+    return `${unit} ${change(Number(old), Number(now))}, from ${old} to ${now}`;
+  }
+  // The one price of all images gives way to prices by size or quality, or takes their place.
+  if (unit === EVERY_IMAGE) return undefined;
+  if (old === undefined) return `${unit} has a price of its own now, ${now}`;
+  return `${unit} has no price of its own any more, ${old} before`;
+}
+
+const EVERY_IMAGE = 'per_image any';
+
+/** What a class of tokens, or an image, pays where it has no price of its own. */
+const PAYS_AS: Readonly<Record<string, string>> = {
+  cached_input_per_million: 'input_per_million',
+  cache_write_per_million: 'input_per_million',
+  audio_input_per_million: 'input_per_million',
+  audio_output_per_million: 'output_per_million',
+};
+
+function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
+  const [, kind = ''] = /^per_image (.+)$/u.exec(unit) ?? [];
+  const wider = kind.split('/').map((part) => `per_image ${part}`);
+  const names = kind === '' ? [PAYS_AS[unit] ?? unit] : [...wider, EVERY_IMAGE];
+  for (const name of [unit, ...names]) {
+    const amount = amounts.get(name);
+    if (amount !== undefined) return amount;
+  }
+  return undefined;
+}
+
+/** `up by 20 %`, `down by 5 %`. */
+function change(before: number, after: number): string {
+  if (before === 0) return 'is no longer free';
+  const percent = Number(((Math.abs(after - before) / before) * 100).toPrecision(3));
+  return `${after > before ? 'up' : 'down'} by ${percent} %`;
+}
