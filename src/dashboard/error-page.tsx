@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { GatewayError } from '../core/errors.js';
-import { html, LonePage, themeOf } from './pages/page.js';
+import { FramedPage, html, LonePage, themeOf } from './pages/page.js';
+import type { Visitor } from './types.js';
 import type { Context } from '../pipeline/stage.js';
 
 const TITLES: Record<number, string> = {
@@ -26,17 +27,27 @@ const LISTS: Record<string, string> = {
   '/operator/tokens': 'all tokens',
 };
 
-/** The way to the page without its filter, to the list of such things, or to the first page. */
-function WayOut({ ctx, status }: { ctx: Context; status: number }): JSX.Element {
-  const list = Object.keys(LISTS).find((path) => ctx.path.startsWith(`${path}/`));
+interface Shown {
+  ctx: Context;
+  error: GatewayError;
+  status: number;
+}
+
+function listOf(path: string): string | undefined {
+  return Object.keys(LISTS).find((list) => path.startsWith(`${list}/`));
+}
+
+/** The way to the page without what is wrong, to the list of such things, or to the dashboard. */
+function WayOut({ ctx, error, status }: Shown): JSX.Element {
+  const list = listOf(ctx.path);
   const isSignIn = list === '/sign-in';
   const isFilter = status === 400 && ctx.method === 'GET' && ctx.querystring !== '' && !isSignIn;
   const isOpen = status === 404 || status === 400;
   return (
     <>
       {isFilter && (
-        <a class="button solid" href={ctx.path}>
-          Clear the filter
+        <a class="button solid" href={error.param === 'cursor' ? firstPage(ctx) : ctx.path}>
+          {error.param === 'cursor' ? 'To the first page' : 'Clear the filter'}
         </a>
       )}
       {!isFilter && isOpen && list !== undefined && (
@@ -51,34 +62,61 @@ function WayOut({ ctx, status }: { ctx: Context; status: number }): JSX.Element 
   );
 }
 
-/** The HTML document of an error, with a link to go on. */
-export function errorPage(ctx: Context, error: GatewayError, status: number): string {
+/** The first page of a list, with the same filter. */
+function firstPage({ path, querystring }: Context): string {
+  const words = new URLSearchParams(querystring);
+  words.delete('cursor');
+  return words.size === 0 ? path : `${path}?${words.toString()}`;
+}
+
+/** The HTML document of an error, with a link to go on; in the frame for a signed-in visitor. */
+export function errorPage(
+  ctx: Context,
+  error: GatewayError,
+  status: number,
+  visitor?: Visitor,
+): string {
   const title = TITLES[status] ?? 'Something went wrong';
-  const retry_after = error.headers['retry-after'];
-  return html(
-    <LonePage
-      title={title}
-      theme={themeOf(ctx)}
-      body={
-        <div class="stack">
-          <p class="faint figure">Error {status}</p>
-          <h1>{title}</h1>
-          <p>{error.message}</p>
-          {retry_after !== undefined && <p>Try again in {retry_after} seconds.</p>}
-          <div class="row">
-            {status === 401 ? (
-              <a class="button solid" href="/sign-in">
-                Sign in
-              </a>
-            ) : (
-              <WayOut ctx={ctx} status={status} />
-            )}
-          </div>
-          <p class="hint">
-            If you ask somebody about it, name this request: <code>{ctx.state.request_id}</code>
-          </p>
+  const shown = { ctx, error, status };
+  if (visitor) {
+    const body = (
+      <div class="card">
+        <div class="body stack">
+          <About {...shown} />
         </div>
-      }
-    />,
+      </div>
+    );
+    const page = { title, at: listOf(ctx.path) ?? ctx.path, narrow: true, body };
+    return html(<FramedPage {...{ ctx, visitor, page }} />);
+  }
+  const body = (
+    <div class="stack">
+      <p class="faint figure">Error {status}</p>
+      <h1>{title}</h1>
+      <About {...shown} />
+    </div>
+  );
+  return html(<LonePage title={title} theme={themeOf(ctx)} body={body} />);
+}
+
+function About({ ctx, error, status }: Shown): JSX.Element {
+  const retry_after = error.headers['retry-after'];
+  return (
+    <>
+      <p>{error.message}</p>
+      {retry_after !== undefined && <p>Try again in {retry_after} seconds.</p>}
+      <div class="row">
+        {status === 401 ? (
+          <a class="button solid" href="/sign-in">
+            Sign in
+          </a>
+        ) : (
+          <WayOut {...{ ctx, error, status }} />
+        )}
+      </div>
+      <p class="hint">
+        If you ask somebody about it, name this request: <code>{ctx.state.request_id}</code>
+      </p>
+    </>
   );
 }

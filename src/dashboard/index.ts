@@ -36,7 +36,8 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
     const setHeaders = route.inline_styles ? lenient : strict;
     const handle = async (ctx: DashboardContext): Promise<void> => {
       await setHeaders(ctx);
-      await showingErrors(ctx, services, () => answer(ctx, route, services, readers));
+      const seen: Seen = {};
+      await showingErrors(ctx, services, () => answer(ctx, route, services, readers, seen), seen);
     };
     router.register(route.path, [route.method], [handle]);
   }
@@ -69,6 +70,7 @@ async function answer(
   route: Route,
   services: DashboardServices,
   { tokenOf, callerOf }: { tokenOf: TokenReader; callerOf: KeyReader },
+  seen: Seen,
 ): Promise<void> {
   const { public_url } = services.configuration;
   ctx.state.endpoint = route.path;
@@ -83,11 +85,19 @@ async function answer(
     return route.answer(ctx, undefined, undefined, caller);
   }
   const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
-  if (visitor) ctx.state.account_id = visitor.session.account_id;
+  if (visitor) {
+    ctx.state.account_id = visitor.session.account_id;
+    seen.visitor = visitor;
+  }
   if (!visitor && isClosed(route)) return askToSignIn(ctx, public_url);
   if (!isRead(ctx)) refuseCrossSite(ctx, new URL(public_url).origin);
   if (route.who === 'operator') refuseOthers(visitor);
   await route.answer(ctx, visitor);
+}
+
+/** The visitor of a request, as soon as it is known; also the page of an error has the menu. */
+interface Seen {
+  visitor?: Visitor;
 }
 
 /** Shows the error of a page as a page. An error of the API goes on to the gateway, as JSON. */
@@ -95,6 +105,7 @@ async function showingErrors(
   ctx: Context,
   { log }: DashboardServices,
   act: () => Promise<void> | void,
+  seen: Seen = {},
 ): Promise<void> {
   try {
     await act();
@@ -104,7 +115,7 @@ async function showingErrors(
     ctx.status = status;
     ctx.set(shown.headers);
     ctx.type = 'html';
-    ctx.body = errorPage(ctx, shown, status);
+    ctx.body = errorPage(ctx, shown, status, seen.visitor);
   }
 }
 

@@ -42,7 +42,9 @@ export function LedgerTable(props: {
               <td class="lead">
                 <What entry={entry} requests={props.requests} />
               </td>
-              <td class="soft">{entry.key_id !== null && (names.get(entry.key_id) ?? '')}</td>
+              <td class="soft breaks">
+                {entry.key_id !== null && (names.get(entry.key_id) ?? '')}
+              </td>
               <td class="soft nowrap">
                 {used(entry)} {entry.estimated && <Badge>estimated</Badge>}
                 <Classes {...entry} />

@@ -45,8 +45,17 @@ export function sendPage(
   page: Page,
   status = 200,
 ): void {
-  send(
-    ctx,
+  send(ctx, <FramedPage {...{ ctx, visitor, page }} />, status);
+}
+
+/** The HTML of such a page. */
+export function FramedPage(props: {
+  ctx: Pick<DashboardContext, 'cookies' | 'path'>;
+  visitor: Visitor | undefined;
+  page: Page;
+}): JSX.Element {
+  const { ctx, visitor, page } = props;
+  return (
     <Document title={page.title} theme={themeOf(ctx)} scripts={page.scripts ?? []} head={page.head}>
       <a class="skip" href="#main">
         Skip to content
@@ -59,8 +68,7 @@ export function sendPage(
           {page.body}
         </main>
       </div>
-    </Document>,
-    status,
+    </Document>
   );
 }
 

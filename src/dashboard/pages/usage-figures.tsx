@@ -5,7 +5,7 @@ import type { Pace, UsageReport } from '../views/usage-report.js';
 import { Figures, Money, type Figure } from './parts.js';
 import { MEASURES, shownAs, valueOf, type Measure } from './series.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
-import { daysLeft, dollarsShown, shareShown } from './words.js';
+import { daysLeft, dollarsShown, grouped, shareShown } from './words.js';
 
 export const MEASURE_NAMES: Record<Measure, string> = {
   spend: 'Spend',
@@ -70,8 +70,14 @@ function Note(props: { report: UsageReport; show: Measure }): ComponentChildren 
     ...(change === undefined ? [] : [changeShown(change)]),
   ];
   return (
-    <span class="nowrap" title="Against the range before, of the same length">
-      {parts.length > 0 ? parts.join(' · ') : 'none before'}
+    <span title="Against the range before, of the same length">
+      {parts.length === 0 && 'none before'}
+      {parts.map((part, at) => (
+        <>
+          {at > 0 && ', '}
+          <span class="nowrap">{part}</span>
+        </>
+      ))}
     </span>
   );
 }
@@ -79,6 +85,6 @@ function Note(props: { report: UsageReport; show: Measure }): ComponentChildren 
 /** `▲ 12 %` */
 function changeShown(change: number): string {
   if (Math.abs(change) < 0.005) return 'as before';
-  const size = `${Math.round(Math.abs(change) * 100)} %`;
+  const size = `${grouped(Math.round(Math.abs(change) * 100))} %`;
   return change > 0 ? `▲ ${size}` : `▼ ${size}`;
 }

@@ -38,7 +38,9 @@ export function UsageTable(props: {
         <tbody>
           {groups.map((group) => (
             <tr>
-              <td class="nowrap">{by === 'day' ? group.name : <strong>{group.name}</strong>}</td>
+              <td class={by === 'day' ? 'nowrap' : 'breaks'}>
+                {by === 'day' ? group.name : <strong>{group.name}</strong>}
+              </td>
               <Cells totals={group.totals} columns={columns} />
             </tr>
           ))}

@@ -70,6 +70,16 @@ describeInBrowser('the pages of keys', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
+  it('made two keys of a double click, and showed the secret of one', async () => {
+    const { page, id } = await newcomer('hasty');
+    await page.goto('/settings/keys/new');
+    await page.getByLabel('Name').fill('Twice');
+    await page.getByRole('button', { name: 'Create API Key' }).dblclick();
+    const secret = (await page.textContent('#secret')) ?? '';
+    expect(await works(secret)).to.equal(true);
+    expect(await dashboard.gateway.store.keys(id)).to.have.length(1);
+  });
+
   it('make a key by keyboard alone', async () => {
     const { page } = await newcomer('grace');
     await page.goto('/settings/keys');

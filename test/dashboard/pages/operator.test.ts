@@ -35,6 +35,13 @@ describeInBrowser('the pages of operators', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
+  it('wrote a million dollars in the audit log without a comma', async () => {
+    const { page } = await operator();
+    await dashboard.gateway.store.createAccount('rich', 1_234_567_890_000_000n);
+    await page.goto('/operator/audit?account=rich');
+    expect(await page.textContent('tbody')).to.include('$1,234,567.89');
+  });
+
   it('credit once what is sent twice', async () => {
     const { page } = await operator();
     const { id } = await dashboard.gateway.store.createAccount('grace', 0n);

@@ -205,3 +205,65 @@ describeInBrowser('every page', (browser) => {
     expect(await time.getAttribute('title')).to.equal(exact);
   });
 });
+
+describeInBrowser('names of sixty letters', (browser) => {
+  const [account_name, key_name, model, provider] = ['a', 'k', 'm', 'p'].map((one) =>
+    one.repeat(60),
+  );
+  const yaml = `
+owners: { meta: { name: Meta } }
+providers: { ${provider}: { uses: simulator } }
+models:
+  ${model}:
+    owner: meta
+    capabilities: [chat]
+    upstreams: [{ provider: ${provider}, model: ${model} }]
+    price: { input_per_million: 0.15, output_per_million: 0.60 }
+`;
+  let dashboard: TestDashboard;
+  let paths: string[];
+  let session: string;
+
+  before(async () => {
+    dashboard = await startDashboard({}, yaml);
+    const { gateway, signIn } = dashboard;
+    const { store } = gateway;
+    const { id } = await store.createAccount(account_name ?? '', 10n ** 9n);
+    const { secret } = await store.createKey(id, key_name ?? '');
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const call = { method: 'POST', headers, body };
+    const answer = await fetch(`${dashboard.url}/v1/chat/completions`, call);
+    expect(answer.status).to.equal(200);
+    const request_id = answer.headers.get('x-request-id') ?? '';
+    await answer.text();
+    session = await signIn(id, true);
+    const pages = ['/', '/usage?by=key', '/usage?by=model', '/requests', '/ledger', '/models'];
+    const own = ['/settings', '/settings/keys', '/settings/keys/new', `/models/${model}`];
+    const names = ['requests', 'accounts', 'audit', 'providers', `requests/${request_id}`];
+    const operator = ['/operator', ...names.map((name) => `/operator/${name}`)];
+    paths = [...pages, ...own, ...operator, `/operator/accounts/${id}?tab=ledger`];
+  });
+  after(() => dashboard.close());
+
+  for (const width of [1280, 390]) {
+    it(`lay over the figures of their row, or pushed them away, at ${width} px`, async () => {
+      const { page } = await visit(browser(), dashboard.url, { session, width });
+      for (const path of paths) {
+        await page.goto(path);
+        await expectNoSidewaysScroll(page);
+        const wide = await page
+          .locator('.fold, td.lead, td.breaks, .choice, .timeline strong')
+          .evaluateAll((all: HTMLElement[]) =>
+            all
+              .filter((one) => {
+                const room = (one.closest('.scroll, .card') ?? one).clientWidth;
+                return one.scrollWidth > Math.max(one.clientWidth, 1) + 1 || one.offsetWidth > room;
+              })
+              .map((one) => one.textContent),
+          );
+        expect(wide, path).to.deep.equal([]);
+      }
+    }).timeout(240_000);
+  }
+});

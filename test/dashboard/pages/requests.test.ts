@@ -159,6 +159,33 @@ describeInBrowser('the pages of requests', (browser) => {
     });
   }
 
+  it('show the whole of a time in the filter of operators, and of an ID that is looked for', async () => {
+    const { page } = await open('/operator/requests', 1280, true);
+    await page.goto(
+      '/operator/requests?from=2026-11-19T10:30&id=0190b7c4-7a5e-7d2c-9b1a-3f0e5d6c7b8a',
+    );
+    const from = await page.getByLabel('From').boundingBox();
+    expect(from?.width).to.be.at.least(170);
+    const id = page.getByLabel('Request ID');
+    const [text, room] = await id.evaluate((input: HTMLInputElement) => [
+      input.scrollWidth,
+      input.clientWidth,
+    ]);
+    expect(text).to.be.at.most(Number(room));
+  });
+
+  for (const path of ['/requests', '/ledger', '/operator/accounts', '/operator/audit']) {
+    it(`lost the menu of ${path} over a cursor that cannot be read`, async () => {
+      const { page } = await open('/requests', 1280, true);
+      const answer = await page.goto(`${path}?status=failed&cursor=%00`);
+      expect(answer?.status()).to.equal(400);
+      expect(await page.locator('.side [aria-current=page]').getAttribute('href')).to.equal(path);
+      await expectNoSidewaysScroll(page);
+      await follow(page.getByRole('link', { name: 'To the first page' }));
+      expect(page.url()).to.equal(`${dashboard.url}${path}?status=failed`);
+    });
+  }
+
   it('say what is wrong with a time, a status or a cursor', async () => {
     const { page } = await open('/requests', 1280, false);
     for (const [query, said] of [

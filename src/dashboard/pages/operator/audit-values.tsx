@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
-import { timeShown } from '../words.js';
+import { grouped, timeShown } from '../words.js';
 
 /** The values that are dollars in decimals. */
 const AMOUNTS: ReadonlySet<string> = new Set(['balance', 'charged', 'limit']);
@@ -39,7 +39,13 @@ function Value({ name, value }: { name: string; value: unknown }): JSX.Element {
 function textOf(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   const text = String(value);
-  if (AMOUNTS.has(name)) return text.startsWith('-') ? `−$${text.slice(1)}` : `$${text}`;
+  if (AMOUNTS.has(name)) return amountOf(text);
   const at_ms = name === 'expires' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at_ms) ? text : timeShown(at_ms);
+}
+
+/** `−$1,234.56`, with all the digits of the log. */
+function amountOf(text: string): string {
+  const [whole = '', ...fraction] = text.replace(/^-/u, '').split('.');
+  return `${text.startsWith('-') ? '−' : ''}$${[grouped(whole), ...fraction].join('.')}`;
 }

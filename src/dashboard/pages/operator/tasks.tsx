@@ -174,12 +174,12 @@ function TaskRow(props: {
       <td class="end">
         <Badge mood={mood}>{name}</Badge>
       </td>
-      <td class="soft" data-label="Account">
+      <td class="soft breaks" data-label="Account">
         <a href={`/operator/accounts/${encodeURIComponent(task.account_id)}`}>
           {account ?? task.account_id}
         </a>
       </td>
-      <td class="soft" data-label="Provider">
+      <td class="soft breaks" data-label="Provider">
         {task.provider}
       </td>
       <td class="soft" data-label="Submitted">

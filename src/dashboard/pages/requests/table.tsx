@@ -69,7 +69,7 @@ function RequestRow(props: {
       <td class="soft">
         <Ago at_ms={record.time_ms} now_ms={now_ms} />
       </td>
-      <td class="soft">
+      <td class="soft breaks">
         {scope.is_operator
           ? (names.accounts.get(account_id) ?? account_id)
           : (names.keys.get(key_id) ?? key_id)}
