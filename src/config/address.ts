@@ -47,7 +47,10 @@ export function readAddress(
   );
   const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
   for (const name of missing) tellMissing(source, pointer, name, manifest);
-  for (const name of PARTS) tellUnused(source, pointer, name, manifest);
+  for (const name of PARTS) {
+    tellUnused(source, pointer, name, manifest);
+    tellWhole(source, pointer, name, manifest);
+  }
   return { base_url, wire };
 }
 
@@ -94,6 +97,17 @@ function tellUnused(source: Source, pointer: string, name: Part, manifest: Manif
   const message = `${name} is not used: the manifest ${own} has no place for it`;
   const hint = 'remove it, or put it into base_url';
   source.fault(place, { code: 'unused_key', message, hint, at: 'key', severity: 'warning' });
+}
+
+/** A part of an address with what stands behind it in the manifest would give that twice. */
+function tellWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
+  const place = `${pointer}${join(name)}`;
+  const text = source.hides(place) ? '' : (source.text(place) ?? '');
+  const [, behind] = new RegExp(`\\{${name}\\}(\\.[\\w.-]+)`).exec(data.base_url ?? '') ?? [];
+  if (behind === undefined || !text.endsWith(behind)) return;
+  const message = `${name}: the address already ends with ${quote(behind)}`;
+  const hint = `write ${text.slice(0, -behind.length)}`;
+  source.fault(place, { code: 'wrong_value', message, hint });
 }
 
 /** Signatures have a region in them, whatever the address is. */

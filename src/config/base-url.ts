@@ -1,4 +1,5 @@
 import { isPrivate } from '../upstream/ssrf-guard.js';
+import { distance } from '../yaml/did-you-mean.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { Manifest } from './adapter.js';
 
@@ -20,13 +21,49 @@ export function checkBaseUrl(
     });
     return;
   }
-  checkPath(source, place, url, { pathname, data });
+  if (!checkHost(source, place, url, data.base_url))
+    checkPath(source, place, url, { pathname, data });
   // A name without a dot is one of a private network, such as that of containers.
   const isOwn = !hostname.includes('.') || isPrivate(new URL(url));
   if (protocol !== 'http:' || isOwn) return;
   const message = 'base_url: keys and prompts travel to this public host without TLS';
   const hint = `did you mean "${url.replace(/^http:/i, 'https:')}"?`;
   source.fault(place, { code: 'insecure_url', message, hint, severity: 'warning' });
+}
+
+/** Whether a host is misspelt, and its owner would get the keys, or is one of web pages. */
+function checkHost(source: Source, place: string, url: string, usual: unknown): boolean {
+  const [, own] = /^https?:\/\/([\w.-]+)/.exec(typeof usual === 'string' ? usual : '') ?? [];
+  const { hostname } = new URL(url);
+  if (own === undefined || hostname === own) return false;
+  if (/^(?:platform|console|www|chat|dashboard|app|docs|studio)\./.test(hostname)) {
+    const [site, api] = [hostname, own].map((host) => host.split('.').slice(-2).join('.'));
+    if (site === api) tellPage(source, place, hostname, String(usual));
+    return site === api;
+  }
+  if (lastLabel(own) !== lastLabel(hostname)) return false;
+  // Regions and machines differ by their numbers.
+  const [given, right] = [hostname, own].map((host) => host.replaceAll(/\d+/g, '0'));
+  if (given === undefined || right === undefined || own.length < LONG_HOST) return false;
+  const slips = distance(given, right);
+  if (slips === 0 || slips > 2) return false;
+  const message = `base_url: the host ${quote(hostname)} is nearly that of the manifest`;
+  const hint = `did you mean "${url.replace(hostname, own)}"?`;
+  source.fault(place, { code: 'base_url_host', message, hint, severity: 'warning' });
+  return true;
+}
+
+function tellPage(source: Source, place: string, hostname: string, usual: string): void {
+  const message = `base_url: at ${quote(hostname)} people see pages, and no API answers`;
+  const hint = `write ${usual}, or leave base_url out`;
+  source.fault(place, { code: 'base_url_host', message, hint, severity: 'warning' });
+}
+
+/** Hosts that are shorter are alike by chance. */
+const LONG_HOST = 12;
+
+function lastLabel(host: string): string {
+  return host.slice(host.lastIndexOf('.') + 1);
 }
 
 interface Path {
@@ -40,7 +77,11 @@ function checkPath(source: Source, place: string, url: string, { pathname, data 
     const path = (operation as { path?: unknown } | undefined)?.path;
     return typeof path === 'string' && path.length > 1 ? [path] : [];
   });
-  const doubled = paths.find((path) => pathname.endsWith(path));
+  const doubled = [...paths, '/models', '/completions', '/responses', '/embeddings'].find(
+    (path) => {
+      return pathname.endsWith(path);
+    },
+  );
   if (doubled !== undefined) {
     const message = `base_url: the gateway adds ${quote(doubled)} itself`;
     const hint = `write "${url.slice(0, -doubled.length)}"`;

@@ -10,15 +10,16 @@ export function checkTexts(source: Source): void {
 }
 
 /** How each of these forms begins. Most texts begin otherwise, and are asked no further. */
-const FOREIGN_START = /^(?:[$%{]|env[:.]|os\.|vault:)/;
+const FOREIGN_START = /^(?:[$%{]|env[:./]|ENV\[|os\.|process\.|vault:)/;
 
 const NAME = '([A-Za-z_][A-Za-z0-9_]{0,99})';
 
 /** The ways in which other programs write a variable of the environment. */
 const FOREIGN_VARIABLES = [
-  `^\\$${NAME}$`,
+  `^\\$(?:env:)?${NAME}$`,
   `^\\$\\(${NAME}\\)$`,
-  `^(?:os\\.environ/|os\\.environ\\.|env[:.])${NAME}$`,
+  `^(?:os\\.environ[/.]|(?:process\\.)?env[:./]|env:/+)${NAME}$`,
+  `^(?:os\\.environ|(?:process\\.)?env|ENV|os\\.getenv)[[(]['"]${NAME}['"][\\])]$`,
   `^%${NAME}%$`,
   `^\\{\\$${NAME}\\}$`,
   `^\\{env\\.${NAME}\\}$`,
@@ -68,20 +69,51 @@ function isSecret(pointer: string): boolean {
 
 /** Warns of a secret that stands in the file itself. The message never shows it. */
 function checkSecret(source: Source, pointer: string, text: string): void {
-  if (!isSecret(pointer)) return;
+  if (!isSecret(pointer) || checkReference(source, pointer, text)) return;
   const key = segments(pointer).at(-1) ?? '';
   if (STAND_IN.test(text)) {
     const message = `${key} is a stand-in for the real value`;
-    const hint = 'write "${NAME}", and set that environment variable to the real one';
+    const write = `write "\${${variableOf(pointer)}}"`;
+    const hint = `${write}, and set that environment variable to the real one`;
     source.fault(pointer, { code: 'placeholder', message, hint });
   } else if (VARIABLE_NAME.test(text)) tellUnexpanded(source, pointer, text);
   else if (KEY_FORM.test(text) || (isLong(text) && SECRET_FORM.test(text))) {
-    tellClear(source, pointer, 'write "${NAME}" and set that environment variable');
+    const variable = variableOf(pointer);
+    tellClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
   }
 }
 
+/** How other programs name a secret of a vault. */
+const VAULT = /^(?:vault|op|aws-?\w*|gcp-?\w*|azure-?\w*|ssm|arn|secrets?|keyvault|doppler):(?=.)/i;
+/** The path of a file that holds a secret. */
+const SECRET_FILE =
+  /^(?:file:(?:\/\/)?|@)?((?:\.{1,2}|~|\/(?:run|etc|var|home|mnt|opt|secrets))\/\S+)$/;
+
+/** Whether the text says where a secret is in the words of another program, which is a fault. */
+function checkReference(source: Source, pointer: string, text: string): boolean {
+  const [, path] = SECRET_FILE.exec(text) ?? [];
+  if (path === undefined && !VAULT.test(text)) return false;
+  const from_file = path === undefined ? '' : `write "\${file:${path}}"`;
+  const from_vault = `put the secret into a variable or a file: write "\${${variableOf(pointer)}}"`;
+  source.fault(pointer, {
+    code: 'not_expanded',
+    message: `${source.word(pointer)} is not looked up: it is sent as it stands`,
+    hint: from_file || `${from_vault} or "${'${file:PATH}'}"`,
+  });
+  return true;
+}
+
+/** The name that a variable for this secret would usually have: `ANTHROPIC_API_KEY`. */
+export function variableOf(pointer: string): string {
+  const [key = '', ...before] = segments(pointer).toReversed();
+  const entry = before.find((one) => one !== 'headers') ?? '';
+  const name = `${entry}_${key}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  return name.replace(/^(?=\d)/, '_');
+}
+
+/** Servers that ask for no key take any word; one with digits is seldom such a word. */
 function isLong(text: string): boolean {
-  return text.length >= SECRET_CHARACTERS;
+  return text.length >= SECRET_CHARACTERS || /^(?=.*[a-z])(?=.*\d).{7,}$/i.test(text);
 }
 
 /** A default of a variable stands in the file as well. */

@@ -107,6 +107,11 @@ function readEndpoint(
     if (stage === undefined || !isWhole(source, at_stage, stage)) return [];
     return [readStage(stage, source.place(at_stage))];
   });
+  if (address.method === 'GET' && entries.some((one) => one.name === 'validate')) {
+    const message = 'at: a request with GET has no body, and the stage "validate" reads one';
+    const hint = `write POST ${address.path}`;
+    source.fault(`${pointer}/at`, { code: 'no_body', message, hint, severity: 'warning' });
+  }
   const place = source.place(pointer, 'key');
   return { name, ...address, stages: entries, place, main: source.file };
 }
@@ -117,19 +122,35 @@ function readAt(
   at: string,
 ): { method: string; path: string } | undefined {
   const [method = '', path = '', ...rest] = at.split(' ');
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
-  const sound = PATH.test(path) && new Set(names).size === names.length && rest.length === 0;
+  const sound = isPath(path) && rest.length === 0;
   if (sound && METHODS.includes(method)) return { method, path };
-  const bare = method.startsWith('/') && rest.length === 0 && path === '';
-  const right = bare ? 'POST' : nearestWord(method, METHODS);
-  const fits = bare ? PATH.test(method) : sound;
-  const hint =
-    fits && right && !source.hides(pointer)
-      ? `did you mean "${right} ${bare ? method : path}"?`
-      : `such as "POST /v1/NAME/{id}"`;
+  const near = source.hides(pointer) ? undefined : nearestAt(at);
+  const hint = near ? `did you mean ${quote(near)}?` : `such as "POST /v1/NAME/{id}"`;
   const message = `at: ${source.word(pointer)} is not a method and a path`;
   source.fault(pointer, { code: 'bad_endpoint', message, hint });
   return undefined;
+}
+
+function isPath(path: string): boolean {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
+  // Other routers write a part that varies as `:id`.
+  return PATH.test(path) && !path.includes('/:') && new Set(names).size === names.length;
+}
+
+/** The method and path that were most likely meant: of a whole URL, or in other letters. */
+function nearestAt(at: string): string | undefined {
+  const words = at.trim().split(/[\s,]+/);
+  const [first = '', second] = words;
+  if (words.length > 2) return undefined;
+  const given = second ?? first;
+  const method = second === undefined ? 'POST' : nearestWord(first, METHODS);
+  const path = given
+    .replace(/^https?:\/\/[^/]+/i, '')
+    .replace(/^(?=[^/])/, '/')
+    .replaceAll(/\/:(\w+)/g, '/{$1}')
+    .replaceAll(/<(\w+)>/g, '{$1}');
+  const isOne = second !== undefined || given.includes('/');
+  return method && isOne && isPath(path) ? `${method} ${path}` : undefined;
 }
 
 /**

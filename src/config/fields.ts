@@ -1,4 +1,5 @@
 import { oncePer } from '../lib/once-per.js';
+import { distance } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
@@ -122,12 +123,25 @@ export function checkChanges(
     source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
   }
   changes.drop.forEach((field, i) => {
-    if (field === undefined || !NEEDED.includes(field)) return;
+    if (field === undefined) return;
+    checkDropped(source, `${pointer}/drop${join(i)}`, field, modalities);
+    if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
     const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';
     source.fault(`${pointer}/drop${join(i)}`, { code: 'bad_drop', message, hint });
   });
   checkRenames(source, pointer, changes, held);
+}
+
+/** A field that is nearly one of the contract is misspelt, and dropping it drops nothing. */
+function checkDropped(source: Source, place: string, field: string, modalities: Modalities): void {
+  const known = [...modalities.values()].flatMap((modality) => modality.fields.own);
+  if (field.length < 5 || known.includes(field)) return;
+  const near = known.find((one) => one.length >= 5 && distance(one, field) === 1);
+  if (near === undefined) return;
+  const message = `drop: no request has a field ${quote(field)}`;
+  const hint = `did you mean ${quote(near)}?`;
+  source.fault(place, { code: 'unknown_field', message, hint, severity: 'warning' });
 }
 
 function checkRenames(

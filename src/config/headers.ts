@@ -2,6 +2,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './adapter.js';
 import { manifestName, nameOf } from './address.js';
+import { variableOf } from './clear-text.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -64,7 +65,7 @@ function credentials(
   }
   if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
     const message = `${nameOf(pointer)} is missing the key "api_key"`;
-    const hint = 'write api_key: "${NAME}" with the name of an environment variable';
+    const hint = writeKey(place);
     source.fault(pointer, { code: 'missing_api_key', message, hint });
   }
   if (key === undefined) return {};
@@ -72,7 +73,7 @@ function credentials(
     const severity = auth.required ? 'error' : 'warning';
     const hint = source.hides(place)
       ? 'its variable is set to nothing: set it, or write it into the file .env beside this one'
-      : 'write api_key: "${NAME}" with the name of an environment variable';
+      : writeKey(place);
     source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', hint, severity });
     return {};
   }
@@ -83,6 +84,10 @@ function credentials(
     return {};
   }
   return { [auth.header.toLowerCase()]: auth.prefix + key };
+}
+
+function writeKey(place: string): string {
+  return `write api_key: "\${${variableOf(place)}}", and set that environment variable`;
 }
 
 function badKey(key: string): { message: string; hint: string } {

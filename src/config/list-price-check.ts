@@ -26,6 +26,7 @@ export function checkListPrices(
     } else if (first) {
       checkOffList(source, price_at, first.upstream.price, listed);
       if (listed.length === 0) checkCached(source, price_at, first.upstream.price);
+      if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
     }
   }
@@ -58,10 +59,28 @@ function checkCached(source: Source, price_at: string, price: Price): void {
   });
 }
 
+/** Output costs more than input wherever the two differ, and never less than half. */
+function checkSwapped(source: Source, price_at: string, price: Price): void {
+  const { input_nano_per_million: input, output_nano_per_million: output } = price;
+  const place = `${price_at}/output_per_million`;
+  if (output === 0n || output * 2n > input || output * 12n < input || !source.marks.has(place))
+    return;
+  source.fault(place, {
+    code: 'swapped_price',
+    message: `output_per_million: ${source.word(place)} is far below input_per_million`,
+    hint: 'output costs more than input: check both, or swap them',
+    severity: 'warning',
+  });
+}
+
 /** Looks at each amount of the units that have several, such as one for each size of an image. */
 function checkKinds(source: Source, price_at: string, price: Price): void {
-  const { per_image, per_video_second, per_audio_minute } = price;
+  const { per_image, per_video_second, per_audio_minute, per_million_characters } = price;
   const minute = new Map(per_audio_minute === undefined ? [] : [['any', per_audio_minute]]);
+  if (per_million_characters !== undefined) {
+    const unit = 'per_million_characters';
+    checkMagnitude(source, `${price_at}/${unit}`, unit, per_million_characters);
+  }
   for (const [unit, kinds] of Object.entries({
     per_image,
     per_video_second,
@@ -101,10 +120,12 @@ function checkOffList(
     if (!nearest) checkMagnitude(source, place, unit, nano);
     if (!nearest || farness(nearest.ratio) <= FAR) continue;
     const list = `the list price of ${quote(nearest.model)}, ${formatDollars(nearest.list_nano)}`;
-    const told = `${inWords(nearest.ratio)} ${list}${asIf(unit, nearest.ratio)}`;
+    const like = isSwapped(price, nearest.price) ? SWAPPED : asIf(unit, nearest.ratio);
+    const told = `${inWords(nearest.ratio)} ${list}${like}`;
     const message = `${unit}: ${source.word(place)} is ${told}`;
     const right = formatDollars(nearest.list_nano);
-    const hint = `write ${right} or price: list (${nearest.date}), or leave yours if it is meant`;
+    const meant = zeroPrices(price).length > 0 ? 'price: free' : 'leave yours';
+    const hint = `write ${right} or price: list (${nearest.date}), or ${meant} if it is meant`;
     source.fault(place, { code: 'price_off_list', message, hint, severity: 'warning' });
   }
 }
@@ -118,7 +139,7 @@ const DEAREST_NANO = 1_000n * NANO;
 const DEAREST_UNIT_NANO: Readonly<Record<string, bigint>> = {
   per_image: 2n * NANO,
   per_video_second: 5n * NANO,
-  per_audio_minute: 2n * NANO,
+  per_audio_minute: NANO / 5n,
 };
 
 /** Warns of a price for a million tokens that looks like that of one, or of a thousand times it. */
@@ -133,7 +154,14 @@ function checkMagnitude(source: Source, place: string, unit: string, nano: bigin
   const dearest = DEAREST_UNIT_NANO[unit];
   if (dearest !== undefined && nano > dearest) {
     const dollars = formatDollars(nano / 100n);
-    tell('dollars look like cents', `if they are, write ${dollars}; else leave it`);
+    if (unit === 'per_audio_minute' && nano <= 5n * NANO) {
+      const minute = formatDollars(nano / 60n);
+      tell('dollars look like the price of an hour', `if they are, write ${minute}; else leave it`);
+    } else tell('dollars look like cents', `if they are, write ${dollars}; else leave it`);
+  }
+  if (unit === 'per_million_characters' && nano > 0n && nano < NANO / 10n) {
+    const million = formatDollars(nano * 1_000n);
+    tell('looks like the price of a thousand characters', `if it is, write ${million}`);
   }
   if (!unit.endsWith('_per_million') || nano === 0n) return;
   if (nano < CHEAPEST_NANO) {
@@ -150,7 +178,16 @@ function checkMagnitude(source: Source, place: string, unit: string, nano: bigin
 function amountsOf(price: Price): ReadonlyMap<string, bigint> {
   const image = price.per_image?.get('any');
   const images = image === undefined ? [] : [['per_image', image] as const];
-  return new Map<string, bigint>([...tokenPrices(price), ...images]);
+  return new Map<string, bigint>([...zeroPrices(price), ...tokenPrices(price), ...images]);
+}
+
+/** Prices of nothing for tokens, which only `price: free` says as if it were meant. */
+function zeroPrices(price: Price): [string, bigint][] {
+  if (price.free || price.input_nano_per_million + price.output_nano_per_million > 0n) return [];
+  return [
+    ['input_per_million', 0n],
+    ['output_per_million', 0n],
+  ];
 }
 
 function ratio(nano: bigint, list_nano: bigint): number {
@@ -160,6 +197,13 @@ function ratio(nano: bigint, list_nano: bigint): number {
 /** 3 for three times as much, and for a third of it. */
 function farness(ratio: number): number {
   return Math.max(ratio, 1 / ratio);
+}
+
+const SWAPPED = ', as if input and output were swapped';
+
+function isSwapped(price: Price, list: Price): boolean {
+  const { input_nano_per_million: input, output_nano_per_million: output } = price;
+  return input === list.output_nano_per_million && output === list.input_nano_per_million;
 }
 
 /** What a ratio looks like: the price is for another number of tokens, or in cents. */

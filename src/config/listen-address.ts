@@ -27,6 +27,9 @@ export function readListen(
     ? `a socket file will not do: write ${address_of_example}`
     : `such as ${address_of_example}`;
   let hint = known === undefined ? such : `did you mean "${known}"?`;
+  if (/^https?:\/\/[^/:]*[a-z][^/:]*\.[^/]+/i.test(text) && isOpen) {
+    hint = `that is a public_url: write ${address_of_example}, and public_url: ${text}`;
+  }
   if (port > 65_535) hint = 'a port is a number from 0 to 65535';
   source.fault(pointer, { code: 'bad_listen', message, hint });
   return example;
@@ -34,7 +37,10 @@ export function readListen(
 
 /** A port without a host, a host without a port, a URL, or the pair of ports of a container. */
 function completed(text: string, default_port: number): string | undefined {
-  const bare = text.replace(/^https?:\/\//i, '').replace(/\/$/, '');
+  const bare = text
+    .replace(/^https?:\/\//i, '')
+    .replace(/\/$/, '')
+    .replace(/^\*(?=:)/, '0.0.0.0');
   const port = /^:?(\d+)$/.exec(bare)?.[1] ?? /^\d+:(\d+)$/.exec(bare)?.[1];
   if (port !== undefined) return `127.0.0.1:${port}`;
   const [, six, six_port] = /^((?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}):(\d{2,5})$/i.exec(bare) ?? [];

@@ -12,6 +12,7 @@ import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { quote, type Source } from '../yaml/source.js';
 import { importSigner } from './signer.js';
+import { manifestKnownAs } from './starters.js';
 import { validate } from '../yaml/validate.js';
 
 const NOTHING = {
@@ -61,7 +62,7 @@ export class Manifests {
     const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
     const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
     const shown = this.#source.hides(pointer) ? '' : uses;
-    const hint = isPath(uses) ? NO_FILE : manifestHint(shown, at, await this.#names());
+    const hint = isPath(uses) ? NO_FILE : await manifestHint(shown, at, await this.#names());
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
   }
@@ -134,12 +135,19 @@ export class Manifests {
 const NO_FILE = 'a path is relative to the folder of gateway.yaml';
 
 /** A name that is near is told first: most providers that have no manifest speak OpenAI's wire. */
-function manifestHint(uses: string, at: 'key' | 'value', names: readonly string[]): string {
+async function manifestHint(
+  uses: string,
+  at: 'key' | 'value',
+  names: readonly string[],
+): Promise<string> {
   if (uses.includes('/')) return `did you mean "./${uses}"?`;
-  const near = nearestWord(uses, names);
+  const near = (await manifestKnownAs(uses)) ?? nearestWord(uses, names);
   const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
   const general = at === 'key' ? `say which manifest it uses: ${reach}` : reach;
-  return near === undefined ? general : `did you mean "${near}"? ${general}`;
+  if (near === undefined) return general;
+  return at === 'key'
+    ? `did you mean uses: ${near}? ${general}`
+    : `did you mean "${near}"? ${general}`;
 }
 
 function isAnswer(value: unknown): value is LocalUpstream['answer'] {

@@ -84,10 +84,19 @@ export function checkUnits(
   if (!given.every((key) => units.has(key))) return;
   for (const [unit, capability] of missingUnits(given, capabilities, modalities)) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
-    const hint = `add ${unit}, in dollars, such as ${unit}: 0.60`;
+    const hint = `add ${unit}, in dollars, such as ${unit}: ${SUCH[unit] ?? '0.60'}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
+
+/** Amounts that are usual for units, where 0.60 is not. */
+const SUCH: Readonly<Record<string, string>> = {
+  input_per_million: '0.15',
+  per_image: '0.04',
+  per_video_second: '0.10',
+  per_audio_minute: '0.006',
+  per_million_characters: '15.00',
+};
 
 /** The units that a price lacks, each with a capability that nothing else pays for. */
 export function missingUnits(

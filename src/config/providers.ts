@@ -7,7 +7,7 @@ import type { Manifest } from './adapter.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';
-import { pointer as join, type Source } from '../yaml/source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readDuration } from '../yaml/units.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -37,7 +37,31 @@ export async function readProviders(
     if (!entry || !manifest?.source.readable) continue;
     read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
   }
+  for (const [name, one] of read) checkKeyOwner(source, name, one, [...read.values()]);
   return read;
+}
+
+/** Warns of a key in the customary variable of another provider, which would learn that key. */
+function checkKeyOwner(
+  source: Source,
+  name: string,
+  { manifest }: ReadProvider,
+  all: readonly ReadProvider[],
+): void {
+  const place = `/providers${join(name)}/api_key`;
+  const [, variable] = /^\$\{(\w+)\}$/.exec(source.written(place)) ?? [];
+  const own = keyVariables(manifest);
+  if (variable === undefined || own.length === 0 || own.includes(variable)) return;
+  const other = all.find((one) => keyVariables(one.manifest).includes(variable));
+  if (!other) return;
+  const owner = quote(other.provider.name);
+  const message = `api_key: ${quote(variable)} is by its name the key of ${owner}`;
+  const hint = `write "\${${own[0]}}", the usual variable of ${manifestName(manifest.source)}`;
+  source.fault(place, { code: 'key_of_another', message, hint, severity: 'warning' });
+}
+
+function keyVariables({ data }: Manifest): readonly string[] {
+  return (data.init?.variables?.['api_key'] ?? []).filter((one) => one !== undefined);
 }
 
 async function findManifest(

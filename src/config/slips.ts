@@ -31,8 +31,13 @@ export function checkSlips(source: Source, file: ReadFile): void {
 
 /** Warns where other machines can call the gateway and cannot do so safely. */
 function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
-  if (isLoopback(listen.host) || !URL.canParse(public_url)) return;
-  const { protocol, hostname } = new URL(public_url);
+  if (!URL.canParse(public_url)) return;
+  const { protocol, hostname, port } = new URL(public_url);
+  if (isLoopback(listen.host)) {
+    const isOther = protocol === 'http:' && isLoopback(hostname) && Number(port) !== listen.port;
+    if (isOther && port !== '' && listen.port !== 0) tellPort(source, listen, public_url);
+    return;
+  }
   const tell = (code: string, message: string): void =>
     source.fault(source.marks.has('/public_url') ? '/public_url' : '/listen', {
       code,
@@ -46,6 +51,19 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
   } else if (protocol === 'http:') {
     tell('no_tls', `listen: ${given} takes calls of others, and their keys travel without TLS`);
   }
+}
+
+/** A public_url on this machine with the port of nothing that listens here. */
+function tellPort(source: Source, listen: ReadFile['listen'], public_url: string): void {
+  if (!source.marks.has('/public_url') || source.hides('/public_url')) return;
+  const url = new URL(public_url);
+  url.port = String(listen.port);
+  source.fault('/public_url', {
+    code: 'public_url_port',
+    message: `public_url: ${source.word('/public_url')} has another port than listen`,
+    hint: `write ${url.href.replace(/\/$/, '')}, unless a proxy listens there`,
+    severity: 'warning',
+  });
 }
 
 /** Warns where all the world may read the names of models and the amounts that they earn. */

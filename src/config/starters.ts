@@ -36,6 +36,28 @@ export async function readStarters(): Promise<Starter[]> {
   return starters.flatMap((starter) => starter ?? []);
 }
 
+/** The manifest whose models, variables or title begin with a word: `claude`, `google`, `hf`. */
+export async function manifestKnownAs(word: string): Promise<string | undefined> {
+  const [first = ''] = word.toLowerCase().split(/[\s_.-]/);
+  if (first.length < 2 || first !== word.toLowerCase()) return undefined;
+  const all = await readStarters();
+  const known = [
+    ({ models }: Starter) => models.map(([id]) => id),
+    ({ variables }: Starter) => variables.flatMap(([, names]) => names),
+    ({ title }: Starter) => [title],
+  ];
+  for (const names of known) {
+    const found = all.filter((one) => names(one).some((name) => firstWord(name) === first));
+    const [one, two] = found.toSorted((a, b) => a.variables.length - b.variables.length);
+    if (one && one.variables.length !== two?.variables.length) return one.manifest;
+  }
+  return undefined;
+}
+
+function firstWord(name: string): string {
+  return /^[a-z]+/.exec(name.toLowerCase())?.[0] ?? '';
+}
+
 async function readStarter(folder: string, manifest: string): Promise<Starter | undefined> {
   const file = join(folder, `${manifest}.yaml`);
   const { text } = await readRegular(file);

@@ -226,8 +226,12 @@ function kindOf(need: Need): string {
   return need.slice(factOf(need).length + 1) || 'any';
 }
 
+const NO_RATES =
+  'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
+
 function stageHint(name: string, known: readonly string[]): string {
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
+  if (/rate|throttle|rpm|tpm/i.test(name)) return NO_RATES;
   const hint = didYouMean(name, known);
   const own = 'one of your own is written as a path, ./FILE.js, or is a package that is installed';
   return hint.startsWith('one of') ? `${hint}; ${own}` : hint;

@@ -2,6 +2,12 @@
 const RENAMED: Readonly<Record<string, readonly string[]>> = {
   most: ['max'],
   pictures: ['images'],
+  pricing: ['price'],
+  perpicture: ['per_image'],
+  perphoto: ['per_image'],
+  costs: ['price'],
+  rates: ['price'],
+  virtualkey: ['api_key'],
   text: ['chat'],
   llm: ['chat'],
   completion: ['chat'],
@@ -45,6 +51,12 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
   hd: ['hd', '1080p'],
   fullhd: ['1080p'],
   stop: ['abort'],
+  verbose: ['debug'],
+  warning: ['warn'],
+  critical: ['fatal'],
+  pretty: ['text'],
+  console: ['text'],
+  plain: ['text'],
 };
 
 /**
@@ -116,7 +128,7 @@ function partsOf(word: string): string[] {
 }
 
 /** Damerau-Levenshtein: insertions, deletions, replacements and swaps of neighbours. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -46,7 +46,7 @@ function fromEnvironment(
 ): string {
   const [, name, standby] = VARIABLE.exec(body) ?? [];
   if (name === undefined) {
-    return failed(fault, malformed(`\${${body}}`, meant(body)));
+    return failed(fault, malformed(`\${${withoutSecret(body)}}`, meant(body)));
   }
   if (!env) return unknown(fault);
   const value = env[name];
@@ -61,9 +61,18 @@ function fromEnvironment(
   });
 }
 
+const SECRET = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;
+
+/** A malformed reference without the default of a secret. */
+function withoutSecret(body: string): string {
+  return body.replace(/^(\w+(?::?[-=+]|:(?!\?))).+$/s, (whole, name: string) => {
+    return SECRET.test(name) ? `${name}...` : whole;
+  });
+}
+
 /** A secret has no default: one in the file would be seen by all who read it. */
 function unsetHint(name: string): string {
-  if (/KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i.test(name)) {
+  if (SECRET.test(name)) {
     return 'set it, or write it into the file .env beside this one';
   }
   return `set it, or write \${${name}:-default}`;
@@ -71,31 +80,42 @@ function unsetHint(name: string): string {
 
 function fromFile(path: string, directory: string, fault: OnUnknown): string {
   const file = resolve(directory, path);
+  let hint = 'it is no regular file of at most 64kb';
   try {
     const stat = statSync(file);
     if (path !== '' && stat.isFile() && stat.size <= SECRET_FILE_BYTES) {
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     }
-  } catch {
-    // A folder gives the same fault: the operator only needs to know which file it is.
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = 'there is no such file: a path is relative to the folder of the main file';
+    hint = isMissing ? missing : 'the user of the gateway may not read it';
   }
   return failed(fault, {
     code: 'unreadable_file',
     message: `the file ${quote(path)} cannot be read`,
-    hint: 'paths are relative to the folder of the main file; a secret has at most 64kb',
+    hint,
   });
 }
 
 /** A variable as shells, compose, templates and workflows write it between braces. */
 const FOREIGN_FORM =
-  /^[\s{$]*(?:(?:process\.)?\.?env[:.]|secrets\.|vars\.)?([a-z_]\w*)\s*(?:(:?[-?+=])(.*))?$/i;
+  /^[\s{$]*(?:(?:process\.)?\.?env[:.]|secrets\.|vars\.)?([a-z_]\w*)\s*(?:(:?[-?+=]|:)(.*))?$/i;
 
 /** The variable that other programs would read here, in our form. */
 function meant(body: string): string {
   const [, name, default_mark, standby] = FOREIGN_FORM.exec(body) ?? [];
-  if (name === undefined) return 'write ${NAME}, ${NAME:-default} or ${file:path}';
-  if (default_mark === '-') return `write \${${name}:-${standby}}`;
-  return `write \${${name}}`;
+  const path = /^@?((?:\.{0,2}|~)\/\S+)$/.exec(body)?.[1];
+  if (path !== undefined) return `write \${file:${path}}`;
+  if (name === undefined) return `write \${${upper(body) ?? 'NAME'}}`;
+  const isDefault = default_mark === '-' || default_mark === ':';
+  return isDefault && !SECRET.test(name) ? `write \${${name}:-${standby}}` : `write \${${name}}`;
+}
+
+/** `LAB_KEY` for `lab.key`: the form that names of variables have. */
+function upper(body: string): string | undefined {
+  const name = body.trim().toUpperCase().replaceAll(/[ .-]/g, '_');
+  return /^[A-Z_]\w*$/.test(name) ? name : undefined;
 }
 
 function named(body: string): string {

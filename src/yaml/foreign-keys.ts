@@ -1,4 +1,5 @@
 import { foreignPriceHint } from './foreign-prices.js';
+import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 
 /**
  * Keys of other gateways and proxies, and their place here. They are too different to be typing
@@ -27,9 +28,11 @@ const ANYWHERE: Readonly<Record<string, string>> = {
   output_cost_per_second: 'per_video_second says it, in dollars',
 };
 
+const OTHER_FILE = 'this is the file of another program: tollgate init writes a gateway.yaml';
 const RETRIES = 'further entries of upstreams are the retries: each of them is asked once';
 const BY_MINUTE =
   'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
+const BUDGET = 'a key has one: tollgate key create ACCOUNT --limit 5.00';
 const KEYS = 'the command line makes them: tollgate account create, tollgate key create';
 const STAGES = 'endpoints have stages: endpoints: { NAME: { before: { STAGE: [...] } } }';
 const NAMED = 'the key of the entry is its name: remove this';
@@ -78,8 +81,9 @@ const TOP: Readonly<Record<string, string>> = {
   users: KEYS,
   consumers: KEYS,
   teams: KEYS,
-  budgets: 'a key has one: tollgate key create ACCOUNT --limit 5.00',
-  budget: 'a key has one: tollgate key create ACCOUNT --limit 5.00',
+  budgets: BUDGET,
+  budget: BUDGET,
+  max_budget: BUDGET,
   plugins: STAGES,
   middleware: STAGES,
   middlewares: STAGES,
@@ -87,7 +91,11 @@ const TOP: Readonly<Record<string, string>> = {
   mask: 'it is a stage: endpoints: { "*": { after: { validate: [mask] } } }',
   deny: 'it is a stage: endpoints: { "*": { after: { validate: [{ deny: { words: [...] } }] } } }',
   routes: 'endpoints says it: endpoints: { NAME: { at: POST /PATH, stages: [...] } }',
-  services: 'this is the file of another program: tollgate init writes a gateway.yaml',
+  services: OTHER_FILE,
+  _format_version: OTHER_FILE,
+  static_resources: OTHER_FILE,
+  api_version: OTHER_FILE,
+  http: OTHER_FILE,
   upstreams: 'each model has its own: models: { NAME: { upstreams: [{ provider: NAME }] } }',
   targets: 'each model has its own: models: { NAME: { upstreams: [{ provider: NAME }] } }',
   strategy: 'the upstreams of a model are tried in their order, or share the load by weight',
@@ -129,6 +137,7 @@ const PROVIDER: Readonly<Record<string, string>> = {
   location: 'region says it',
   account_id: 'resource says it, where the manifest has {resource}',
   deployment: 'an upstream says it: upstreams: [{ provider: NAME, model: DEPLOYMENT }]',
+  model_mapping: 'an upstream says it: upstreams: [{ provider: NAME, model: ID }]',
   network_config: 'timeout says it: timeout: { total: 60s }',
 };
 
@@ -153,6 +162,12 @@ const MODEL: Readonly<Record<string, string>> = {
   group: 'a key may be for some models only: tollgate key create ACCOUNT --model ID',
   groups: 'a key may be for some models only: tollgate key create ACCOUNT --model ID',
   temperature: 'an upstream sets it: upstreams: [{ provider: NAME, set: { temperature: VALUE } }]',
+  endpoints: 'those stand at the top, and serve each model with the capability of their route',
+  max_budget: BUDGET,
+  budget: BUDGET,
+  model_info: 'limits, price and capabilities say it',
+  supports_vision: 'capabilities says it: capabilities: [chat, vision]',
+  supports_function_calling: 'capabilities says it: capabilities: [chat, tools]',
   top_p: 'an upstream sets it: upstreams: [{ provider: NAME, set: { top_p: VALUE } }]',
 };
 
@@ -166,6 +181,7 @@ const UPSTREAM: Readonly<Record<string, string>> = {
   tpm: BY_MINUTE,
   enabled: COMMENT_OUT,
   temperature: 'set says it: set: { temperature: VALUE }',
+  override_params: 'set says it: set: { FIELD: VALUE }',
   retries: RETRIES,
 };
 
@@ -203,27 +219,10 @@ const TIMEOUT: Readonly<Record<string, string>> = {
   write: 'total says it: the time of the whole call',
 };
 
-const SIGN_IN: Readonly<Record<string, string>> = {
-  domains: "allow says it: allow: ['@example.org']",
-  allowed_domains: "allow says it: allow: ['@example.org']",
-  whitelist: "allow says it: allow: ['@example.org', ada@example.com]",
-  emails: "allow says it: allow: ['@example.org', ada@example.com]",
-  admins: 'operators says it: operators: [ada@example.com]',
-  users: "allow says it: allow: ['@example.org', ada@example.com]",
-};
-
-const IDENTITY: Readonly<Record<string, string>> = {
-  discovery_url: 'issuer says it, without /.well-known/openid-configuration',
-  well_known: 'issuer says it, without /.well-known/openid-configuration',
-  url: 'issuer says it: the address that stands before /.well-known/openid-configuration',
-  redirect_uri: 'it is PUBLIC_URL/sign-in/NAME/callback: register that there, and remove this',
-  callback_url: 'it is PUBLIC_URL/sign-in/NAME/callback: register that there, and remove this',
-};
-
 const ENDPOINT: Readonly<Record<string, string>> = {
-  path: 'at says method and path: at: POST /v1/NAME',
-  url: 'at says method and path: at: POST /v1/NAME',
-  route: 'at says method and path: at: POST /v1/NAME',
+  path: 'at says method and path: at: POST VALUE',
+  url: 'at says method and path: at: POST VALUE',
+  route: 'at says method and path: at: POST VALUE',
   method: 'at says method and path: at: POST /v1/NAME',
   methods: 'at says method and path: at: POST /v1/NAME',
   enabled: 'an endpoint is taken away by NAME: off',
@@ -242,7 +241,17 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SignInBlock: SIGN_IN,
   IdentityProviderEntry: IDENTITY,
   EndpointBlock: ENDPOINT,
-  LimitsBlock: { rpm: BY_MINUTE, tpm: BY_MINUTE, requests_per_minute: BY_MINUTE },
+  LimitsBlock: {
+    rpm: BY_MINUTE,
+    tpm: BY_MINUTE,
+    requests_per_minute: BY_MINUTE,
+    max_tokens: 'each model has it, at models.NAME.limits; default_max_tokens is for all of them',
+  },
+  LogBlock: {
+    file: 'the log goes to standard error: the service manager or a shell puts it into a file',
+    path: 'the log goes to standard error: the service manager or a shell puts it into a file',
+    output: 'the log goes to standard error: the service manager or a shell puts it into a file',
+  },
   RequestsBlock: { retention: 'keep says it: keep: 30d', ttl: 'keep says it: keep: 30d' },
   TracesBlock: {
     endpoint: 'otlp says it: otlp: VALUE',

@@ -15,6 +15,7 @@ const MILLION = ['1m', 'm', 'mtok', 'mtoken', 'mtokens', 'million', 'mio'];
 
 /** The hint for a price that another program counts in its own unit; undefined for any other. */
 export function foreignPriceHint(key: string): string | undefined {
+  if (KINDS.some(([, ours]) => ours === key)) return undefined;
   const words = key.split('_');
   const has = (...some: readonly string[]): boolean => some.some((word) => words.includes(word));
   const [, kind] = KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];

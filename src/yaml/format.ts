@@ -49,7 +49,8 @@ function excerpt({ file, line, column, code }: ConfigFault, lines?: ReadLines): 
   return `\n${gutter} | ${shown}\n${' '.repeat(gutter.length)} | ${below}^ ${code}`;
 }
 
-const SECRET_NAME = '(?:key|key_id|secret|token|password|authorization|cookie)';
+const SECRET_NAME =
+  '(?<!_cost_per_|_price_per_)(?:key|key_id|secret|token|password|authorization|cookie)';
 const BARE_SECRET = String.raw`(?:(?:Bearer|Basic|Key|Token) )?[^\s,}]{1,200}`;
 const SECRET_VALUE = new RegExp(
   `(${SECRET_NAME}["']?\\s{0,20}:\\s{0,20})("[^"]{0,200}"?|'[^']{0,200}'?|${BARE_SECRET})`,
@@ -60,7 +61,7 @@ const URL_PASSWORD = /(:\/\/[^\s:@/]{0,100}:)([^\s@]{1,200})(@)/g;
 /** Dots in place of each secret, as many as it has characters. */
 function withoutSecrets(text: string): string {
   const dots = (_: string, before: string, secret: string, after: unknown): string => {
-    const isVariable = /^["']?\$\{(?!\w+:-)/.test(secret);
+    const isVariable = /^["']?\$\{(?!(?!file:)\w+[:-])/.test(secret);
     const hidden = isVariable ? secret : '·'.repeat(secret.length);
     return before + hidden + (typeof after === 'string' ? after : '');
   };

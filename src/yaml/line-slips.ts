@@ -36,6 +36,12 @@ const FORMS: readonly Form[] = [
     hint: 'a comment begins with #',
   },
   {
+    form: /^\s*(?<at>[a-z_]+(?: [\w./~]+)?) \{\s*$/,
+    at: 'at',
+    message: 'a block of another language begins here',
+    hint: 'in YAML a block is "KEY:", and its keys stand indented below it',
+  },
+  {
     form: /[“”„‘’«»]/,
     message: 'this quotation mark is none for YAML',
     hint: `write ' or " in its place`,
@@ -50,6 +56,18 @@ const FORMS: readonly Form[] = [
     at: 'at',
     message: 'a dash needs a space behind it',
     hint: ({ groups }) => `write "- ${(groups?.['at'] ?? '').slice(1)}"`,
+  },
+  {
+    form: /^\s*(?<at>-)([A-Za-z][\w-]*)\s*$/,
+    at: 'at',
+    message: 'a dash needs a space behind it',
+    hint: (match) => `write "- ${match[2]}"`,
+  },
+  {
+    form: /^\s*(?<at>[*+•])\s+\S/,
+    at: 'at',
+    message: 'an entry of a list begins with "- "',
+    hint: 'write "-" in its place',
   },
   {
     form: /[{,]\s*[^"',]*:\s*(?<at>\$\{)(\w*)/,

@@ -53,7 +53,8 @@ export function meantDuration(text: string, bare_unit: string): string | undefin
   if (/^\d+(\.\d+)?$/.test(low)) {
     // So many seconds are hardly meant: another program counts in milliseconds.
     const isMillis = bare_unit === 's' && Number(low) >= 1_000;
-    return low + (isMillis ? 'ms' : bare_unit);
+    const isWhole = isMillis && Number(low) % 1_000 === 0;
+    return isWhole ? `${Number(low) / 1_000}s` : low + (isMillis ? 'ms' : bare_unit);
   }
   const parts = [...low.matchAll(/(\d{1,12}(?:\.\d{1,6})?) ?([a-z]{1,12})(?: and |, ?| )?/g)];
   if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== low) return undefined;
@@ -69,6 +70,13 @@ export function meantDuration(text: string, bare_unit: string): string | undefin
 
 const SIZES = ['b', 'kb', 'mb', 'gb'];
 
+/** Bytes in the largest unit that needs no fraction. */
+function inLargest(bytes: number): string | undefined {
+  if (!Number.isInteger(bytes)) return undefined;
+  const at = SIZES.findLastIndex((_, i) => bytes % 1024 ** i === 0);
+  return `${bytes / 1024 ** at}${SIZES[at]}`;
+}
+
 /** A size as the file wants it: `20mb` for `20 MiB`, `1536mb` for `1.5gb`. */
 export function meantSize(text: string, bare_unit: string): string | undefined {
   const low = text.trim().toLowerCase();
@@ -78,6 +86,7 @@ export function meantSize(text: string, bare_unit: string): string | undefined {
   const unit = word === '' ? bare : `${word.replace(/^bytes?$/, 'b').slice(0, 1)}b`;
   const at = SIZES.indexOf(unit === 'bb' ? 'b' : unit);
   if (at < 0) return undefined;
+  if (at === 0) return inLargest(Number(number));
   if (Number.isInteger(Number(number))) return `${number}${SIZES[at]}`;
   const smaller = Number(number) * 1024;
   return Number.isInteger(smaller) && at > 0 ? `${smaller}${SIZES[at - 1]}` : undefined;

@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
 import { foreignKeyHint, notForHint } from './foreign-keys.js';
+import { requiredFor } from './foreign-required.js';
 import { flow, followed, homesOf } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
 import { emptyHint, hiddenHint, missingHint, valueHint } from './value-hints.js';
@@ -63,8 +64,9 @@ function isWithin({ instancePath, params }: ErrorObject, pointer: string): boole
 
 function misspellings(error: ErrorObject): string[] {
   const key = extraKey(error);
-  const right = key === undefined ? undefined : nearestWord(key, allowedKeys(error));
-  return right === undefined ? [] : [error.instancePath + join(right)];
+  if (key === undefined) return [];
+  const right = [nearestWord(key, allowedKeys(error)) ?? [], requiredFor(key)].flat();
+  return right.map((one) => error.instancePath + join(one));
 }
 
 function explain(error: ErrorObject, source: Source, schema: unknown): Explained {
@@ -110,10 +112,17 @@ function unknownKey(error: ErrorObject, key: string, source: Source, schema: unk
 function keyHint(error: ErrorObject, key: string, source: Source, schema: unknown): string {
   const written = writtenHint(error, key, schema);
   if (written !== undefined) return written;
+  const nested = nestedHint(error, key);
+  if (nested !== undefined) return nested;
   const inner = homeOf(key, error, schema);
   if (inner !== undefined) return `it belongs under ${quote(inner)}`;
   const foreign = foreignKeyHint(key, error.parentSchema?.['title']);
-  if (foreign !== undefined) return foreign.replace('VALUE', valueOf(error, key, source));
+  if (foreign !== undefined) {
+    const value = valueOf(error, key, source);
+    return foreign
+      .replace('POST VALUE', `POST ${value.replaceAll("'", '')}`)
+      .replace('VALUE', value);
+  }
   const allowed = allowedKeys(error);
   const near = nearestWord(key, allowed);
   if (near !== undefined) return didYouMean(near);
@@ -124,6 +133,13 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   if (home !== undefined) return `it belongs elsewhere: ${home}`;
   const other = notForHint(error.parentSchema?.['title']);
   return allowed.length > 0 ? `allowed here: ${allowed.join(', ')}${other}` : '';
+}
+
+/** A key within a block of another program that says more than the name of the block. */
+function nestedHint({ data }: ErrorObject, key: string): string | undefined {
+  const block: unknown = isRecord(data) ? data[key] : undefined;
+  const isMaster = isRecord(block) && Object.hasOwn(block, 'master_key');
+  return isMaster ? 'keys are made by tollgate key create: remove this block' : undefined;
 }
 
 /** The value of a key, for a line that can be pasted; its name in capitals where it is a secret. */
@@ -177,7 +193,10 @@ function badName(error: ErrorObject, schema: unknown): Explained {
   const dashed = name.trim().replaceAll(/\s+/g, '-');
   const { pattern } = part;
   const form = typeof pattern === 'string' ? new RegExp(pattern, 'u') : /^\S{1,256}$/u;
-  const near = [dashed, dashed.toLowerCase()].find((one) => form.test(one));
+  const [, word] = /^([\w.-]+)\s*[{[(]/.exec(name) ?? [];
+  const near = [word === undefined ? '' : `${word}:`, dashed, dashed.toLowerCase()].find((one) =>
+    form.test(one),
+  );
   const hint = near === undefined || near === name ? 'choose another name' : `write ${near}`;
   return {
     pointer: error.instancePath + join(name),

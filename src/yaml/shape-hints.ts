@@ -32,6 +32,12 @@ export function textInList(
   if (typeof data === 'boolean') return undefined;
   const items = followed(part['items'], schema);
   const isBlock = wants(items, 'object') && !wants(items, 'string');
+  const inner = /^\((.*)\)$/.exec(text)?.[1];
+  if (inner !== undefined) return textInList(inner, data, part, schema);
+  if (/^-\S/.test(text)) {
+    const [, first = ''] = /^-([^\s,]+)/.exec(text) ?? [];
+    return `a dash needs a space behind it: write "- ${first}"`;
+  }
   const between = items['pattern'] === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
   const words = text.split(between).filter(Boolean);
   if (!isBlock) return `write ${flow(words)}`;
@@ -41,23 +47,33 @@ export function textInList(
 }
 
 /** A list where one value or a block is wanted, or the other way round. */
-export function structureHint(data: unknown, part: Part, schema: unknown): string | undefined {
+export function structureHint(
+  data: unknown,
+  part: Part,
+  schema: unknown,
+  isFlow = false,
+): string | undefined {
   if (Array.isArray(data)) {
     // An empty list, or one with an item that stands twice.
     if (wants(part, 'array')) return undefined;
     return wants(part, 'object') ? listInBlock(data, part, schema) : listInScalar(data);
   }
   if (!isRecord(data)) return undefined;
-  if (wants(part, 'array')) return blockInList(data, part, schema);
+  if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
   const { enabled } = data;
   return wants(part, 'boolean') && typeof enabled === 'boolean' ? `write ${enabled}` : undefined;
 }
 
-function blockInList(data: Part, part: Part, schema: unknown): string {
+function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): string {
   const items = followed(part['items'], schema);
   const isFlags = Object.values(data).every((value) => typeof value === 'boolean');
   const isWords = wants(items, 'string') || Array.isArray(items['enum']);
-  if (!isFlags || !isWords) return 'begin each entry of the list with "- "';
+  const [[key, value] = ['', undefined]] = Object.entries(data);
+  const isShort = typeof value === 'string' && value.length <= 40 && !/key|secret/.test(key);
+  const such = isShort && !isWords ? `: write "- ${key}: ${flow(value)}"` : '';
+  const isLine = isFlow && !isFlags && JSON.stringify(data).length <= 60;
+  if (isLine) return `begin each entry of the list with "- ", or write [${flow(data)}]`;
+  if (!isFlags || !isWords) return `begin each entry of the list with "- "${such}`;
   return `write ${flow(Object.keys(data).filter((key) => data[key] === true))}`;
 }
 
@@ -87,6 +103,8 @@ const NAMES = ['name', 'model_name', 'id', 'model'];
 
 function listOfEntries(first: unknown, second: unknown, entry: Part): string {
   if (typeof first === 'string') {
+    const [, name, value] = /^([\w-]+): (.+)$/.exec(first) ?? [];
+    if (name !== undefined && !wants(entry, 'object')) return `write { ${name}: ${flow(value)} }`;
     if (!wants(entry, 'object')) return `write { ${flow(first)}: ${flow(second ?? 'NAME')} }`;
     const [needed] = requiredOf(entry);
     return `write ${flow(first)}: ${flow(needed === undefined ? {} : { [needed]: first })}`;

@@ -28,6 +28,8 @@ export function wordHint(text: string, { enum: listed, pattern }: Part): string 
   const foreign = Array.isArray(listed) ? foreignValueHint(text) : undefined;
   if (foreign !== undefined) return foreign;
   const [only, second] = words;
+  const isOn = /^(?:true|yes|on|enabled?|1)$/i.test(text);
+  if (isOn && only === 'off' && second === undefined) return 'remove the line: it is on without it';
   const isOff = /^(?:false|no|none|disabled?|0)$/i.test(text);
   return isOff && only !== undefined && second === undefined ? `write ${only}` : undefined;
 }
@@ -58,6 +60,8 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   }
   const left = NO_LIMIT.test(text) ? leaveOut(part) : undefined;
   if (left !== undefined) return left;
+  const share = Number(text);
+  if (whole && minimum === 1 && share > 0 && share < 1) return `write ${Math.round(share * 100)}`;
   if (error.keyword === 'minimum') return `at least ${minimum}`;
   return error.keyword === 'maximum' ? `at most ${maximum}` : undefined;
 }

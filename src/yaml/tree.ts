@@ -119,7 +119,9 @@ export class Tree {
     const own = new Map<string, Entry>();
     const merged: Entry[] = [];
     const start = offsetOf(map, 0);
-    for (const pair of map.items) {
+    const end = this.#untilNext(map);
+    if (end !== undefined) this.#tellTooDeep(offsetOf(map.items[end]?.key, start));
+    for (const pair of map.items.slice(0, end)) {
       const key = offsetOf(pair.key, start);
       const name = this.#name(pair.key, key);
       if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
@@ -132,6 +134,20 @@ export class Tree {
     return own.values();
   }
 
+  /**
+   * The keys of a block up to one without a value that keys of the same names follow: that one
+   * begins the next block, and stands too deep. Undefined in any other block.
+   */
+  #untilNext(map: YAMLMap): number | undefined {
+    const names = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
+    const at = names.findIndex((name, i) => names.indexOf(name) < i) - 1;
+    const follow = names.slice(at + 1).filter((name) => names.indexOf(name) < at);
+    const next = map.items[at];
+    const isEmpty = isScalar(next?.value) && next.value.source === '';
+    if (at < 1 || follow.length < 2 || !isEmpty) return undefined;
+    return names.indexOf(names[at] ?? '') === at ? at : undefined;
+  }
+
   #add(own: Map<string, Entry>, entry: Entry): void {
     const first = own.get(entry.name);
     if (!first) {
@@ -142,6 +158,12 @@ export class Tree {
     const message = `the key ${quote(entry.name)} stands twice in this block`;
     const hint = `the first is on line ${line}: remove one, or merge the two`;
     this.#faultAt(entry.key, 'duplicate_key', message, hint);
+  }
+
+  #tellTooDeep(offset: number): void {
+    const message = 'this block stands within the one above: the keys below it stand there twice';
+    const hint = 'indent the line less, as the block above it, and its keys below it';
+    this.#faultAt(offset, 'misplaced_block', message, hint);
   }
 
   #merged(value: unknown, place: number): Entry[] {

@@ -13,8 +13,14 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   const written = source.text(pointer) ?? '';
   let hint: string | undefined;
   if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
-  else if (!source.hidesWithin(pointer)) hint = structureHint(data, part, schema);
+  else if (!source.hidesWithin(pointer))
+    hint = structureHint(data, part, schema, isFlow(source, pointer));
   return hint ?? exampleHint(part, schema);
+}
+
+/** Whether a block stands between { and } on its line. */
+function isFlow(source: Source, pointer: string): boolean {
+  return /^[^:#]+:\s*\{/.test(source.lineOf(pointer));
 }
 
 /** The way out of a value that no message may show: it came from a variable, or is a secret. */

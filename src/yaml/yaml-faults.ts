@@ -81,25 +81,33 @@ function explain(error: YAMLError, whole: Text, document: Document): Told {
   const [offset] = error.pos;
   const { code, message } = error;
   if (code === 'TAB_AS_INDENT') return { offset, ...inWords(error, whole) };
-  if (message.endsWith('quote')) return openQuote(offset, document);
+  if (message.endsWith('quote')) return openQuote(offset, whole, document);
   if (/^Flow .* end with a .$/.test(message)) return openBracket(offset, whole, document);
   const at = lineAt(whole, offset);
   const start = whole.starts[at] ?? 0;
   const slip = code === 'MULTIPLE_DOCS' ? undefined : slipOf(whole.lines[at] ?? '');
   if (slip) return { ...slip, offset: start + slip.at };
+  const word = /^\s*([a-z_]+)\s*$/.exec(whole.lines[at] ?? '')?.[1];
+  if (code === 'MULTILINE_IMPLICIT_KEY' && word !== undefined) {
+    return { offset, message: 'the colon is missing behind this key', hint: `write ${word}:` };
+  }
+  if (code === 'BAD_INDENT' || message.startsWith('Sequence item without -'))
+    return shallow(offset, at, whole);
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return deeper(offset, at, whole);
   return { offset, ...inWords(error, whole) };
 }
 
 /** The parser notices an open quote at the end of the file, but the fault is where it begins. */
-function openQuote(offset: number, document: Document): Told {
+function openQuote(offset: number, { text }: Text, document: Document): Told {
   let start = offset;
   visit(document, {
     Scalar(_, { type, range }) {
       if (type?.startsWith('QUOTE') && range && range[1] >= offset) start = range[0];
     },
   });
-  return { offset: start, message: 'this quote is never closed' };
+  const mark = text[start] === '"' ? '"' : "'";
+  const hint = `end the value with ${mark}`;
+  return { offset: start, message: 'this quote is never closed', hint };
 }
 
 /** So it is with an open bracket, which is noticed where the next line begins. */
@@ -113,6 +121,15 @@ function openBracket(offset: number, { text }: Text, document: Document): Told {
   });
   const open = text[start] ?? '';
   if (!/[[{]/.test(open)) return { offset, message: 'a bracket is missing here or above' };
+  const after = text.slice(start, text.indexOf('\n', start));
+  if (/\s#/.test(after)) {
+    const way = 'put the value in quotes: a # begins a comment';
+    return {
+      offset: start + after.search(/#/),
+      message: 'the rest of this line is a comment',
+      hint: way,
+    };
+  }
   const hint = `close the bracket with "${open === '[' ? ']' : '}'}"`;
   return { offset: start, message: `this "${open}" is never closed`, hint };
 }
@@ -133,7 +150,9 @@ function deeper(offset: number, at: number, { lines, starts }: Text): Told {
   if (next < 0 || own === undefined || below === undefined) {
     return { offset, message: 'a deeper line follows a value' };
   }
-  const isOdd = further === below && own < below;
+  const before = lines.findLastIndex((one, i) => i < at && /^\s*[^\s#]/.test(one));
+  const above = indentOf(lines[before] ?? '');
+  const isOdd = (further === below || above === below) && own < below;
   const [odd, column] = isOdd ? [at, below + 1] : [next, own + 1];
   const message = isOdd
     ? 'the indentation of this line is not that of the lines below it'
@@ -142,12 +161,31 @@ function deeper(offset: number, at: number, { lines, starts }: Text): Told {
   return { offset: place, message, hint: `begin it in column ${column}` };
 }
 
+/** A line that stands between the column of its neighbours and that of their block. */
+function shallow(offset: number, at: number, { lines, starts }: Text): Told {
+  const before = lines.findLastIndex((one, i) => i < at && /^\s*[^\s#]/.test(one));
+  const [own, above] = [at, before].map((i) => indentOf(lines[i] ?? ''));
+  const message = 'this line is indented otherwise than its neighbours';
+  if (
+    own === undefined ||
+    above === undefined ||
+    (own >= above && !/^\s*- /.test(lines[before] ?? ''))
+  ) {
+    return { offset, message, hint: 'check the indentation of the lines above' };
+  }
+  // The keys of an entry of a list stand below its first key, not below its dash.
+  const dash = /^\s*- /.exec(lines[before] ?? '')?.[0].length;
+  const hint = `begin it in column ${(dash ?? above) + 1}`;
+  return { offset: (starts[at] ?? 0) + own, message, hint };
+}
+
 function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
 /** The value as it was most likely meant: an address, or a text that needs quotes. */
 function withoutColon(value: string): string {
+  if (/^(?:sqlite|https?|postgres):\s/.test(value)) return value.replace(/:\s+/, ':');
   if (/^[\w.-]+:\s+\d+$/.test(value)) return value.replace(/:\s+/, ':');
   if (/^[A-Z]+:\s+\//.test(value)) return value.replace(':', '');
   return `'${value.replaceAll("'", "''")}'`;

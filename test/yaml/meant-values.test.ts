@@ -32,7 +32,8 @@ describe('the guess at what a value means', () => {
   const durations: [text: string, unit: string, meant: string | undefined][] = [
     ['30', 's', '30s'],
     ['30', 'd', '30d'],
-    ['60000', 's', '60000ms'],
+    ['60000', 's', '60s'],
+    ['1500', 's', '1500ms'],
     ['60 sec', 's', '60s'],
     ['10min', 's', '10m'],
     ['1h30m', 's', '90m'],
@@ -47,7 +48,8 @@ describe('the guess at what a value means', () => {
 
   const sizes: [text: string, meant: string | undefined][] = [
     ['20', '20mb'],
-    ['20971520', '20971520b'],
+    ['20971520', '20mb'],
+    ['20971521', '20971521b'],
     ['20MB', '20mb'],
     ['20 MiB', '20mb'],
     ['1.5gb', '1536mb'],

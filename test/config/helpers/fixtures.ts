@@ -11,4 +11,5 @@ export const ENV = {
   PORT: '8099',
   WEIGHT: '3',
   PRICE: '0.250',
+  OPENAI_API_KEY: 'k',
 };
