@@ -120,7 +120,7 @@ describe('metrics', () => {
     const file = yaml(good.url, bad.url).replace('acme/one', 'acme/new');
     const head = 'listen: 127.0.0.1:0\nstore: sqlite:tollgate.db\n';
     await writeFile(gateway.file, `${head}${file}`);
-    gateway.gateway.reload(await sound(gateway.file, {}));
+    gateway.gateway.reload(await checkOrThrow(gateway.file, {}));
     expect(lost(await metrics(), 'acme/new')).to.equal(0);
   });
 
