@@ -99,6 +99,6 @@ describe('the commands of README and docs', () => {
   for (const page of DOCUMENTS.filter(withShellBlocks)) {
     it(`in ${page.path} work, in their order`, async () => {
       await runPage(page);
-    }).timeout(180_000);
+    }).timeout(600_000);
   }
 });

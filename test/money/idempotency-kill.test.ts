@@ -63,7 +63,7 @@ onEachStore('a gateway killed while clients repeat idempotent requests', (ground
   });
 
   it(`charges each key once, ${KILLS} kills over (seed ${seed})`, async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     let living = serve(config);
     victim = await living;
     const clients = Array.from({ length: CLIENTS }, (_, at) => client(at, () => living));

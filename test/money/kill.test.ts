@@ -17,7 +17,7 @@ const given = process.env['TOLLGATE_TEST_SEED'];
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 describe('a killed gateway process', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const random = seeded(seed);
   let folder: string;
   let config: string;

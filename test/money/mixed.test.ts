@@ -94,7 +94,7 @@ onEachStore(`${CALLS} mixed calls`, (ground) => {
 
   for (const workers of ['1', '2']) {
     it(`are recorded as their clients saw them, with --workers ${workers}`, async function () {
-      this.timeout(120_000 + CALLS * 20);
+      this.timeout(600_000 + CALLS * 20);
       const place = await begin('--workers', workers);
       await clients.call(place, CALLS);
       const { tally } = clients;
@@ -118,7 +118,7 @@ onEachStore(`${CALLS} mixed calls`, (ground) => {
   }
 
   it(`lose no charge where their process is killed (seed ${seed})`, async function () {
-    this.timeout(180_000 + CALLS * 20);
+    this.timeout(600_000 + CALLS * 20);
     const random = seeded(seed);
     const each = Math.ceil(CALLS / KILLS);
     const excused = new Set<string>();

@@ -160,7 +160,7 @@ onEachStore('gateways killed during a store outage', function (ground) {
     }
     // Beyond them only calls can be charged whose gateway was killed before their last byte.
     expect(charges.size - whole.length).to.be.within(0, CLIENTS * ROUNDS);
-  }).timeout(180_000 + 2 * OUTAGE_MS * ROUNDS);
+  }).timeout(600_000 + 2 * OUTAGE_MS * ROUNDS);
 });
 
 async function chargesOf({

@@ -60,7 +60,7 @@ const PATHS = [
 
 onEachStore('the dashboard', (ground) => {
   it('breaks over no address that somebody has made up', async function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     const dashboard = await startDashboard({ store: JSON.stringify(ground.place.url) });
     const session = await dashboard.signIn(dashboard.account.id, true);
     const addresses = [

@@ -128,7 +128,7 @@ describe('the pages of the documentation', () => {
           expect(faults, path).to.deep.equal([]);
         }
         await context.close();
-      }).timeout(240_000);
+      }).timeout(600_000);
     }
   });
 });
