@@ -62,10 +62,9 @@ describe('the boot check of the video queue', () => {
     it(`${codes.length === 0 ? 'finds' : 'refuses'} ${what}`, async () => {
       const file = join(folder, 'gateway.yaml');
       const list = stages.map((stage) => `      - ${stage}\n`).join('');
-      await writeFile(
-        file,
-        `${HEAD}endpoints:\n  one:\n    at: GET /{model}\n    stages:\n${list}`,
-      );
+      const method = stages.some((stage) => stage.startsWith('validate')) ? 'POST' : 'GET';
+      const at = `${method} /{model}`;
+      await writeFile(file, `${HEAD}endpoints:\n  one:\n    at: ${at}\n    stages:\n${list}`);
       const { faults } = await check(file, {});
       expect(faults.map(({ code }) => code)).to.deep.equal(codes);
       const [first] = faults;
