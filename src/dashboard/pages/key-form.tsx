@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { JSX } from 'preact';
 import { Choice, Field } from './fields.js';
 import { saidOf, type FormState } from './form.js';
@@ -20,6 +21,7 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
   const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
   return (
     <form class="stack" method="post" action="/settings/keys">
+      <input type="hidden" name="form_token" value={values.get('form_token') ?? newToken()} />
       {fault && !isPlaced && <Notice mood="bad">{fault.message}</Notice>}
       <NameAndExpiry
         hint="What it is for, such as the program that will use it."
@@ -36,6 +38,11 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
       </div>
     </form>
   );
+}
+
+/** A one-time token, so that the same form sent twice makes one key. */
+function newToken(): string {
+  return randomBytes(16).toString('base64url');
 }
 
 /** The fields that a key and a token have in common. */

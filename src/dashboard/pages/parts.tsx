@@ -73,8 +73,8 @@ export function SecretNotice({ what }: { what: 'key' | 'token' }): JSX.Element {
       <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again.
       <noscript>
         {' '}
-        Do not load this page again: your browser would ask to send the form once more, and make
-        another {what}.
+        Do not load this page again: your browser would send the form once more,{' '}
+        {what === 'key' ? 'and its answer would not have the secret' : 'and create another token'}.
       </noscript>
     </Notice>
   );

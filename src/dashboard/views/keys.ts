@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Actor } from '../../core/actor.js';
 import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
@@ -13,13 +14,14 @@ const SHOWN_REVOKED = 100;
 /**
  * Makes a key, for the API and for the form. Throws `GatewayError`: 400, naming the field, for an
  * invalid name, time, model or amount, and if the account has too many keys; 403 if the account is
- * suspended.
+ * suspended. Throws `KeyExists` if there is a key of that `id` already.
  */
 export async function makeKey(
   { store, configuration, now }: DashboardServices,
   account_id: string,
   asked: KeyCreation,
   by: Actor,
+  id?: string,
 ): Promise<{ key: Key; secret: string }> {
   const name = asked.name.trim();
   if (name === '') throw invalid('name', 'name must not be empty.');
@@ -28,6 +30,7 @@ export async function makeKey(
   }
   const most_active = configuration.limits.keys;
   const terms: KeyTerms = Object.assign(termsOf(asked, configuration, now()), { most_active });
+  if (id !== undefined) terms.id = id;
   try {
     return await store.createKey(account_id, name, terms, by);
   } catch (error) {
@@ -38,6 +41,16 @@ export async function makeKey(
     const message = `An account has at most ${most_active} active keys: revoke one first.`;
     throw new GatewayError('invalid_request', message, { cause: error });
   }
+}
+
+/**
+ * The ID of the key that a form makes, from the form's one-time token: the same form sent twice
+ * asks for the same ID, at whichever gateway. Undefined for a form without a valid token.
+ */
+export function keyIdOf(account_id: string, form_token: string): string | undefined {
+  if (!/^[\w-]{22}$/u.test(form_token)) return undefined;
+  const digest = createHash('sha256').update(`${account_id} ${form_token}`).digest('base64');
+  return `key_${digest.replaceAll(/[^0-9A-Za-z]/gu, '').slice(0, 16)}`;
 }
 
 /** Newest first: all active keys, and the last 100 revoked ones. */
