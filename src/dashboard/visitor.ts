@@ -9,7 +9,7 @@ import type { DashboardContext, DashboardServices, Visitor } from './types.js';
  * present file no longer allows.
  */
 export async function visitorOf(
-  ctx: DashboardContext,
+  ctx: Pick<DashboardContext, 'cookies'>,
   { store, configuration: { sign_in } }: DashboardServices,
 ): Promise<Visitor | undefined> {
   const secret = sessionSecret(ctx);
