@@ -51,7 +51,7 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
     await strict(ctx);
     const known: Known = {};
     await showingErrors(ctx, services, known, async () => {
-      if (!speaksJson(ctx.path)) known.visitor = await visitorOf(ctx, services);
+      if (!answersJson(ctx.path)) known.visitor = await visitorOf(ctx, services);
       throw error;
     });
   };
@@ -112,13 +112,13 @@ async function answer(
     ctx.state.account_id = visitor.session.account_id;
     known.visitor = visitor;
   }
-  if (!visitor && isClosed(route)) {
+  if (!visitor && needsSession(route)) {
     const page = formPage(ctx.req, public_url);
     if (isPage(new URL(page, public_url).pathname)) known.return_to = page;
     return askToSignIn(ctx, public_url);
   }
   if (!isRead(ctx)) refuseCrossSite(ctx, new URL(public_url).origin);
-  if (route.who === 'operator') refuseOthers(visitor);
+  if (route.who === 'operator') refuseNonOperators(visitor);
   await route.answer(ctx, visitor);
 }
 
@@ -132,7 +132,7 @@ async function showingErrors(
   try {
     await act();
   } catch (error) {
-    if (speaksJson(ctx.path)) throw error;
+    if (answersJson(ctx.path)) throw error;
     const { shown, status } = publicError(ctx.state.request_id, error, log);
     ctx.status = status;
     ctx.set(shown.headers);
@@ -146,7 +146,7 @@ async function showingErrors(
  * `sign_in_required` for a form and for the API.
  */
 function askToSignIn(ctx: DashboardContext, public_url: string): void {
-  if (speaksJson(ctx.path)) throw new GatewayError('sign_in_required', 'Sign in first.');
+  if (answersJson(ctx.path)) throw new GatewayError('sign_in_required', 'Sign in first.');
   if (!isRead(ctx)) {
     const message = 'You are not signed in, so nothing was changed. Sign in and fill in the form';
     throw new GatewayError('sign_in_required', `${message} again.`);
@@ -155,7 +155,7 @@ function askToSignIn(ctx: DashboardContext, public_url: string): void {
 }
 
 /** Whether the route needs a session. */
-function isClosed({ who }: Route): boolean {
+function needsSession({ who }: Route): boolean {
   return who === 'visitor' || who === 'operator';
 }
 
@@ -168,11 +168,11 @@ function wantsPage(ctx: Context): boolean {
   return isRead(ctx) && ctx.accepts('json', 'html') === 'html';
 }
 
-function speaksJson(path: string): boolean {
+function answersJson(path: string): boolean {
   return path.startsWith('/api/') || path === '/openapi.json';
 }
 
-function refuseOthers(visitor: Visitor | undefined): void {
+function refuseNonOperators(visitor: Visitor | undefined): void {
   if (visitor?.operator) return;
   throw new GatewayError('forbidden', 'This is for operators of the gateway only.');
 }

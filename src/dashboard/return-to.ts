@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A longer path is not a page of the dashboard. */
+/** No page of the dashboard has a longer path. */
 const MAX_LENGTH = 1024;
 
 /**

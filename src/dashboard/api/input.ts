@@ -1,4 +1,3 @@
-import { GatewayError } from '../../core/errors.js';
 import { readSmallBody, checking } from '../../http/request-body.js';
 import { validatorOfShipped } from '../../lib/schemas.js';
 import type { DashboardContext } from '../types.js';
@@ -22,9 +21,4 @@ export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
     checking(validatorOfShipped(name, 'query'))(query);
     return query as T;
   };
-}
-
-/** The same error for a single value. */
-export function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', message, { param });
 }

@@ -74,8 +74,8 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 }
 
 async function makeKey(): Promise<Key> {
-  const asked = posting({ name: 'Playground', expires_in_s: LIFETIME_S });
-  const answer = await checked(await fetch('/api/keys', asked));
+  const init = posting({ name: 'Playground', expires_in_s: LIFETIME_S });
+  const answer = await checked(await fetch('/api/keys', init));
   return (await answer.json()) as Key;
 }
 

@@ -93,19 +93,19 @@ export function queryParameters(query: string | undefined): Json[] {
 
 /** A copy whose references point to the place of its definitions in the document. */
 function pointingTo<T>(base: string, value: T): T {
-  return walk(value) as T;
+  return rewritten(value) as T;
 
   function target(ref: string): unknown {
     return ref.startsWith('#') ? ref.replace('#/$defs/', base) : schemaOf(ref)['$ref'];
   }
 
-  function walk(part: unknown): unknown {
-    if (Array.isArray(part)) return part.map(walk);
+  function rewritten(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map(rewritten);
     if (!isRecord(part)) return part;
     return Object.fromEntries(
       Object.entries(part).map(([key, inner]) => [
         key,
-        key === '$ref' ? target(String(inner)) : walk(inner),
+        key === '$ref' ? target(String(inner)) : rewritten(inner),
       ]),
     );
   }

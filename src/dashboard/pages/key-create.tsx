@@ -43,12 +43,12 @@ async function create(
 ): Promise<void> {
   await answerForm(ctx, {
     act: async (form) => {
-      const asked = readFields(fieldsOf(form));
+      const creation = readFields(fieldsOf(form));
       const by = actorOf(ctx, visitor);
       const { account_id } = visitor.session;
       const id = keyIdOf(account_id, textOf(form, 'form_token'));
       try {
-        const { key, secret } = await makeKey(services, account_id, asked, by, id);
+        const { key, secret } = await makeKey(services, account_id, creation, by, id);
         showSecret(ctx, visitor, services, key, secret);
       } catch (error) {
         if (!(error instanceof KeyExists)) throw error;

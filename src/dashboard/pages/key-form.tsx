@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JSX } from 'preact';
 import { Choice, Field } from './fields.js';
-import { saidOf, type FormState } from './form.js';
+import { faultMessage, type FormState } from './form.js';
 import { Notice } from './parts.js';
 
 /** When a key or a token may expire, in seconds from now. */
@@ -17,7 +17,7 @@ const EXPIRIES = [
 
 export function KeyForm(props: { state: FormState; models: readonly string[] }): JSX.Element {
   const { values, fault } = props.state;
-  const faultOf = (name: string): string | undefined => saidOf(props.state, name);
+  const faultOf = (name: string): string | undefined => faultMessage(props.state, name);
   const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
   return (
     <form class="stack" method="post" action="/settings/keys">
@@ -83,7 +83,7 @@ function Limit(props: { value: string; fault: string | undefined }): JSX.Element
     <Field
       label="Spending limit, in dollars"
       name="limit"
-      hint="The most it may spend in all its life. Empty for no limit but your balance."
+      hint="The total that the key may spend. Leave it empty for no limit but your balance."
       fault={props.fault}
       input={{
         type: 'text',
@@ -102,7 +102,7 @@ function Models(props: { models: readonly string[]; chosen: readonly string[] })
   return (
     <fieldset>
       <legend>Models</legend>
-      <p class="hint">Choose none to allow all, those of the future too.</p>
+      <p class="hint">Choose none to allow all models, also models that are added later.</p>
       <div class="choices">
         {props.models.map((model) => (
           <label class="choice">

@@ -10,7 +10,7 @@ const NAMELESS = 'All models';
 export const MEASURES = ['spend', 'calls', 'tokens', 'errors', 'latency'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** What the bars of a chart count. Money is in nano-dollars, a time in ms. */
+/** One part of a bar. The value is a count, nano-dollars or ms, depending on the measure. */
 export interface Part {
   name: string;
   /** The index of its colour; the last one is shared. */
@@ -36,7 +36,7 @@ export interface Series {
 
 export const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 
-/** A figure of some calls, as the charts draw it. Latencies are no sum: see `latencySeries`. */
+/** The figure of a measure. A latency is no sum: see `latencySeries`. */
 export function valueOf(measure: Exclude<Measure, 'latency'>, totals: RequestTotals): number {
   if (measure === 'spend') return Number(totals.cost_nano);
   if (measure === 'calls') return totals.calls;
@@ -147,12 +147,12 @@ export function startInFull(start_ms: number, period: Series['period']): string 
 
 const STEPS = [1, 2, 5];
 
-/** A round value at or above the most, and the values of the grid lines up to it. */
-export function ceiling(most: number): { top: number; ticks: number[] } {
+/** A round value at or above the highest value, and the grid lines up to it. */
+export function ceiling(highest: number): { top: number; ticks: number[] } {
   for (let unit = 1; ; unit *= 10) {
-    const step = STEPS.map((times) => times * unit).find((size) => size * 4 >= most);
+    const step = STEPS.map((times) => times * unit).find((size) => size * 4 >= highest);
     if (step === undefined) continue;
-    const count = Math.max(1, Math.ceil(most / step));
+    const count = Math.max(1, Math.ceil(highest / step));
     const ticks = Array.from({ length: count + 1 }, (_none, at) => step * at);
     return { top: step * count, ticks };
   }

@@ -1,31 +1,31 @@
 /** A value that is fetched once and kept for a while. */
-export interface Remembered<T> {
+export interface Cached<T> {
   get(): Promise<T>;
   forget(): void;
 }
 
-/** Concurrent calls share one fetch. A failure is not kept. */
-export function remembered<T>(
-  find: () => Promise<T>,
+/** Concurrent calls share one fetch. A failed fetch is not kept: the next call fetches again. */
+export function cached<T>(
+  fetchValue: () => Promise<T>,
   fresh_ms: number,
   now: () => number,
-): Remembered<T> {
-  let answer: Promise<T> | undefined;
-  let found_ms = 0;
+): Cached<T> {
+  let current: Promise<T> | undefined;
+  let fetched_ms = 0;
   const forget = (): void => {
-    answer = undefined;
+    current = undefined;
   };
   return {
     forget,
     get: () => {
-      if (answer && now() - found_ms < fresh_ms) return answer;
-      found_ms = now();
-      const asked = find();
-      asked.catch(() => {
-        if (answer === asked) forget();
+      if (current && now() - fetched_ms < fresh_ms) return current;
+      fetched_ms = now();
+      const pending = fetchValue();
+      pending.catch(() => {
+        if (current === pending) forget();
       });
-      answer = asked;
-      return asked;
+      current = pending;
+      return pending;
     },
   };
 }

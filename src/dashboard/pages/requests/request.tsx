@@ -33,7 +33,7 @@ export function requestRoutes(services: DashboardServices): Route[] {
   }));
 }
 
-/** Another account's request is not told from one that there is not. */
+/** The request of another account gets the same 404 as a missing one. */
 async function recordOf(
   { params }: DashboardContext,
   scope: Scope,
