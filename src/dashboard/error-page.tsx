@@ -40,7 +40,7 @@ function listOf(path: string): string | undefined {
   return Object.keys(LISTS).find((list) => path.startsWith(`${list}/`));
 }
 
-/** Links to the page without the invalid filter, to the list above the page, or to the dashboard. */
+/** Links to the page without the invalid filter, to the list above it, or to the dashboard. */
 function WayOut({ ctx, error, status }: Omit<Shown, 'return_to'>): JSX.Element {
   const list = listOf(ctx.path);
   const isSignIn = list === '/sign-in';

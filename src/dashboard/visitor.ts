@@ -5,8 +5,8 @@ import { sessionSecret } from './cookies.js';
 import type { DashboardContext, DashboardServices, Visitor } from './types.js';
 
 /**
- * The visitor whose session the cookie names. Undefined without a session, and for an e-mail address
- * that the current configuration no longer allows.
+ * The visitor whose session the cookie names. Undefined without a session, and for an e-mail
+ * address that the current configuration no longer allows.
  */
 export async function visitorOf(
   ctx: Pick<DashboardContext, 'cookies'>,

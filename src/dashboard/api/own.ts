@@ -36,8 +36,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       },
       answer(ctx, visitor, _token, caller) {
         const account_id = caller?.account_id ?? visitor?.session.account_id;
-        if (account_id === undefined)
-          throw new Error('The route let a request in without an account.');
+        if (account_id === undefined) throw new Error('Usage needs an account.');
         return answerUsage(ctx, account_id, services, caller?.key_id);
       },
     },

@@ -10,7 +10,7 @@ export function keepLive(root: Document): void {
   schedule();
 }
 
-/** Leaves the part as it is while the tab is hidden, or while the visitor points at it or uses it. */
+/** Leaves the part as it is while the tab is hidden or the visitor points at it or uses it. */
 async function refresh(root: Document): Promise<void> {
   const live = root.querySelector('[data-live]');
   if (!live || root.hidden || isInUse(live, root)) return;

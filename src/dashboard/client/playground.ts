@@ -79,7 +79,7 @@ async function run(text: string): Promise<void> {
   prompt.focus();
 }
 
-/** Shows one answer. Resolves with the conversation after it; a failed answer does not change it. */
+/** Shows one answer. Resolves with the conversation after it, unchanged if the answer failed. */
 async function converse(
   turn: Turn,
   request: PromptRequest,

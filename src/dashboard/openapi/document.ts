@@ -26,8 +26,8 @@ const SECURITY = {
     in: 'cookie',
     name: 'session',
     description:
-      'The session of a signed-in person. A write needs an `Origin` equal to that of `public_url`, ' +
-      'or `Sec-Fetch-Site: same-origin`, as browsers send them.',
+      'The session of a signed-in person. A write needs an `Origin` equal to that of ' +
+      '`public_url`, or `Sec-Fetch-Site: same-origin`, as browsers send them.',
   },
 };
 

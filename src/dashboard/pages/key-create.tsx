@@ -126,7 +126,7 @@ function showSecret(
   sendPage(ctx, visitor, page, 201);
 }
 
-/** The answer to a form that has made its key already: the second of a double submit, or a reload. */
+/** Answers a form that has made its key already: on a double submit, or a reload. */
 function showSentBefore(ctx: DashboardContext, visitor: Visitor, key_id: string): void {
   const page = {
     title: 'This form was sent before',

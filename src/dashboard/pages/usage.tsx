@@ -17,8 +17,8 @@ import { csvPath, readUsageQuery, usagePath, type UsageQuery } from './usage-que
 
 const ABOUT = 'Your usage and its cost. Days begin at midnight UTC.';
 const CUT =
-  'Usage by model and key together is shown for the last 31 days at most, and for fewer days with ' +
-  'very many calls. These are the last days of your range.';
+  'Usage by model and key together is shown for the last 31 days at most, and for fewer days ' +
+  'with very many calls. These are the last days of your range.';
 const GROUPINGS: Record<Grouping, string> = { day: 'By time', model: 'By model', key: 'By key' };
 
 /** The page of spend, calls, tokens, errors and latencies by time, model or key. */

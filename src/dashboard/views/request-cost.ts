@@ -26,8 +26,8 @@ export interface RequestCost {
 const MILLION = 1_000_000n;
 
 /**
- * Explains the cost of a request by the first price that yields the charge. A rest that the tokens do
- * not explain is spread over the other units, such as images.
+ * Explains the cost of a request by the first price that yields the charge. A rest that the tokens
+ * do not explain is spread over the other units, such as images.
  */
 export function costOf(record: RequestRecord, prices: readonly Price[]): RequestCost {
   const total_nano = record.cost_nano + record.uncollected_nano;

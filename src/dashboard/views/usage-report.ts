@@ -90,9 +90,9 @@ function isShort({ from_ms, to_ms }: Span): boolean {
 }
 
 /**
- * Chooses between daily and hourly totals. Daily totals have few rows, but group by model or by key,
- * never by both. A query about both reads hourly totals, and its range is cut to the last days that
- * have few enough of them.
+ * Chooses between daily and hourly totals. Daily totals have few rows, but group by model or by
+ * key, never by both. A query about both reads hourly totals, and its range is cut to the last days
+ * that have few enough of them.
  */
 async function sourceOf(
   query: UsageReportQuery,

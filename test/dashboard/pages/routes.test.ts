@@ -127,6 +127,15 @@ describe('the pages without a browser', () => {
     }
   });
 
+  it('showed All for an unknown owner or capability that hid every model', async () => {
+    const session = await dashboard.signIn(dashboard.account.id);
+    const text = await (await get('/models?owner=nobody&can=flight', session)).text();
+    expect(text).to.include('<option value="nobody" selected>nobody</option>');
+    expect(text).to.include('<option value="flight" selected>flight</option>');
+    const all = await (await get('/models', session)).text();
+    expect(all.split('>All</option>')).to.have.length(3);
+  });
+
   it('told the visitor of a suspended account to make the first call', async () => {
     const { store } = dashboard.gateway;
     const { id } = await store.createAccount('suspended', 0n);
