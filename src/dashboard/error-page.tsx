@@ -16,7 +16,7 @@ const TITLES: Record<number, string> = {
   502: 'Another service did not answer',
 };
 
-/** The pages to go back to from those below them. */
+/** The lists to go back to from the pages below them. */
 const LISTS: Record<string, string> = {
   '/docs': 'all documents',
   '/models': 'all models',

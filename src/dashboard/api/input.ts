@@ -13,7 +13,10 @@ export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<
   };
 }
 
-/** Reads queries likewise. An empty value, as forms send it, counts as absent. */
+/**
+ * Reads queries that fit `schemas/NAME.schema.json`; refuses others (400). An empty value, as forms
+ * send it, counts as absent.
+ */
 export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
   return (ctx) => {
     const given = Object.entries(ctx.query).filter(([, value]) => value !== '');

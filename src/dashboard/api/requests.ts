@@ -15,7 +15,7 @@ const UNKNOWN = 'There is no such request, or its record was swept.';
 
 const readQuery = queryReader<RequestQuery>('request-query');
 
-/** The records of requests: the own ones, and those of all for operators and their programs. */
+/** The routes of request records. Operators and their programs read the records of all accounts. */
 export function requestRoutes(services: DashboardServices): ApiRoute[] {
   return [
     {

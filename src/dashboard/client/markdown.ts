@@ -128,7 +128,7 @@ function codeBlock(text: string, language: string): HTMLElement {
   return block;
 }
 
-/** A link that opens beside the page; the nodes alone where it leads anywhere but to the web. */
+/** A link that opens in a new tab; the nodes alone if the address is not http or https. */
 function linkTo(href: string, nodes: Node[]): Node[] {
   if (!/^https?:\/\//iu.test(href)) return nodes;
   const link = element('a');

@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>;
 
 const ANSWERS = 'management-answers';
 
-/** Files in `schemas/` beside those of the modalities. */
+/** The files in `schemas/` that belong to no modality. */
 const BODIES = ['account-creation', 'account-credit', 'account-refund', 'key-creation'];
 const FILES = [...BODIES, 'error', 'model-list'];
 

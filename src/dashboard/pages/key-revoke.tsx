@@ -46,7 +46,7 @@ async function keyOf(
   return key;
 }
 
-/** The same 404 for a key of another account and for a missing one. */
+/** A key of another account gets the same 404 as a missing key. */
 function noKey(): GatewayError {
   return new GatewayError('not_found', 'You have no such key, or it is revoked already.');
 }

@@ -72,7 +72,7 @@ export function FramedPage(props: {
   );
 }
 
-/** Answers with a page of one card, for people who are not signed in. */
+/** Answers with a page of one card, for visitors without a session. */
 export function sendLonePage(ctx: DashboardContext, title: string, body: ComponentChildren): void {
   send(ctx, <LonePage title={title} theme={themeOf(ctx)} body={body} />, 200);
 }

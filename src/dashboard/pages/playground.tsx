@@ -186,7 +186,7 @@ function ModelChoice(props: Choices): JSX.Element {
   );
 }
 
-/** A model, with what the scripts need to know of it. */
+/** A model, with its data for the scripts. */
 function ModelOption(props: { model: Model; kind: string; selected: boolean }): JSX.Element {
   const { model, kind, selected } = props;
   const { capabilities, limits } = model;

@@ -25,7 +25,7 @@ export interface Bar {
   parts: readonly Part[];
 }
 
-/** The data of a chart, with a bar for each hour or day, also for those without a call. */
+/** The data of a chart, with a bar for each hour or day, even without a call. */
 export interface Series {
   measure: Measure;
   period: 'hour' | 'day';
@@ -96,7 +96,7 @@ function percentileParts(row: LatencyRow | undefined): Part[] {
   ];
 }
 
-/** The names by falling value; those beyond the colours are summed as one. */
+/** The names by falling value; names beyond the colours are summed up as one. */
 export function partsOf(rows: readonly TotalsRow[], value: (row: TotalsRow) => number): Part[] {
   const values = new Map<string, number>();
   for (const row of rows) {

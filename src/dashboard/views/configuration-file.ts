@@ -129,7 +129,7 @@ function upstreamBlock({ provider, ...upstream }: Upstream, model: Model): Block
   };
 }
 
-/** Prices with numbers, those of an image or a video by quality, size, resolution and audio. */
+/** Prices as numbers. Images and videos have them by quality, size, resolution and audio. */
 function priceBlock(price: Price): unknown {
   const shape: PriceShape = priceShape(price);
   if (shape === 'free') return shape;

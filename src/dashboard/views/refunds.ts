@@ -35,7 +35,7 @@ export async function refundCharge(
   return { entry, account: await accountOf(store, account_id) };
 }
 
-/** A charge of the account, with what can be refunded. Throws `GatewayError` (404). */
+/** A charge of the account, with the refundable amount. Throws `GatewayError` (404). */
 export function refundableOf(
   { store }: DashboardServices,
   account_id: string,

@@ -53,7 +53,7 @@ function usageOf(record: RequestRecord): TokenUsage {
   };
 }
 
-/** The same classes as in `tokenCost`, without those that cost nothing. */
+/** A line for each class of `tokenCost` that costs something. */
 function tokenLines(usage: TokenUsage, price: Price): CostLine[] {
   const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
   const { audio_output_tokens = 0 } = usage;

@@ -26,7 +26,7 @@ export interface UpstreamHistory {
   hours: HistoryHour[];
 }
 
-/** The upstreams of the present file and those that had calls, the worst first. */
+/** The upstreams of the current configuration and all others that had calls, the worst first. */
 export async function upstreamHistories({
   store: { requests },
   configuration,

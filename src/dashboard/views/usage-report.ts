@@ -39,7 +39,7 @@ export interface UsageReport {
   rows: TotalsRow[];
   totals: RequestTotals;
   latency: LatencyRow | undefined;
-  /** The same of the range before, as long as this one has lasted so far. */
+  /** The totals of the range before, as long as this one has lasted so far. */
   before: { totals: RequestTotals; latency: LatencyRow | undefined };
 }
 

@@ -13,7 +13,7 @@ import { isVisible, requestPath, SCOPES, within, type Scope } from './scope.js';
 import { RequestTable, type RequestNames } from './table.js';
 
 const PAGE = 50;
-/** A UUID within what was typed, such as the ID of an answer. */
+/** A UUID within the typed text, such as the ID of an answer. */
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/u;
 const TYPED_CHARACTERS = 200;
 

@@ -14,7 +14,7 @@ import { flagFacts, Outcome } from './outcome.js';
 import { isVisible, SCOPES, type Scope } from './scope.js';
 import { Timeline } from './timeline.js';
 
-/** The page of one request: how it went, what it used and what it cost. */
+/** The page of one request: its outcome, usage and cost. */
 export function requestRoutes(services: DashboardServices): Route[] {
   return SCOPES.map((scope) => ({
     method: 'GET',
