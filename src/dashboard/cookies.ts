@@ -22,12 +22,14 @@ export function setCookie(ctx: DashboardContext, https: boolean, cookie: Cookie)
   );
 }
 
-/** The secret in a cookie; undefined if it has another form than ours. */
-export function readSecret(ctx: DashboardContext, name: string): string | undefined {
+type CookieSource = Pick<DashboardContext, 'cookies'>;
+
+/** The secret in a cookie; undefined if it does not look like a secret of the gateway. */
+export function readSecret(ctx: CookieSource, name: string): string | undefined {
   const secret = ctx.cookies.get(name);
   return secret !== undefined && /^[\w-]{43}$/u.test(secret) ? secret : undefined;
 }
 
-export function sessionSecret(ctx: DashboardContext): string | undefined {
+export function sessionSecret(ctx: CookieSource): string | undefined {
   return readSecret(ctx, 'session');
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { GatewayError } from '../core/errors.js';
 import { FramedPage, html, LonePage, themeOf } from './pages/page.js';
+import { signInAddress } from './return-to.js';
 import type { Visitor } from './types.js';
 import type { Context } from '../pipeline/stage.js';
 
@@ -12,10 +13,10 @@ const TITLES: Record<number, string> = {
   405: 'Not like that',
   413: 'Too large',
   429: 'Too many attempts',
-  502: 'Somebody else did not answer',
+  502: 'Another service did not answer',
 };
 
-/** The pages to go back to from those below them. */
+/** The lists to go back to from the pages below them. */
 const LISTS: Record<string, string> = {
   '/docs': 'all documents',
   '/models': 'all models',
@@ -31,14 +32,16 @@ interface Shown {
   ctx: Context;
   error: GatewayError;
   status: number;
+  /** The page that the sign-in link leads to afterwards. */
+  return_to: string;
 }
 
 function listOf(path: string): string | undefined {
   return Object.keys(LISTS).find((list) => path.startsWith(`${list}/`));
 }
 
-/** The way to the page without what is wrong, to the list of such things, or to the dashboard. */
-function WayOut({ ctx, error, status }: Shown): JSX.Element {
+/** Links to the page without the invalid filter, to the list above it, or to the dashboard. */
+function WayOut({ ctx, error, status }: Omit<Shown, 'return_to'>): JSX.Element {
   const list = listOf(ctx.path);
   const isSignIn = list === '/sign-in';
   const isFilter = status === 400 && ctx.method === 'GET' && ctx.querystring !== '' && !isSignIn;
@@ -69,15 +72,18 @@ function firstPage({ path, querystring }: Context): string {
   return words.size === 0 ? path : `${path}?${words.toString()}`;
 }
 
-/** The HTML document of an error, with a link to go on; in the frame for a signed-in visitor. */
+/**
+ * The HTML document of an error, with a link to go on. A signed-in visitor gets it with the menu.
+ * `return_to` is the page to open after sign-in.
+ */
 export function errorPage(
   ctx: Context,
   error: GatewayError,
   status: number,
-  visitor?: Visitor,
+  { visitor, return_to = '/' }: { visitor?: Visitor | undefined; return_to?: string },
 ): string {
   const title = TITLES[status] ?? 'Something went wrong';
-  const shown = { ctx, error, status };
+  const shown = { ctx, error, status, return_to };
   if (visitor) {
     const body = (
       <div class="card">
@@ -99,7 +105,7 @@ export function errorPage(
   return html(<LonePage title={title} theme={themeOf(ctx)} body={body} />);
 }
 
-function About({ ctx, error, status }: Shown): JSX.Element {
+function About({ ctx, error, status, return_to }: Shown): JSX.Element {
   const retry_after = error.headers['retry-after'];
   return (
     <>
@@ -107,7 +113,7 @@ function About({ ctx, error, status }: Shown): JSX.Element {
       {retry_after !== undefined && <p>Try again in {retry_after} seconds.</p>}
       <div class="row">
         {status === 401 ? (
-          <a class="button solid" href="/sign-in">
+          <a class="button solid" href={signInAddress('/sign-in', return_to)}>
             Sign in
           </a>
         ) : (
@@ -115,7 +121,8 @@ function About({ ctx, error, status }: Shown): JSX.Element {
         )}
       </div>
       <p class="hint">
-        If you ask somebody about it, name this request: <code>{ctx.state.request_id}</code>
+        If you ask an operator about this error, quote the request ID{' '}
+        <code>{ctx.state.request_id}</code>
       </p>
     </>
   );

@@ -8,7 +8,7 @@ import { errorPage } from './error-page.js';
 import { refuseCrossSite } from './origin.js';
 import { pageRoutes } from './pages/routes.js';
 import { seeOther } from './redirect.js';
-import { returnTo } from './return-to.js';
+import { formPage, returnTo, signInAddress } from './return-to.js';
 import { refuseBeyondScope, tokenReader, type TokenReader } from './management-token.js';
 import { securityHeaders } from './security.js';
 import { signInRoutes } from './sign-in/routes.js';
@@ -31,46 +31,69 @@ export function mount(services: DashboardServices, routes: readonly Route[]): Mi
   const isHttps = services.configuration.public_url.startsWith('https:');
   const strict = securityHeaders(isHttps, false);
   const lenient = securityHeaders(isHttps, true);
-  const readers = { tokenOf: tokenReader(services), callerOf: keyReader(services) };
+  const tools: Tools = {
+    tokenOf: tokenReader(services),
+    callerOf: keyReader(services),
+    isPage: (path) => router.match(path, 'GET').route,
+  };
   for (const route of routes) {
     const setHeaders = route.inline_styles ? lenient : strict;
     const handle = async (ctx: DashboardContext): Promise<void> => {
       await setHeaders(ctx);
-      const seen: Seen = {};
-      await showingErrors(ctx, services, () => answer(ctx, route, services, readers, seen), seen);
+      const known: Known = {};
+      await showingErrors(ctx, services, known, () => answer(ctx, route, services, tools, known));
     };
     router.register(route.path, [route.method], [handle]);
   }
   const dispatch = router.routes();
-  /** A path that nobody serves is told to a browser by a page, and to a program as JSON. */
+  /** Shows an error outside the routes; a signed-in visitor gets the page with the menu. */
+  const showError = async (ctx: Context, error: unknown): Promise<void> => {
+    await strict(ctx);
+    const known: Known = {};
+    await showingErrors(ctx, services, known, async () => {
+      if (!answersJson(ctx.path)) known.visitor = await visitorOf(ctx, services);
+      throw error;
+    });
+  };
+  /** A browser gets a page about an unknown path; a program gets JSON. */
   const nextOrPage = async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
     try {
       await next();
     } catch (error) {
       if (ctx.state.endpoint !== undefined) throw error;
-      await strict(ctx);
-      await showingErrors(ctx, services, () => {
-        throw error;
-      });
+      await showError(ctx, error);
     }
   };
   return async (ctx, next) => {
     const { path: layers, route } = router.match(ctx.path, ctx.method);
     if (layers.length === 0) return wantsPage(ctx) ? nextOrPage(ctx, next) : next();
     if (route) return dispatch(Object.assign(ctx, { params: {}, router }), next);
-    await strict(ctx);
-    return showingErrors(ctx, services, () => {
-      throw notAllowed(ctx, new Set(layers.flatMap(({ methods }) => methods)));
-    });
+    return showError(ctx, notAllowed(ctx, new Set(layers.flatMap(({ methods }) => methods))));
   };
+}
+
+/** The parts of `mount` that an answer needs. */
+interface Tools {
+  tokenOf: TokenReader;
+  callerOf: KeyReader;
+  /** Whether a path can be opened by GET. */
+  isPage: (path: string) => boolean;
+}
+
+/** The facts about a request that its error page needs, as soon as they are known. */
+interface Known {
+  /** A page with a visitor has the menu. */
+  visitor?: Visitor | undefined;
+  /** The page to open after sign-in. */
+  return_to?: string;
 }
 
 async function answer(
   ctx: DashboardContext,
   route: Route,
   services: DashboardServices,
-  { tokenOf, callerOf }: { tokenOf: TokenReader; callerOf: KeyReader },
-  seen: Seen,
+  { tokenOf, callerOf, isPage }: Tools,
+  known: Known,
 ): Promise<void> {
   const { public_url } = services.configuration;
   ctx.state.endpoint = route.path;
@@ -87,49 +110,52 @@ async function answer(
   const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
   if (visitor) {
     ctx.state.account_id = visitor.session.account_id;
-    seen.visitor = visitor;
+    known.visitor = visitor;
   }
-  if (!visitor && isClosed(route)) return askToSignIn(ctx, public_url);
+  if (!visitor && needsSession(route)) {
+    const page = formPage(ctx.req, public_url);
+    if (isPage(new URL(page, public_url).pathname)) known.return_to = page;
+    return askToSignIn(ctx, public_url);
+  }
   if (!isRead(ctx)) refuseCrossSite(ctx, new URL(public_url).origin);
-  if (route.who === 'operator') refuseOthers(visitor);
+  if (route.who === 'operator') refuseNonOperators(visitor);
   await route.answer(ctx, visitor);
-}
-
-/** The visitor of a request, as soon as it is known; also the page of an error has the menu. */
-interface Seen {
-  visitor?: Visitor;
 }
 
 /** Shows the error of a page as a page. An error of the API goes on to the gateway, as JSON. */
 async function showingErrors(
   ctx: Context,
   { log }: DashboardServices,
-  act: () => Promise<void> | void,
-  seen: Seen = {},
+  known: Known,
+  act: () => Promise<void>,
 ): Promise<void> {
   try {
     await act();
   } catch (error) {
-    if (speaksJson(ctx.path)) throw error;
+    if (answersJson(ctx.path)) throw error;
     const { shown, status } = publicError(ctx.state.request_id, error, log);
     ctx.status = status;
     ctx.set(shown.headers);
     ctx.type = 'html';
-    ctx.body = errorPage(ctx, shown, status, seen.visitor);
+    ctx.body = errorPage(ctx, shown, status, known);
   }
 }
 
-/** Sends a browser to the sign-in page, and back to this one afterwards. */
+/**
+ * Redirects a browser to the sign-in page, which leads back here afterwards. Throws
+ * `sign_in_required` for a form and for the API.
+ */
 function askToSignIn(ctx: DashboardContext, public_url: string): void {
-  if (speaksJson(ctx.path) || !isRead(ctx)) {
-    throw new GatewayError('sign_in_required', 'Sign in first.');
+  if (answersJson(ctx.path)) throw new GatewayError('sign_in_required', 'Sign in first.');
+  if (!isRead(ctx)) {
+    const message = 'You are not signed in, so nothing was changed. Sign in and fill in the form';
+    throw new GatewayError('sign_in_required', `${message} again.`);
   }
-  const wanted = returnTo(ctx.url, public_url);
-  seeOther(ctx, wanted === '/' ? '/sign-in' : `/sign-in?${query({ return_to: wanted })}`);
+  seeOther(ctx, signInAddress('/sign-in', returnTo(ctx.url, public_url)));
 }
 
 /** Whether the route needs a session. */
-function isClosed({ who }: Route): boolean {
+function needsSession({ who }: Route): boolean {
   return who === 'visitor' || who === 'operator';
 }
 
@@ -137,20 +163,16 @@ function isRead({ method }: Context): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Whether it is a browser that opens an address: a program asks for JSON, or for anything. */
+/** Whether a browser opens an address: programs accept JSON, or any type. */
 function wantsPage(ctx: Context): boolean {
   return isRead(ctx) && ctx.accepts('json', 'html') === 'html';
 }
 
-function query(words: Record<string, string>): string {
-  return new URLSearchParams(words).toString();
-}
-
-function speaksJson(path: string): boolean {
+function answersJson(path: string): boolean {
   return path.startsWith('/api/') || path === '/openapi.json';
 }
 
-function refuseOthers(visitor: Visitor | undefined): void {
+function refuseNonOperators(visitor: Visitor | undefined): void {
   if (visitor?.operator) return;
   throw new GatewayError('forbidden', 'This is for operators of the gateway only.');
 }

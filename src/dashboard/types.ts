@@ -16,15 +16,18 @@ export interface DashboardServices {
   store: Store;
   rate_limiters: RateLimiters;
   log: Logger;
-  /** How the calls of this process to each provider end. */
+  /** The outcomes of this process's calls to each provider. */
   health: ProviderHealth;
-  /** Why an edited configuration was not taken up, if it was not. */
+  /** The error of an edited configuration file that could not be loaded. */
   state: { readonly configuration_fault: string | undefined };
   /** Milliseconds since 1970. */
   now: () => number;
 }
 
-/** A signed-in visitor. `operator` comes from the link, or from the present file for an address. */
+/**
+ * A signed-in visitor. `operator` comes from the sign-in link, or for an e-mail address from the
+ * current configuration.
+ */
 export interface Visitor {
   session: Session;
   operator: boolean;
@@ -41,14 +44,14 @@ export interface Route {
   /** `/api/keys/:keyID`, where a parameter is one segment; a last `*rest` takes all that follow. */
   path: string;
   /**
-   * `all`: the same answer for everybody, so no session is read. `anyone`: with or without a
+   * `all`: every visitor gets the same answer, so no session is read. `anyone`: with or without a
    * session. `visitor` and `operator` need a session: without one the API answers 401, and a page
    * redirects to the sign-in page.
    */
   who: 'all' | 'anyone' | 'visitor' | 'operator';
   /** The scope that lets a management token in; a route without it takes no token. */
   scope?: Scope;
-  /** Lets an API key in as well, for what was done with that key. */
+  /** Also takes an API key, which can read the records of its own calls. */
   takes_keys?: true;
   /** Allows inline styles, which some ready-made pages need. */
   inline_styles?: boolean;

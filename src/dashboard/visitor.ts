@@ -5,11 +5,11 @@ import { sessionSecret } from './cookies.js';
 import type { DashboardContext, DashboardServices, Visitor } from './types.js';
 
 /**
- * The visitor with the session of the cookie; undefined without one, and for an address that the
- * present file no longer allows.
+ * The visitor whose session the cookie names. Undefined without a session, and for an e-mail
+ * address that the current configuration no longer allows.
  */
 export async function visitorOf(
-  ctx: DashboardContext,
+  ctx: Pick<DashboardContext, 'cookies'>,
   { store, configuration: { sign_in } }: DashboardServices,
 ): Promise<Visitor | undefined> {
   const secret = sessionSecret(ctx);
@@ -23,7 +23,7 @@ function isWelcome({ via, email }: Session, { providers, allow }: SignIn): boole
   return email === null || (providers.has(via) && isAllowed(email, allow));
 }
 
-/** The session of a link says it; for an address, the present file does. */
+/** A session from a link stores this; for an e-mail address the current configuration decides. */
 function isOperator({ email, operator }: Session, { operators }: SignIn): boolean {
   return email === null ? operator : operators.includes(email);
 }

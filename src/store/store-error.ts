@@ -10,6 +10,14 @@ export class TooManyKeys extends StoreError {
   override name = 'TooManyKeys';
 }
 
+/** There is a key of that ID already. */
+export class KeyExists extends StoreError {
+  override name = 'KeyExists';
+  constructor(readonly key_id: string) {
+    super(`There is a key ${key_id} already.`);
+  }
+}
+
 /** The account is suspended, and gets no new key. */
 export class AccountSuspended extends StoreError {
   override name = 'AccountSuspended';

@@ -135,7 +135,7 @@ export interface Store {
   resume(account_id: string, by?: Actor): Promise<boolean>;
   /**
    * The secret is in the answer and nowhere else. Throws `StoreError` for impossible terms, and
-   * `AccountSuspended` for an account that is.
+   * `AccountSuspended` for an account that is, `TooManyKeys` and `KeyExists` as the terms say.
    */
   createKey(
     account_id: string,

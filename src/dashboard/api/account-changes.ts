@@ -109,12 +109,12 @@ async function credit(
   by: Actor,
   services: DashboardServices,
 ): Promise<void> {
-  const asked = await readCredit(ctx);
+  const body = await readCredit(ctx);
   const id = ctx.params['accountID'] ?? '';
-  const { entry, account } = await creditAccount(services, id, asked, by);
+  const { entry, account } = await creditAccount(services, id, body, by);
   const { request_id } = ctx.state;
-  const told = { request_id, account: account.id, entry: entry.id, by: by.id };
-  services.log.info(told, 'an operator credited an account');
+  const log_fields = { request_id, account: account.id, entry: entry.id, by: by.id };
+  services.log.info(log_fields, 'an operator credited an account');
   ctx.body = { entry: entryShape(entry), account: accountShape(account) };
 }
 
@@ -123,11 +123,11 @@ async function refund(
   by: Actor,
   services: DashboardServices,
 ): Promise<void> {
-  const asked = await readRefund(ctx);
+  const body = await readRefund(ctx);
   const id = ctx.params['accountID'] ?? '';
-  const { entry, account } = await refundCharge(services, id, asked, by);
+  const { entry, account } = await refundCharge(services, id, body, by);
   const { request_id } = ctx.state;
-  const told = { request_id, account: account.id, entry: entry.id, by: by.id };
-  services.log.info(told, 'an operator refunded a charge');
+  const log_fields = { request_id, account: account.id, entry: entry.id, by: by.id };
+  services.log.info(log_fields, 'an operator refunded a charge');
   ctx.body = { entry: entryShape(entry), account: accountShape(account) };
 }

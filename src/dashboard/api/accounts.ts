@@ -61,7 +61,7 @@ function readRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'accounts:read',
       about: {
         id: 'readAccount',
-        summary: 'An account: its balance, what is held of it, whether it is suspended',
+        summary: 'An account: its balance, the held part of it, and whether it is suspended',
         status: 200,
         answer: 'Account',
         unknown: UNKNOWN,
@@ -90,7 +90,7 @@ function readRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'usage:read',
       about: {
         id: 'getAccountUsage',
-        summary: 'What an account used and was charged, by day, model or key',
+        summary: 'The usage and the cost of an account, by day, model or key',
         query: 'usage-query',
         status: 200,
         answer: 'Usage',
@@ -116,13 +116,14 @@ async function create(
   services: DashboardServices,
   token: ManagementToken | undefined,
 ): Promise<void> {
-  const asked = await readCreation(ctx);
-  // Without this, a token could credit by making accounts.
-  if (token && parseDollars(asked.credit ?? '0') !== 0n) refuseBeyondScope(token, 'credit:write');
-  const account = await makeAccount(services, asked, by);
+  const creation = await readCreation(ctx);
+  // Otherwise a token without that scope could add credit by making accounts.
+  if (token && parseDollars(creation.credit ?? '0') !== 0n)
+    refuseBeyondScope(token, 'credit:write');
+  const account = await makeAccount(services, creation, by);
   const { request_id } = ctx.state;
-  const told = { request_id, account: account.id, by: by.id };
-  services.log.info(told, 'an operator made an account');
+  const log_fields = { request_id, account: account.id, by: by.id };
+  services.log.info(log_fields, 'an operator made an account');
   ctx.status = 201;
   ctx.body = accountShape(account);
 }

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../core/errors.js';
 import { readSmallBody, checking } from '../../http/request-body.js';
 import { validatorOfShipped } from '../../lib/schemas.js';
 import type { DashboardContext } from '../types.js';
@@ -14,7 +13,10 @@ export function bodyReader<T>(name: string): (ctx: DashboardContext) => Promise<
   };
 }
 
-/** Reads queries likewise. An empty value, as forms send it, counts as absent. */
+/**
+ * Reads queries that fit `schemas/NAME.schema.json`; refuses others (400). An empty value, as forms
+ * send it, counts as absent.
+ */
 export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
   return (ctx) => {
     const given = Object.entries(ctx.query).filter(([, value]) => value !== '');
@@ -22,9 +24,4 @@ export function queryReader<T>(name: string): (ctx: DashboardContext) => T {
     checking(validatorOfShipped(name, 'query'))(query);
     return query as T;
   };
-}
-
-/** The same error for a single value. */
-export function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', message, { param });
 }

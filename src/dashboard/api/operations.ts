@@ -1,7 +1,7 @@
 import type { TaskQuery } from '../../schema-types/task-query.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
 import { configurationShape } from '../views/configuration.js';
-import { isMoment, pageOf, readCursor } from '../views/cursor.js';
+import { pageOf, readMomentCursor } from '../views/cursor.js';
 import { providersHealth } from '../views/providers.js';
 import { taskShape } from '../views/shapes.js';
 import { queryReader } from './input.js';
@@ -34,7 +34,7 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'gateway:read',
       about: {
         id: 'listProviders',
-        summary: 'How the calls to each provider went of late, over all processes',
+        summary: 'The recent outcomes of the calls to each provider, over all processes',
         status: 200,
         answer: 'ProviderList',
       },
@@ -64,13 +64,8 @@ async function listTasks(ctx: DashboardContext, { store }: DashboardServices): P
   const tasks = await store.tasks.list({
     limit: limit + 1,
     ...(status && { status }),
-    ...(cursor !== undefined && { before: momentOf(cursor) }),
+    ...(cursor !== undefined && { before: readMomentCursor(cursor) }),
   });
   const { rows, next_cursor } = pageOf(tasks, limit, ({ created_ms, id }) => [created_ms, id]);
   ctx.body = { data: rows.map(taskShape), next_cursor };
-}
-
-function momentOf(cursor: string): { created_ms: number; id: string } {
-  const [created_ms, id] = readCursor(cursor, isMoment);
-  return { created_ms, id };
 }

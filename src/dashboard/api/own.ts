@@ -11,7 +11,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/account',
       about: {
         id: 'getAccount',
-        summary: 'The own account: its balance, what is held of it, what is left',
+        summary: 'The own account: its balance, the held part of it, and the rest',
         status: 200,
         answer: 'OwnAccount',
       },
@@ -28,7 +28,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       takes_keys: true,
       about: {
         id: 'getUsage',
-        summary: 'What was used and charged, by day, model or key',
+        summary: 'Usage and cost, by day, model or key',
         query: 'usage-query',
         status: 200,
         answer: 'Usage',
@@ -36,7 +36,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       },
       answer(ctx, visitor, _token, caller) {
         const account_id = caller?.account_id ?? visitor?.session.account_id;
-        if (account_id === undefined) throw new Error('Nobody asks for this usage.');
+        if (account_id === undefined) throw new Error('Usage needs an account.');
         return answerUsage(ctx, account_id, services, caller?.key_id);
       },
     },

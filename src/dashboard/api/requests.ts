@@ -15,7 +15,7 @@ const UNKNOWN = 'There is no such request, or its record was swept.';
 
 const readQuery = queryReader<RequestQuery>('request-query');
 
-/** The records of requests: the own ones, and those of all for operators and their programs. */
+/** The routes of request records. Operators and their programs read the records of all accounts. */
 export function requestRoutes(services: DashboardServices): ApiRoute[] {
   return [
     {
@@ -26,7 +26,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
       takes_keys: true,
       about: {
         id: 'listRequests',
-        summary: 'What was asked and how it ended, newest first, page by page',
+        summary: 'The records of requests, newest first, page by page',
         query: 'request-query',
         status: 200,
         answer: 'RequestPage',
@@ -51,13 +51,13 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
   ];
 }
 
-/** Who reads requests. */
+/** The reader of the records. */
 interface Reader {
   /** The own account; a program with a token has none. */
   account_id: string | undefined;
-  /** A program with an API key reads those of that key. */
+  /** An API key reads the requests of that key only. */
   key_id?: string;
-  /** Operators read those of other accounts, and who the upstreams were. */
+  /** Operators read the requests of all accounts, with their upstreams. */
   is_operator: boolean;
 }
 
@@ -67,7 +67,7 @@ function readerOf(visitor?: Visitor, token?: ManagementToken, caller?: Caller): 
     return { account_id, key_id, is_operator: false };
   }
   if (token) return { account_id: undefined, is_operator: true };
-  if (!visitor) throw new Error('Nobody asks for these requests.');
+  if (!visitor) throw new Error('The route let a request in without an account.');
   return { account_id: visitor.session.account_id, is_operator: visitor.operator };
 }
 
@@ -97,7 +97,7 @@ function within(reader: Reader, filter: RequestFilter): RequestFilter {
     throw new GatewayError('forbidden', 'Only operators read the requests of other accounts.');
   }
   if (!is_operator && filter.provider !== undefined) {
-    throw new GatewayError('forbidden', 'Only operators read who the upstreams were.');
+    throw new GatewayError('forbidden', 'Only operators may filter by provider.');
   }
   if (account_id === undefined) return filter;
   const own = { ...filter, account_id: filter.account_id ?? account_id };

@@ -6,7 +6,7 @@ const MEGABYTE = 1_000_000;
 
 let attached: string[] = [];
 
-/** Takes images from the file dialog, from the clipboard and from what is dropped on the form. */
+/** Takes images from the file dialog, the clipboard, and files dropped on the form. */
 export function takeImages(form: HTMLFormElement, isWanted: () => boolean): void {
   const input = find<HTMLInputElement>('#images');
   input.addEventListener('change', () => {

@@ -5,14 +5,14 @@ const NANO_DIGITS = 9;
 
 let spent_nano = 0n;
 
-/** Shows the cost of a call after what else is told, under its answer and in the page’s sum. */
+/** Shows the details and the cost of a call under its answer, and adds it to the page’s sum. */
 export async function charged(
   turn: Turn,
   reference: string,
-  told: readonly string[],
+  details: readonly string[],
 ): Promise<void> {
   const cost = await costOf(reference).catch(() => undefined);
-  turn.bill([...told, cost === undefined ? 'not charged' : `$${cost}`].join(' · '));
+  turn.bill([...details, cost === undefined ? 'not charged' : `$${cost}`].join(' · '));
   if (cost === undefined) return;
   spent_nano += nanoOf(cost);
   const total = document.querySelector('#total');

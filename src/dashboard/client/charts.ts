@@ -1,8 +1,9 @@
+import { element } from './elements.js';
+
 /** Shows the value of a bar beside it, faster than the browser's own tip. */
 export function explainCharts(root: ParentNode): void {
   for (const chart of root.querySelectorAll<HTMLElement>('[data-chart]')) {
-    const tip = document.createElement('div');
-    tip.className = 'tip';
+    const tip = element('div', '', 'tip');
     tip.hidden = true;
     chart.append(tip);
     for (const day of chart.querySelectorAll('g')) {
@@ -17,22 +18,14 @@ export function explainCharts(root: ParentNode): void {
 
 function show(tip: HTMLElement, text: string, chart: HTMLElement, day: Element): void {
   const [head = '', ...lines] = text.split('\n');
-  const strong = document.createElement('strong');
-  strong.textContent = head;
-  const list = document.createElement('dl');
+  const list = element('dl');
   for (const line of lines) {
     const at = line.lastIndexOf(': ');
     list.append(element('dt', line.slice(0, at)), element('dd', line.slice(at + 2)));
   }
-  tip.replaceChildren(strong, list);
+  tip.replaceChildren(element('strong', head), list);
   tip.hidden = false;
   place(tip, chart.getBoundingClientRect(), day.getBoundingClientRect());
-}
-
-function element(name: string, text: string): HTMLElement {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
 }
 
 /** Placed on the side that has room. */

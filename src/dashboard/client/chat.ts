@@ -24,7 +24,7 @@ export async function chat(turn: Turn, { path, body }: Call, signal: AbortSignal
   const answer = await call(path, { ...posting({ ...body, stream: true }), signal });
   const reference = answer.headers.get('x-request-id') ?? '';
   const usage = answer.body ? await show(turn, answer.body, watch) : undefined;
-  const times = watch.said(usage?.completion_tokens);
+  const times = watch.summary(usage?.completion_tokens);
   const tokens = usage ? [`${usage.prompt_tokens} → ${usage.completion_tokens} tokens`] : [];
   await charged(turn, reference, [...tokens, ...times]);
 }

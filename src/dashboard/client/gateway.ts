@@ -25,7 +25,7 @@ export async function call(path: string, init: RequestInit = {}): Promise<Respon
   return checked(await ask(path, init));
 }
 
-/** The same, with the JSON of the answer. */
+/** Calls the gateway, and reads the JSON of the answer. Throws `Refusal`. */
 export async function callJson<T>(path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const init = body === undefined ? {} : posting(body);
   const answer = await call(path, signal ? { ...init, signal } : init);
@@ -74,8 +74,8 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 }
 
 async function makeKey(): Promise<Key> {
-  const asked = posting({ name: 'Playground', expires_in_s: LIFETIME_S });
-  const answer = await checked(await fetch('/api/keys', asked));
+  const init = posting({ name: 'Playground', expires_in_s: LIFETIME_S });
+  const answer = await checked(await fetch('/api/keys', init));
   return (await answer.json()) as Key;
 }
 

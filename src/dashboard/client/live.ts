@@ -1,16 +1,16 @@
 import { explainCharts } from './charts.js';
 
-/** Parts of a page that show what goes on: they are fetched again every few seconds. */
+/** Fetches the live part of a page again every few seconds. */
 export function keepLive(root: Document): void {
   const every_ms = Number(root.querySelector<HTMLElement>('[data-live]')?.dataset['live']);
   if (!(every_ms > 0)) return;
-  const again = (): void => {
-    setTimeout(() => void refresh(root).finally(again), every_ms);
+  const schedule = (): void => {
+    setTimeout(() => void refresh(root).finally(schedule), every_ms);
   };
-  again();
+  schedule();
 }
 
-/** Nothing moves while nobody looks, or while somebody reads or uses the part. */
+/** Leaves the part as it is while the tab is hidden or the visitor points at it or uses it. */
 async function refresh(root: Document): Promise<void> {
   const live = root.querySelector('[data-live]');
   if (!live || root.hidden || isInUse(live, root)) return;
@@ -23,7 +23,7 @@ async function refresh(root: Document): Promise<void> {
     live.replaceChildren(...fresh.childNodes);
     explainCharts(live);
   } catch {
-    // The gateway is away for a moment: the next turn tries again.
+    // The gateway cannot be reached: the next refresh tries again.
   }
 }
 

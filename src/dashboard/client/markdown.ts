@@ -4,33 +4,33 @@ import { element } from './elements.js';
 
 /** A longer text is shown as it is: parsing it again while it streams would hold up the page. */
 const MAX_CHARACTERS = 50_000;
-/** Nothing nests deeper than this; what would is shown as text. */
+/** Elements nest at most this deep; deeper ones are shown as text. */
 const MAX_DEPTH = 12;
 /** Headings of an answer stand below the one of its model. */
 const TOP_HEADING = 3;
 
 /**
- * The most asterisks and underscores, runs of them as one, of a text, and those of one paragraph
- * that can stand for emphasis. The parser's time grows with their square: an answer full of them
- * would freeze the page.
+ * The maximum number of runs of asterisks and underscores in a text, and in a paragraph whose
+ * emphasis is parsed. The time of the parser grows with the square of their number: an answer full
+ * of them would freeze the page.
  */
 const MAX_MARKS = 5_000;
 const MAX_MARKS_TOGETHER = 200;
 
 /** Whether a paragraph has too many marks. The parser asks at each of them, one after the other. */
-const isDense = rememberingOne((text) => marksIn(text) > MAX_MARKS_TOGETHER);
+const isDense = memoizeLast((text) => marksIn(text) > MAX_MARKS_TOGETHER);
 
 const marked = new Marked({
   gfm: true,
   breaks: true,
   tokenizer: {
-    // `false` leaves it to the parser itself, and `undefined` means that it is no emphasis.
+    // `false` leaves the decision to the parser; `undefined` means no emphasis.
     emStrong: (_rest, text) => (isDense(text) ? undefined : false),
   },
 });
 
-/** The same function, which does not think twice about the same text. */
-function rememberingOne(answerOf: (text: string) => boolean): (text: string) => boolean {
+/** Keeps the answer for the last text, so that asking again about the same text costs nothing. */
+function memoizeLast(answerOf: (text: string) => boolean): (text: string) => boolean {
   let last = { text: '', answer: answerOf('') };
   return (text) => {
     if (text !== last.text) last = { text, answer: answerOf(text) };
@@ -55,16 +55,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * HTML in it appears as text. Links lead to http and https only, and images are links.
  */
 export function nodesOf(markdown: string): Node[] {
-  const isTooMuch = markdown.length > MAX_CHARACTERS || marksIn(markdown) > MAX_MARKS;
-  if (isTooMuch) return [element('p', markdown, 'as-is')];
+  const isTooLarge = markdown.length > MAX_CHARACTERS || marksIn(markdown) > MAX_MARKS;
+  if (isTooLarge) return [element('p', markdown, 'as-is')];
   try {
-    return all(marked.lexer(markdown), 0);
+    return nodesFor(marked.lexer(markdown), 0);
   } catch {
     return [element('p', markdown, 'as-is')];
   }
 }
 
-function all(tokens: readonly Token[] | undefined, depth: number): Node[] {
+function nodesFor(tokens: readonly Token[] | undefined, depth: number): Node[] {
   const shown = tokens ?? [];
   if (depth > MAX_DEPTH) return [document.createTextNode(shown.map(({ raw }) => raw).join(''))];
   return shown.flatMap((token) => {
@@ -77,7 +77,7 @@ type Maker = (token: Tokens, depth: number) => Node[];
 
 /** Makes an element around the tokens within. */
 function around(name: keyof HTMLElementTagNameMap): Maker {
-  return ({ tokens }, depth) => [filled(element(name), all(tokens, depth))];
+  return ({ tokens }, depth) => [filled(element(name), nodesFor(tokens, depth))];
 }
 
 const MAKERS: Readonly<Record<string, Maker>> = {
@@ -92,10 +92,10 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   del: around('del'),
   codespan: ({ text }) => [element('code', text)],
   escape: ({ text }) => [textOf(text)],
-  text: ({ text, tokens }, depth) => (tokens ? all(tokens, depth) : [textOf(text)]),
+  text: ({ text, tokens }, depth) => (tokens ? nodesFor(tokens, depth) : [textOf(text)]),
   heading: ({ depth: level, tokens }, depth) => {
     const name = `h${Math.min(6, level + TOP_HEADING)}` as 'h4' | 'h5' | 'h6';
-    return [filled(element(name), all(tokens, depth))];
+    return [filled(element(name), nodesFor(tokens, depth))];
   },
   code: ({ text, lang = '' }) => [codeBlock(text, lang)],
   list: ({ ordered, start, items }, depth) => {
@@ -104,12 +104,12 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     return [
       filled(
         list,
-        items.map((item) => filled(element('li'), all(item.tokens, depth))),
+        items.map((item) => filled(element('li'), nodesFor(item.tokens, depth))),
       ),
     ];
   },
   checkbox: ({ checked }) => [textOf(checked ? '☑ ' : '☐ ')],
-  link: ({ href, tokens }, depth) => linkTo(href, all(tokens, depth)),
+  link: ({ href, tokens }, depth) => linkTo(href, nodesFor(tokens, depth)),
   image: ({ href, text }) => linkTo(href, [textOf(text || href)]),
   table: ({ header, rows }, depth) => [table(header, rows, depth)],
 };
@@ -128,7 +128,7 @@ function codeBlock(text: string, language: string): HTMLElement {
   return block;
 }
 
-/** A link that opens beside the page; the nodes alone where it leads anywhere but to the web. */
+/** A link that opens in a new tab; the nodes alone if the address is not http or https. */
 function linkTo(href: string, nodes: Node[]): Node[] {
   if (!/^https?:\/\//iu.test(href)) return nodes;
   const link = element('a');
@@ -142,7 +142,7 @@ function table(header: readonly Cell[], rows: readonly Cell[][], depth: number):
   const line = (cells: readonly Cell[], name: 'th' | 'td'): HTMLElement =>
     filled(
       element('tr'),
-      cells.map(({ tokens }) => filled(element(name), all(tokens, depth))),
+      cells.map(({ tokens }) => filled(element(name), nodesFor(tokens, depth))),
     );
   const made = element('table');
   made.append(
@@ -165,7 +165,7 @@ function filled<E extends HTMLElement>(parent: E, nodes: readonly Node[]): E {
   return parent;
 }
 
-/** Text as it stands, with the entities that Markdown writes for its own signs. */
+/** A text node, with the entities that the parser writes turned back into characters. */
 function textOf(text: string): Text {
   const read = text.replaceAll(/&(?:amp|lt|gt|quot|#39);/gu, (entity) => ENTITIES[entity] ?? '');
   return document.createTextNode(read);

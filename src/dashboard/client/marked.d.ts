@@ -1,4 +1,4 @@
-// The package `marked` is served beside these scripts, as `marked.js`. This is what they use of it.
+// The package `marked` is served beside these scripts, as `marked.js`. These are its types.
 export interface Token {
   type: string;
   raw: string;
@@ -26,7 +26,7 @@ export interface Cell {
 export interface Options {
   gfm: boolean;
   breaks: boolean;
-  /** `text` is the paragraph around the rest, with what is no emphasis masked. */
+  /** `text` is the paragraph around the rest, with its links, code and escapes masked. */
   tokenizer: { emStrong: (rest: string, text: string) => undefined | false };
 }
 

@@ -33,7 +33,7 @@ export async function image(turn: Turn, { path, body }: Call, signal: AbortSigna
   const watch = new Stopwatch();
   const answer = await call(path, { ...posting({ ...body, response_format: 'b64_json' }), signal });
   const { data } = (await answer.json()) as Images;
-  const times = watch.said();
+  const times = watch.summary();
   turn.note('');
   for (const { b64_json = '', revised_prompt = '' } of data) {
     const image = element('img');
@@ -57,7 +57,7 @@ export async function video(turn: Turn, { path, body }: Call, signal: AbortSigna
     progress.remove();
   }
   const result = await callJson<Result>(task.response_url, undefined, signal);
-  const times = watch.said();
+  const times = watch.summary();
   turn.note('');
   for (const { url } of result.data ?? []) await play(turn, url, signal);
   const seconds = result.usage ? [`${result.usage.video_seconds} s of video`] : [];

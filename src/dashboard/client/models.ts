@@ -56,7 +56,7 @@ function offerOthers(): void {
   other.value = options.some(({ value }) => value === before) ? before : '';
 }
 
-/** Offers the sizes that the price of the model names, or those that most models have. */
+/** Offers the sizes that the page names for the model. */
 function showSizes(): void {
   const size = find<HTMLSelectElement>('#size');
   const [none] = size.options;

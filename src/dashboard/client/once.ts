@@ -1,6 +1,6 @@
 /**
- * A page that is shown once. A reload, or coming back to it, opens the page that it names.
- * Otherwise a reload would send its form again.
+ * Shows a page once: a reload, or coming back to it, opens the page that `data-once` names instead.
+ * Otherwise a reload would send the form again.
  */
 export function showOnce(root: ParentNode): void {
   const path = root.querySelector<HTMLElement>('[data-once]')?.dataset['once'];

@@ -4,7 +4,7 @@ import { find } from './elements.js';
 import { endKeyWithPage } from './gateway.js';
 import { image, video } from './media.js';
 import { chosen, kindOfModel, takesImages, watchModels } from './models.js';
-import { callFor, promptOf, type Wish } from './requests.js';
+import { callFor, promptOf, type PromptRequest } from './requests.js';
 import type { Call } from './shown-code.js';
 import { addPrompt, addRow, type Turn } from './turns.js';
 
@@ -52,7 +52,7 @@ async function run(text: string): Promise<void> {
   send.disabled = true;
   stop.hidden = false;
   const models = chosen();
-  const asked = {
+  const input = {
     kind: kindOfModel(),
     prompt: text,
     images: takesImages() ? images() : [],
@@ -61,37 +61,41 @@ async function run(text: string): Promise<void> {
   prompt.value = '';
   dropImages();
   start.remove();
-  addPrompt(output, text, asked.images);
-  // A model that joins later knows what was said before to the first one.
+  addPrompt(output, text, input.images);
+  // A model that joins later gets the conversation with the first one.
   const known = models.map((_id, at) => conversations[at] ?? conversations[0] ?? []);
   const turns = addRow(output, models);
   const conversation = turns.map((turn, at) => {
-    const said = known[at] ?? [];
-    const wish = { ...asked, model: models[at] ?? '', said };
-    return converse(turn, wish, controller.signal);
+    const history = known[at] ?? [];
+    const request = { ...input, model: models[at] ?? '', history };
+    return converse(turn, request, controller.signal);
   });
-  const heard = await Promise.all(conversation);
-  // Clearing the page, which stops the answers, clears what was said too.
-  if (turns.some(({ root }) => root.isConnected)) conversations = heard;
+  const histories = await Promise.all(conversation);
+  // Clearing the page stops the answers and forgets the conversations.
+  if (turns.some(({ root }) => root.isConnected)) conversations = histories;
   running = undefined;
   send.disabled = false;
   stop.hidden = true;
   prompt.focus();
 }
 
-/** Shows one answer; resolves with the conversation after it, unchanged where it failed. */
-async function converse(turn: Turn, wish: Wish, signal: AbortSignal): Promise<Message[]> {
-  const said = [...wish.said];
-  const call = callFor(wish);
+/** Shows one answer. Resolves with the conversation after it, unchanged if the answer failed. */
+async function converse(
+  turn: Turn,
+  request: PromptRequest,
+  signal: AbortSignal,
+): Promise<Message[]> {
+  const history = [...request.history];
+  const call = callFor(request);
   try {
     await answer(turn, call, signal);
     if (call.kind === 'chat')
-      said.push(promptOf(wish), { role: 'assistant', content: turn.text() });
+      history.push(promptOf(request), { role: 'assistant', content: turn.text() });
   } catch (error) {
     turn.fail(signal.aborted ? 'Stopped.' : wordsOf(error));
   }
   turn.end(call);
-  return said;
+  return history;
 }
 
 function answer(turn: Turn, call: Call, signal: AbortSignal): Promise<void> {

@@ -1,28 +1,28 @@
 import type { Message } from './chat.js';
 import type { Call } from './shown-code.js';
 
-/** What the form says, for one model. */
-export interface Wish {
+/** The values of the form, for one model. */
+export interface PromptRequest {
   kind: string;
   model: string;
   prompt: string;
   /** Images as data: URLs. */
   images: readonly string[];
   /** The conversation with this model before. */
-  said: readonly Message[];
+  history: readonly Message[];
   fields: FormData;
 }
 
-type Maker = (wish: Wish) => Call;
+type Maker = (request: PromptRequest) => Call;
 
 const MAKERS: Readonly<Record<string, Maker>> = {
-  chat: (wish) => {
-    const { kind, model, fields, said } = wish;
+  chat: (request) => {
+    const { kind, model, fields, history } = request;
     const system = text(fields, 'system').trim();
     const first: Message[] = system === '' ? [] : [{ role: 'system', content: system }];
     const body = {
       model,
-      messages: [...first, ...said, promptOf(wish)],
+      messages: [...first, ...history, promptOf(request)],
       ...numbers(fields, ['temperature', 'max_tokens']),
     };
     return { kind, path: '/v1/chat/completions', body };
@@ -51,20 +51,20 @@ const MAKERS: Readonly<Record<string, Maker>> = {
 };
 
 /** The call that the form asks for. Throws for a kind that the page cannot call. */
-export function callFor(wish: Wish): Call {
-  const make = MAKERS[wish.kind];
-  if (!make) throw new Error(`The playground cannot call a model for ${wish.kind}.`);
-  return make(wish);
+export function callFor(request: PromptRequest): Call {
+  const make = MAKERS[request.kind];
+  if (!make) throw new Error(`The playground cannot call a model for ${request.kind}.`);
+  return make(request);
 }
 
 /** The prompt as a message, with its images. */
-export function promptOf({ prompt, images }: Pick<Wish, 'prompt' | 'images'>): Message {
+export function promptOf({ prompt, images }: Pick<PromptRequest, 'prompt' | 'images'>): Message {
   if (images.length === 0) return { role: 'user', content: prompt };
   const parts = images.map((url) => ({ type: 'image_url', image_url: { url } }) as const);
   return { role: 'user', content: [{ type: 'text', text: prompt }, ...parts] };
 }
 
-/** The numbers that were given; a field that is left empty is the model's own choice. */
+/** The numbers of the filled-in fields; for an empty field the model uses its default. */
 function numbers(fields: FormData, names: readonly string[]): Record<string, number> {
   const given = names.filter((name) => text(fields, name) !== '');
   return Object.fromEntries(given.map((name) => [name, Number(text(fields, name))]));

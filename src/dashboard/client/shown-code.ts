@@ -15,7 +15,7 @@ type Clients = Readonly<Record<string, CodeCall['client']>>;
 const MAX_CHARACTERS = 4000;
 const SHOWN_CHARACTERS = 40;
 
-/** What folds open to the same call as a program, in each language. It is written when opened. */
+/** A folded block with the call as code in each language. The code is written on first opening. */
 export function shownCode(call: Call, name: string): HTMLElement {
   const details = element('details', '', 'quiet');
   details.append(element('summary', 'Code for this call'));

@@ -1,6 +1,6 @@
 const SECOND_MS = 1000;
 /** A shorter stream says nothing of a model's speed. */
-const LEAST_STREAM_MS = 20;
+const MIN_STREAM_MS = 20;
 
 /** Measures a call from the moment at which it is made. */
 export class Stopwatch {
@@ -13,15 +13,15 @@ export class Stopwatch {
   }
 
   /** The times until now in words: to the first token, of the whole, and tokens per second. */
-  said(tokens?: number): string[] {
+  summary(tokens?: number): string[] {
     const now = performance.now();
     const whole = seconds(now - this.#start);
     if (this.#first === undefined) return [whole];
     const streamed = now - this.#first;
-    const said = [`${seconds(this.#first - this.#start)} to the first token`, `${whole} in all`];
-    if (tokens === undefined || streamed < LEAST_STREAM_MS) return said;
+    const times = [`${seconds(this.#first - this.#start)} to the first token`, `${whole} in all`];
+    if (tokens === undefined || streamed < MIN_STREAM_MS) return times;
     const rate = Math.round((tokens / streamed) * SECOND_MS);
-    return [...said, `${rate} tokens/s`];
+    return [...times, `${rate} tokens/s`];
   }
 }
 

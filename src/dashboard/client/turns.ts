@@ -13,8 +13,8 @@ export interface Turn {
   /** The text so far. */
   text(): string;
   /** Adds to the text, which is Markdown. */
-  write(more: string): void;
-  /** Shows a word on the progress; an empty one takes it away. */
+  write(addition: string): void;
+  /** Shows a note on the progress; an empty text removes it. */
   note(words: string): void;
   bill(text: string): void;
   fail(message: string): void;
@@ -22,7 +22,7 @@ export interface Turn {
   end(call: Call): void;
 }
 
-/** Adds what the person said, with the images that go with it. */
+/** Adds the prompt with its images. */
 export function addPrompt(output: HTMLElement, text: string, images: readonly string[]): void {
   const root = element('article', '', 'turn mine');
   const words = element('div', text, 'words');
@@ -67,15 +67,15 @@ function addTurn(output: HTMLElement, row: HTMLElement, name: string): Turn {
   return {
     root,
     text: () => text,
-    write: (more) => {
-      text += more;
+    write: (addition) => {
+      text += addition;
       timer ??= setTimeout(draw, DRAW_MS);
     },
-    note: (said) => {
-      note.textContent = said;
-      note.hidden = said === '';
+    note: (message) => {
+      note.textContent = message;
+      note.hidden = message === '';
     },
-    bill: (said) => add(element('p', said, 'bill')),
+    bill: (summary) => add(element('p', summary, 'bill')),
     fail: (message) => {
       const notice = element('div', message, 'notice bad');
       notice.setAttribute('role', 'alert');

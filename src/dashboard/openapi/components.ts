@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>;
 
 const ANSWERS = 'management-answers';
 
-/** Files in `schemas/` beside those of the modalities. */
+/** The files in `schemas/` that belong to no modality. */
 const BODIES = ['account-creation', 'account-credit', 'account-refund', 'key-creation'];
 const FILES = [...BODIES, 'error', 'model-list'];
 
@@ -93,19 +93,19 @@ export function queryParameters(query: string | undefined): Json[] {
 
 /** A copy whose references point to the place of its definitions in the document. */
 function pointingTo<T>(base: string, value: T): T {
-  return walk(value) as T;
+  return rewritten(value) as T;
 
   function target(ref: string): unknown {
     return ref.startsWith('#') ? ref.replace('#/$defs/', base) : schemaOf(ref)['$ref'];
   }
 
-  function walk(part: unknown): unknown {
-    if (Array.isArray(part)) return part.map(walk);
+  function rewritten(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map(rewritten);
     if (!isRecord(part)) return part;
     return Object.fromEntries(
       Object.entries(part).map(([key, inner]) => [
         key,
-        key === '$ref' ? target(String(inner)) : walk(inner),
+        key === '$ref' ? target(String(inner)) : rewritten(inner),
       ]),
     );
   }

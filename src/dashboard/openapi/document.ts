@@ -26,15 +26,15 @@ const SECURITY = {
     in: 'cookie',
     name: 'session',
     description:
-      'Who is signed in. A write needs an `Origin` equal to that of `public_url`, ' +
-      'or `Sec-Fetch-Site: same-origin`, as browsers send them.',
+      'The session of a signed-in person. A write needs an `Origin` equal to that of ' +
+      '`public_url`, or `Sec-Fetch-Site: same-origin`, as browsers send them.',
   },
 };
 
 const TAGS = [
-  { name: 'Models', description: 'What API keys are for' },
-  { name: 'Account', description: 'What is one’s own, for who is signed in' },
-  { name: 'Operators', description: 'What only operators see' },
+  { name: 'Models', description: 'Calls to models, with an API key' },
+  { name: 'Account', description: 'The own account of a signed-in person' },
+  { name: 'Operators', description: 'The management of the gateway, for operators' },
 ];
 
 /** The OpenAPI document of every path that this configuration serves to a key or a session. */

@@ -15,7 +15,7 @@ export function sendReference(
   visitor: Visitor | undefined,
   configuration: Configuration,
 ): void {
-  // Strangers learn the API, and not which models there are.
+  // Visitors who are not signed in see the API, but not the models of this gateway.
   const models = visitor && JSON.stringify(modelsAt(configuration));
   sendPage(ctx, visitor, {
     title: 'API Reference',
@@ -29,7 +29,7 @@ export function sendReference(
       <div class="card" id="reference" data-models={models}>
         <noscript>
           <p class="empty">
-            This page needs JavaScript; <a href="/openapi.json">what it shows</a> does not.
+            This page needs JavaScript. <a href="/openapi.json">The OpenAPI document</a> does not.
           </p>
         </noscript>
       </div>

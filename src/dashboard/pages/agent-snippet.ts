@@ -1,6 +1,6 @@
 import { shellQuoted, shellWord } from '../../lib/shell-quote.js';
 
-/** What the lines of a set-up are filled with. */
+/** The values that the set-up of an agent is filled with. */
 export interface AgentTarget {
   public_url: string;
   /** The models that the agent may use; `model` is one of them. */
@@ -13,8 +13,8 @@ export interface AgentTarget {
 export interface CodingAgent {
   id: string;
   name: string;
-  /** The path of the endpoint that it asks, or the beginning of it. */
-  asks: string;
+  /** The path of the endpoint that it calls, or the beginning of that path. */
+  endpoint: string;
   note?: string;
   /** Lines for a POSIX shell, of which the last one starts the agent. */
   lines: (target: AgentTarget) => string[];
@@ -28,7 +28,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: 'claude-code',
     name: 'Claude Code',
-    asks: '/v1/messages',
+    endpoint: '/v1/messages',
     lines: (target) => [
       `export ANTHROPIC_BASE_URL=${shellWord(target.public_url)}`,
       `export ANTHROPIC_AUTH_TOKEN=${keyWord(target)}`,
@@ -38,7 +38,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: 'codex',
     name: 'codex',
-    asks: '/v1/responses',
+    endpoint: '/v1/responses',
     lines: (target) => [
       ...(target.secret === undefined ? [] : [`export ${VARIABLE}=${keyWord(target)}`]),
       `codex -c model_provider=tollgate -c ${setting('model', JSON.stringify(target.model))} \\`,
@@ -48,7 +48,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: 'opencode',
     name: 'opencode',
-    asks: '/v1/chat/completions',
+    endpoint: '/v1/chat/completions',
     lines: (target) => [
       `export OPENCODE_CONFIG_CONTENT=${quotedJson(opencodeConfig(target), target)}`,
       'opencode',
@@ -57,7 +57,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: 'cline',
     name: 'Cline',
-    asks: '/v1/chat/completions',
+    endpoint: '/v1/chat/completions',
     lines: (target) => [
       `cline auth -p openai -b ${shellWord(`${target.public_url}/v1`)} \\`,
       `  -k ${keyWord(target)} -m ${shellWord(target.model)}`,
@@ -67,7 +67,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: 'continue',
     name: 'Continue',
-    asks: '/v1/chat/completions',
+    endpoint: '/v1/chat/completions',
     lines: (target) => [
       `mkdir -p ~/.continue && printf %s ${quotedJson(continueConfig(target), target)} \\`,
       `  > ${CONTINUE_FILE}`,
@@ -78,7 +78,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     id: 'gemini-cli',
     name: 'Gemini CLI',
     note: 'It asks once how to sign in: choose “Use Gemini API Key”.',
-    asks: '/v1beta/models',
+    endpoint: '/v1beta/models',
     lines: (target) => [
       `export GOOGLE_GEMINI_BASE_URL=${shellWord(target.public_url)}`,
       `export GEMINI_API_KEY=${keyWord(target)}`,
@@ -88,7 +88,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: 'qwen-code',
     name: 'Qwen Code',
-    asks: '/v1/chat/completions',
+    endpoint: '/v1/chat/completions',
     lines: (target) => [
       `export OPENAI_BASE_URL=${shellWord(`${target.public_url}/v1`)}`,
       `export OPENAI_API_KEY=${keyWord(target)}`,
@@ -97,9 +97,11 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   },
 ];
 
-/** Those whose endpoint this configuration has. */
+/** The agents whose endpoint this configuration has. */
 export function servedAgents(endpoints: readonly { path: string }[]): CodingAgent[] {
-  return CODING_AGENTS.filter(({ asks }) => endpoints.some(({ path }) => path.startsWith(asks)));
+  return CODING_AGENTS.filter(({ endpoint }) =>
+    endpoints.some(({ path }) => path.startsWith(endpoint)),
+  );
 }
 
 function keyWord({ secret }: AgentTarget): string {

@@ -94,11 +94,11 @@ export function AgentCards(props: {
   };
   return (
     <div class="stack models">
-      {servedAgents(endpoints).map(({ id, name, asks, note, lines }) => (
+      {servedAgents(endpoints).map(({ id, name, endpoint, note, lines }) => (
         <details class="card agent" id={id} open={open}>
           <summary>
             <strong>{name}</strong>
-            <span class="faint small">{asks}</span>
+            <span class="faint small">{endpoint}</span>
           </summary>
           <div class="body">
             <Code label={`set-up of ${name}`} text={lines(target).join('\n')} wrap />

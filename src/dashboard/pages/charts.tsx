@@ -13,7 +13,7 @@ const HEIGHT = 232;
 const TOP = 12;
 const FOOT = 24;
 const PLOT = HEIGHT - TOP - FOOT;
-/** The least width of the axis, its distance from the bars, and the width of a digit. */
+/** The minimum width of the axis, its distance from the bars, and the width of a digit. */
 const AXIS = 48;
 const AXIS_GAP = 8;
 const DIGIT = 6.6;
@@ -32,12 +32,12 @@ export function BarChart(props: {
 }): JSX.Element {
   const { series, title, is_bad } = props;
   const { bars, measure } = series;
-  const most = bars.reduce((max, { value }) => Math.max(max, value), 0);
-  const { top, ticks } = ceiling(most);
-  const label = `${title}: at most ${shownAs(measure, most)} in ${bars.length} bars.`;
+  const highest = bars.reduce((max, { value }) => Math.max(max, value), 0);
+  const { top, ticks } = ceiling(highest);
+  const label = `${title}: at most ${shownAs(measure, highest)} in ${bars.length} bars.`;
   return (
     <div class={is_bad ? 'chart plot bad' : 'chart plot'} data-chart>
-      <Axis names={ticks.map((tick) => [height(tick, top), nameOf(tick, most, measure)])} />
+      <Axis names={ticks.map((tick) => [height(tick, top), nameOf(tick, highest, measure)])} />
       <svg height={HEIGHT} role="img" aria-label={label}>
         {ticks.map((tick) => {
           const y = height(tick, top);
@@ -46,7 +46,7 @@ export function BarChart(props: {
         {bars.map((bar, at) => (
           <Column bar={bar} at={at} series={series} top={top} />
         ))}
-        {most === 0 && (
+        {highest === 0 && (
           <text x="50%" y={TOP + PLOT / 2} text-anchor="middle">
             Nothing in this range
           </text>
@@ -71,9 +71,9 @@ function Axis({ names }: { names: readonly [y: number, name: string][] }): JSX.E
   );
 }
 
-/** Where nothing is drawn, the size of the only step says nothing. */
-function nameOf(tick: number, most: number, measure: Series['measure']): string {
-  return most === 0 && tick > 0 ? '' : shownAs(measure, tick);
+/** The label of a grid line. An empty chart labels only zero. */
+function nameOf(tick: number, highest: number, measure: Series['measure']): string {
+  return highest === 0 && tick > 0 ? '' : shownAs(measure, tick);
 }
 
 function Column(props: { bar: Bar; at: number; series: Series; top: number }): JSX.Element {
@@ -133,7 +133,7 @@ function percent(share: number): string {
 
 /** The parts of a chart by falling value, in its colours. */
 export function Legend({ series: { measure, parts } }: { series: Series }): JSX.Element {
-  const most = parts.reduce((max, { value }) => Math.max(max, value), 1);
+  const highest = parts.reduce((max, { value }) => Math.max(max, value), 1);
   return (
     <ul class="legend chart">
       {parts.map(({ name, series, value }) => (
@@ -149,7 +149,12 @@ export function Legend({ series: { measure, parts } }: { series: Series }): JSX.
           </div>
           <svg class="share" aria-hidden="true">
             <rect class="rest" width="100%" height="5" rx="2.5" />
-            <rect class={`s${series}`} width={percent((value / most) * 100)} height="5" rx="2.5" />
+            <rect
+              class={`s${series}`}
+              width={percent((value / highest) * 100)}
+              height="5"
+              rx="2.5"
+            />
           </svg>
         </li>
       ))}
@@ -165,13 +170,13 @@ export function Sparkline(props: {
   label: string;
 }): JSX.Element {
   const { bars, label } = props;
-  const most = bars.reduce((max, { failed }) => Math.max(max, failed), 0);
+  const highest = bars.reduce((max, { failed }) => Math.max(max, failed), 0);
   const step = 100 / Math.max(bars.length, 1);
   return (
     <svg class="chart spark" height={SPARK_HEIGHT} role="img" aria-label={label}>
       <line x1="0" x2="100%" y1={SPARK_HEIGHT - 0.5} y2={SPARK_HEIGHT - 0.5} />
       {bars.map(({ name, calls, failed }, at) => {
-        const size = failed === 0 ? 0 : Math.max((failed / most) * (SPARK_HEIGHT - 2), 3);
+        const size = failed === 0 ? 0 : Math.max((failed / highest) * (SPARK_HEIGHT - 2), 3);
         const quiet = calls > 0 ? 2 : 0;
         const shown = failed > 0 ? size : quiet;
         return (

@@ -3,7 +3,7 @@ import type { Visitor } from '../types.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import { Notice } from './parts.js';
 
-/** Tells who has nothing to spend how to get credit; nothing to others. */
+/** Tells a visitor without credit how to get some. */
 export function CreditHint(props: {
   account: Account | undefined;
   visitor: Visitor;

@@ -9,7 +9,9 @@ export function Field(props: {
   input: InputHTMLAttributes;
 }): JSX.Element {
   const { label, name, hint, fault, input } = props;
-  const said = [hint && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(Boolean);
+  const descriptions = [hint && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(
+    Boolean,
+  );
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -17,7 +19,7 @@ export function Field(props: {
         id={name}
         name={name}
         aria-invalid={fault === undefined ? undefined : 'true'}
-        aria-describedby={said.join(' ') || undefined}
+        aria-describedby={descriptions.join(' ') || undefined}
         {...input}
       />
       <Fault name={name} fault={fault} />
@@ -44,7 +46,25 @@ export interface Option {
   name: string;
 }
 
-/** A radio button with its label. */
+const ANY: Option = { value: '', name: 'All' };
+
+/** The options of a filter: all, the known ones, and the chosen one even if it is unknown. */
+export function filterOptions(known: readonly Option[], chosen: string | undefined): Option[] {
+  const isUnknown = chosen && known.every(({ value }) => value !== chosen);
+  return [ANY, ...known, ...(isUnknown ? namedOptions([chosen]) : [])];
+}
+
+/** Options whose names are their values. */
+export function namedOptions(values: readonly string[]): Option[] {
+  return values.map((value) => ({ value, name: value }));
+}
+
+/** Options from the names and the IDs of keys. */
+export function keyOptions(keys: readonly { id: string; name: string }[]): Option[] {
+  return keys.map(({ id, name }) => ({ value: id, name }));
+}
+
+/** A drop-down list with its label and fault. */
 export function Choice(props: {
   label: string;
   name: string;

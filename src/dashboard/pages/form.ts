@@ -5,7 +5,7 @@ import type { DashboardContext } from '../types.js';
 
 const FORM_BYTES = 64 * 1024;
 
-/** The fault of a form, in words for the page that shows it again. */
+/** The error of a refused form. */
 export interface Fault {
   message: string;
   /** The field at fault. */
@@ -53,16 +53,16 @@ export function amountOf(form: URLSearchParams, name: string): string {
  */
 export async function answerForm(
   ctx: DashboardContext,
-  how: {
+  handlers: {
     act(form: URLSearchParams): Promise<void>;
     showAgain(state: FormState): Promise<void> | void;
   },
 ): Promise<void> {
   const values = await readForm(ctx);
   try {
-    await how.act(values);
+    await handlers.act(values);
   } catch (error) {
-    await how.showAgain({ values, fault: faultOf(error) });
+    await handlers.showAgain({ values, fault: faultOf(error) });
   }
 }
 
@@ -74,7 +74,7 @@ function faultOf(error: unknown): Fault {
   throw error;
 }
 
-/** The message beside a field. */
-export function saidOf({ fault }: FormState, name: string): string | undefined {
+/** The error message to show beside a field. */
+export function faultMessage({ fault }: FormState, name: string): string | undefined {
   return fault?.param === name ? fault.message : undefined;
 }

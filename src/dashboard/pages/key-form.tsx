@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import type { JSX } from 'preact';
 import { Choice, Field } from './fields.js';
-import { saidOf, type FormState } from './form.js';
+import { faultMessage, type FormState } from './form.js';
 import { Notice } from './parts.js';
 
 /** When a key or a token may expire, in seconds from now. */
@@ -16,10 +17,11 @@ const EXPIRIES = [
 
 export function KeyForm(props: { state: FormState; models: readonly string[] }): JSX.Element {
   const { values, fault } = props.state;
-  const faultOf = (name: string): string | undefined => saidOf(props.state, name);
+  const faultOf = (name: string): string | undefined => faultMessage(props.state, name);
   const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
   return (
     <form class="stack" method="post" action="/settings/keys">
+      <input type="hidden" name="form_token" value={values.get('form_token') ?? newToken()} />
       {fault && !isPlaced && <Notice mood="bad">{fault.message}</Notice>}
       <NameAndExpiry
         hint="What it is for, such as the program that will use it."
@@ -36,6 +38,11 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
       </div>
     </form>
   );
+}
+
+/** A one-time token, so that the same form sent twice makes one key. */
+function newToken(): string {
+  return randomBytes(16).toString('base64url');
 }
 
 /** The fields that a key and a token have in common. */
@@ -76,7 +83,7 @@ function Limit(props: { value: string; fault: string | undefined }): JSX.Element
     <Field
       label="Spending limit, in dollars"
       name="limit"
-      hint="The most it may spend in all its life. Empty for no limit but your balance."
+      hint="The total that the key may spend. Leave it empty for no limit but your balance."
       fault={props.fault}
       input={{
         type: 'text',
@@ -95,7 +102,7 @@ function Models(props: { models: readonly string[]; chosen: readonly string[] })
   return (
     <fieldset>
       <legend>Models</legend>
-      <p class="hint">Choose none to allow all, those of the future too.</p>
+      <p class="hint">Choose none to allow all models, also models that are added later.</p>
       <div class="choices">
         {props.models.map((model) => (
           <label class="choice">

@@ -46,12 +46,12 @@ async function keyOf(
   return key;
 }
 
-/** The same 404 for a key of another account and for a missing one. */
+/** A key of another account gets the same 404 as a missing key. */
 function noKey(): GatewayError {
   return new GatewayError('not_found', 'You have no such key, or it is revoked already.');
 }
 
-/** Whose keys, or which tokens, a page revokes. */
+/** The keys or tokens that a page revokes. */
 export interface Keyring {
   noun: 'key' | 'token';
   /** The page that lists them. */
@@ -88,8 +88,8 @@ export function askToRevoke(
       <Card>
         <div class="stack">
           <p>
-            Every program that calls with <code>{prefix}…</code> is refused from that moment on.
-            In-flight calls are finished. This cannot be undone.
+            Calls with <code>{prefix}…</code> are refused from that moment on. In-flight calls are
+            finished. This cannot be undone.
           </p>
           <p class="soft">
             {last_used_ms === null ? (

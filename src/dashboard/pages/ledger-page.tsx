@@ -23,11 +23,11 @@ export async function ledgerPage(
 ): Promise<LedgerRows> {
   const is_later = typeof cursor === 'string' && cursor !== '';
   const before = is_later ? readCursor(cursor, isNumber) : Number.MAX_SAFE_INTEGER;
-  const [keys, some] = await Promise.all([
+  const [keys, entries] = await Promise.all([
     store.keys(account_id),
     store.ledger(account_id, { before, limit: ENTRIES + 1 }),
   ]);
-  const { rows, next_cursor } = pageOf(some, ENTRIES, ({ id }) => id);
+  const { rows, next_cursor } = pageOf(entries, ENTRIES, ({ id }) => id);
   return { entries: rows, keys, is_later, next_cursor };
 }
 

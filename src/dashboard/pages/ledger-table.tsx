@@ -40,13 +40,13 @@ export function LedgerTable(props: {
                 <Ago at_ms={entry.created_ms} now_ms={props.now_ms} />
               </td>
               <td class="lead">
-                <What entry={entry} requests={props.requests} />
+                <Description entry={entry} requests={props.requests} />
               </td>
               <td class="soft breaks">
                 {entry.key_id !== null && (names.get(entry.key_id) ?? '')}
               </td>
               <td class="soft nowrap">
-                {used(entry)} {entry.estimated && <Badge>estimated</Badge>}
+                {usageText(entry)} {entry.estimated && <Badge>estimated</Badge>}
                 <Classes {...entry} />
               </td>
               <td class="number end">
@@ -85,7 +85,7 @@ function Uncollected({ nano }: { nano: bigint }): JSX.Element {
   );
 }
 
-function What(props: { entry: LedgerEntry; requests: string }): JSX.Element {
+function Description(props: { entry: LedgerEntry; requests: string }): JSX.Element {
   const { kind, model, reference } = props.entry;
   if (kind === 'charge') {
     return (
@@ -103,7 +103,7 @@ function What(props: { entry: LedgerEntry; requests: string }): JSX.Element {
 }
 
 /** `1,204 → 310 tokens`, `2 images`, `8 s of video`: the usage in the ledger as text. */
-function used(entry: LedgerEntry): string {
+function usageText(entry: LedgerEntry): string {
   const { prompt_tokens, completion_tokens, images, video_seconds } = usageOf(entry) ?? {};
   if (typeof video_seconds === 'number') return `${grouped(video_seconds)} s of video`;
   if (typeof images === 'number') return counted(images, 'image');
@@ -120,14 +120,14 @@ export const CLASS_WORDS: Record<TokenClass, string> = {
   reasoning_tokens: 'reasoning',
 };
 
-/** `1,024 cached · 64 reasoning`: which of the tokens they were. */
+/** `1,024 cached · 64 reasoning`: the tokens of each class. */
 function Classes(entry: LedgerEntry): JSX.Element | null {
   const counts = TOKEN_CLASSES.map((name) => [CLASS_WORDS[name], entry[name] ?? 0] as const);
-  const some = counts.filter(([, count]) => count > 0);
-  if (some.length === 0) return null;
+  const present = counts.filter(([, count]) => count > 0);
+  if (present.length === 0) return null;
   return (
     <div class="faint small">
-      {some.map(([word, count]) => `${grouped(count)} ${word}`).join(' · ')}
+      {present.map(([word, count]) => `${grouped(count)} ${word}`).join(' · ')}
     </div>
   );
 }

@@ -5,11 +5,11 @@ const MAX_CHARACTERS = 100;
 
 /** The filter of the page of models. */
 export interface ModelsQuery {
-  /** Words that the ID or the owner has, in lower case. */
+  /** The search words, in lower case. A model matches if its ID or owner has all of them. */
   q: string;
   can: string;
   owner: string;
-  /** How many of the found models stand on the pages before. */
+  /** The number of matching models on the pages before. */
   from: number;
 }
 
@@ -22,7 +22,7 @@ export interface ListedModel {
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Reads the filter. An unknown value counts as absent. */
+/** Reads the filter. A parameter that is given twice counts as absent. */
 export function readModelsQuery(query: Query): ModelsQuery {
   const word = (name: string): string => {
     const value = query[name];

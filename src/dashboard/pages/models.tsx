@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { CAPABILITIES } from '../../core/model.js';
 import type { DashboardServices, Route } from '../types.js';
-import { Choice, Field } from './fields.js';
+import { Choice, Field, filterOptions, namedOptions } from './fields.js';
 import { sendPage } from './page.js';
 import { Badge, Card, Empty } from './parts.js';
 import { priceInShort } from './prices.js';
@@ -17,7 +17,6 @@ import {
 import { counted, grouped } from './words.js';
 
 const PAGE = 50;
-const ANY = { value: '', name: 'All' };
 
 /** The page that lists the models with their prices, to search and to filter. */
 export function modelsRoute({ configuration }: DashboardServices): Route {
@@ -123,13 +122,16 @@ function Filter({ all, query }: Listing): JSX.Element {
         label="Capability"
         name="can"
         value={query.can}
-        options={[ANY, ...known.map((name) => ({ value: name, name }))]}
+        options={filterOptions(namedOptions(known), query.can)}
       />
       <Choice
         label="Owner"
         name="owner"
         value={query.owner}
-        options={[ANY, ...[...owners].map(([value, name]) => ({ value, name }))]}
+        options={filterOptions(
+          [...owners].map(([value, name]) => ({ value, name })),
+          query.owner,
+        )}
       />
       <button>Apply</button>
     </form>

@@ -45,7 +45,7 @@ async function overview(
   ctx: DashboardContext,
 ): Promise<JSX.Element> {
   const { store, now } = services;
-  const { account_id } = visitor.session;
+  const { account_id, suspended } = visitor.session;
   const [account, report, keys, entries] = await Promise.all([
     store.account(account_id),
     usageReport({ account_id, by: 'day' }, services),
@@ -58,7 +58,9 @@ async function overview(
     <>
       <CreditHint account={account} visitor={visitor} />
       <Balance account={account} report={report} />
-      {hasCalled ? <Charts report={report} /> : <FirstCall services={services} keys={keys} />}
+      {hasCalled && <Charts report={report} />}
+      {!hasCalled && suspended && <Suspended name={account.name} />}
+      {!hasCalled && !suspended && <FirstCall services={services} keys={keys} />}
       {entries.length > 0 && <Recent entries={entries} keys={keys} now_ms={now()} />}
     </>
   );
@@ -135,6 +137,23 @@ function Recent(props: {
       flush
     >
       <LedgerTable {...props} requests="/requests" />
+    </Card>
+  );
+}
+
+function Suspended({ name }: { name: string }): JSX.Element {
+  return (
+    <Card title="This account is suspended">
+      <div class="stack">
+        <p>
+          Every call with one of its API keys is answered with 403 <code>account_suspended</code>,
+          and you cannot create new keys. The balance, the usage and the ledger stay as they are.
+        </p>
+        <p>
+          Ask an operator of this gateway to resume the account <code>{name}</code>. Its keys work
+          again from that moment on.
+        </p>
+      </div>
     </Card>
   );
 }

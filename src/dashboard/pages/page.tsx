@@ -38,7 +38,7 @@ const STYLES = [
   'document.css',
 ];
 
-/** Answers with a whole page. Without a visitor its menu has what everybody may open. */
+/** Answers with a whole page. Without a visitor its menu has only the public pages. */
 export function sendPage(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
@@ -61,7 +61,7 @@ export function FramedPage(props: {
         Skip to content
       </a>
       <div class="frame">
-        <Side at={page.at ?? ctx.path} visitor={visitor} />
+        <Sidebar at={page.at ?? ctx.path} visitor={visitor} />
         <main id="main" class={page.narrow ? 'page narrow' : 'page'} tabIndex={-1}>
           <Heading {...page} />
           {visitor?.session.suspended && <SuspendedNotice />}
@@ -72,7 +72,7 @@ export function FramedPage(props: {
   );
 }
 
-/** Answers with a page of one card, for people who are not signed in. */
+/** Answers with a page of one card, for visitors without a session. */
 export function sendLonePage(ctx: DashboardContext, title: string, body: ComponentChildren): void {
   send(ctx, <LonePage title={title} theme={themeOf(ctx)} body={body} />, 200);
 }
@@ -158,7 +158,7 @@ function Heading({ title, about, actions, above }: Page): JSX.Element {
   );
 }
 
-function Side({ at, visitor }: { at: string; visitor: Visitor | undefined }): JSX.Element {
+function Sidebar({ at, visitor }: { at: string; visitor: Visitor | undefined }): JSX.Element {
   return (
     <header class="side">
       <a class="brand" href="/">
@@ -182,12 +182,12 @@ function Side({ at, visitor }: { at: string; visitor: Visitor | undefined }): JS
           </>
         ))}
       </nav>
-      {visitor && <Who visitor={visitor} />}
+      {visitor && <SignedInAs visitor={visitor} />}
     </header>
   );
 }
 
-function Who({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
+function SignedInAs({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
   const { account_name, email } = session;
   return (
     <div class="who">

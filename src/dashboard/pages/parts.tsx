@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDollars } from '../../lib/money.js';
 import { Icon } from './icons.js';
-import { apart, dollarsShown, timeShown } from './words.js';
+import { relativeTime, dollarsShown, timeShown } from './words.js';
 
 /** An amount in nano-dollars, with all its digits as the tip. */
 export function Money({ nano }: { nano: bigint }): JSX.Element {
@@ -25,12 +25,12 @@ export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.E
       title={timeShown(at_ms)}
       data-local
     >
-      {apart(at_ms, now_ms)}
+      {relativeTime(at_ms, now_ms)}
     </time>
   );
 }
 
-/** When a key or a token ends, or that it has. */
+/** The time at which a key or a token expires, or that it has ended. */
 export function Ending(props: {
   of: { revoked_ms: number | null; expires_ms: number | null };
   now_ms: number;
@@ -66,15 +66,15 @@ export function Notice(props: {
   );
 }
 
-/** What to know of a secret that is shown once, in the answer to a form. */
-export function SecretNotice({ what }: { what: 'key' | 'token' }): JSX.Element {
+/** The notice beside a secret that is shown once. */
+export function SecretNotice({ what: noun }: { what: 'key' | 'token' }): JSX.Element {
   return (
     <Notice mood="warn">
-      <strong>Copy it now.</strong> It is not kept anywhere and cannot be shown again.
+      <strong>Copy it now.</strong> It is not stored and cannot be shown again.
       <noscript>
         {' '}
-        Do not load this page again: your browser would ask to send the form once more, and make
-        another {what}.
+        Do not load this page again: your browser would send the form once more,{' '}
+        {noun === 'key' ? 'and its answer would not have the secret' : 'and create another token'}.
       </noscript>
     </Notice>
   );

@@ -6,7 +6,7 @@ const MAX_SECONDS = 8;
 const MAX_VIDEOS = 4;
 const MAX_TEMPERATURE = 2;
 
-/** The options of the playground for each modality; a script shows those of the chosen model. */
+/** The options of the playground by modality. A script shows the ones of the chosen model. */
 export function Options(): JSX.Element {
   return (
     <>

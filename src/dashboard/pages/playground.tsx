@@ -18,7 +18,7 @@ const PLAYABLE = [...MODALITIES.values()].flatMap((modality) => {
 });
 /** The sizes that are offered for a model whose price names none. */
 const SIZES = ['1024x1024', '1536x1024', '1024x1536'];
-const MOST_IMAGES = 10;
+const MAX_IMAGES = 10;
 /** The call of each kind in the client libraries, for the code that the page shows. */
 const CLIENTS = Object.fromEntries(
   PLAYABLE.map(({ kind, client }) => [kind, client] as const).filter(([, client]) => client),
@@ -111,7 +111,7 @@ function Conversation(): JSX.Element {
       <div class="output" id="output" role="log" tabIndex={0} aria-label="Answers">
         <div class="empty" id="start">
           <h2>Say something</h2>
-          <p>What a model answers appears here, with what it cost.</p>
+          <p>Answers appear here, with their cost.</p>
           {PLAYABLE.map(({ kind, ideas }) => (
             <div class="row ideas" data-for={kind}>
               {ideas.map((idea) => (
@@ -186,7 +186,7 @@ function ModelChoice(props: Choices): JSX.Element {
   );
 }
 
-/** A model, with what the scripts need to know of it. */
+/** A model, with its data for the scripts. */
 function ModelOption(props: { model: Model; kind: string; selected: boolean }): JSX.Element {
   const { model, kind, selected } = props;
   const { capabilities, limits } = model;
@@ -198,7 +198,7 @@ function ModelOption(props: { model: Model; kind: string; selected: boolean }): 
       data-price={priceInShort(model)}
       data-images={capabilities.has('vision') || kind === 'video' ? '' : undefined}
       data-sizes={isImage ? sizesOf(model).join(' ') : undefined}
-      data-count={isImage ? (limits.images ?? MOST_IMAGES) : undefined}
+      data-count={isImage ? (limits.images ?? MAX_IMAGES) : undefined}
       selected={selected}
     >
       {model.id}

@@ -27,11 +27,14 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${exactDollars(nano)} a second`,
   ]);
-  return [...tokens, ...images, ...videos, ...soundOf(price)];
+  return [...tokens, ...images, ...videos, ...audioPrices(price)];
 }
 
-/** Prices of sound, each of which is one number. */
-function soundOf({ per_million_characters: characters, per_audio_minute: minute }: Price): Fact[] {
+/** Prices of speech and transcription, each of which is one number. */
+function audioPrices({
+  per_million_characters: characters,
+  per_audio_minute: minute,
+}: Price): Fact[] {
   const facts: Fact[] = [];
   if (characters !== undefined) {
     facts.push(['Speech', `${exactDollars(characters)} per million characters`]);
@@ -52,7 +55,7 @@ export function priceInShort({ price }: Model): string {
   const seconds = [...(price.per_video_second?.values() ?? [])];
   if (images.length > 0) return `${between(images)} an image`;
   if (seconds.length > 0) return `${between(seconds)} a second`;
-  return soundOf(price)[0]?.[1] ?? '';
+  return audioPrices(price)[0]?.[1] ?? '';
 }
 
 /** The limits of one request. */
@@ -72,7 +75,9 @@ export function limitsOf({ limits, capabilities }: Model): Fact[] {
 
 function between(prices: readonly bigint[]): string {
   const sorted = [...prices].sort((a, b) => (a < b ? -1 : 1));
-  const [least = 0n] = sorted;
-  const most = sorted.at(-1) ?? 0n;
-  return least === most ? exactDollars(least) : `${exactDollars(least)} to ${exactDollars(most)}`;
+  const [lowest = 0n] = sorted;
+  const highest = sorted.at(-1) ?? 0n;
+  return lowest === highest
+    ? exactDollars(lowest)
+    : `${exactDollars(lowest)} to ${exactDollars(highest)}`;
 }

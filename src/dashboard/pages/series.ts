@@ -10,7 +10,7 @@ const NAMELESS = 'All models';
 export const MEASURES = ['spend', 'calls', 'tokens', 'errors', 'latency'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** What the bars of a chart count. Money is in nano-dollars, a time in ms. */
+/** One part of a bar. The value is a count, nano-dollars or ms, depending on the measure. */
 export interface Part {
   name: string;
   /** The index of its colour; the last one is shared. */
@@ -25,7 +25,7 @@ export interface Bar {
   parts: readonly Part[];
 }
 
-/** The data of a chart, with a bar for each hour or day, also for those without a call. */
+/** The data of a chart, with a bar for each hour or day, even without a call. */
 export interface Series {
   measure: Measure;
   period: 'hour' | 'day';
@@ -36,7 +36,7 @@ export interface Series {
 
 export const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 
-/** A figure of some calls, as the charts draw it. Latencies are no sum: see `latencySeries`. */
+/** The figure of a measure. A latency is no sum: see `latencySeries`. */
 export function valueOf(measure: Exclude<Measure, 'latency'>, totals: RequestTotals): number {
   if (measure === 'spend') return Number(totals.cost_nano);
   if (measure === 'calls') return totals.calls;
@@ -96,7 +96,7 @@ function percentileParts(row: LatencyRow | undefined): Part[] {
   ];
 }
 
-/** The names by falling value; those beyond the colours are summed as one. */
+/** The names by falling value; names beyond the colours are summed up as one. */
 export function partsOf(rows: readonly TotalsRow[], value: (row: TotalsRow) => number): Part[] {
   const values = new Map<string, number>();
   for (const row of rows) {
@@ -147,12 +147,12 @@ export function startInFull(start_ms: number, period: Series['period']): string 
 
 const STEPS = [1, 2, 5];
 
-/** A round value at or above the most, and the values of the grid lines up to it. */
-export function ceiling(most: number): { top: number; ticks: number[] } {
+/** A round value at or above the highest value, and the grid lines up to it. */
+export function ceiling(highest: number): { top: number; ticks: number[] } {
   for (let unit = 1; ; unit *= 10) {
-    const step = STEPS.map((times) => times * unit).find((size) => size * 4 >= most);
+    const step = STEPS.map((times) => times * unit).find((size) => size * 4 >= highest);
     if (step === undefined) continue;
-    const count = Math.max(1, Math.ceil(most / step));
+    const count = Math.max(1, Math.ceil(highest / step));
     const ticks = Array.from({ length: count + 1 }, (_none, at) => step * at);
     return { top: step * count, ticks };
   }

@@ -32,7 +32,9 @@ export function settingsRoutes(services: DashboardServices): Route[] {
 async function chooseTheme(ctx: DashboardContext, isSecure: boolean): Promise<void> {
   const theme = textOf(await readForm(ctx), 'theme');
   if (!Object.hasOwn(THEMES, theme)) {
-    throw new GatewayError('invalid_request', 'There is no such theme.', { param: 'theme' });
+    throw new GatewayError('invalid_request', 'theme must be system, light or dark.', {
+      param: 'theme',
+    });
   }
   const isChosen = theme !== 'system';
   // Koa refuses secure cookies behind a proxy that speaks plain HTTP, so the header is set here.
@@ -64,7 +66,7 @@ function showSettings(
         </Card>
         <Card
           title="API Keys"
-          about="What programs sign in with."
+          about="Programs call the gateway with a key."
           actions={
             <a class="button" href="/settings/keys">
               Manage API Keys
@@ -72,8 +74,8 @@ function showSettings(
           }
         >
           <p class="soft">
-            Programs call <code>{configuration.public_url}/v1</code> with a key of their own, so
-            that each can be limited, watched and revoked by itself.
+            Give each program that calls <code>{configuration.public_url}/v1</code> its own key.
+            Then you can limit, watch and revoke it on its own.
           </p>
         </Card>
         <Card title="Theme" about="Kept in a cookie of this browser.">

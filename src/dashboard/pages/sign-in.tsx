@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { returnTo } from '../return-to.js';
+import { returnTo, signInAddress } from '../return-to.js';
 import type { DashboardServices, Route } from '../types.js';
 import { sendLonePage } from './page.js';
 import { seeOther } from '../redirect.js';
@@ -27,7 +27,10 @@ export function signInRoute({ configuration }: DashboardServices): Route {
             <p class="soft">to your keys, your usage and the playground.</p>
           </div>
           {providers.map(({ name, title }) => (
-            <a class="button wide tall" href={startPath(name, wanted)}>
+            <a
+              class="button wide tall"
+              href={signInAddress(`/sign-in/${encodeURIComponent(name)}`, wanted)}
+            >
               Continue with {title}
             </a>
           ))}
@@ -36,11 +39,6 @@ export function signInRoute({ configuration }: DashboardServices): Route {
       );
     },
   };
-}
-
-function startPath(name: string, return_to: string): string {
-  const path = `/sign-in/${encodeURIComponent(name)}`;
-  return return_to === '/' ? path : `${path}?${new URLSearchParams({ return_to }).toString()}`;
 }
 
 function ByLink({ isOnly }: { isOnly: boolean }): JSX.Element {

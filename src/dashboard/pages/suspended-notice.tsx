@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { Notice } from './parts.js';
 
-/** Tells the visitor that the account is suspended, on every page. */
+/** The notice on every page of a suspended account. */
 export function SuspendedNotice(): JSX.Element {
   return (
     <Notice mood="bad">
-      This account is suspended: its API keys are refused, and it cannot make new ones. Only an
-      operator of this gateway can resume it.
+      This account is suspended: calls with its API keys are refused, and you cannot create new
+      keys. Ask an operator of this gateway to resume it.
     </Notice>
   );
 }

@@ -3,10 +3,9 @@ import type { GatewayError } from '../../core/errors.js';
 import type { Key } from '../../store/keys/keys.js';
 import { dayBefore } from '../views/moments.js';
 import type { UsageRange } from '../views/usage.js';
-import { Choice, Field, type Option } from './fields.js';
+import { Choice, Field, filterOptions, keyOptions, namedOptions } from './fields.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
 
-const ANY = { value: '', name: 'All' };
 const PRESETS = [1, 7, 30, 90];
 
 interface FilterProps {
@@ -15,7 +14,7 @@ interface FilterProps {
   models: readonly string[];
   keys: readonly Key[];
   now_ms: number;
-  /** Where the days cannot be read: what is said, and of which of them. */
+  /** The error of an invalid day or range. */
   wrong?: Pick<GatewayError, 'message' | 'param'>;
 }
 
@@ -41,31 +40,19 @@ export function UsageFilters(props: FilterProps): JSX.Element {
         label="Model"
         name="model"
         value={query.model}
-        options={choices(
-          query.model,
-          models.map((model) => ({ value: model, name: model })),
-        )}
+        options={filterOptions(namedOptions(models), query.model)}
       />
       <Choice
         label="Key"
         name="key"
         value={query.key}
-        options={choices(
-          query.key,
-          keys.map(({ id, name }) => ({ value: id, name })),
-        )}
+        options={filterOptions(keyOptions(keys), query.key)}
       />
       <input type="hidden" name="by" value={query.by} />
       <input type="hidden" name="show" value={query.show} />
       <button>Apply</button>
     </form>
   );
-}
-
-/** All of them; what is chosen is among them, known or not. */
-function choices(chosen: string | undefined, known: Option[]): Option[] {
-  const isMissing = chosen !== undefined && known.every(({ value }) => value !== chosen);
-  return [ANY, ...known, ...(isMissing ? [{ value: chosen, name: chosen }] : [])];
 }
 
 function Preset({ days, query, range, now_ms }: FilterProps & { days: number }): JSX.Element {

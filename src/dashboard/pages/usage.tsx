@@ -15,10 +15,10 @@ import { UsageFilters } from './usage-filters.js';
 import { UsageTable } from './usage-table.js';
 import { csvPath, readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
 
-const ABOUT = 'What was used and what it cost. Days begin at midnight UTC.';
+const ABOUT = 'Your usage and its cost. Days begin at midnight UTC.';
 const CUT =
-  'Models and keys together are told apart for 31 days at most, and for fewer where very many ' +
-  'calls were made: these are the last ones.';
+  'Usage by model and key together is shown for the last 31 days at most, and for fewer days ' +
+  'with very many calls. These are the last days of your range.';
 const GROUPINGS: Record<Grouping, string> = { day: 'By time', model: 'By model', key: 'By key' };
 
 /** The page of spend, calls, tokens, errors and latencies by time, model or key. */
@@ -33,7 +33,7 @@ export function usageRoute(services: DashboardServices): Route {
       const page = { title: 'Usage', about: ABOUT };
       const wrong = wrongDays(query, services.now());
       if (wrong !== undefined) {
-        const body = await unreadBody(query, session.account_id, services, wrong);
+        const body = await invalidFilterBody(query, session.account_id, services, wrong);
         sendPage(ctx, visitor, { ...page, body }, wrong.status);
         return;
       }
@@ -52,8 +52,8 @@ function Download({ query }: { query: UsageQuery }): JSX.Element {
   );
 }
 
-/** The filter as it was asked for, with what is wrong with its days. */
-async function unreadBody(
+/** The page of an invalid range: the filter as it was sent, with its error. */
+async function invalidFilterBody(
   query: UsageQuery,
   account_id: string,
   { store, now, configuration: { models } }: DashboardServices,
@@ -67,7 +67,7 @@ async function unreadBody(
       <UsageFilters {...{ query, range, keys, wrong }} models={[...models.keys()]} now_ms={now()} />
       <Card flush>
         <Empty title="The filter cannot be read">
-          <p>Nothing is added up until it is mended or cleared.</p>
+          <p>Correct the filter or clear it to see the usage.</p>
           <a class="button" href="/usage">
             Clear the filter
           </a>
@@ -85,9 +85,9 @@ async function usageBody(
 ): Promise<JSX.Element> {
   const { store, now, configuration } = services;
   const { from, to, model, key: key_id, by } = query;
-  const ask = { account_id, from, to, model, key_id, by };
+  const reportQuery = { account_id, from, to, model, key_id, by };
   const [report, account, keys] = await Promise.all([
-    usageReport(ask, services),
+    usageReport(reportQuery, services),
     store.account(account_id),
     store.keys(account_id),
   ]);
@@ -147,7 +147,7 @@ function ChartCard({ query, series }: { query: UsageQuery; series: Series }): JS
   return (
     <Card
       title={title}
-      about={isOfAll ? 'Of all models and keys: latencies are not told apart by them' : undefined}
+      about={isOfAll ? 'Of all models and keys: there are no latencies by model or key' : undefined}
       actions={<Measures query={query} />}
     >
       <div class={series.parts.length > 0 ? 'split' : undefined}>

@@ -1,9 +1,9 @@
 import { formatDollars } from '../../lib/money.js';
 
-/** From ten cents on, cents are enough. */
-const DIME = 100_000_000n;
-/** Significant digits of an amount below that. */
-const DIGITS = 3;
+/** Amounts from ten cents on are shown in whole cents. */
+const TEN_CENTS_NANO = 100_000_000n;
+/** The digits of a smaller amount. */
+const SIGNIFICANT_DIGITS = 3;
 
 /**
  * Formats an amount: `$1,234.56`, `$0.86`, `$0.0423`, `$0.0000123`. It is cut off, never rounded
@@ -13,13 +13,14 @@ export function dollarsShown(nano: bigint): string {
   const sign = nano < 0n ? '−' : '';
   const size = nano < 0n ? -nano : nano;
   const [whole = '0', fraction = ''] = formatDollars(size).split('.');
-  if (size === 0n || size >= DIME) return `${sign}$${grouped(whole)}.${fraction.slice(0, 2)}`;
+  if (size === 0n || size >= TEN_CENTS_NANO)
+    return `${sign}$${grouped(whole)}.${fraction.slice(0, 2)}`;
   const zeros = /^0*/u.exec(fraction)?.[0].length ?? 0;
-  const shown = fraction.slice(0, zeros + DIGITS).replace(/0+$/u, '');
+  const shown = fraction.slice(0, zeros + SIGNIFICANT_DIGITS).replace(/0+$/u, '');
   return `${sign}$0.${shown.padEnd(2, '0')}`;
 }
 
-/** The same with all digits: for prices, and for sums that somebody checks. */
+/** Formats an amount with all its digits, for prices and for sums that can be checked. */
 export function exactDollars(nano: bigint): string {
   const [whole = '0', fraction = ''] = formatDollars(nano < 0n ? -nano : nano).split('.');
   return `${nano < 0n ? '−' : ''}$${grouped(whole)}.${fraction}`;
@@ -36,12 +37,12 @@ export function counted(count: number, noun: string, nouns = `${noun}s`): string
 }
 
 const YEAR_DAYS = 365;
-/** Beyond these, a pace of seven days tells nothing. */
-const MOST_YEARS = 10;
+/** The spend of seven days cannot predict more years than this. */
+const MAX_YEARS = 10;
 
 /** How long credit lasts, such as `about 38 days left`. */
 export function daysLeft(days: number): string {
-  if (days > MOST_YEARS * YEAR_DAYS) return `more than ${MOST_YEARS} years left`;
+  if (days > MAX_YEARS * YEAR_DAYS) return `more than ${MAX_YEARS} years left`;
   return `about ${counted(days, 'day')} left`;
 }
 
@@ -70,7 +71,7 @@ const STEPS = [
 ];
 
 /** `3 days ago`, `in 2 hours`, `just now`. */
-export function apart(at_ms: number, now_ms: number): string {
+export function relativeTime(at_ms: number, now_ms: number): string {
   const size = Math.abs(at_ms - now_ms);
   const step = STEPS.find(({ size_ms }) => size >= size_ms);
   if (!step) return at_ms > now_ms ? 'in a moment' : 'just now';
@@ -87,7 +88,7 @@ export function msShown(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** `4.2 %` of a share from 0 to 1; a share above nothing never looks like nothing. */
+/** `4.2 %` of a share from 0 to 1; a share above zero is never shown as 0 %. */
 export function shareShown(share: number): string {
   if (share > 0 && share < 0.001) return '< 0.1 %';
   const percent = share * 100;

@@ -23,8 +23,8 @@ export function createFlow(services: DashboardServices): Flow {
   };
 }
 
-/** Signs a person in, and ends the session that this browser had. */
-export async function enter(
+/** Starts a session, and ends the one that this browser had. */
+export async function startSession(
   { services, https }: Flow,
   ctx: DashboardContext,
   session: NewSession,

@@ -14,7 +14,7 @@ import { isRecord } from '../../lib/is-record.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
 
-/** GitHub, which has OAuth without OpenID Connect: its API tells the person's address. */
+/** GitHub has OAuth without OpenID Connect, so the e-mail address comes from its API. */
 export function createGithub(provider: GithubProvider): IdentityService {
   const configuration = configure(provider);
   return {
@@ -30,10 +30,11 @@ export function createGithub(provider: GithubProvider): IdentityService {
     finish: async (callback, { state, code_verifier }) => {
       const checks = { expectedState: state, pkceCodeVerifier: code_verifier };
       const { access_token } = await authorizationCodeGrant(configuration, callback, checks);
-      const ask = (path: string) => askApi(configuration, access_token, provider.api_url + path);
-      const user = await ask('/user');
-      const emails = await ask('/user/emails');
-      const primary: unknown = [emails].flat().find((one) => isRecord(one) && one['primary']);
+      const get = (path: string) =>
+        getFromApi(configuration, access_token, provider.api_url + path);
+      const user = await get('/user');
+      const emails = await get('/user/emails');
+      const primary: unknown = [emails].flat().find((entry) => isRecord(entry) && entry['primary']);
       const { email, verified } = isRecord(primary) ? primary : {};
       const id = isRecord(user) ? user['id'] : undefined;
       return identityOf(provider, {
@@ -63,8 +64,8 @@ function configure({ base_url, client_id, client_secret = '' }: GithubProvider):
 }
 
 /**
- * GitHub answers 200 also when it refuses a code. The standard's status lets the library read the
- * error.
+ * GitHub answers 200 even when it refuses a code. With status 400, as in the standard, the library
+ * reads the error.
  */
 const fetchGithub: CustomFetch = async (url, options) => {
   const response = await fetchIdentity(url, options);
@@ -75,7 +76,7 @@ const fetchGithub: CustomFetch = async (url, options) => {
   return new Response(text, { status: refused ? 400 : 200, headers });
 };
 
-async function askApi(
+async function getFromApi(
   configuration: Configuration,
   access_token: string,
   address: string,

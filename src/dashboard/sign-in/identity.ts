@@ -19,12 +19,15 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 const EMAIL =
   /^[^@\s\p{C}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]{1,64}@[^@\s\p{C}]{1,253}$/u;
 
-/** Checks the person that a provider names, since its answer may hold anything. */
+/**
+ * Checks the identity that a provider returns, since its answer may hold anything. Throws
+ * `GatewayError`: 502 without a valid subject, 403 without a verified e-mail address.
+ */
 export function identityOf(
   { name: provider, title }: IdentityProvider,
-  told: { subject: unknown; email: unknown; verified: unknown },
+  claims: { subject: unknown; email: unknown; verified: unknown },
 ): Identity {
-  const { subject, email, verified } = told;
+  const { subject, email, verified } = claims;
   if (typeof subject !== 'string' || !SUBJECT.test(subject)) {
     throw new GatewayError('upstream_error', `${title} does not say who you are.`);
   }

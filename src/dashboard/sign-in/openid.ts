@@ -17,18 +17,18 @@ import {
 import type { OpenIdProvider } from '../../core/configuration.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
-import { remembered } from './remembered.js';
+import { cached } from './cached.js';
 
 /** How long a provider's metadata is kept. Its signing keys are fetched separately. */
 const FRESH_MS = 3_600_000;
 
 /** A provider of OpenID Connect, discovered by its issuer. */
 export function createOpenId(provider: OpenIdProvider, now: () => number): IdentityService {
-  const known = remembered(() => discover(provider), FRESH_MS, now);
+  const metadata = cached(() => discover(provider), FRESH_MS, now);
   return {
     title: provider.title,
     begin: async (redirect_uri, { state, nonce, code_verifier }) =>
-      buildAuthorizationUrl(await known.get(), {
+      buildAuthorizationUrl(await metadata.get(), {
         redirect_uri,
         scope: provider.scopes.join(' '),
         state,
@@ -43,16 +43,16 @@ export function createOpenId(provider: OpenIdProvider, now: () => number): Ident
         pkceCodeVerifier: code_verifier,
       };
       try {
-        const configuration = await known.get();
+        const configuration = await metadata.get();
         const tokens = await authorizationCodeGrant(configuration, callback, checks);
         const claims = tokens.claims();
         return identityOf(
           provider,
-          await told(provider, configuration, claims, tokens.access_token),
+          await claimedIdentity(provider, configuration, claims, tokens.access_token),
         );
       } catch (error) {
-        // Its endpoints or its keys may have changed.
-        known.forget();
+        // The endpoints or the keys of the provider may have changed.
+        metadata.forget();
         throw error;
       }
     },
@@ -83,20 +83,23 @@ function authentication(client_secret: string | undefined): ClientAuth {
 }
 
 /**
- * The address and whether it is verified, both from the ID token, or else both from the userinfo:
- * one source does not vouch for the other's address.
+ * Reads the e-mail address and whether it is verified. Both come from the ID token or both from the
+ * userinfo endpoint: one source cannot verify the address of the other.
  */
-async function told(
+async function claimedIdentity(
   { trust_email }: OpenIdProvider,
   configuration: Configuration,
   claims: IDToken | undefined,
   access_token: string,
 ): Promise<Parameters<typeof identityOf>[1]> {
   const subject = claims?.sub ?? '';
-  const isWhole = claims?.['email'] !== undefined && claims['email_verified'] !== undefined;
-  const asks = !isWhole && configuration.serverMetadata().userinfo_endpoint;
-  const more = asks ? await fetchUserInfo(configuration, access_token, subject) : undefined;
-  const source: Record<string, unknown> | undefined = more?.email === undefined ? claims : more;
+  const isComplete = claims?.['email'] !== undefined && claims['email_verified'] !== undefined;
+  const needsUserinfo = !isComplete && configuration.serverMetadata().userinfo_endpoint;
+  const userinfo = needsUserinfo
+    ? await fetchUserInfo(configuration, access_token, subject)
+    : undefined;
+  const source: Record<string, unknown> | undefined =
+    userinfo?.email === undefined ? claims : userinfo;
   const { email, email_verified: verified = trust_email } = source ?? {};
   // Some providers send the boolean as text.
   return { subject, email, verified: verified === true || verified === 'true' };

@@ -7,7 +7,7 @@ export interface Proofs {
   code_verifier: string;
 }
 
-/** All are derived from the secret in the browser's cookie, so that nothing else is stored. */
+/** Derives all proofs from the secret in the browser's cookie, so nothing else has to be stored. */
 export function proofsOf(secret: string): Proofs {
   const derive = (purpose: string): string =>
     createHmac('sha256', secret).update(purpose).digest('base64url');

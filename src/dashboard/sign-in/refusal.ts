@@ -20,15 +20,14 @@ export function refusalOf(error: unknown, title: string): Refusal {
   return { shown: shownFor(error, title), reason: reasonOf(error) };
 }
 
-/** The provider does not answer, or not correctly, before the browser is sent to it. */
+/** Describes a provider that fails before the browser is redirected to it. */
 export function unavailable(error: unknown, title: string): Refusal {
-  return { shown: notNow(title), reason: reasonOf(error) };
+  return { shown: temporaryFailure(title), reason: reasonOf(error) };
 }
 
 /** The sign-in is not the one that this browser began, or it has expired. */
 export function startAgain(): GatewayError {
-  const message =
-    'This sign-in cannot be finished: it has run out, or was used, or began elsewhere.';
+  const message = 'This sign-in has expired, was used before, or was started in another browser.';
   return new GatewayError('invalid_request', `${message} Start again.`);
 }
 
@@ -38,10 +37,10 @@ function shownFor(error: unknown, title: string): GatewayError {
   }
   if (error instanceof ResponseBodyError && USED.has(error.error)) return startAgain();
   if (error instanceof ClientError && FORGED.has(error.code ?? '')) return startAgain();
-  return notNow(title);
+  return temporaryFailure(title);
 }
 
-function notNow(title: string): GatewayError {
+function temporaryFailure(title: string): GatewayError {
   const message = `${title} could not sign you in just now. Try again in a moment.`;
   return new GatewayError('upstream_error', message);
 }

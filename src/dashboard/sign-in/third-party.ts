@@ -6,7 +6,7 @@ import { readSecret, setCookie } from '../cookies.js';
 import { returnTo } from '../return-to.js';
 import { seeOther } from '../redirect.js';
 import type { DashboardContext, Route } from '../types.js';
-import { enter, type Flow } from './flow.js';
+import { startSession, type Flow } from './flow.js';
 import type { IdentityService } from './identity.js';
 import { proofsOf, type Proofs } from './proofs.js';
 import { createIdentityService } from './provider.js';
@@ -35,7 +35,7 @@ interface Party {
 async function begin(party: Party, ctx: DashboardContext): Promise<void> {
   const { flow, provider, service } = party;
   const { store, configuration } = flow.services;
-  if (ctx.method === 'HEAD') return leaveAlone(ctx);
+  if (ctx.method === 'HEAD') return answerEmpty(ctx);
   flow.count(ctx.req);
   const { return_to: wanted } = ctx.query;
   const return_to = returnTo(wanted, configuration.public_url);
@@ -52,14 +52,19 @@ async function finish(party: Party, ctx: DashboardContext): Promise<void> {
   const { flow, provider, service } = party;
   const { store, configuration, log } = flow.services;
   const { credit_nano } = configuration.sign_in;
-  if (ctx.method === 'HEAD') return leaveAlone(ctx);
+  if (ctx.method === 'HEAD') return answerEmpty(ctx);
   flow.count(ctx.req);
   const { identity, return_to } = await identify(party, ctx).catch((error: unknown) =>
     refuse(party, ctx, refusalOf(error, service.title)),
   );
   const { email } = identity;
   const { account, newcomer } = await store.sign_in.signIn(identity, credit_nano);
-  await enter(flow, ctx, { account_id: account.id, email, via: provider.name, operator: false });
+  await startSession(flow, ctx, {
+    account_id: account.id,
+    email,
+    via: provider.name,
+    operator: false,
+  });
   const { request_id } = ctx.state;
   log.info({ request_id, provider: provider.name, account: account.id, newcomer }, 'signed in');
   seeOther(ctx, return_to);
@@ -69,14 +74,14 @@ async function identify(
   party: Party,
   ctx: DashboardContext,
 ): Promise<{ identity: Identity; return_to: string }> {
-  const { proofs, callback, return_to } = await takeUp(party, ctx);
+  const { proofs, callback, return_to } = await takePending(party, ctx);
   const identity = await party.service.finish(callback, proofs);
   refuseStranger(party, identity);
   return { identity, return_to };
 }
 
-/** Takes the sign-in that this browser began. It can be taken once, whatever the outcome. */
-async function takeUp(
+/** Takes the pending sign-in of this browser out of the store. Each can be taken once. */
+async function takePending(
   party: Party,
   ctx: DashboardContext,
 ): Promise<{ proofs: Proofs; callback: URL; return_to: string }> {
@@ -97,7 +102,7 @@ function refuseStranger({ flow, provider }: Party, { email }: Identity): void {
   if (isAllowed(email, sign_in.allow)) return;
   // The log shows the address, so that the operator can allow it.
   flow.services.log.warn({ provider: provider.name, email }, 'not let in by sign_in.allow');
-  const message = 'Your address is not let in here. Ask the operator of this gateway.';
+  const message = 'Your e-mail address may not sign in here. Ask an operator of this gateway.';
   throw new GatewayError('forbidden', message);
 }
 
@@ -121,7 +126,7 @@ function rememberPending(
   setCookie(ctx, https, { name: 'sign_in', value, path: '/sign-in', lifetime_ms });
 }
 
-/** A HEAD request must not use it up. */
-function leaveAlone(ctx: DashboardContext): void {
+/** Answers HEAD, which must not begin or finish a sign-in. */
+function answerEmpty(ctx: DashboardContext): void {
   ctx.status = 204;
 }

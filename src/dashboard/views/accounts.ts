@@ -7,8 +7,7 @@ import type { DashboardServices } from '../types.js';
 import { NoCharge, StoreError } from '../../store/store-error.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
-
-const NAME_CHARACTERS = 100;
+import { invalid, readName } from './checks.js';
 
 /**
  * Makes an account, for the API and for the form. Throws `GatewayError` (400, naming the field) for
@@ -16,15 +15,12 @@ const NAME_CHARACTERS = 100;
  */
 export async function makeAccount(
   { store }: DashboardServices,
-  asked: AccountCreation,
+  creation: AccountCreation,
   by: Actor,
 ): Promise<Account> {
-  const name = asked.name.trim();
-  if (Array.from(name).length > NAME_CHARACTERS) {
-    throw invalid('name', `name must have at most ${NAME_CHARACTERS} characters.`);
-  }
-  const credit_nano = parseDollars(asked.credit ?? '0');
-  return refusing('name', () => store.createAccount(name, credit_nano, by));
+  const name = readName(creation.name);
+  const credit_nano = parseDollars(creation.credit ?? '0');
+  return asInvalid('name', () => store.createAccount(name, credit_nano, by));
 }
 
 /**
@@ -34,14 +30,14 @@ export async function makeAccount(
 export async function creditAccount(
   { store }: DashboardServices,
   account_id: string,
-  asked: AccountCredit,
+  credit: AccountCredit,
   by: Actor,
 ): Promise<{ entry: LedgerEntry; account: Account }> {
   await accountOf(store, account_id);
-  const amount_nano = parseDollars(asked.amount);
-  const reference = asked.reference.trim();
+  const amount_nano = parseDollars(credit.amount);
+  const reference = credit.reference.trim();
   if (reference === '') throw invalid('reference', 'reference must not be empty.');
-  const entry = await refusing('amount', () =>
+  const entry = await asInvalid('amount', () =>
     store.credit(account_id, amount_nano, reference, by),
   );
   return { entry, account: await accountOf(store, account_id) };
@@ -55,15 +51,11 @@ export async function accountOf(store: DashboardServices['store'], id: string): 
 }
 
 /** Turns an error of the store, whose message is written for people, into a 400 of the field. */
-export async function refusing<T>(param: string, work: () => Promise<T>): Promise<T> {
+export async function asInvalid<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError) || error instanceof NoCharge) throw error;
     throw invalid(param, error.message);
   }
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', message, { param });
 }

@@ -7,7 +7,7 @@ import { isoTime } from './shapes.js';
 
 const DEFAULT_LIMIT = 50;
 
-/** A page of the audit log, newest first. Throws `GatewayError` (400) for a time that is none. */
+/** A page of the audit log, newest first. Throws `GatewayError` (400) for an invalid time. */
 export async function auditPage(
   { store }: DashboardServices,
   { cursor, limit = DEFAULT_LIMIT, account, since }: AuditQuery,

@@ -12,12 +12,12 @@ import { durationWord, sizeWord } from './file-words.js';
 import { isOpenStage, originOf } from './configuration.js';
 
 /**
- * The key of a note on what is left out of a block, which the page writes as a comment. No name in
- * gateway.yaml can have this character.
+ * The key of a note that names the hidden settings of a block; the page writes it as a comment. No
+ * name in gateway.yaml can have this character.
  */
 export const NOTE = '\u0000';
 
-/** Sizes whose keys in the file end like this too. */
+/** Sizes whose keys in gateway.yaml also end in `_bytes`. */
 const KEPT_BYTES = /^(?:in_flight|drain|linger|journal|image|fetch)_bytes$/u;
 
 type Block = Record<string, unknown>;
@@ -129,7 +129,7 @@ function upstreamBlock({ provider, ...upstream }: Upstream, model: Model): Block
   };
 }
 
-/** Prices with numbers, those of an image or a video by quality, size, resolution and sound. */
+/** Prices as numbers. Images and videos have them by quality, size, resolution and audio. */
 function priceBlock(price: Price): unknown {
   const shape: PriceShape = priceShape(price);
   if (shape === 'free') return shape;
@@ -187,7 +187,7 @@ function mapped<T>(values: ReadonlyMap<string, T>, block: (value: T) => unknown)
   return Object.fromEntries([...values].map(([name, value]) => [name, block(value)]));
 }
 
-/** The lists that hold something: the file has no empty ones. */
+/** Leaves out empty lists, which the file does not need. */
 function filledLists(lists: Readonly<Record<string, readonly string[]>>): Block {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }

@@ -20,9 +20,9 @@ const OPEN_STAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The configuration in use as JSON, for operators. It consists of parts that are known to be no
- * secret: a key of the file that is not listed here is not shown. An address that may hold a secret
- * is shown by its origin, a free field by its name.
+ * The configuration in use as JSON, for operators. It lists only settings that are known to hold no
+ * secret; any other key of the file is left out. Of a URL that may hold a secret only the origin is
+ * shown, of a header or setting only the name.
  */
 export function configurationShape(configuration: Configuration): object {
   const { listen, limits, providers, endpoints, owners, first_start } = configuration;
@@ -90,7 +90,7 @@ function providerShape(provider: Provider): object {
   };
 }
 
-/** The origin of an address whose path may be a secret; null where it is none. */
+/** The origin of a URL whose path may be a secret; null for text that is no URL. */
 export function originOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }

@@ -2,12 +2,12 @@ import { GatewayError } from '../../core/errors.js';
 
 const CHARACTERS = 1_000;
 
-/** The end of a page as one opaque word, which clients send to get the next page. */
+/** Writes the end of a page as opaque text, which clients send to get the next page. */
 export function writeCursor(place: string | number | readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** Throws `GatewayError` (400) for a word that `writeCursor` has not made for such a list. */
+/** Reads a cursor. Throws `GatewayError` (400) for text that `writeCursor` has not made. */
 export function readCursor<T>(text: string, isPlace: (place: unknown) => place is T): T {
   const place = text.length <= CHARACTERS ? parse(text) : undefined;
   if (isPlace(place)) return place;
@@ -36,6 +36,12 @@ export function isName(place: unknown): place is string {
 /** A time with an ID, as several rows may have the same time. */
 export function isMoment(place: unknown): place is readonly [number, string] {
   return Array.isArray(place) && place.length === 2 && isNumber(place[0]) && isName(place[1]);
+}
+
+/** Reads the cursor of a list that is sorted by time and ID. Throws as `readCursor`. */
+export function readMomentCursor(text: string): { created_ms: number; id: string } {
+  const [created_ms, id] = readCursor(text, isMoment);
+  return { created_ms, id };
 }
 
 /** The first `limit` rows, and the cursor of the next page if there is one more row. */

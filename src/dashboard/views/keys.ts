@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Actor } from '../../core/actor.js';
 import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
@@ -6,28 +7,26 @@ import type { DashboardServices } from '../types.js';
 import { startOf } from './days.js';
 import { AccountSuspended, TooManyKeys } from '../../store/store-error.js';
 import type { Key, KeyTerms } from '../../store/keys/keys.js';
+import { invalid, readName } from './checks.js';
 
-const NAME_CHARACTERS = 100;
 const SHOWN_REVOKED = 100;
 
 /**
  * Makes a key, for the API and for the form. Throws `GatewayError`: 400, naming the field, for an
  * invalid name, time, model or amount, and if the account has too many keys; 403 if the account is
- * suspended.
+ * suspended. Throws `KeyExists` if there is a key of that `id` already.
  */
 export async function makeKey(
   { store, configuration, now }: DashboardServices,
   account_id: string,
-  asked: KeyCreation,
+  creation: KeyCreation,
   by: Actor,
+  id?: string,
 ): Promise<{ key: Key; secret: string }> {
-  const name = asked.name.trim();
-  if (name === '') throw invalid('name', 'name must not be empty.');
-  if (Array.from(name).length > NAME_CHARACTERS) {
-    throw invalid('name', `name must have at most ${NAME_CHARACTERS} characters.`);
-  }
+  const name = readName(creation.name);
   const most_active = configuration.limits.keys;
-  const terms: KeyTerms = Object.assign(termsOf(asked, configuration, now()), { most_active });
+  const terms: KeyTerms = Object.assign(termsOf(creation, configuration, now()), { most_active });
+  if (id !== undefined) terms.id = id;
   try {
     return await store.createKey(account_id, name, terms, by);
   } catch (error) {
@@ -38,6 +37,16 @@ export async function makeKey(
     const message = `An account has at most ${most_active} active keys: revoke one first.`;
     throw new GatewayError('invalid_request', message, { cause: error });
   }
+}
+
+/**
+ * The ID of the key that a form makes, from the form's one-time token: the same form sent twice
+ * asks for the same ID, at whichever gateway. Undefined for a form without a valid token.
+ */
+export function keyIdOf(account_id: string, form_token: string): string | undefined {
+  if (!/^[\w-]{22}$/u.test(form_token)) return undefined;
+  const digest = createHash('sha256').update(`${account_id} ${form_token}`).digest('base64');
+  return `key_${digest.replaceAll(/[^0-9A-Za-z]/gu, '').slice(0, 16)}`;
 }
 
 /** Newest first: all active keys, and the last 100 revoked ones. */
@@ -58,23 +67,25 @@ export function isActive(
 }
 
 function termsOf(
-  asked: KeyCreation,
+  creation: KeyCreation,
   { models }: DashboardServices['configuration'],
   now_ms: number,
 ): KeyTerms {
   const terms: KeyTerms = {};
-  const expires_ms = expiryOf(asked, now_ms);
+  const expires_ms = expiryOf(creation, now_ms);
   if (expires_ms !== undefined) terms.expires_ms = expires_ms;
-  if (asked.models) {
-    asked.models.forEach((id, at) => {
+  if (creation.models) {
+    creation.models.forEach((id, at) => {
       if (models.has(id)) return;
       const param = `models[${at}]`;
-      throw new GatewayError('model_not_found', `${param} is no model here.`, { param });
+      throw new GatewayError('model_not_found', `${param} is not a model of this gateway.`, {
+        param,
+      });
     });
-    terms.models = asked.models;
+    terms.models = creation.models;
   }
-  if (asked.limit !== undefined) {
-    terms.limit_nano = parseDollars(asked.limit);
+  if (creation.limit !== undefined) {
+    terms.limit_nano = parseDollars(creation.limit);
     if (terms.limit_nano <= 0n) throw invalid('limit', 'limit must be above zero.');
   }
   return terms;
@@ -83,7 +94,7 @@ function termsOf(
 function expiryOf({ expires, expires_in_s }: KeyCreation, now_ms: number): number | undefined {
   if (expires_in_s !== undefined) {
     if (expires === undefined) return now_ms + expires_in_s * 1_000;
-    throw invalid('expires', 'expires and expires_in_s say the same; send one of them.');
+    throw invalid('expires', 'Send either expires or expires_in_s, not both.');
   }
   if (expires === undefined) return undefined;
   const expires_ms = Date.parse(expires);
@@ -92,8 +103,4 @@ function expiryOf({ expires, expires_in_s }: KeyCreation, now_ms: number): numbe
   }
   if (expires_ms <= now_ms) throw invalid('expires', 'expires must be later than now.');
   return expires_ms;
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', message, { param });
 }

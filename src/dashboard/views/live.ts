@@ -23,12 +23,12 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES;
 
-/** What all accounts do, over a range up to now. */
+/** The traffic of all accounts over a range up to now. */
 export interface Live {
   range: Range;
   span: Span;
   period: 'hour' | 'day';
-  /** Here and below: calls, failures, what was charged, and what was not collected. */
+  /** All totals of this report have calls, failures, cost and the uncollected part of it. */
   totals: RequestTotals;
   calls_per_minute: number;
   /** Of the last day at most. */
@@ -56,12 +56,12 @@ export async function liveReport(range: Range, services: DashboardServices): Pro
   const { requests } = store;
   const { period } = RANGES[range];
   const span = spanOf(range, now());
-  const totals = (by: TotalsQuery['by'], some: TotalsQuery['period'] = period) =>
-    requests.totals({ ...span, period: some, by, figures: FIGURES });
+  const totals = (by: TotalsQuery['by'], unit: TotalsQuery['period'] = period) =>
+    requests.totals({ ...span, period: unit, by, figures: FIGURES });
   const [rows, upstreams, accounts, latencies, holds] = await Promise.all([
     totals(['start_ms', 'model']),
     totals(['provider', 'model']),
-    // Of each account there are very many rows by the hour.
+    // Hourly totals of all accounts would be very many rows.
     totals(['account_id'], range === 'hour' ? 'hour' : 'day'),
     requests.latencies({ ...span, from_ms: Math.max(span.from_ms, now() - DAY_MS), by: [] }),
     store.openHolds(),
@@ -89,7 +89,7 @@ export function spanOf(range: Range, now_ms: number): Span {
   return { from_ms: from_ms - (from_ms % unit_ms), to_ms: now_ms };
 }
 
-/** Those with the largest share of failures, of those that have any. */
+/** The upstreams with the largest share of failed calls. */
 function worst(rows: readonly TotalsRow[]): Upstream[] {
   return rows
     .filter(({ failed, provider }) => failed > 0 && provider)
@@ -102,11 +102,11 @@ async function topAccounts(
   rows: readonly TotalsRow[],
   { store }: DashboardServices,
 ): Promise<Live['accounts']> {
-  const most = rows
+  const top = rows
     .toSorted((a, b) => Number(b.cost_nano - a.cost_nano) || b.calls - a.calls)
     .slice(0, TOP);
   return Promise.all(
-    most.map(async (row) => {
+    top.map(async (row) => {
       const id = row.account_id ?? '';
       return { id, name: (await store.account(id))?.name ?? id, totals: row };
     }),

@@ -22,8 +22,8 @@ export interface ProvidersShape {
 }
 
 /**
- * The health of the providers in the present file. The numbers of this process are current; those
- * of other processes are as old as their last heartbeat.
+ * The health of the providers in the current configuration. The numbers of this process are
+ * current; the numbers of other processes are as old as their last heartbeat.
  */
 export async function providersHealth({
   store,

@@ -7,12 +7,12 @@ import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 import type { RefundableCharge } from '../../store/ledger/refund.js';
 import { NoCharge } from '../../store/store-error.js';
 import type { DashboardServices } from '../types.js';
-import { accountOf, refusing } from './accounts.js';
+import { accountOf, asInvalid } from './accounts.js';
 
 /**
  * Refunds a charge or a part of it, for the API and for the form. The same reference a second time
  * changes nothing. Throws `GatewayError`: 404 for an unknown account or charge, 400 for an amount
- * beyond what is left.
+ * above what is left of the charge.
  */
 export async function refundCharge(
   { store }: DashboardServices,
@@ -21,30 +21,31 @@ export async function refundCharge(
   by: Actor,
 ): Promise<{ entry: LedgerEntry; account: Account }> {
   await accountOf(store, account_id);
-  const asked = {
+  const refund = {
     request_id,
     account_id,
     ...(amount !== undefined && { amount_nano: parseDollars(amount) }),
     ...(reference !== undefined && { reference: reference.trim() }),
   };
-  if (asked.reference === '') {
+  if (refund.reference === '') {
     const param = 'reference';
     throw new GatewayError('invalid_request', 'reference must not be empty.', { param });
   }
-  const entry = await knowing(() => refusing('amount', () => store.refund(asked, by)));
+  const entry = await asNotFound(() => asInvalid('amount', () => store.refund(refund, by)));
   return { entry, account: await accountOf(store, account_id) };
 }
 
-/** A charge of the account, with what can be refunded. Throws `GatewayError` (404). */
+/** A charge of the account, with the refundable amount. Throws `GatewayError` (404). */
 export function refundableOf(
   { store }: DashboardServices,
   account_id: string,
   request_id: string,
 ): Promise<RefundableCharge> {
-  return knowing(() => store.refundable({ request_id, account_id }));
+  return asNotFound(() => store.refundable({ request_id, account_id }));
 }
 
-async function knowing<T>(work: () => Promise<T>): Promise<T> {
+/** Turns `NoCharge` into a 404. */
+async function asNotFound<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

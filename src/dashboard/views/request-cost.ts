@@ -17,17 +17,17 @@ export interface CostLine {
 
 /** How a charge came about. */
 export interface RequestCost {
-  /** Empty where it cannot be told. */
+  /** Empty if no known price explains the cost. */
   lines: CostLine[];
-  /** What it cost, whoever has paid it. */
+  /** The whole cost, with the part that could not be collected. */
   total_nano: bigint;
 }
 
 const MILLION = 1_000_000n;
 
 /**
- * Works out the cost of a request by the first of the prices that yields what was charged. What
- * tokens do not explain is spread over the other units, such as images.
+ * Explains the cost of a request by the first price that yields the charge. A rest that the tokens
+ * do not explain is spread over the other units, such as images.
  */
 export function costOf(record: RequestRecord, prices: readonly Price[]): RequestCost {
   const total_nano = record.cost_nano + record.uncollected_nano;
@@ -53,7 +53,7 @@ function usageOf(record: RequestRecord): TokenUsage {
   };
 }
 
-/** The same classes as in `tokenCost`, without those that cost nothing. */
+/** A line for each class of `tokenCost` that costs something. */
 function tokenLines(usage: TokenUsage, price: Price): CostLine[] {
   const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
   const { audio_output_tokens = 0 } = usage;
@@ -81,11 +81,11 @@ function tokenLines(usage: TokenUsage, price: Price): CostLine[] {
 const UNITS: Record<string, string> = {
   images: 'Images',
   characters: 'Characters',
-  audio_seconds: 'Seconds of sound',
+  audio_seconds: 'Seconds of audio',
   video_seconds: 'Seconds of video',
 };
 
-/** The cost of what is no token, if there is one such count. */
+/** The line for a unit other than tokens; undefined unless there is exactly one such unit. */
 function unitLine({ units }: RequestRecord, rest_nano: bigint): CostLine | undefined {
   const counts = Object.entries(units ?? {}).filter(([, count]) => count > 0);
   const [first] = counts;

@@ -32,27 +32,27 @@ export function filterOf({ from, to, model, key, account, provider, status }: Re
   return filter;
 }
 
-/** The parameters that a filter may have wrong, and what is said of each. */
+/** The error message of each parameter of a filter that is invalid. */
 export type WrongFilter = Partial<Record<'from' | 'to' | 'status', string>>;
 
-/** A filter without what cannot be read of it, and what is said of that. */
-export interface Readable {
+/** A filter without its invalid parameters, and their error messages. */
+export interface ReadableFilter {
   query: RequestQuery;
   filter: RequestFilter;
   wrong: WrongFilter;
 }
 
-/** The part of a filter that can be read, for a page that tells of the rest. */
-export function readableOf(asked: RequestQuery): Readable {
-  const query = { ...asked };
+/** Reads the valid parameters of a filter, for a page that shows the errors of the others. */
+export function readableOf(query: RequestQuery): ReadableFilter {
+  const readable = { ...query };
   const wrong: WrongFilter = {};
   for (const name of ['from', 'to', 'status'] as const) {
-    const fault = faultOf({ [name]: query[name] });
+    const fault = faultOf({ [name]: readable[name] });
     if (fault === undefined) continue;
     wrong[name] = fault;
-    delete query[name];
+    delete readable[name];
   }
-  return { query, filter: filterOf(query), wrong };
+  return { query: readable, filter: filterOf(readable), wrong };
 }
 
 function faultOf(query: RequestQuery): string | undefined {

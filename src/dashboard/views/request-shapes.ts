@@ -4,7 +4,7 @@ import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { formatDollars } from '../../lib/money.js';
 import { isoTime } from './shapes.js';
 
-/** An attempt; which upstream it was is told to operators only. */
+/** An attempt. Only operators see which upstream it was. */
 export type AttemptShape = Omit<UpstreamAttempt, 'provider' | 'model' | 'began_ms'> &
   Partial<Pick<UpstreamAttempt, 'provider' | 'model'>> & { began_ms: number | null };
 

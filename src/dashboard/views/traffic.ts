@@ -35,7 +35,7 @@ export function sumOf(rows: readonly RequestTotals[]): RequestTotals {
   return sum;
 }
 
-/** Sums of rows by a name, each with its name. */
+/** Groups rows by name, and sums up each group. */
 export function grouped<Name>(
   rows: readonly TotalsRow[],
   nameOf: (row: TotalsRow) => Name,
@@ -47,7 +47,7 @@ export function grouped<Name>(
     if (group) group.push(row);
     else groups.set(name, [row]);
   }
-  return [...groups].map(([name, some]) => ({ name, totals: sumOf(some) }));
+  return [...groups].map(([name, members]) => ({ name, totals: sumOf(members) }));
 }
 
 /** How a figure has changed since the period before: 0.12 is 12 % more; undefined without one. */

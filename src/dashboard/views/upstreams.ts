@@ -6,7 +6,7 @@ import { grouped, NO_CALLS } from './traffic.js';
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 /** The most rows of one page. */
-const MOST = 200;
+const MAX_ROWS = 200;
 
 /** One hour of an upstream's history. */
 export interface HistoryHour {
@@ -26,7 +26,7 @@ export interface UpstreamHistory {
   hours: HistoryHour[];
 }
 
-/** The upstreams of the present file and those that had calls, the worst first. */
+/** The upstreams of the current configuration and all others that had calls, the worst first. */
 export async function upstreamHistories({
   store: { requests },
   configuration,
@@ -52,8 +52,8 @@ export async function upstreamHistories({
     }
   }
   const latencyByName = new Map(latencies.map((row) => [nameOf(row), row]));
-  const data = [...byName].map(([name, some]) => historyOf(name, some, latencyByName, from_ms));
-  return { span, data: data.sort(worstFirst).slice(0, MOST) };
+  const data = [...byName].map(([name, hours]) => historyOf(name, hours, latencyByName, from_ms));
+  return { span, data: data.sort(worstFirst).slice(0, MAX_ROWS) };
 }
 
 function historyOf(

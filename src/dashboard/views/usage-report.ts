@@ -9,47 +9,50 @@ import { usageRange, type Grouping, type UsageRange } from './usage.js';
 const HOUR_MS = 3_600_000;
 /** Ranges shorter than this are shown by the hour. */
 const BY_HOUR_MS = 3 * DAY_MS;
-/** What only the hours tell is told of so many days at once. */
+/** Details that only hourly totals have are shown for at most this many days. */
 const DETAILED_DAYS = 31;
-/** More rows of hours are not added up for one page, nor more of them passed over. */
+/** The most hourly rows that one page sums up, and the most that it skips. */
 const DETAILED_ROWS = 20_000;
-const PASSED_ROWS = 100_000;
+const SKIPPED_ROWS = 100_000;
 const PACE_DAYS = 7;
 const COMPARED = ['failed', 'prompt_tokens', 'completion_tokens', 'cost_nano'] as const;
 
-export interface UsageAsk {
+export interface UsageReportQuery {
   account_id: string;
   from?: string | undefined;
   to?: string | undefined;
   model?: string | undefined;
   key_id?: string | undefined;
-  /** What the table tells apart. */
+  /** The groups of the table. */
   by: Grouping;
 }
 
 export interface UsageReport {
   range: UsageRange;
-  /** The range was cut to the last days that can be told in detail. */
+  /** Whether the range was cut to the last days that have details. */
   is_cut: boolean;
-  /** What the charts are drawn by. */
+  /** The length of one bar in the charts. */
   period: 'hour' | 'day';
-  /** The totals that tell what was asked: days, or their hours. */
+  /** Whether the rows come from daily or from hourly totals. */
   source: 'hour' | 'day';
-  /** By start, and by model, except of a key in many or busy days. */
+  /** By start and by model; without models where a key is read from daily totals. */
   rows: TotalsRow[];
   totals: RequestTotals;
   latency: LatencyRow | undefined;
-  /** The same of the range before, as long as this one has lasted so far. */
+  /** The totals of the range before, as long as this one has lasted so far. */
   before: { totals: RequestTotals; latency: LatencyRow | undefined };
 }
 
 type Services = Pick<DashboardServices, 'store' | 'now'>;
 
-/** What an account has used in a range of days, and in the range before. */
-export async function usageReport(ask: UsageAsk, services: Services): Promise<UsageReport> {
-  const { account_id, model, key_id } = ask;
+/** Reports the usage of an account in a range of days, and in the range before. */
+export async function usageReport(
+  query: UsageReportQuery,
+  services: Services,
+): Promise<UsageReport> {
+  const { account_id, model, key_id } = query;
   const { requests } = services.store;
-  const { range, source, is_cut } = await partOf(ask, services);
+  const { range, source, is_cut } = await sourceOf(query, services);
   const filter = {
     account_id,
     ...(model !== undefined && { model }),
@@ -62,7 +65,7 @@ export async function usageReport(ask: UsageAsk, services: Services): Promise<Us
     const days = isLong && ({ period: 'day' } as const);
     return (await requests.latencies({ ...span, ...days, account_id, by: [] }))[0];
   };
-  // The days of a key do not tell its models apart.
+  // Daily totals of a key do not have its models.
   const split = source === 'day' && key_id !== undefined ? [] : (['model'] as const);
   const [rows, before, latency, latencyBefore] = await Promise.all([
     requests.totals({ ...filter, ...range, period: source, by: ['start_ms', ...split] }),
@@ -87,22 +90,23 @@ function isShort({ from_ms, to_ms }: Span): boolean {
 }
 
 /**
- * The range, and whether its days or its hours are read. Days have few rows, but tell models and
- * keys apart only one without the other. What tells both is cut to the days whose hours are few.
+ * Chooses between daily and hourly totals. Daily totals have few rows, but group by model or by
+ * key, never by both. A query about both reads hourly totals, and its range is cut to the last days
+ * that have few enough of them.
  */
-async function partOf(
-  ask: UsageAsk,
+async function sourceOf(
+  query: UsageReportQuery,
   services: Services,
 ): Promise<Pick<UsageReport, 'range' | 'source' | 'is_cut'>> {
-  const { model, key_id, by } = ask;
-  const range = usageRange(ask, services.now());
+  const { model, key_id, by } = query;
+  const range = usageRange(query, services.now());
   const isOfBoth =
     key_id === undefined
       ? by === 'key' && model !== undefined
       : by === 'model' || model !== undefined;
   const whole = { range, source: 'day', is_cut: false } as const;
   if (!isOfBoth && key_id === undefined && !isShort(range)) return whole;
-  const detailed_ms = await detailedFrom(range, ask, services);
+  const detailed_ms = await detailedFrom(range, query, services);
   if (detailed_ms <= range.from_ms) return { ...whole, source: 'hour' };
   if (!isOfBoth) return whole;
   const from_ms = Math.min(detailed_ms, range.to_ms - DAY_MS);
@@ -110,17 +114,20 @@ async function partOf(
   return { range: { ...range, from: dayName(from_ms), from_ms }, source: 'hour', is_cut };
 }
 
-/** When the last days begin that have few enough rows of hours; the end where not even one has. */
+/**
+ * The beginning of the last days that together have few enough hourly rows; the end of the range if
+ * even its last day has too many.
+ */
 async function detailedFrom(
   { from_ms, to_ms }: Span,
-  { account_id, model, key_id }: UsageAsk,
+  { account_id, model, key_id }: UsageReportQuery,
   { store: { requests } }: Services,
 ): Promise<number> {
   const first_ms = Math.max(from_ms, to_ms - DETAILED_DAYS * DAY_MS);
   // The rows of an hour are sorted by key and then by model.
-  const isPassed = key_id === undefined && model !== undefined;
+  const isSkipping = key_id === undefined && model !== undefined;
   const only = key_id === undefined ? {} : { key_id, ...(model !== undefined && { model }) };
-  let left = isPassed ? PASSED_ROWS : DETAILED_ROWS;
+  let left = isSkipping ? SKIPPED_ROWS : DETAILED_ROWS;
   for (let day_ms = to_ms - DAY_MS; day_ms >= first_ms; day_ms -= DAY_MS) {
     const day = { account_id, ...only, from_ms: day_ms, to_ms: day_ms + DAY_MS };
     left -= await requests.hourRows(day, left + 1);
@@ -129,13 +136,13 @@ async function detailedFrom(
   return first_ms;
 }
 
-/** As long before the range as it has lasted until now, in whole hours or days. */
+/** The span before the range, as long as the range has lasted until now, in whole units. */
 function spanBefore({ from_ms, to_ms }: Span, now_ms: number, unit_ms: number): Span {
   const lasted_ms = Math.max(Math.min(to_ms, now_ms) - from_ms, unit_ms);
   return { from_ms: from_ms - Math.ceil(lasted_ms / unit_ms) * unit_ms, to_ms: from_ms };
 }
 
-/** What an account spends in a day, of its last week, and how long its credit lasts at that. */
+/** The daily spend of an account in its last week, and the days that its credit lasts at that. */
 export interface Pace {
   daily_nano: bigint;
   days: number | undefined;
@@ -150,7 +157,7 @@ export async function paceOf(
   const days = { from_ms, to_ms, period: 'day', account_id: id } as const;
   const query = { ...days, by: ['start_ms'], figures: ['cost_nano'] } as const;
   const rows = (await requests.totals(query)).filter(({ cost_nano }) => cost_nano > 0n);
-  // An account that has just begun has no week behind it.
+  // A new account has spent for less than a week.
   const first_ms = rows[0]?.start_ms ?? from_ms;
   const lasted_ms = Math.max(Math.floor(to_ms - first_ms), DAY_MS);
   const daily_nano = (sumOf(rows).cost_nano * BigInt(DAY_MS)) / BigInt(lasted_ms);

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.js';
 import { DAY_MS, dayName, startOf } from './days.js';
 import { NOTHING_USED, type UsageRow } from '../../store/ledger/usage.js';
+import { invalid } from './checks.js';
 
 export const GROUPINGS = ['day', 'model', 'key'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -38,25 +39,25 @@ export const MAX_DAYS = 366;
  * 366 days.
  */
 export function usageRange(
-  asked: { from?: string | undefined; to?: string | undefined },
+  query: { from?: string | undefined; to?: string | undefined },
   now_ms: number,
 ): UsageRange {
-  const last_ms = asked.to === undefined ? startOfDay(now_ms) : dayOf('to', asked.to);
+  const last_ms = query.to === undefined ? startOfDay(now_ms) : dayOf('to', query.to);
   const standard_ms = last_ms - (DEFAULT_DAYS - 1) * DAY_MS;
-  const from_ms = asked.from === undefined ? standard_ms : dayOf('from', asked.from);
+  const from_ms = query.from === undefined ? standard_ms : dayOf('from', query.from);
   const days = (last_ms - from_ms) / DAY_MS + 1;
   if (days < 1) throw invalid('from', 'from must not be after to.');
-  if (days > MAX_DAYS) throw invalid('from', `At most ${MAX_DAYS} days can be asked for at once.`);
+  if (days > MAX_DAYS) throw invalid('from', `The range may have at most ${MAX_DAYS} days.`);
   return { from: dayName(from_ms), to: dayName(last_ms), from_ms, to_ms: last_ms + DAY_MS };
 }
 
-/** What `usageRange` throws for the days that were asked for; undefined where it reads them. */
+/** The error that `usageRange` throws for these days; undefined if they are valid. */
 export function wrongDays(
-  asked: Parameters<typeof usageRange>[0],
+  query: Parameters<typeof usageRange>[0],
   now_ms: number,
 ): GatewayError | undefined {
   try {
-    usageRange(asked, now_ms);
+    usageRange(query, now_ms);
     return undefined;
   } catch (error) {
     if (error instanceof GatewayError) return error;
@@ -97,7 +98,7 @@ function nothing(): UsageFigures {
   return { ...NOTHING_USED };
 }
 
-/** What is counted of calls, in the order in which it is shown. */
+/** The counts of calls, in the order in which they are shown. */
 export const COUNTS = [
   'calls',
   'prompt_tokens',
@@ -137,8 +138,4 @@ function dayOf(param: string, text: string): number {
   const ms = startOf(text);
   if (ms === undefined) throw invalid(param, `${param} must be a day such as 2026-11-21.`);
   return ms;
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', message, { param });
 }

@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.js';
 import { formatDollars } from '../../lib/money.js';
 import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
-import { AccountSuspended, noAccount, StoreError, TooManyKeys } from '../store-error.js';
+import { AccountSuspended, KeyExists, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.js';
 
@@ -31,6 +31,8 @@ export interface KeyTerms {
   expires_ms?: number;
   models?: readonly string[];
   limit_nano?: bigint;
+  /** The ID of the key, in place of a random one. Throws `KeyExists` if it is taken. */
+  id?: string;
   /** Throws `TooManyKeys` where the account has as many active keys already. */
   most_active?: number;
 }
@@ -79,10 +81,11 @@ export async function createKey(
 ): Promise<{ key: Key; secret: string }> {
   checkName('A key', name);
   const { expires_ms = null, models, limit_nano = null, most_active } = terms;
+  const { id = 'key_' + randomText(16) } = terms;
   checkTerms(terms, now_ms);
   const secret = makeSecret();
   const key: Key = {
-    id: 'key_' + randomText(16),
+    id,
     account_id,
     name,
     prefix: secret.slice(0, PREFIX_LENGTH),
@@ -96,12 +99,16 @@ export async function createKey(
   };
   await database.write(async (trx) => {
     const owners = trx('accounts').where({ id: account_id });
-    // Lock the account: concurrent calls must not count the same keys.
+    const isChecked = most_active !== undefined || terms.id !== undefined;
+    // Lock the account: concurrent calls must not count the same keys, nor miss each other's.
     const owner: { suspended_ms: bigint | null } | undefined = await (
-      most_active === undefined ? owners : owners.forUpdate()
+      isChecked ? owners.forUpdate() : owners
     ).first('suspended_ms');
     if (!owner) throw noAccount(account_id);
     if (owner.suspended_ms !== null) throw new AccountSuspended();
+    if (terms.id !== undefined && (await trx('keys').where({ id }).first('id'))) {
+      throw new KeyExists(id);
+    }
     if (most_active !== undefined) await checkRoom(trx, account_id, most_active, now_ms);
     await trx('keys').insert({
       ...key,

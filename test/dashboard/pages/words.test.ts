@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  apart,
+  relativeTime,
   counted,
   daysLeft,
   dollarsShown,
@@ -65,6 +65,6 @@ describe('the wording of amounts, counts and times', () => {
   ];
   for (const [apart_s, shown] of moments) {
     it(`tells ${apart_s} s from now as "${shown}"`, () =>
-      expect(apart(1e12 + apart_s * 1000, 1e12)).to.equal(shown));
+      expect(relativeTime(1e12 + apart_s * 1000, 1e12)).to.equal(shown));
   }
 });

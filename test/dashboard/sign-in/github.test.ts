@@ -82,7 +82,7 @@ describe('a sign-in with GitHub', () => {
       'a primary address not let in',
       { person: { id: 8, emails: [{ ...email, email: 'eve@example.com' }] } },
       403,
-      'not let in',
+      'may not sign in here',
     ],
     [
       'a second address that would be let in',

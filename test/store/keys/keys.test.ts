@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isWellFormed, sha256 } from '../../../src/store/keys/secret.js';
 import { onEachStore, refusal } from '../helpers/ground.js';
-import { TooManyKeys } from '../../../src/store/store-error.js';
+import { KeyExists, TooManyKeys } from '../../../src/store/store-error.js';
 import type { KeyTerms } from '../../../src/store/keys/keys.js';
 
 onEachStore('the store of API keys', (ground) => {
@@ -204,5 +204,20 @@ onEachStore('the store of API keys', (ground) => {
     expect(await over).to.equal(
       'TooManyKeys: The account has 3 active keys, and may not have more.',
     );
+  });
+
+  it('makes one key of one ID, however many processes ask for it at once', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    const { id: account_id } = await store.createAccount('ann', 0n);
+    const terms = { id: 'key_chosen', most_active: 3 };
+    const made = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, i) =>
+        (i % 2 === 0 ? store : other).createKey(account_id, 'twice', terms),
+      ),
+    );
+    expect(made.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    for (const reason of refused) expect(reason).to.be.instanceOf(KeyExists);
+    expect(await store.keys(account_id)).to.have.length(1);
   });
 });

@@ -37,7 +37,7 @@ export function AccountActions({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** What operators do with an account beside crediting it: a sign-in link, and revoking its keys. */
+/** The routes that suspend and resume an account, make a sign-in link and revoke its keys. */
 export function accountActionRoutes(services: DashboardServices): Route[] {
   const { store, now } = services;
   return [
@@ -146,7 +146,7 @@ function suspensionRoute(
   };
 }
 
-/** Says what a button has done. */
+/** The notice after a successful action. */
 export function ActionNotice(props: { done: unknown; account: Account }): JSX.Element | null {
   const { balance_nano } = props.account;
   switch (props.done) {
@@ -180,7 +180,7 @@ export function SuspensionCard(props: { account: Account; now_ms: number }): JSX
           <button class="danger">Suspend account</button>
         </form>
         <p class="hint">
-          Answers that run already are finished and charged. <Changes id={id} />
+          In-flight calls are finished and charged. <Changes id={id} />
         </p>
       </Card>
     );

@@ -13,7 +13,7 @@ import { refundLink } from './refund.js';
 import { LedgerPage, ledgerPage } from '../ledger-page.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
-import { amountOf, fieldsReader, saidOf, textOf, type FormState } from '../form.js';
+import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { Badge, Card, CopyButton, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { dollarsShown } from '../words.js';
@@ -32,8 +32,8 @@ export function accountRoutes(services: DashboardServices): Route[] {
     act: async (ctx, visitor, form) => {
       const id = ctx.params['id'] ?? '';
       const reference = textOf(form, 'reference');
-      const asked = readFields({ amount: amountOf(form, 'amount'), reference });
-      await creditAccount(services, id, asked, actorOf(ctx, visitor));
+      const credit = readFields({ amount: amountOf(form, 'amount'), reference });
+      await creditAccount(services, id, credit, actorOf(ctx, visitor));
       seeOther(ctx, `${accountPath(id)}?done=credited`);
     },
   });
@@ -184,7 +184,7 @@ function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Elemen
         <Field
           label="Amount, in dollars"
           name="amount"
-          fault={saidOf(state, 'amount')}
+          fault={faultMessage(state, 'amount')}
           input={{
             type: 'text',
             inputMode: 'decimal',
@@ -197,7 +197,7 @@ function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Elemen
         <Field
           label="Reference"
           name="reference"
-          fault={saidOf(state, 'reference')}
+          fault={faultMessage(state, 'reference')}
           input={{
             type: 'text',
             required: true,

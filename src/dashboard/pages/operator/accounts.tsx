@@ -11,17 +11,17 @@ import {
   answerForm,
   EMPTY_FORM,
   fieldsReader,
-  saidOf,
+  faultMessage,
   textOf,
   type FormState,
 } from '../form.js';
 import { Ago, Badge, Card, Empty, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import type { Account } from '../../../store/accounts/accounts.js';
+import { NAME_CHARACTERS } from '../../views/checks.js';
 
 const PATH = '/operator/accounts';
 const PAGE = 50;
-const NAME_CHARACTERS = 100;
 
 const readFields = fieldsReader<AccountCreation>('account-creation');
 
@@ -43,14 +43,14 @@ export function accountsRoutes(services: DashboardServices): Route[] {
   ];
 }
 
-/** Opens the account that was typed; without one it shows those that follow in the alphabet. */
+/** Opens the account that was typed. If there is none, lists the accounts after that name. */
 async function list(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
   services: DashboardServices,
 ): Promise<void> {
-  const asked = ctx.query['find'];
-  const typed = typeof asked === 'string' ? asked.trim().slice(0, NAME_CHARACTERS) : '';
+  const wanted = ctx.query['find'];
+  const typed = typeof wanted === 'string' ? wanted.trim().slice(0, NAME_CHARACTERS) : '';
   const account = isName(typed) && typed !== '' ? await services.store.account(typed) : undefined;
   if (account) return seeOther(ctx, `${PATH}/${encodeURIComponent(account.id)}`);
   return show(ctx, visitor, services, EMPTY_FORM, isName(typed) ? typed : '');
@@ -64,8 +64,8 @@ async function create(
   await answerForm(ctx, {
     act: async (form) => {
       const name = textOf(form, 'name');
-      const asked = readFields({ name, credit: amountOf(form, 'credit') });
-      const { id } = await makeAccount(services, asked, actorOf(ctx, visitor));
+      const creation = readFields({ name, credit: amountOf(form, 'credit') });
+      const { id } = await makeAccount(services, creation, actorOf(ctx, visitor));
       seeOther(ctx, `${PATH}/${encodeURIComponent(id)}?done=created`);
     },
     showAgain: (state) => show(ctx, visitor, services, state),
@@ -106,7 +106,7 @@ async function show(
       <Paging is_later={after !== ''} next_cursor={next_cursor} />
     </>
   );
-  const about = 'Who may call, and what each of them has.';
+  const about = 'The accounts of this gateway, and their balances.';
   const page = { title: 'Accounts', about, at: PATH, actions: <Search typed={typed} />, body };
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
 }
@@ -154,11 +154,11 @@ function Create({ state }: { state: FormState }): JSX.Element {
         <Field
           label="Name"
           name="name"
-          fault={saidOf(state, 'name')}
+          fault={faultMessage(state, 'name')}
           input={{
             type: 'text',
             required: true,
-            maxLength: 100,
+            maxLength: NAME_CHARACTERS,
             value: values.get('name') ?? '',
             autoComplete: 'off',
             placeholder: 'ada@example.org',
@@ -167,7 +167,7 @@ function Create({ state }: { state: FormState }): JSX.Element {
         <Field
           label="Credit, in dollars"
           name="credit"
-          fault={saidOf(state, 'credit')}
+          fault={faultMessage(state, 'credit')}
           input={{
             type: 'text',
             inputMode: 'decimal',

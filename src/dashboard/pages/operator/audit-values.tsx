@@ -5,7 +5,7 @@ import { grouped, timeShown } from '../words.js';
 /** The values that are dollars in decimals. */
 const AMOUNTS: ReadonlySet<string> = new Set(['balance', 'charged', 'limit']);
 
-/** The values of a change, a line for each, as people say them. */
+/** The values of a change, one on each line. */
 export function AuditValues({ values }: { values: AuditEntry['before'] }): JSX.Element | null {
   if (values === null) return null;
   return (

@@ -9,9 +9,9 @@ import { Ago, Badge, Card, Empty } from '../parts.js';
 import { accountPath } from './account-actions.js';
 import { AuditValues } from './audit-values.js';
 import { TOKENS } from './tokens.js';
+import { NAME_CHARACTERS } from '../../views/checks.js';
 
 const PATH = '/operator/audit';
-const NAME_CHARACTERS = 100;
 
 /** The page with every change to accounts, keys, money and tokens, newest first. */
 export function auditPageRoute(services: DashboardServices): Route {
@@ -22,7 +22,7 @@ export function auditPageRoute(services: DashboardServices): Route {
     answer: async (ctx, visitor) => {
       sendPage(ctx, visitor, {
         title: 'Audit log',
-        about: 'Who changed accounts, keys, credit and tokens. It is kept for ever.',
+        about: 'Changes to accounts, keys, credit and tokens. Entries are kept for ever.',
         body: await body(ctx, services),
       });
     },
@@ -31,9 +31,9 @@ export function auditPageRoute(services: DashboardServices): Route {
 
 async function body(ctx: DashboardContext, services: DashboardServices): Promise<JSX.Element> {
   const { cursor, account: typed } = ctx.query;
-  const asked = typeof typed === 'string' && isName(typed) ? typed.slice(0, NAME_CHARACTERS) : '';
-  const known = asked === '' ? undefined : await services.store.account(asked);
-  const account = asked === '' ? {} : { account: known?.id ?? asked };
+  const wanted = typeof typed === 'string' && isName(typed) ? typed.slice(0, NAME_CHARACTERS) : '';
+  const known = wanted === '' ? undefined : await services.store.account(wanted);
+  const account = wanted === '' ? {} : { account: known?.id ?? wanted };
   const { rows, next_cursor } = await auditPage(services, {
     ...account,
     ...(typeof cursor === 'string' && cursor !== '' && { cursor }),
@@ -43,12 +43,12 @@ async function body(ctx: DashboardContext, services: DashboardServices): Promise
   const names = new Map(accounts.flatMap((one) => (one ? [[one.id, one.name] as const] : [])));
   return (
     <>
-      <Filter account={known?.name ?? asked} />
+      <Filter account={known?.name ?? wanted} />
       <Card flush>
         {rows.length > 0 ? (
           <AuditTable entries={rows} names={names} now_ms={services.now()} />
         ) : (
-          <NoChange is_filtered={asked !== ''} />
+          <NoChange is_filtered={wanted !== ''} />
         )}
       </Card>
       {next_cursor !== null && (
@@ -81,7 +81,7 @@ function Filter({ account }: { account: string }): JSX.Element {
 function NoChange({ is_filtered }: { is_filtered: boolean }): JSX.Element {
   return (
     <Empty title={is_filtered ? 'No change of such an account' : 'No change yet'}>
-      <p>What operators, their programs and the command line change appears here.</p>
+      <p>Changes by operators, their programs and the command line appear here.</p>
       {is_filtered && (
         <a class="button" href={PATH}>
           See all changes
@@ -147,7 +147,7 @@ function By({ actor: { kind, id, name } }: AuditEntry): JSX.Element {
   );
 }
 
-/** The name of the account, or what it was that changed, with its ID. */
+/** The changed account, key or token. */
 function Subject(props: { entry: AuditEntry; names: ReadonlyMap<string, string> }): JSX.Element {
   const { subject, account_id, action } = props.entry;
   if (action.startsWith('token.')) {

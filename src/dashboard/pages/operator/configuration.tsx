@@ -5,8 +5,8 @@ import { sendPage } from '../page.js';
 import { Code } from '../parts.js';
 import { counted } from '../words.js';
 
-/** Longer blocks are folded at first. */
-const MOST_OPEN_LINES = 32;
+/** Longer blocks are shown folded. */
+const MAX_OPEN_LINES = 32;
 
 /** The page of the configuration in use, without its secrets, in the words of gateway.yaml. */
 export function configurationRoute({ configuration }: DashboardServices): Route {
@@ -24,7 +24,7 @@ export function configurationRoute({ configuration }: DashboardServices): Route 
           <>
             As it is in force, from <code>{configuration.file}</code>, with all defaults. Each part
             can be pasted into a file; comments say which secrets are left out. A changed file is
-            taken up by itself.
+            loaded automatically.
           </>
         ),
         body: (
@@ -55,7 +55,7 @@ function Index({ sections }: { sections: readonly Section[] }): JSX.Element {
 function Folded({ section: { id, title, text } }: { section: Section }): JSX.Element {
   const lines = linesOf(text);
   return (
-    <details class="card ended" id={id} open={lines <= MOST_OPEN_LINES}>
+    <details class="card ended" id={id} open={lines <= MAX_OPEN_LINES}>
       <summary>
         <h2>{title}</h2>
         <span class="faint small">{counted(lines, 'line')}</span>

@@ -13,7 +13,7 @@ interface OperatorForm {
     visitor: Visitor | undefined,
     state: FormState,
   ) => Promise<void> | void;
-  /** Does what was asked, and answers. Throws `GatewayError` (400) to have the form shown again. */
+  /** Acts on the form, and answers. A `GatewayError` (400) shows the form again. */
   act: (
     ctx: DashboardContext,
     visitor: Visitor | undefined,
@@ -21,7 +21,7 @@ interface OperatorForm {
   ) => Promise<void>;
 }
 
-/** The routes of a form: one shows it, the other one takes what was sent. */
+/** The routes of a form: one shows it, the other one takes the submission. */
 export function formRoutes({ page, action = page, show, act }: OperatorForm): Route[] {
   return [
     {

@@ -15,19 +15,19 @@ const REQUESTS = '/operator/requests';
 const LIVE_MS = 5_000;
 const TOP = 5;
 
-/** The page of what all accounts do now, which keeps itself up to date where scripts run. */
+/** The page with the traffic of all accounts, which a script keeps up to date. */
 export function liveRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
     who: 'operator',
     answer: async (ctx, visitor) => {
-      const asked = ctx.query['over'];
-      const range = (Object.keys(RANGES) as Range[]).find((one) => one === asked) ?? 'day';
+      const wanted = ctx.query['over'];
+      const range = (Object.keys(RANGES) as Range[]).find((one) => one === wanted) ?? 'day';
       const live = await liveReport(range, services);
       sendPage(ctx, visitor, {
         title: 'Live',
-        about: 'What all accounts do, and how it goes.',
+        about: 'The traffic of all accounts and its outcome.',
         actions: <Ranges chosen={range} />,
         body: (
           <div class="stack" data-live={LIVE_MS}>
@@ -57,12 +57,12 @@ function Ranges({ chosen }: { chosen: Range }): JSX.Element {
   );
 }
 
-/** An edited file that cannot be taken up waits until somebody reads this. */
+/** The error of an edited configuration that could not be loaded. */
 function Reload({ fault }: { fault: string | undefined }): JSX.Element | null {
   if (fault === undefined) return null;
   return (
     <Notice mood="bad">
-      The edited configuration was not taken up, and the one before serves on. {fault}
+      The edited configuration could not be loaded; the previous one stays in use. {fault}
     </Notice>
   );
 }
@@ -130,7 +130,7 @@ function Charts({ live }: { live: Live }): JSX.Element {
   const { rows, span, period } = live;
   const title = `Errors by ${period}`;
   const calls = seriesOf('calls', rows, span, period);
-  // Of all models together: the colours of the models are by their calls.
+  // All models together: the colours of the other chart are given by calls, not by errors.
   const errors = groupedBy(rows, ({ start_ms = 0 }) => start_ms).map(
     ({ name: start_ms, totals }) => ({ ...totals, start_ms }),
   );

@@ -10,7 +10,7 @@ import { UpstreamTable } from './upstream-table.js';
 const BY_UPSTREAM = 'The requests that ended at each upstream, the worst first.';
 const PATH = '/operator/providers';
 const MINUTE_S = 60;
-/** With this share of failures a provider still counts as healthy. */
+/** A provider with at most this share of failures counts as healthy. */
 const TROUBLE_SHARE = 0.05;
 
 /** The page with the recent calls to each provider. */
@@ -25,7 +25,7 @@ export function providersRoute(services: DashboardServices): Route {
         upstreamHistories(services),
       ]);
       const minutes = counted(window_s / MINUTE_S, 'minute');
-      const seers = counted(processes, 'process', 'processes');
+      const reporters = counted(processes, 'process', 'processes');
       sendPage(ctx, visitor, {
         title: 'Providers',
         about: 'How upstreams answer, now and over the last day.',
@@ -36,7 +36,7 @@ export function providersRoute(services: DashboardServices): Route {
         ),
         body: (
           <>
-            <Card title="Now" about={`The last ${minutes}, as ${seers} saw them.`} flush>
+            <Card title="Now" about={`The last ${minutes}, as ${reporters} saw them.`} flush>
               {data.length > 0 ? (
                 <ProviderTable providers={data} now_ms={services.now()} />
               ) : (

@@ -8,7 +8,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import { accountOf } from '../../views/accounts.js';
 import { refundableOf, refundCharge } from '../../views/refunds.js';
 import { Field } from '../fields.js';
-import { amountOf, fieldsReader, saidOf, textOf, type FormState } from '../form.js';
+import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { sendPage } from '../page.js';
 import { Ago, Card, Money, Notice } from '../parts.js';
 import { accountPath } from './account-actions.js';
@@ -39,12 +39,12 @@ export function refundRoutes(services: DashboardServices): Route[] {
     show: (ctx, visitor, state) => show(ctx, visitor, services, state),
     act: async (ctx, visitor, form) => {
       const { id = '', requestID = '' } = ctx.params;
-      const asked = readFields({
+      const refund = readFields({
         request_id: requestID,
         amount: amountOf(form, 'amount'),
         reference: textOf(form, 'reference'),
       });
-      await refundCharge(services, id, asked, actorOf(ctx, visitor));
+      await refundCharge(services, id, refund, actorOf(ctx, visitor));
       seeOther(ctx, `${accountPath(id)}?done=refunded`);
     },
   });
@@ -96,7 +96,7 @@ async function show(
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
 }
 
-/** Whether the fault is told beside its field. */
+/** Whether the fault is shown beside its field. */
 function isPlaced({ fault }: FormState): boolean {
   return fault?.param === 'amount' || fault?.param === 'reference';
 }
@@ -115,7 +115,7 @@ function RefundForm(props: {
       <Field
         label="Amount, in dollars"
         name="amount"
-        fault={saidOf(state, 'amount')}
+        fault={faultMessage(state, 'amount')}
         input={{
           type: 'text',
           inputMode: 'decimal',
@@ -128,7 +128,7 @@ function RefundForm(props: {
         label="Reference"
         name="reference"
         hint="The same reference refunds once, however often it is sent."
-        fault={saidOf(state, 'reference')}
+        fault={faultMessage(state, 'reference')}
         input={{
           type: 'text',
           required: true,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Task, TaskStatus } from '../../../store/tasks/task-types.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
-import { isMoment, pageOf, readCursor } from '../../views/cursor.js';
+import { pageOf, readMomentCursor } from '../../views/cursor.js';
 import { sendPage } from '../page.js';
 import { requestPath } from '../requests/scope.js';
 import { Ago, Badge, Card, Empty, Money, type Mood } from '../parts.js';
@@ -29,7 +29,7 @@ export function tasksRoute(services: DashboardServices): Route {
       const status = STATUSES.find((one) => one === ctx.query['status']);
       sendPage(ctx, visitor, {
         title: 'Tasks',
-        about: 'The videos that were asked for, by all accounts.',
+        about: 'The video tasks of all accounts.',
         actions: <Filter chosen={status} />,
         body: await tasksBody(ctx, status, services),
       });
@@ -46,7 +46,7 @@ async function tasksBody(
   const tasks = await store.tasks.list({
     limit: PAGE + 1,
     ...(status && { status }),
-    ...(typeof cursor === 'string' && { before: momentOf(cursor) }),
+    ...(typeof cursor === 'string' && { before: readMomentCursor(cursor) }),
   });
   const { rows, next_cursor } = pageOf(tasks, PAGE, ({ created_ms, id }) => [created_ms, id]);
   const ids = [...new Set(rows.map(({ account_id }) => account_id))];
@@ -54,13 +54,13 @@ async function tasksBody(
     Promise.all(ids.map((id) => store.account(id))),
     Promise.all(rows.map(({ id }) => store.requests.one(id))),
   ]);
-  const asked = new Set(records.map((record) => record?.id));
+  const recorded = new Set(records.map((record) => record?.id));
   const names = new Map(accounts.map((account) => [account?.id ?? '', account?.name ?? '']));
   return (
     <>
       <Card flush>
         {rows.length > 0 ? (
-          <TaskTable tasks={rows} names={names} asked={asked} now_ms={now()} />
+          <TaskTable tasks={rows} names={names} recorded={recorded} now_ms={now()} />
         ) : (
           <NoTask isFiltered={status !== undefined} />
         )}
@@ -74,11 +74,6 @@ async function tasksBody(
       )}
     </>
   );
-}
-
-function momentOf(cursor: string): { created_ms: number; id: string } {
-  const [created_ms, id] = readCursor(cursor, isMoment);
-  return { created_ms, id };
 }
 
 function pathOf(query: { status?: TaskStatus | undefined; cursor?: string }): string {
@@ -102,7 +97,7 @@ function Filter({ chosen }: { chosen: TaskStatus | undefined }): JSX.Element {
 function NoTask({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   return (
     <Empty title={isFiltered ? 'No such task' : 'No task yet'}>
-      <p>A video that somebody asks for appears here, and how far it is.</p>
+      <p>Every requested video appears here with its progress.</p>
       <a class="button" href={isFiltered ? PATH : '/playground'}>
         {isFiltered ? 'See all tasks' : 'Make one in the Playground'}
       </a>
@@ -113,11 +108,11 @@ function NoTask({ isFiltered }: { isFiltered: boolean }): JSX.Element {
 function TaskTable(props: {
   tasks: readonly Task[];
   names: ReadonlyMap<string, string>;
-  /** The tasks whose request has a record: a task may outlive it. */
-  asked: ReadonlySet<string | undefined>;
+  /** The tasks whose request still has a record: a record may be swept before its task. */
+  recorded: ReadonlySet<string | undefined>;
   now_ms: number;
 }): JSX.Element {
-  const { tasks, names, asked, now_ms } = props;
+  const { tasks, names, recorded, now_ms } = props;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Tasks">
       <table class="fold">
@@ -137,7 +132,7 @@ function TaskTable(props: {
             <TaskRow
               task={task}
               account={names.get(task.account_id)}
-              isAsked={asked.has(task.id)}
+              isRecorded={recorded.has(task.id)}
               now_ms={now_ms}
             />
           ))}
@@ -150,17 +145,17 @@ function TaskTable(props: {
 function TaskRow(props: {
   task: Task;
   account: string | undefined;
-  isAsked: boolean;
+  isRecorded: boolean;
   now_ms: number;
 }): JSX.Element {
-  const { task, account, isAsked } = props;
+  const { task, account, isRecorded } = props;
   const model = <strong>{task.model}</strong>;
   const { name, mood } = STATES[task.status];
   const { resolution, duration_seconds, sample_count } = task.call;
   return (
     <tr>
       <td class="lead">
-        {isAsked ? (
+        {isRecorded ? (
           <a href={requestPath({ path: '/operator/requests' }, task.id)}>{model}</a>
         ) : (
           model

@@ -5,7 +5,7 @@ import type { ManagementToken } from '../../../store/tokens/management-tokens.js
 import { actorOf } from '../../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { makeToken } from '../../views/tokens.js';
-import { fieldsReader, saidOf, textOf, type FormState } from '../form.js';
+import { fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { NameAndExpiry } from '../key-form.js';
 import { sendPage } from '../page.js';
 import { Card, Code, SecretNotice } from '../parts.js';
@@ -27,12 +27,12 @@ export function createTokenRoutes(services: DashboardServices): Route[] {
     show: showForm,
     act: async (ctx, visitor, form) => {
       const expires_in_s = textOf(form, 'expires_in_s');
-      const asked = readFields({
+      const creation = readFields({
         name: textOf(form, 'name'),
         scopes: form.getAll('scopes'),
         expires_in_s: expires_in_s === '' ? '' : Number(expires_in_s),
       });
-      const { token, secret } = await makeToken(services, asked, actorOf(ctx, visitor));
+      const { token, secret } = await makeToken(services, creation, actorOf(ctx, visitor));
       showSecret(ctx, visitor, services.configuration.public_url, token, secret);
     },
   });
@@ -60,9 +60,9 @@ function TokenForm({ state }: { state: FormState }): JSX.Element {
       <NameAndExpiry
         hint="The program that will use it; the audit log names its changes by it."
         values={values}
-        fault={saidOf(state, 'name')}
+        fault={faultMessage(state, 'name')}
       />
-      <Scopes chosen={values.getAll('scopes')} fault={saidOf(state, 'scopes')} />
+      <Scopes chosen={values.getAll('scopes')} fault={faultMessage(state, 'scopes')} />
       <div class="row">
         <button class="solid">Create token</button>
         <a class="button" href={TOKENS}>

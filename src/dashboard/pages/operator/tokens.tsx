@@ -26,7 +26,7 @@ export function tokensRoutes(services: DashboardServices): Route[] {
       answer: async (ctx, visitor) => {
         sendPage(ctx, visitor, {
           title: TOKENS_TITLE,
-          about: 'What programs of yours call the API of operators with, each within its scopes.',
+          about: 'Your programs call the management API with a token, each within its scopes.',
           actions: <CreateLink />,
           body: body(await store.tokens.list(), ctx.query['done'], now()),
         });

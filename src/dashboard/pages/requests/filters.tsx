@@ -3,11 +3,11 @@ import type { Key } from '../../../store/keys/keys.js';
 import type { DashboardServices } from '../../types.js';
 import { dayBefore, momentName, readMoment } from '../../views/moments.js';
 import { requestsPath, type RequestQuery, type WrongFilter } from '../../views/request-query.js';
-import { Choice, Field, type Option } from '../fields.js';
+import { Choice, Field, filterOptions, keyOptions, namedOptions } from '../fields.js';
 import type { Scope } from './scope.js';
 import type { RequestNames } from './table.js';
 
-const STATUSES: Record<string, string> = {
+const STATUSES = Object.entries({
   failed: 'Failed or refused',
   '2': 'Answered',
   '4': 'Refused (4xx)',
@@ -15,8 +15,7 @@ const STATUSES: Record<string, string> = {
   '402': 'No credit (402)',
   '5': 'Failed (5xx)',
   '499': 'Client left',
-};
-const ANY: Option = { value: '', name: 'All' };
+}).map(([value, name]) => ({ value, name }));
 
 /** The form of a list's filter, which is its address. */
 export function Filters(props: {
@@ -37,18 +36,23 @@ export function Filters(props: {
         label="Status"
         name="status"
         value={query.status}
-        options={choices(STATUSES, query.status)}
+        options={filterOptions(STATUSES, query.status)}
         fault={wrong.status}
       />
       <Choice
         label="Model"
         name="model"
         value={query.model}
-        options={choices([...models.keys()], query.model)}
+        options={filterOptions(namedOptions([...models.keys()]), query.model)}
       />
       {scope.is_operator && <OperatorFilters {...props} providers={[...providers.keys()]} />}
       {(keys.length > 0 || query.key !== undefined) && (
-        <Choice label="Key" name="key" value={query.key} options={keyChoices(keys, query.key)} />
+        <Choice
+          label="Key"
+          name="key"
+          value={query.key}
+          options={filterOptions(keyOptions(keys), query.key)}
+        />
       )}
       <button>Apply</button>
     </form>
@@ -69,7 +73,7 @@ function OperatorFilters(props: {
         label="Provider"
         name="provider"
         value={query.provider}
-        options={choices(providers, query.provider)}
+        options={filterOptions(namedOptions(providers), query.provider)}
       />
       <Field
         label="Account"
@@ -94,24 +98,7 @@ function Moment(props: {
   );
 }
 
-function choices(
-  known: readonly string[] | Record<string, string>,
-  chosen: string | undefined,
-): Option[] {
-  const options = Array.isArray(known)
-    ? known.map((value: string) => ({ value, name: value }))
-    : Object.entries(known).map(([value, name]) => ({ value, name: String(name) }));
-  const isMissing = chosen !== undefined && options.every(({ value }) => value !== chosen);
-  return [ANY, ...options, ...(isMissing ? [{ value: chosen, name: chosen }] : [])];
-}
-
-function keyChoices(keys: readonly Key[], chosen: string | undefined): Option[] {
-  const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const missing = chosen !== undefined && !names.has(chosen) ? [[chosen, chosen] as const] : [];
-  return [ANY, ...[...names, ...missing].map(([value, name]) => ({ value, name }))];
-}
-
-/** Links to the ranges that are asked for most. */
+/** Links to common ranges. */
 export function Spans(props: { query: RequestQuery; scope: Scope; now_ms: number }): JSX.Element {
   const { query, scope, now_ms } = props;
   const today = dayBefore(now_ms, 0);

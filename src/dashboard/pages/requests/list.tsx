@@ -13,7 +13,7 @@ import { isVisible, requestPath, SCOPES, within, type Scope } from './scope.js';
 import { RequestTable, type RequestNames } from './table.js';
 
 const PAGE = 50;
-/** A UUID within what was typed, such as the ID of an answer. */
+/** A UUID within the typed text, such as the ID of an answer. */
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/u;
 const TYPED_CHARACTERS = 200;
 
@@ -24,8 +24,8 @@ export function requestsRoutes(services: DashboardServices): Route[] {
     path: scope.path,
     who: scope.who,
     answer: async (ctx, visitor) => {
-      const asked = ctx.query['id'];
-      const typed = typeof asked === 'string' ? asked.trim().slice(0, TYPED_CHARACTERS) : '';
+      const wanted = ctx.query['id'];
+      const typed = typeof wanted === 'string' ? wanted.trim().slice(0, TYPED_CHARACTERS) : '';
       const found = await find(typed, scope, visitor, services);
       if (found) return seeOther(ctx, requestPath(scope, found.id));
       const { body, wrong } = await listBody(ctx, { typed, scope, visitor, services });
@@ -41,8 +41,9 @@ export function requestsRoutes(services: DashboardServices): Route[] {
 }
 
 const ABOUT: Record<Scope['path'], string> = {
-  '/requests': 'Every call with your API keys, and how it ended. What was said is never kept.',
-  '/operator/requests': 'The calls of all accounts. What was said is never kept.',
+  '/requests':
+    'Every call with your API keys, and how it ended. Prompts and answers are never stored.',
+  '/operator/requests': 'The calls of all accounts. Prompts and answers are never stored.',
 };
 
 async function find(
@@ -56,7 +57,7 @@ async function find(
   return record && isVisible(scope, visitor, record) ? record : undefined;
 }
 
-interface Asked {
+interface ListInput {
   typed: string;
   scope: Scope;
   visitor: Visitor | undefined;
@@ -73,9 +74,9 @@ function statusOf(typed: string, wrong: WrongFilter): number {
   return typed === '' ? 200 : 404;
 }
 
-/** Where a part of the filter cannot be read, nothing is listed: more would fit than was meant. */
-async function listBody(ctx: DashboardContext, asked: Asked): Promise<Listed> {
-  const { typed, scope, visitor, services } = asked;
+/** Lists nothing if a part of the filter is invalid: without it, too many requests would match. */
+async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed> {
+  const { typed, scope, visitor, services } = input;
   const { store, now } = services;
   const read = readableOf(await namedQuery(readRequestQuery(ctx.query), scope, services));
   const { query, wrong } = read;
@@ -175,11 +176,11 @@ const EMPTY: Record<ListState, { title: string; text: string }> = {
   },
   filtered: {
     title: 'No such request',
-    text: 'Other requests may be there: no request fits all of the filter.',
+    text: 'No request matches the whole filter.',
   },
   unread: {
     title: 'The filter cannot be read',
-    text: 'Nothing is listed until it is mended or cleared.',
+    text: 'Correct the filter or clear it to list requests.',
   },
 };
 

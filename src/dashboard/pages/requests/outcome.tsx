@@ -23,7 +23,7 @@ export function Outcome({ record }: { record: RequestRecord }): JSX.Element {
 const FLAG_WORDS: Record<RequestFlag, { name: string; about: string }> = {
   estimated: {
     name: 'estimated',
-    about: 'The upstream told no usable count, so the gateway counted the tokens.',
+    about: 'The upstream sent no usable token count, so the gateway counted the tokens.',
   },
   client_left: { name: 'client left', about: 'The client left before the answer had ended.' },
   fallback: { name: 'fallback', about: 'Another upstream than the first one answered.' },
@@ -38,7 +38,7 @@ const FLAG_WORDS: Record<RequestFlag, { name: string; about: string }> = {
   },
 };
 
-/** The flags as badges, which explain themselves to a mouse. */
+/** The flags as badges, with their meaning as the tip. */
 export function Flags({ record }: { record: RequestRecord }): JSX.Element {
   return (
     <>

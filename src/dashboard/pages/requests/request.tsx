@@ -14,7 +14,7 @@ import { flagFacts, Outcome } from './outcome.js';
 import { isVisible, SCOPES, type Scope } from './scope.js';
 import { Timeline } from './timeline.js';
 
-/** The page of one request: how it went, what it used and what it cost. */
+/** The page of one request: its outcome, usage and cost. */
 export function requestRoutes(services: DashboardServices): Route[] {
   return SCOPES.map((scope) => ({
     method: 'GET',
@@ -33,7 +33,7 @@ export function requestRoutes(services: DashboardServices): Route[] {
   }));
 }
 
-/** Another account's request is not told from one that there is not. */
+/** The request of another account gets the same 404 as a missing one. */
 async function recordOf(
   { params }: DashboardContext,
   scope: Scope,

@@ -9,7 +9,7 @@ export interface Scope {
   path: '/requests' | '/operator/requests';
   title: string;
   who: 'visitor' | 'operator';
-  /** Providers and upstreams are the operator's business. */
+  /** Only operators see providers and upstreams. */
   is_operator: boolean;
 }
 
@@ -18,7 +18,7 @@ export const SCOPES: readonly Scope[] = [
   { path: '/operator/requests', title: 'All requests', who: 'operator', is_operator: true },
 ];
 
-/** The filter within the scope, whichever account was asked for. */
+/** The filter within the scope: a visitor sees the own account only. */
 export function within(scope: Scope, visitor: Visitor | undefined, filter: RequestFilter) {
   if (scope.is_operator) return filter;
   return { ...filter, account_id: signedIn(visitor).session.account_id };

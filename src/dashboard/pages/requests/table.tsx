@@ -61,7 +61,7 @@ function RequestRow(props: {
           {record.endpoint}
           {scope.is_operator && record.provider !== null && ` · ${record.provider}`}
         </div>
-        <Said record={record} />
+        <UpstreamMessage record={record} />
       </td>
       <td class="end">
         <Outcome record={record} /> <Flags record={record} />
@@ -92,8 +92,8 @@ function tokensOf({ prompt_tokens, completion_tokens }: RequestRecord): string {
   return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)}`;
 }
 
-/** What the last upstream said of a failure. */
-function Said({ record }: { record: RequestRecord }): JSX.Element | null {
+/** The error message of the last upstream. */
+function UpstreamMessage({ record }: { record: RequestRecord }): JSX.Element | null {
   const message = hasFailed(record) ? record.attempts.at(-1)?.message : undefined;
   return message ? <div class="hint fault">{message}</div> : null;
 }

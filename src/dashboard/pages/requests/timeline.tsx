@@ -19,7 +19,7 @@ interface Step {
   bar?: [number, number];
 }
 
-/** Refusals for want of money: the key was good, the hold was not granted. */
+/** The codes of a refused hold: the key was accepted, but there was too little money. */
 const UNHELD: ReadonlySet<string> = new Set(['insufficient_balance', 'key_limit_reached']);
 
 interface Props {
@@ -28,7 +28,7 @@ interface Props {
   now_ms: number;
 }
 
-/** What happened to a request, in order. Clients are not told the names of upstreams. */
+/** The steps of a request in order. Only operators see the names of upstreams. */
 export function Timeline(props: Props): JSX.Element {
   return (
     <ol class="timeline">
@@ -83,7 +83,7 @@ function stepsOf({ record, names_upstreams, now_ms }: Props): Step[] {
   return steps;
 }
 
-/** The time of a step, and where it lies in that of the request; nothing where it has not ended. */
+/** The duration of a step, and its bar within the request; empty for a step that has not ended. */
 function between(
   { took_ms: all_ms }: RequestRecord,
   from_ms: number,
@@ -96,7 +96,7 @@ function between(
   };
 }
 
-/** Whether money was set aside: all that ask an upstream for paid work have a hold. */
+/** The step of the hold. Every paid call to an upstream has one. */
 function holdOf(record: RequestRecord): Step[] {
   const { code, attempts, read_ms, hold_ms } = record;
   const hold = { name: 'Hold', ...between(record, read_ms ?? 0, hold_ms) };
@@ -108,14 +108,14 @@ function holdOf(record: RequestRecord): Step[] {
 }
 
 /** A usual attempt has no time of its own in the store: it began when the hold was taken. */
-function attemptSteps(record: RequestRecord, named: boolean): Step[] {
+function attemptSteps(record: RequestRecord, names_upstreams: boolean): Step[] {
   const { attempts, took_ms, own_ms, hold_ms } = record;
   let next_ms = hold_ms ?? Math.min(own_ms, took_ms);
   return attempts.map((attempt, at) => {
     const from_ms = attempt.began_ms ?? next_ms;
     next_ms = from_ms + attempt.took_ms;
     return {
-      name: named ? `${attempt.provider} · ${attempt.model}` : `Upstream ${at + 1}`,
+      name: names_upstreams ? `${attempt.provider} · ${attempt.model}` : `Upstream ${at + 1}`,
       badge: attempt.fault === null ? 'answered' : faultOf(attempt),
       mood: moodOf(attempt),
       note: attempt.message,

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { remembered } from '../../../src/dashboard/sign-in/remembered.js';
+import { cached } from '../../../src/dashboard/sign-in/cached.js';
 
 describe('a value that is fetched once and kept', () => {
   let now_ms: number;
   let asked: number;
   let works: boolean;
-  const answer = remembered(
+  const answer = cached(
     async () => {
       const mine = ++asked;
       await Promise.resolve();
