@@ -78,6 +78,36 @@ export function nearestWord(word: string, candidates: readonly string[]): string
   return today === undefined || fewest <= 1 ? best : today;
 }
 
+/** Words in the names of many variables, which say what a variable holds and not for whom. */
+const SHARED_WORDS = ['api', 'key', 'token', 'secret', 'password', 'access', 'id', 'url', 'base'];
+
+/**
+ * The nearest variable of the same owner: `ACME_KEY` finds `ACME_API_KEY`, and never `LAB_API_KEY`,
+ * which is the key of another provider.
+ */
+export function nearestVariable(name: string, variables: readonly string[]): string | undefined {
+  const owner = ownerIn(name);
+  const isOwn = (variable: string): boolean => {
+    const other = ownerIn(variable);
+    // Short names that differ in one letter may well be two owners.
+    return distance(owner, other) <= Math.floor(Math.max(owner.length, other.length) / 5);
+  };
+  return nearestWord(name, variables.filter(isOwn));
+}
+
+/** `acme` of `ACME_API_KEY`. A short first part is an owner, however much it is like `API`. */
+function ownerIn(variable: string): string {
+  const isShared = (part: string, at: number): boolean => {
+    const long = at === 0 ? 5 : 3;
+    return SHARED_WORDS.some(
+      (word) => word === part || (word.length >= long && distance(word, part) === 1),
+    );
+  };
+  return partsOf(variable)
+    .filter((part, at) => !isShared(part, at))
+    .join('');
+}
+
 /** Names that a hint lists before it counts the rest. */
 const SHOWN = 12;
 

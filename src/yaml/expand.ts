@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { nearestWord } from './did-you-mean.js';
+import { nearestVariable } from './did-you-mean.js';
 import { quote, type Wrong } from './source.js';
 
 /** The sources of `${NAME}` and `${file:path}`. */
@@ -53,7 +53,7 @@ function fromEnvironment(
   // As in a shell, the default also replaces an empty variable.
   if (standby !== undefined) return value === undefined || value === '' ? standby : value;
   if (value !== undefined) return value;
-  const near = nearestWord(name, Object.keys(env));
+  const near = nearestVariable(name, Object.keys(env));
   return failed(fault, {
     code: 'unset_variable',
     message: `the environment variable ${quote(name)} is not set`,
