@@ -108,14 +108,20 @@ export function checkPassthrough(
   });
 }
 
-/** `set`, `drop` and `rename` must not contradict each other, nor touch what the hold rests on. */
+/**
+ * `set`, `drop` and `rename` must not contradict each other, nor change fields that the hold rests
+ * on. `passthrough` are the fields that reach the upstream beside those of the contract.
+ */
 export function checkChanges(
   source: Source,
   pointer: string,
   changes: FieldChanges,
   modalities: Modalities,
+  passthrough: readonly (string | undefined)[],
 ): void {
   const held = heldBy(modalities);
+  const fields = [...modalities.values()].flatMap((modality) => modality.fields.own);
+  const known = [...fields, ...passthrough.flatMap((field) => field ?? [])];
   for (const field of Object.keys(changes.set)) {
     if (!held.includes(field)) continue;
     const place = `${pointer}/set${join(field)}`;
@@ -124,7 +130,7 @@ export function checkChanges(
   }
   changes.drop.forEach((field, i) => {
     if (field === undefined) return;
-    checkDropped(source, `${pointer}/drop${join(i)}`, field, modalities);
+    checkDropped(source, `${pointer}/drop${join(i)}`, field, known);
     if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
     const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';
@@ -133,9 +139,13 @@ export function checkChanges(
   checkRenames(source, pointer, changes, held);
 }
 
-/** A field that is nearly one of the contract is misspelt, and dropping it drops nothing. */
-function checkDropped(source: Source, place: string, field: string, modalities: Modalities): void {
-  const known = [...modalities.values()].flatMap((modality) => modality.fields.own);
+/** Warns of a field that is nearly a known one: it is misspelt, and dropping it drops nothing. */
+function checkDropped(
+  source: Source,
+  place: string,
+  field: string,
+  known: readonly string[],
+): void {
   if (field.length < 5 || known.includes(field)) return;
   const near = known.find((one) => one.length >= 5 && distance(one, field) === 1);
   if (near === undefined) return;

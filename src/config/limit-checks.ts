@@ -20,6 +20,7 @@ export function checkLimits(source: Source, pointer: string, model: ReadLimits):
   checkOrders(source, at, model.limits);
   checkImageTokens(source, at, model);
   checkImageOutput(source, at, model);
+  checkImagePixels(source, at, model.limits);
   checkResolutions(source, at, model);
   checkUnused(source, at, model);
   checkSoundPrices(source, model);
@@ -82,6 +83,21 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
     code: 'low_max_tokens',
     message: `limits.max_tokens: ${source.word(place)} may be less than an image made here costs`,
     hint: `one of 1024x1024 in high quality takes ${MADE_IMAGE_TOKENS} tokens`,
+    severity: 'warning',
+  });
+}
+
+/** The pixels of the smallest images that upstreams make, 256 by 256. */
+const SMALL_IMAGE_PIXELS = 65_536;
+
+/** Fewer pixels than any image has are most likely those of one side. */
+function checkImagePixels(source: Source, at: string, { image_pixels }: Limits): void {
+  if (image_pixels === undefined || image_pixels >= SMALL_IMAGE_PIXELS) return;
+  const place = `${at}/image_pixels`;
+  source.fault(place, {
+    code: 'low_image_pixels',
+    message: `limits.image_pixels: ${source.word(place)} is less than the smallest image has`,
+    hint: 'write width times height: 1048576 for 1024x1024',
     severity: 'warning',
   });
 }

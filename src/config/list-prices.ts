@@ -61,6 +61,11 @@ export class ListPrices {
     return `write the prices, ${SUCH}: the list has those of ${this.manifests.join(', ')}`;
   }
 
+  /** The IDs of the models of a manifest that have a list price. */
+  modelsOf(manifest: string): string[] {
+    return Object.keys(this.#of(manifest)?.models ?? {});
+  }
+
   #of(manifest: string): PartialLoad<PricesFile>[string] {
     return Object.hasOwn(this.data, manifest) ? this.data[manifest] : undefined;
   }

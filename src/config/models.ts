@@ -52,19 +52,14 @@ function readModel(
   checkOwner(source, pointer, entry, known);
   const paid = readModelPrice(source, pointer, id, entry, known);
   const price_at = `${pointer}/price`;
-  const model = { id, price: paid, price_at, entries: entry.upstreams ?? [] };
+  const { passthrough: fields = [], upstreams: entries = [] } = entry;
+  const model = { id, price: paid, price_at, passthrough: fields, entries };
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known.modalities);
   checkListPrices(source, upstreams, capabilities, known.modalities);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
-  checkPassthrough(
-    source,
-    `${pointer}/passthrough`,
-    entry.passthrough ?? [],
-    renames,
-    known.modalities,
-  );
+  checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   checkLimits(source, pointer, { limits: entry.limits ?? {}, capabilities, upstreams });

@@ -27,6 +27,25 @@ export function checkSlips(source: Source, file: ReadFile): void {
   checkMetrics(source, file);
   if (source.complete) checkReached(source, file);
   checkUpstreams(source, file);
+  checkCase(source);
+}
+
+/** Warns of a model whose ID differs from that of an earlier one in case only. */
+function checkCase(source: Source): void {
+  const seen = new Map<string, string>();
+  for (const id of source.keys('/models') ?? []) {
+    const low = id.toLowerCase();
+    const first = seen.get(low);
+    seen.set(low, first ?? id);
+    if (first === undefined) continue;
+    source.fault(`/models${join(id)}`, {
+      code: 'similar_models',
+      message: `the model IDs ${quote(first)} and ${quote(id)} differ in case only`,
+      hint: 'clients will mix them up: rename one, or remove one',
+      at: 'key',
+      severity: 'warning',
+    });
+  }
 }
 
 /** Warns where other machines can call the gateway and cannot do so safely. */

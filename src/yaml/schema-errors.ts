@@ -5,7 +5,7 @@ import { foreignKeyHint, notForHint } from './foreign-keys.js';
 import { requiredFor } from './foreign-required.js';
 import { flow, followed, homesOf } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
-import { emptyHint, hiddenHint, missingHint, valueHint } from './value-hints.js';
+import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
 export interface Explained {
   pointer: string;
@@ -18,7 +18,7 @@ export function explainAll(
   source: Source,
   schema: unknown,
 ): Explained[] {
-  const misspelt = new Set(errors.flatMap(misspellings));
+  const misspelt = new Set(errors.flatMap((error) => misspellings(error, source)));
   const deep = misplaced(source);
   const told = deep.map((pointer) => tellMisplaced(pointer));
   const others = errors.flatMap((error) => {
@@ -62,10 +62,11 @@ function isWithin({ instancePath, params }: ErrorObject, pointer: string): boole
   return isAbsence || `${instancePath}/`.startsWith(`${pointer}/`);
 }
 
-function misspellings(error: ErrorObject): string[] {
+function misspellings(error: ErrorObject, source: Source): string[] {
   const key = extraKey(error);
   if (key === undefined) return [];
-  const right = [nearestWord(key, allowedKeys(error)) ?? [], requiredFor(key)].flat();
+  const named = namedUpstream(error, key, source) === undefined ? [] : ['provider'];
+  const right = [nearestWord(key, allowedKeys(error)) ?? [], requiredFor(key), named].flat();
   return right.map((one) => error.instancePath + join(one));
 }
 
@@ -112,6 +113,8 @@ function unknownKey(error: ErrorObject, key: string, source: Source, schema: unk
 function keyHint(error: ErrorObject, key: string, source: Source, schema: unknown): string {
   const written = writtenHint(error, key, schema);
   if (written !== undefined) return written;
+  const upstream = namedUpstream(error, key, source);
+  if (upstream !== undefined) return `write ${upstream}`;
   const nested = nestedHint(error, key);
   if (nested !== undefined) return nested;
   const inner = homeOf(key, error, schema);

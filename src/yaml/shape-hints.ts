@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/is-record.js';
-import { flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
-import { tidied } from './text-hints.js';
+import { exampleOf, flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
+import { booleanHint, tidied } from './text-hints.js';
 
 /** A text where a block is wanted is most likely the value of its one key that fits. */
 export function textInBlock(text: string, part: Part, schema: unknown): string | undefined {
@@ -60,8 +60,15 @@ export function structureHint(
   }
   if (!isRecord(data)) return undefined;
   if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
-  const { enabled } = data;
-  return wants(part, 'boolean') && typeof enabled === 'boolean' ? `write ${enabled}` : undefined;
+  return wants(part, 'boolean') ? blockInBoolean(data) : undefined;
+}
+
+/** Other programs have a block with a switch in it where one value is enough here. */
+function blockInBoolean({ enabled, disabled }: Part): string {
+  if (typeof enabled === 'boolean') return `write ${enabled}`;
+  if (typeof disabled === 'boolean') return `write ${!disabled}`;
+  const written = typeof enabled === 'string' ? booleanHint(enabled, enabled) : undefined;
+  return written ?? 'write true or false: it has no keys of its own';
 }
 
 function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): string {
@@ -86,7 +93,10 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
   const { properties, additionalProperties } = part;
   const [first, second] = data;
   if (isRecord(additionalProperties) && !isRecord(properties)) {
-    return listOfEntries(first, second, followed(additionalProperties, schema));
+    const entry = followed(additionalProperties, schema);
+    return wants(entry, 'array')
+      ? listWithoutName(data, part, schema)
+      : listOfEntries(first, second, entry);
   }
   if (!isRecord(properties)) return undefined;
   if (isRecord(first)) return 'remove the "- " before its keys';
@@ -96,6 +106,13 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
     return type === 'array' && data.every((one) => words.includes(one));
   });
   return key && `write { ${key}: ${flow(data)} }`;
+}
+
+/** A list where a block of named lists is wanted: the name of the example stands for its own. */
+function listWithoutName(data: readonly unknown[], part: Part, schema: unknown): string {
+  const example = exampleOf(part, schema);
+  const [name = 'NAME'] = Object.keys(isRecord(example) ? example : {});
+  return `it takes ${String(part['patternErrorMessage'])}: write { ${name}: ${flow(data)} }`;
 }
 
 /** Keys under which other programs write the name of an entry. */

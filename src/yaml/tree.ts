@@ -1,6 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, visit } from 'yaml';
-import type { Alias, Document, Node, YAMLMap } from 'yaml';
+import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
+import { meantNumber } from './meant-values.js';
 import type { ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
 
@@ -11,6 +12,8 @@ interface Entry {
   name: string;
   key: number;
   value: unknown;
+  /** The whole number, where a comma has cut the value. */
+  whole?: string;
 }
 
 /**
@@ -108,8 +111,10 @@ export class Tree {
 
   #map(map: YAMLMap, pointer: string): Record<string, unknown> {
     const read: Record<string, unknown> = {};
-    for (const { name, key, value } of this.#entries(map)) {
-      read[name] = this.#value(value, `${pointer}${join(name)}`, key);
+    for (const { name, key, value, whole } of this.#entries(map)) {
+      const place = `${pointer}${join(name)}`;
+      read[name] = this.#value(value, place, key);
+      if (whole !== undefined) this.#tellCut(place, whole);
     }
     return read;
   }
@@ -121,13 +126,19 @@ export class Tree {
     const start = offsetOf(map, 0);
     const end = this.#untilNext(map);
     if (end !== undefined) this.#tellTooDeep(offsetOf(map.items[end]?.key, start));
-    for (const pair of map.items.slice(0, end)) {
+    const items = map.items.slice(0, end);
+    const cut = new Set<Pair>();
+    for (const [at, pair] of items.entries()) {
+      if (cut.has(pair)) continue;
       const key = offsetOf(pair.key, start);
       const name = this.#name(pair.key, key);
       if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
         merged.push(...this.#merged(pair.value, key));
       } else if (name !== undefined) {
-        this.#add(own, { name, key, value: pair.value });
+        const rests = map.flow === true ? restsOf(items, at) : [];
+        for (const rest of rests) cut.add(rest);
+        const whole = [pair.value, ...rests.map((rest) => rest.key)].map(textOf).join(',');
+        this.#add(own, { name, key, value: pair.value, ...(rests.length > 0 && { whole }) });
       }
     }
     for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
@@ -158,6 +169,18 @@ export class Tree {
     const message = `the key ${quote(entry.name)} stands twice in this block`;
     const hint = `the first is on line ${line}: remove one, or merge the two`;
     this.#faultAt(entry.key, 'duplicate_key', message, hint);
+  }
+
+  #tellCut(pointer: string, whole: string): void {
+    // `1,500` is 1500, and `1,5s` a duration with a fraction.
+    const number = /[a-z]/i.test(whole) ? undefined : meantNumber(whole, false);
+    const meant = number ?? whole.replace(',', '.');
+    this.#source.fault(pointer, {
+      code: 'cut_number',
+      message: `${quote(whole)} is cut at its comma: between { and } a comma ends the value`,
+      hint: `write ${meant}`,
+    });
+    this.#source.spoiled.add(pointer);
   }
 
   #tellTooDeep(offset: number): void {
@@ -231,4 +254,28 @@ export class Tree {
 function offsetOf(node: unknown, otherwise: number): number {
   if (isScalar(node) && node.source === '' && node.type === 'PLAIN') return otherwise;
   return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
+}
+
+/**
+ * The keys that commas have cut from the number of an entry: `{ total: 1,5s }` has the entry `1`
+ * and the key `5s` right behind the comma.
+ */
+function restsOf(items: readonly Pair[], at: number): Pair[] {
+  const value = items[at]?.value;
+  if (!isScalar(value) || !/^\d+$/.test(textOf(value))) return [];
+  const rests: Pair[] = [];
+  let end = value.range?.[1] ?? NaN;
+  for (const pair of items.slice(at + 1)) {
+    const { key, value: inner } = pair;
+    const isAlone = !isNode(inner) || (isScalar(inner) && textOf(inner) === '');
+    const isRest = isScalar(key) && /^\d[\w.]*$/.test(textOf(key)) && isAlone;
+    if (!isRest || key.range?.[0] !== end + 1) break;
+    rests.push(pair);
+    end = key.range[1];
+  }
+  return rests;
+}
+
+function textOf(node: unknown): string {
+  return isScalar(node) ? (node.source ?? '') : '';
 }

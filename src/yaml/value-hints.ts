@@ -79,6 +79,25 @@ export function missingHint(source: Source, at: string, key: string, schema: unk
   return example === undefined ? `add ${key}` : `add it, such as ${key}: ${flow(example)}`;
 }
 
+/**
+ * An upstream written as `- NAME: { model: ID }`, with its name where it belongs; undefined unless
+ * `key` is the name of a provider and the entry names none.
+ */
+export function namedUpstream(
+  { data, parentSchema, instancePath }: ErrorObject,
+  key: string,
+  source: Source,
+) {
+  const isUpstream = parentSchema?.['title'] === 'UpstreamEntry';
+  const isNamed = !isRecord(data) || Object.hasOwn(data, 'provider');
+  if (!isUpstream || isNamed || source.keys('/providers')?.includes(key) !== true) return undefined;
+  const inner = data[key];
+  const model = typeof inner === 'string' ? { model: inner } : {};
+  const entry = flow({ provider: key, ...(isRecord(inner) ? inner : model) });
+  const isShort = entry.length <= 80 && !source.hidesWithin(instancePath);
+  return isShort ? entry : `{ ${flow('provider')}: ${flow(key)}, model: ID }`;
+}
+
 /** Whether an item of a list has none of the keys of the item before: a dash too many made it. */
 function isStray(source: Source, at: string): boolean {
   const [, list, index] = /^(.*)\/([1-9]\d*)$/.exec(at) ?? [];
