@@ -22,6 +22,6 @@ export function foreignPriceHint(key: string): string | undefined {
   if (kind === undefined || !has('cost', 'price', 'per')) return undefined;
   const ours = has('audio') ? `audio_${kind}` : kind;
   if (has(...MILLION)) return `did you mean "${ours}"?`;
-  if (has(...THOUSAND)) return `${ours} says it: multiply by 1000`;
-  return has('token', 'tokens') ? `${ours} says it: multiply by 1000000` : undefined;
+  if (has(...THOUSAND)) return `use ${ours} instead: multiply by 1000`;
+  return has('token', 'tokens') ? `use ${ours} instead: multiply by 1000000` : undefined;
 }
