@@ -46,10 +46,10 @@ export function readAddress(
     ]),
   );
   const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
-  for (const name of missing) tellMissing(source, pointer, name, manifest);
+  for (const name of missing) reportMissing(source, pointer, name, manifest);
   for (const name of PARTS) {
-    tellUnused(source, pointer, name, manifest);
-    tellWhole(source, pointer, name, manifest);
+    reportUnused(source, pointer, name, manifest);
+    reportWhole(source, pointer, name, manifest);
   }
   return { base_url, wire };
 }
@@ -82,7 +82,12 @@ function readBaseUrl(
   return '';
 }
 
-function tellMissing(source: Source, pointer: string, name: Part, { source: own }: Manifest): void {
+function reportMissing(
+  source: Source,
+  pointer: string,
+  name: Part,
+  { source: own }: Manifest,
+): void {
   if (source.marks.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
   const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
   const where = `the manifest ${manifestName(own)} has a place for it in its address`;
@@ -90,7 +95,7 @@ function tellMissing(source: Source, pointer: string, name: Part, { source: own 
   source.fault(pointer, { code: 'missing_key', message, hint, at: 'key' });
 }
 
-function tellUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
+function reportUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
   const place = `${pointer}${join(name)}`;
   if (!source.marks.has(place) || isUsed(name, manifest)) return;
   const own = manifestName(manifest.source);
@@ -100,7 +105,7 @@ function tellUnused(source: Source, pointer: string, name: Part, manifest: Manif
 }
 
 /** A part of an address with what stands behind it in the manifest would give that twice. */
-function tellWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
+function reportWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
   const place = `${pointer}${join(name)}`;
   const text = source.hides(place) ? '' : (source.text(place) ?? '');
   const [, behind] = new RegExp(`\\{${name}\\}(\\.[\\w.-]+)`).exec(data.base_url ?? '') ?? [];

@@ -38,7 +38,7 @@ function checkHost(source: Source, place: string, url: string, usual: unknown): 
   if (own === undefined || hostname === own) return false;
   if (/^(?:platform|console|www|chat|dashboard|app|docs|studio)\./.test(hostname)) {
     const [site, api] = [hostname, own].map((host) => host.split('.').slice(-2).join('.'));
-    if (site === api) tellPage(source, place, hostname, String(usual));
+    if (site === api) reportPage(source, place, hostname, String(usual));
     return site === api;
   }
   if (lastLabel(own) !== lastLabel(hostname)) return false;
@@ -53,7 +53,7 @@ function checkHost(source: Source, place: string, url: string, usual: unknown): 
   return true;
 }
 
-function tellPage(source: Source, place: string, hostname: string, usual: string): void {
+function reportPage(source: Source, place: string, hostname: string, usual: string): void {
   const message = `base_url: at ${quote(hostname)} people see pages, and no API answers`;
   const hint = `write ${usual}, or leave base_url out`;
   source.fault(place, { code: 'base_url_host', message, hint, severity: 'warning' });

@@ -32,11 +32,11 @@ function checkUnexpanded(source: Source, pointer: string, text: string): boolean
   if (!FOREIGN_START.test(text) || pointer.includes('/set/')) return false;
   const name = FOREIGN_VARIABLES.map((form) => form.exec(text)?.[1]).find(Boolean);
   if (name === undefined) return false;
-  tellUnexpanded(source, pointer, name);
+  reportUnexpanded(source, pointer, name);
   return true;
 }
 
-function tellUnexpanded(source: Source, pointer: string, name: string): void {
+function reportUnexpanded(source: Source, pointer: string, name: string): void {
   const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
   const variable = name.includes('-') ? name.toUpperCase().replaceAll('-', '_') : name;
   source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${variable}}"` });
@@ -76,10 +76,10 @@ function checkSecret(source: Source, pointer: string, text: string): void {
     const write = `write "\${${variableOf(pointer)}}"`;
     const hint = `${write}, and set that environment variable to the real one`;
     source.fault(pointer, { code: 'placeholder', message, hint });
-  } else if (VARIABLE_NAME.test(text)) tellUnexpanded(source, pointer, text);
+  } else if (VARIABLE_NAME.test(text)) reportUnexpanded(source, pointer, text);
   else if (KEY_FORM.test(text) || (isLong(text) && SECRET_FORM.test(text))) {
     const variable = variableOf(pointer);
-    tellClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
+    reportClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
   }
 }
 
@@ -121,10 +121,10 @@ function checkDefault(source: Source, pointer: string, { written = '' }: Mark): 
   if (!isSecret(pointer)) return;
   const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
   if (!KEY_FORM.test(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
-  tellClear(source, pointer, `write "\${${name}}", without the default`);
+  reportClear(source, pointer, `write "\${${name}}", without the default`);
 }
 
-function tellClear(source: Source, pointer: string, way: string): void {
+function reportClear(source: Source, pointer: string, way: string): void {
   const key = segments(pointer).at(-1) ?? '';
   const message = `${key} stands in clear text in this file, where whoever reads the file has it`;
   const hint = `${way}, or ${'${file:PATH}'}`;

@@ -81,16 +81,16 @@ function checkShipped(source: Source, name: string, shipped: readonly EndpointEn
 /** All endpoints have neither one address nor one list of stages, and cannot be off. */
 function checkEvery(source: Source, entry: Block | undefined): void {
   const pointer = `/endpoints${join(EVERY)}`;
-  const tell = (place: string, at: 'key' | 'value'): void =>
+  const addFault = (place: string, at: 'key' | 'value'): void =>
     source.fault(place, {
       code: 'bad_endpoint',
       message: '"*" stands for every endpoint: it can only add stages',
       hint: 'write before: { STAGE: [...] } or after: { STAGE: [...] }',
       at,
     });
-  if (typeof entry === 'string') tell(pointer, 'value');
+  if (typeof entry === 'string') addFault(pointer, 'value');
   for (const key of ['at', 'stages']) {
-    if (source.marks.has(`${pointer}/${key}`)) tell(`${pointer}/${key}`, 'key');
+    if (source.marks.has(`${pointer}/${key}`)) addFault(`${pointer}/${key}`, 'key');
   }
 }
 

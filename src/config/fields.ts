@@ -164,18 +164,18 @@ function checkRenames(
   for (const [from, to] of Object.entries(rename)) {
     if (to === undefined) continue;
     const place = `${pointer}/rename${join(from)}`;
-    const tell = (message: string, at: 'key' | 'value') =>
+    const addFault = (message: string, at: 'key' | 'value') =>
       source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at });
     const other = taken.get(to);
     const word = source.word(place);
-    if (from === to) tell(`${quote(from)} is renamed to itself`, 'value');
-    else if (drop.includes(from)) tell(`${quote(from)} is dropped before it is renamed`, 'key');
-    else if (drop.includes(to)) tell(`${word} is also in drop`, 'value');
-    else if (other) tell(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
+    if (from === to) addFault(`${quote(from)} is renamed to itself`, 'value');
+    else if (drop.includes(from)) addFault(`${quote(from)} is dropped before it is renamed`, 'key');
+    else if (drop.includes(to)) addFault(`${word} is also in drop`, 'value');
+    else if (other) addFault(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
     else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
-      tell(`${word} is for the gateway to decide`, 'value');
+      addFault(`${word} is for the gateway to decide`, 'value');
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
-      tell(`a call cannot do without ${quote(from)}`, 'key');
+      addFault(`a call cannot do without ${quote(from)}`, 'key');
     }
     taken.set(to, from);
   }

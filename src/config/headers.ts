@@ -60,7 +60,7 @@ function credentials(
   const isSigned = auth?.signs === true || source.marks.has(`${pointer}/service_account`);
   if (!auth) {
     const silent = manifest.source.marks.has('/auth') && manifest.data.auth === undefined;
-    if (given && !silent) tellUnused(source, place, manifest);
+    if (given && !silent) reportUnused(source, place, manifest);
     return {};
   }
   if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
@@ -110,7 +110,7 @@ function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
   return { ...BEARER, required: auth === 'bearer', signs: false };
 }
 
-function tellUnused(source: Source, place: string, manifest: Manifest): void {
+function reportUnused(source: Source, place: string, manifest: Manifest): void {
   const own = manifestName(manifest.source);
   const message = `api_key is not used: the manifest ${own} asks for none`;
   const hint = 'remove it';

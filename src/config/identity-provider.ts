@@ -51,8 +51,8 @@ function readOpenId(
   checkSecret(source, place, issuer, client);
   // Without the scope `openid` the provider sends no ID token.
   const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
-  const asked = [...new Set(['openid', ...scopes])];
-  return { ...client, kind: 'openid', issuer, trust_email, scopes: asked };
+  const requested = [...new Set(['openid', ...scopes])];
+  return { ...client, kind: 'openid', issuer, trust_email, scopes: requested };
 }
 
 function readGithub(
@@ -89,16 +89,16 @@ function require(source: Source, place: string, key: Key): void {
   if (source.marks.has(`${place}/${key}`) || source.misspells(place, key)) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
   const isGithub = key === 'issuer' && place.endsWith('/github');
-  const hint = isGithub ? 'add kind: github' : `add ${SUCH[key] ?? key}`;
+  const hint = isGithub ? 'add kind: github' : `add ${EXAMPLES[key] ?? key}`;
   source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
 }
 
-const SUCH: Partial<Record<Key, string>> = {
+const EXAMPLES: Partial<Record<Key, string>> = {
   issuer: 'it, such as issuer: https://accounts.google.com',
   client_secret: 'client_secret: "${GITHUB_CLIENT_SECRET}"',
 };
 
-/** Paths of an issuer that are not its address: what is found from it, and asked of it. */
+/** Paths of an issuer that are not its address: what is found from it, and requested of it. */
 const ISSUER_PATH =
   /\/(?:\.well-known\/[\w-]+|(?:oauth2?\/|protocol\/[\w-]+\/)?(?:authorize|auth|token|certs))$/;
 

@@ -3,20 +3,20 @@ import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { isRecord } from '../lib/is-record.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
-import type { Surroundings } from '../yaml/expand.js';
+import type { ExpansionContext } from '../yaml/expand.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { isExtension, pointer as join, quote, type Source } from '../yaml/source.js';
-import { MOST_VALUES } from '../yaml/tree.js';
+import { MAX_VALUES } from '../yaml/tree.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { readShippedSchema } from '../lib/schemas.js';
 
 /** The blocks that an included file may have. The settings of the process stay in one place. */
 const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
 
-export const MOST_FILES = 500;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+export const MAX_FILES = 500;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Few enough that their texts fit into memory, whatever their size. */
 const READ_AT_ONCE = 16;
 
@@ -26,29 +26,29 @@ const READ_AT_ONCE = 16;
  */
 export async function includeFiles(
   source: Source,
-  surroundings: Surroundings,
+  context: ExpansionContext,
 ): Promise<ReadonlyMap<string, number>> {
   const patterns = isRecord(source.value) ? source.value['include'] : undefined;
   if (!Array.isArray(patterns)) return new Map();
   const files = await filesOf(source, patterns);
-  const budget = { left: MOST_VALUES };
+  const budget = { left: MAX_VALUES };
   const times = new Map<string, number>();
   let characters = 0;
   for await (const { file, pointer, read, error } of readAhead([...files])) {
-    if (!read) tellUnreadable(source, pointer, unreadable(file, error));
+    if (!read) reportUnreadable(source, pointer, unreadable(file, error));
     characters += read?.text.length ?? 0;
-    if (characters > MOST_CHARACTERS) {
+    if (characters > MAX_CHARACTERS) {
       const message = 'the included files are larger than 16 MB together';
       source.fault(pointer, { code: 'too_large', message });
       source.complete = false;
       break;
     }
-    const part = read && parse(file, read.text, source.report, { ...surroundings, budget });
+    const part = read && parse(file, read.text, source.report, { ...context, budget });
     if (!part?.readable) source.complete = false;
     else merge(source, part);
     if (read) times.set(file, read.modified_s);
   }
-  if (!source.complete) standIn(source);
+  if (!source.complete) addEmptyBlocks(source);
   return times;
 }
 
@@ -101,11 +101,11 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
     const found = await includedBy(source.file, pattern);
     if (found.length === 0) {
       source.complete = false;
-      await tellNone(source, pointer, pattern);
+      await reportNone(source, pointer, pattern);
     }
     for (const file of found) if (!files.has(file)) files.set(file, pointer);
-    if (files.size > MOST_FILES) {
-      const message = `the patterns up to ${source.word(pointer)} match over ${MOST_FILES} files`;
+    if (files.size > MAX_FILES) {
+      const message = `the patterns up to ${source.word(pointer)} match over ${MAX_FILES} files`;
       source.fault(pointer, { code: 'too_large', message });
       return new Map();
     }
@@ -137,7 +137,7 @@ function patternHint(pattern: string): string {
   return isFixed ? `did you mean "${whole}"? ${RELATIVE}` : RELATIVE;
 }
 
-async function tellNone(source: Source, pointer: string, pattern: string): Promise<void> {
+async function reportNone(source: Source, pointer: string, pattern: string): Promise<void> {
   const near = await nearPattern(dirname(source.file), pattern);
   const message = `include: no file matches ${source.word(pointer)}`;
   const hint = near
@@ -190,7 +190,7 @@ async function readPart(file: string, pointer: string): Promise<Part> {
   }
 }
 
-function tellUnreadable(source: Source, pointer: string, { message }: Error): void {
+function reportUnreadable(source: Source, pointer: string, { message }: Error): void {
   source.fault(pointer, { code: 'unreadable_file', message: `include: ${message}` });
 }
 
@@ -205,8 +205,8 @@ function merge(source: Source, part: Source): void {
   const added = new Set<string>();
   for (const [name, block] of Object.entries(part.value)) {
     if (isExtension(join(name))) continue;
-    if (!BLOCKS.includes(name)) tellOther(part, name);
-    else if (!isRecord(block)) tellNoBlock(part, name, block);
+    if (!BLOCKS.includes(name)) reportOther(part, name);
+    else if (!isRecord(block)) reportNoBlock(part, name, block);
     else for (const key of mergeBlock(source, part, name, block)) added.add(key);
   }
   // The marks of an entry's values follow its own.
@@ -250,7 +250,7 @@ function mergeBlock(source: Source, part: Source, name: string, block: object): 
   return added;
 }
 
-function tellNoBlock(part: Source, name: string, block: unknown): void {
+function reportNoBlock(part: Source, name: string, block: unknown): void {
   const is_empty = block === null;
   part.fault(join(name), {
     code: is_empty ? 'empty' : 'wrong_type',
@@ -259,7 +259,7 @@ function tellNoBlock(part: Source, name: string, block: unknown): void {
   });
 }
 
-function tellOther(part: Source, name: string): void {
+function reportOther(part: Source, name: string): void {
   if (name === 'include') {
     const message = 'an included file cannot include others';
     const hint = 'name them under include in the main file';
@@ -286,7 +286,7 @@ function blockHint(part: Source, name: string): string {
 }
 
 /** Empty blocks for those that may stand in a file that could not be read: one fault is enough. */
-function standIn(source: Source): void {
+function addEmptyBlocks(source: Source): void {
   if (!isRecord(source.value)) return;
   for (const name of BLOCKS.slice(0, 3)) source.value[name] ??= {};
 }

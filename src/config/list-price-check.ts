@@ -144,7 +144,7 @@ const DEAREST_UNIT_NANO: Readonly<Record<string, bigint>> = {
 
 /** Warns of a price for a million tokens that looks like that of one, or of a thousand times it. */
 function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): void {
-  const tell = (like: string, hint: string): void =>
+  const addFault = (like: string, hint: string): void =>
     source.fault(place, {
       code: 'price_magnitude',
       message: `${unit}: ${source.word(place)} ${like}`,
@@ -156,21 +156,24 @@ function checkMagnitude(source: Source, place: string, unit: string, nano: bigin
     const dollars = formatDollars(nano / 100n);
     if (unit === 'per_audio_minute' && nano <= 5n * NANO) {
       const minute = formatDollars(nano / 60n);
-      tell('dollars look like the price of an hour', `if they are, write ${minute}; else leave it`);
-    } else tell('dollars look like cents', `if they are, write ${dollars}; else leave it`);
+      addFault(
+        'dollars look like the price of an hour',
+        `if they are, write ${minute}; else leave it`,
+      );
+    } else addFault('dollars look like cents', `if they are, write ${dollars}; else leave it`);
   }
   if (unit === 'per_million_characters' && nano > 0n && nano < NANO / 10n) {
     const million = formatDollars(nano * 1_000n);
-    tell('looks like the price of a thousand characters', `if it is, write ${million}`);
+    addFault('looks like the price of a thousand characters', `if it is, write ${million}`);
   }
   if (!unit.endsWith('_per_million') || nano === 0n) return;
   if (nano < CHEAPEST_NANO) {
     const [one, thousand] = [nano * 1_000_000n, nano * 1_000n].map(formatDollars);
     const hint = `if it is that of one token write ${one}, if of a thousand ${thousand}`;
-    tell('for a million tokens looks like the price of one', hint);
+    addFault('for a million tokens looks like the price of one', hint);
   } else if (nano > DEAREST_NANO) {
     const like = 'for a million tokens looks like a thousand times what is meant';
-    tell(like, 'prices are in dollars for a million tokens');
+    addFault(like, 'prices are in dollars for a million tokens');
   }
 }
 

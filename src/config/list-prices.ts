@@ -15,7 +15,7 @@ import { readPrice } from './prices.js';
 /** The file in `providers/` that is no manifest. */
 export const PRICES_NAME = 'prices';
 
-const SUCH = 'such as { input_per_million: 0.15, output_per_million: 0.60 }';
+const EXAMPLE_PRICE = 'such as { input_per_million: 0.15, output_per_million: 0.60 }';
 
 /** The list price of one model. */
 export interface ListPrice {
@@ -56,9 +56,9 @@ export class ListPrices {
     const known = this.#of(provider.manifest);
     if (known) {
       const near = nameHint(model, Object.keys(known.models ?? {}));
-      return near.startsWith('did') ? near : `write the prices, ${SUCH}; ${near}`;
+      return near.startsWith('did') ? near : `write the prices, ${EXAMPLE_PRICE}; ${near}`;
     }
-    return `write the prices, ${SUCH}: the list has those of ${this.manifests.join(', ')}`;
+    return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${this.manifests.join(', ')}`;
   }
 
   /** The IDs of the models of a manifest that have a list price. */

@@ -18,7 +18,7 @@ import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/mo
 type Entry = PartialLoad<ModelEntry>;
 type DefaultCreated = (pointer: string) => number;
 
-const SUCH_A_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
+const EXAMPLE_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
@@ -97,7 +97,7 @@ function readModelPrice(
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
   if (!source.marks.has(`${pointer}/price`) && !tellsPrice(source, pointer)) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
-    const hint = `write price: list, price: free, or ${SUCH_A_PRICE}`;
+    const hint = `write price: list, price: free, or ${EXAMPLE_PRICE}`;
     source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });
   }
   return FREE;
@@ -138,9 +138,9 @@ function checkPrices(
 
 function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {
   const { max_tokens, context, image_tokens, default_max_tokens: own } = limits;
-  const most = max_tokens ?? context ?? Infinity;
+  const upper = max_tokens ?? context ?? Infinity;
   const shared = known.default_max_tokens;
-  const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, most));
+  const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, upper));
   const video = readVideoLimits(limits);
   const { images, image_pixels, audio_seconds } = limits;
   return {

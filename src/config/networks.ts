@@ -11,7 +11,7 @@ export function readNetworks(
   return texts.flatMap((text, i) => {
     if (text === undefined) return [];
     if (parseNetwork(text)) {
-      tellEverybody(source, pointer, i, text);
+      reportEverybody(source, pointer, i, text);
       return [text];
     }
     const place = pointer + join(i);
@@ -25,7 +25,7 @@ export function readNetworks(
 }
 
 /** Warns of a network that holds all addresses: each client could then pass for another one. */
-function tellEverybody(source: Source, pointer: string, i: number, text: string): void {
+function reportEverybody(source: Source, pointer: string, i: number, text: string): void {
   if (!text.endsWith('/0')) return;
   const place = pointer + join(i);
   const message = `${label(pointer)}: ${source.word(place)} lets every client claim any address`;

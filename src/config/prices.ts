@@ -84,13 +84,13 @@ export function checkUnits(
   if (!given.every((key) => units.has(key))) return;
   for (const [unit, capability] of missingUnits(given, capabilities, modalities)) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
-    const hint = `add ${unit}, in dollars, such as ${unit}: ${SUCH[unit] ?? '0.60'}`;
+    const hint = `add ${unit}, in dollars, such as ${unit}: ${EXAMPLE_AMOUNTS[unit] ?? '0.60'}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
 
 /** Amounts that are usual for units, where 0.60 is not. */
-const SUCH: Readonly<Record<string, string>> = {
+const EXAMPLE_AMOUNTS: Readonly<Record<string, string>> = {
   input_per_million: '0.15',
   per_image: '0.04',
   per_video_second: '0.10',

@@ -71,7 +71,7 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
-  if (source.misspells(pointer, 'uses') || isTold(source, name)) return undefined;
+  if (source.misspells(pointer, 'uses') || isReported(source, name)) return undefined;
   if (!source.marks.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
@@ -82,7 +82,7 @@ const KINDS = ['type', 'kind', 'manifest', 'adapter', 'driver', 'provider', 'for
 /** Blocks that may have slipped in here, which is told already. */
 const BLOCKS = ['owners', 'models', 'endpoints'];
 
-function isTold(source: Source, name: string): boolean {
+function isReported(source: Source, name: string): boolean {
   const pointer = `/providers${join(name)}`;
   const keys = source.keys(pointer) ?? [];
   const isElsewhere = BLOCKS.includes(name) && !keys.includes('uses');

@@ -200,12 +200,12 @@ const ROOM_OF_BODY = 6;
 function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number): void {
   const place = ['in_flight_bytes', 'body'].find((key) => source.marks.has(`/limits/${key}`));
   if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
-  const least = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
-  const most = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
+  const min_mb = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
+  const max_kb = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
   source.fault(`/limits/${place}`, {
     code: 'unreached_limit',
-    message: `limits.in_flight_bytes leaves room for bodies of ${most}kb, fewer than limits.body`,
-    hint: `write in_flight_bytes: ${least}mb, or a smaller body`,
+    message: `limits.in_flight_bytes leaves room for bodies of ${max_kb}kb, fewer than limits.body`,
+    hint: `write in_flight_bytes: ${min_mb}mb, or a smaller body`,
     severity: 'warning',
   });
 }

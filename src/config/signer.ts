@@ -44,12 +44,12 @@ export function readSigner(
     }
     return undefined;
   }
-  tellMissing(source, pointer, entry);
+  reportMissing(source, pointer, entry);
   const credentials = readKeys(source, pointer, entry);
   return manifest.sign && { sign: manifest.sign, credentials };
 }
 
-function tellMissing(source: Source, pointer: string, entry: Entry): void {
+function reportMissing(source: Source, pointer: string, entry: Entry): void {
   const lacks = (key: string): boolean =>
     !source.marks.has(`${pointer}/${key}`) && !source.misspells(pointer, key, others(key));
   const missing = NEEDED.filter(lacks).map(quote);

@@ -54,10 +54,10 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
   const { protocol, hostname, port } = new URL(public_url);
   if (isLoopback(listen.host)) {
     const isOther = protocol === 'http:' && isLoopback(hostname) && Number(port) !== listen.port;
-    if (isOther && port !== '' && listen.port !== 0) tellPort(source, listen, public_url);
+    if (isOther && port !== '' && listen.port !== 0) reportPort(source, listen, public_url);
     return;
   }
-  const tell = (code: string, message: string): void =>
+  const addFault = (code: string, message: string): void =>
     source.fault(source.marks.has('/public_url') ? '/public_url' : '/listen', {
       code,
       message,
@@ -66,14 +66,14 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     });
   const given = source.word('/listen');
   if (isLoopback(hostname) || isAny(hostname)) {
-    tell('public_url_local', `listen: ${given} takes calls of others, who need a public_url`);
+    addFault('public_url_local', `listen: ${given} takes calls of others, who need a public_url`);
   } else if (protocol === 'http:') {
-    tell('no_tls', `listen: ${given} takes calls of others, and their keys travel without TLS`);
+    addFault('no_tls', `listen: ${given} takes calls of others, and their keys travel without TLS`);
   }
 }
 
 /** A public_url on this machine with the port of nothing that listens here. */
-function tellPort(source: Source, listen: ReadFile['listen'], public_url: string): void {
+function reportPort(source: Source, listen: ReadFile['listen'], public_url: string): void {
   if (!source.marks.has('/public_url') || source.hides('/public_url')) return;
   const url = new URL(public_url);
   url.port = String(listen.port);

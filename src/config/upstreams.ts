@@ -48,7 +48,7 @@ export function readUpstreams(
     const known_model = entry.model !== undefined || !source.marks.has(`${place}/model`);
     const target = JSON.stringify([entry.provider, entry.model ?? model.id]);
     const first = seen.get(target);
-    if (first !== undefined && known_model) tellUnreachable(source, place, first);
+    if (first !== undefined && known_model) reportUnreachable(source, place, first);
     if (first === undefined && known_model) seen.set(target, i);
     const read = findProvider(source, `${place}/provider`, entry.provider, known);
     return read ? [readUpstream(source, place, model, entry, read, known)] : [];
@@ -65,7 +65,7 @@ interface PricedModel {
   passthrough: readonly (string | undefined)[];
 }
 
-function tellUnreachable(source: Source, pointer: string, first: number): void {
+function reportUnreachable(source: Source, pointer: string, first: number): void {
   const provider = source.word(`${pointer}/provider`);
   const model = `${pointer}/model`;
   const what = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isAddress, clientSubnet, networksOf } from '../lib/cidr.js';
 
 /** A longer list of proxies is not genuine. */
-const MOST_HOPS = 32;
+const MAX_HOPS = 32;
 
 /**
  * Returns the address by which rate limits count a client; of IPv6 the /64. Behind trusted proxies
@@ -15,7 +15,7 @@ export function addressReader(
   return ({ socket, headers }) => {
     const direct = plain(socket.remoteAddress ?? '');
     if (trusted_proxies.length === 0 || !trusted.has(direct)) return clientSubnet(direct);
-    const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-MOST_HOPS);
+    const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-MAX_HOPS);
     let client = direct;
     for (const hop of hops.map(plain).reverse()) {
       // No trusted proxy writes a hop that is not an address.

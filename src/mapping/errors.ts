@@ -31,9 +31,9 @@ export function compileErrors(
   block: PartialLoad<ErrorsBlock> | undefined,
 ): ErrorReader | undefined {
   if (!block) return undefined;
-  const around = { source, place: TEMPLATE_SCOPES.error };
-  const message = compile(block.message, '/errors/message', around);
-  const code = compile(block.code, '/errors/code', around);
+  const context = { source, place: TEMPLATE_SCOPES.error };
+  const message = compile(block.message, '/errors/message', context);
+  const code = compile(block.code, '/errors/code', context);
   const words = FAULTS.flatMap((fault) =>
     (block[fault] ?? []).flatMap((word) => (word === undefined ? [] : { fault, word })),
   ).map(({ fault, word }) => ({ fault, word: word.toLowerCase() }));

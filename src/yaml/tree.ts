@@ -5,8 +5,8 @@ import { meantNumber } from './meant-values.js';
 import type { ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
 
-/** More values than any gateway needs, and few enough to stop a file whose aliases multiply. */
-export const MOST_VALUES = 200_000;
+/** More values than any gateway needs. A file whose aliases multiply is stopped at this number. */
+export const MAX_VALUES = 200_000;
 
 interface Entry {
   name: string;
@@ -24,7 +24,7 @@ export class Tree {
   readonly #source: Source;
   readonly #document: Document;
   readonly #expand: (text: string, pointer: string) => string;
-  /** The blocks being read, so that one that contains itself is found. */
+  /** The blocks that are being read. One of them within itself is a fault. */
   readonly #open = new Set<unknown>();
   #found = false;
   readonly #targets = new Map<Alias, Node>();
@@ -35,7 +35,7 @@ export class Tree {
     source: Source,
     document: Document,
     expand: (text: string, pointer: string) => string,
-    budget: ValueBudget = { left: MOST_VALUES },
+    budget: ValueBudget = { left: MAX_VALUES },
   ) {
     this.#source = source;
     this.#document = document;
@@ -114,7 +114,7 @@ export class Tree {
     for (const { name, key, value, whole } of this.#entries(map)) {
       const place = `${pointer}${join(name)}`;
       read[name] = this.#value(value, place, key);
-      if (whole !== undefined) this.#tellCut(place, whole);
+      if (whole !== undefined) this.#reportCut(place, whole);
     }
     return read;
   }
@@ -125,7 +125,7 @@ export class Tree {
     const merged: Entry[] = [];
     const start = offsetOf(map, 0);
     const end = this.#untilNext(map);
-    if (end !== undefined) this.#tellTooDeep(offsetOf(map.items[end]?.key, start));
+    if (end !== undefined) this.#reportTooDeep(offsetOf(map.items[end]?.key, start));
     const items = map.items.slice(0, end);
     const cut = new Set<Pair>();
     for (const [at, pair] of items.entries()) {
@@ -146,8 +146,8 @@ export class Tree {
   }
 
   /**
-   * The keys of a block up to one without a value that keys of the same names follow: that one
-   * begins the next block, and stands too deep. Undefined in any other block.
+   * The index of a key that begins the next block, but is indented into this one: it has no value,
+   * and keys that this block has already follow it. Undefined in any other block.
    */
   #untilNext(map: YAMLMap): number | undefined {
     const names = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
@@ -171,7 +171,7 @@ export class Tree {
     this.#faultAt(entry.key, 'duplicate_key', message, hint);
   }
 
-  #tellCut(pointer: string, whole: string): void {
+  #reportCut(pointer: string, whole: string): void {
     // `1,500` is 1500, and `1,5s` a duration with a fraction.
     const number = /[a-z]/i.test(whole) ? undefined : meantNumber(whole, false);
     const meant = number ?? whole.replace(',', '.');
@@ -183,9 +183,9 @@ export class Tree {
     this.#source.spoiled.add(pointer);
   }
 
-  #tellTooDeep(offset: number): void {
-    const message = 'this block stands within the one above: the keys below it stand there twice';
-    const hint = 'indent the line less, as the block above it, and its keys below it';
+  #reportTooDeep(offset: number): void {
+    const message = 'this block is indented into the block above, which has its keys already';
+    const hint = 'indent this line as far as the line that begins the block above';
     this.#faultAt(offset, 'misplaced_block', message, hint);
   }
 
@@ -209,9 +209,9 @@ export class Tree {
     const node = isAlias(key) ? this.#resolve(key) : key;
     const name = isScalar(node) ? (node.source ?? String(node.value)) : undefined;
     if (name !== undefined && name !== '__proto__') return name;
-    const what = name === undefined ? 'a list or block' : quote(name);
+    const shown = name === undefined ? 'a list or block' : quote(name);
     const hint = name === undefined ? 'put a text with braces or brackets in quotes' : 'rename it';
-    this.#faultAt(place, 'bad_key', `${what} cannot be a key`, hint);
+    this.#faultAt(place, 'bad_key', `${shown} cannot be a key`, hint);
     return undefined;
   }
 
@@ -240,7 +240,7 @@ export class Tree {
   #countable(place: number): boolean {
     this.#budget.left--;
     if (this.#budget.left === 0) {
-      this.#faultAt(place, 'too_large', `the file has more than ${MOST_VALUES} values`);
+      this.#faultAt(place, 'too_large', `the file has more than ${MAX_VALUES} values`);
     }
     return this.#budget.left > 0;
   }
