@@ -65,7 +65,7 @@ function onlyAdds(source: Source, name: string): boolean {
   return adds && !keys.includes('at') && !keys.includes('stages');
 }
 
-/** Refuses to take away, or to change, an endpoint that was never there. */
+/** Reports an entry that takes away, or changes, an endpoint that the gateway does not ship. */
 function checkShipped(source: Source, name: string, shipped: readonly EndpointEntry[]): void {
   const names = shipped.map((one) => one.name);
   if (names.includes(name)) return;
@@ -78,7 +78,7 @@ function checkShipped(source: Source, name: string, shipped: readonly EndpointEn
   });
 }
 
-/** All endpoints have neither one address nor one list of stages, and cannot be off. */
+/** Refuses an address, a list of stages and `off` for `*`, which is all endpoints. */
 function checkEvery(source: Source, entry: Block | undefined): void {
   const pointer = `/endpoints${join(EVERY)}`;
   const addFault = (place: string, at: 'key' | 'value'): void =>
@@ -122,8 +122,8 @@ function readAt(
   at: string,
 ): { method: string; path: string } | undefined {
   const [method = '', path = '', ...rest] = at.split(' ');
-  const sound = isPath(path) && rest.length === 0;
-  if (sound && METHODS.includes(method)) return { method, path };
+  const isValid = isPath(path) && rest.length === 0;
+  if (isValid && METHODS.includes(method)) return { method, path };
   const near = source.hides(pointer) ? undefined : nearestAt(at);
   const hint = near ? `did you mean ${quote(near)}?` : `such as "POST /v1/NAME/{id}"`;
   const message = `at: ${source.word(pointer)} is not a method and a path`;
@@ -133,11 +133,11 @@ function readAt(
 
 function isPath(path: string): boolean {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
-  // Other routers write a part that varies as `:id`.
+  // `:id` is the parameter of other routers; here it is `{id}`.
   return PATH.test(path) && !path.includes('/:') && new Set(names).size === names.length;
 }
 
-/** The method and path that were most likely meant: of a whole URL, or in other letters. */
+/** The method and path that a whole URL, or another spelling, most likely means. */
 function nearestAt(at: string): string | undefined {
   const words = at.trim().split(/[\s,]+/);
   const [first = '', second] = words;

@@ -6,7 +6,7 @@ import { variableOf } from './clear-text.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** Headers that belong to the connection or the body, and are the gateway's to write. */
+/** Headers of the connection or the body, which only the gateway writes. */
 const RESERVED = [
   'accept-encoding',
   'connection',
@@ -77,7 +77,7 @@ function credentials(
     source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', hint, severity });
     return {};
   }
-  // A variable in the form of another program is told as that.
+  // A variable in the form of another program has a fault of its own.
   if (/^\$?\{\{/.test(key)) return {};
   if (!/^[\x21-\x7e]+$/.test(key) || /^["'].*["']$/.test(key)) {
     source.fault(place, { code: 'bad_api_key', ...badKey(key) });

@@ -17,12 +17,13 @@ const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
 
 export const MAX_FILES = 500;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
-/** Few enough that their texts fit into memory, whatever their size. */
+/** The files that are read at the same time: few, so that their texts fit into memory. */
 const READ_AT_ONCE = 16;
 
 /**
  * Reads the files that `include` names and adds their entries to `source`, as if they stood in it.
- * Answers when each of them was last changed (Unix seconds), by its path. Faults go to the report.
+ * Returns the time of the last change of each file (Unix seconds), by its path. Faults go to the
+ * report.
  */
 export async function includeFiles(
   source: Source,
@@ -122,7 +123,7 @@ async function includedBy(main: string, pattern: string): Promise<string[]> {
 
 const RELATIVE = 'write a relative path such as models/*.yaml: only * stands for other text';
 
-/** The pattern that a text of another glob most likely means. */
+/** The pattern that a glob of another program most likely means. */
 function patternHint(pattern: string): string {
   const [, before, names, after] = /^([^{}]*)\{([^{}]+)\}([^{}]*)$/.exec(pattern) ?? [];
   if (names !== undefined) {
@@ -174,11 +175,11 @@ interface Part {
   error?: unknown;
 }
 
-/** The files with their texts, in their order. Some are read at once, which takes less time. */
+/** The files with their texts, in their order. Reads a batch at a time, which is faster. */
 async function* readAhead(files: readonly [file: string, pointer: string][]): AsyncGenerator<Part> {
   for (let at = 0; at < files.length; at += READ_AT_ONCE) {
-    const some = files.slice(at, at + READ_AT_ONCE);
-    yield* await Promise.all(some.map(([file, pointer]) => readPart(file, pointer)));
+    const batch = files.slice(at, at + READ_AT_ONCE);
+    yield* await Promise.all(batch.map(([file, pointer]) => readPart(file, pointer)));
   }
 }
 
@@ -223,17 +224,17 @@ function merge(source: Source, part: Source): void {
   }
 }
 
-/** Answers the pointers of the entries that it has added, and of the block where it was absent. */
+/** Returns the pointers of the added entries, and of the block if it was absent before. */
 function mergeBlock(source: Source, part: Source, name: string, block: object): string[] {
   const own = source.value as Record<string, unknown>;
   const added: string[] = [];
-  // An empty block is none where another file fills it.
+  // An empty block in the main file counts as absent.
   if (own[name] === undefined || own[name] === null) {
     own[name] = {};
     added.push(join(name));
   }
   const into = own[name];
-  // A list or a text in its place is told by the schema.
+  // The schema reports a list or a text in its place.
   if (!isRecord(into)) return [];
   for (const [key, entry] of Object.entries(block)) {
     const pointer = join(name, key);
@@ -278,14 +279,14 @@ function reportOther(part: Source, name: string): void {
   });
 }
 
-/** An entry that lost the name of its block, or a name that is none. */
+/** The hint for an unknown block: an entry whose block has no name, or a misspelt name. */
 function blockHint(part: Source, name: string): string {
   const keys = part.keys(join(name)) ?? [];
   const isModel = keys.includes('upstreams') || keys.includes('capabilities');
   return isModel ? 'put "models:" above it, and indent it' : nameHint(name, BLOCKS);
 }
 
-/** Empty blocks for those that may stand in a file that could not be read: one fault is enough. */
+/** Adds empty blocks, which an unreadable file may have: one fault for the file is enough. */
 function addEmptyBlocks(source: Source): void {
   if (!isRecord(source.value)) return;
   for (const name of BLOCKS.slice(0, 3)) source.value[name] ??= {};

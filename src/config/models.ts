@@ -95,7 +95,7 @@ function readModelPrice(
 ): Price | 'list' {
   if (price === 'list') return price;
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
-  if (!source.marks.has(`${pointer}/price`) && !tellsPrice(source, pointer)) {
+  if (!source.marks.has(`${pointer}/price`) && !hasForeignPrice(source, pointer)) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
     const hint = `write price: list, price: free, or ${EXAMPLE_PRICE}`;
     source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });
@@ -103,15 +103,15 @@ function readModelPrice(
   return FREE;
 }
 
-/** Whether a model has its price under other keys, each of which is told as unknown. */
-function tellsPrice(source: Source, pointer: string): boolean {
+/** Whether a model has its price under other keys, each of which gets a fault as unknown. */
+function hasForeignPrice(source: Source, pointer: string): boolean {
   const isPrice = /ratio|cost|_per_|^per_/i;
   const limits = source.keys(`${pointer}/limits`) ?? [];
   const keys = [...(source.keys(pointer) ?? []), ...limits];
   return source.misspells(pointer, 'price') || keys.some((key) => isPrice.test(key));
 }
 
-/** The units are checked against the capabilities only if all capabilities are known. */
+/** Checks the units of prices against the capabilities, if all capabilities are known. */
 function checkPrices(
   source: Source,
   pointer: string,

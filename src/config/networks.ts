@@ -33,7 +33,7 @@ function reportEverybody(source: Source, pointer: string, i: number, text: strin
   source.fault(place, { code: 'open_network', message, hint, severity: 'warning' });
 }
 
-/** A name, a mask in dots, or a length that is too great. */
+/** The network that a name, a mask in dots or a prefix that is too long most likely means. */
 function meantNetwork(text: string): string | undefined {
   if (text === 'localhost') return '127.0.0.1/32';
   const [, address = '', mask = ''] = /^([\d.]+)\/([\d.]+)$/.exec(text) ?? [];

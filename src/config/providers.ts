@@ -77,9 +77,9 @@ async function findManifest(
   return manifests.find(uses, `${pointer}/uses`, 'value');
 }
 
-/** Keys of other programs for `uses`, each of which is told with its place here. */
+/** Keys of other programs that mean `uses`. Each has a fault of its own. */
 const KINDS = ['type', 'kind', 'manifest', 'adapter', 'driver', 'provider', 'format', 'api_type'];
-/** Blocks that may have slipped in here, which is told already. */
+/** Blocks that may stand here by mistake, which the schema's errors report. */
 const BLOCKS = ['owners', 'models', 'endpoints'];
 
 function isReported(source: Source, name: string): boolean {
@@ -154,7 +154,7 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
   return timeouts;
 }
 
-/** A call that ends as a whole before one of its phases may never reaches that phase's time. */
+/** Warns of a phase whose timeout is longer than `total`, so that it is never reached. */
 function checkOrder(source: Source, pointer: string, timeouts: Timeouts): void {
   if (!source.marks.has(`${pointer}/total`)) return;
   for (const phase of ['connect', 'first_byte', 'idle'] as const) {

@@ -45,7 +45,7 @@ type Settings = Pick<
 
 const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
-/** Needs no timer, so it may be longer than a timer can run. */
+/** No timer measures this time, so it may be longer than a timer can run. */
 const REMEMBERED = { default: 24 * HOUR_MS, min: 1000, max: 720 * HOUR_MS };
 const LINGER = { default: 2_000, min: 0, max: 60_000 };
 const IDLE = { default: 30_000, min: 100, max: 10 * 60_000 };
@@ -196,7 +196,10 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
 /** An account has half of the memory, and each byte of a body counts three times in it. */
 const ROOM_OF_BODY = 6;
 
-/** A body for which an account never has the room is refused, whatever `body` allows. */
+/**
+ * Warns where `in_flight_bytes` leaves an account less room than a body of the size `body` takes:
+ * such a body would always be refused.
+ */
 function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number): void {
   const place = ['in_flight_bytes', 'body'].find((key) => source.marks.has(`/limits/${key}`));
   if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
@@ -221,7 +224,7 @@ function readRequests(
   };
 }
 
-/** What would tell customers of the operator's upstreams is told only where it is asked for. */
+/** Headers that show customers the operator's upstreams are off unless the file turns them on. */
 function readHeaders({
   upstream = false,
   cost = true,

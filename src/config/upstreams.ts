@@ -68,10 +68,10 @@ interface PricedModel {
 function reportUnreachable(source: Source, pointer: string, first: number): void {
   const provider = source.word(`${pointer}/provider`);
   const model = `${pointer}/model`;
-  const what = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;
+  const target = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;
   source.fault(pointer, {
     code: 'unreachable_fallback',
-    message: `${what} is tried already by upstreams[${first}], so this entry is never of use`,
+    message: `${target} is tried already by upstreams[${first}], so this entry is never used`,
     hint: 'remove it, or name another provider or model',
   });
 }
@@ -183,7 +183,7 @@ function checkName(
   });
 }
 
-/** Stands where a price is missing, which is a fault. */
+/** Replaces a missing price, which is a fault. */
 const NO_PRICE: Price = {
   free: false,
   input_nano_per_million: 0n,
