@@ -7,7 +7,7 @@ import { compilePath } from './path.js';
 import type { Place } from './template-scopes.js';
 import type { Template } from './scope.js';
 
-/** The surroundings of a template. */
+/** The place and the source of a template. */
 export interface CompileContext {
   source: Source;
   place: Place;
@@ -27,7 +27,7 @@ const WORDS = new Map(
 /**
  * Compiles the template at `pointer` into closures. The language is closed: paths, lists, blocks
  * and the operators of `OPERATORS`, whose loops run over their input only. Faults go to the report
- * of the source, and a faulty template is an absent value.
+ * of the source, and a faulty template gives an absent value.
  */
 export function compile(value: unknown, pointer: string, context: CompileContext): Template {
   const { source, depth = 0 } = context;
@@ -41,10 +41,10 @@ export function compile(value: unknown, pointer: string, context: CompileContext
   const keys = Object.keys(value);
   const operator = keys.find((key) => OPERATORS.has(key));
   if (operator !== undefined) return compileOperator(operator, value, pointer, deeper);
-  const stray = keys.find((key) => WORDS.has(key));
-  return stray === undefined
+  const word = keys.find((key) => WORDS.has(key));
+  return word === undefined
     ? compileBlock(value, pointer, deeper)
-    : compileStray(stray, keys, pointer, source);
+    : refuseLoneWord(word, keys, pointer, source);
 }
 
 function compileString(text: string, pointer: string, context: CompileContext): Template {
@@ -138,7 +138,8 @@ function partsOf(block: Record<string, unknown>, pointer: string, context: Compi
   };
 }
 
-function compileStray(word: string, keys: string[], pointer: string, source: Source): Template {
+/** Refuses a word such as `then` without its operator, which may be misspelt. */
+function refuseLoneWord(word: string, keys: string[], pointer: string, source: Source): Template {
   const owners = [...OPERATORS].filter(([, { may }]) => may.includes(word)).map(([name]) => name);
   const wrong = keys.find((key) => key !== word && nearestWord(key, owners) !== undefined);
   const hint =

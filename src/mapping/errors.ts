@@ -6,7 +6,7 @@ import { TEMPLATE_SCOPES } from './template-scopes.js';
 import { evaluate, type Template } from './scope.js';
 import type { Fault, ErrorReader, ErrorWords } from '../core/upstream-error.js';
 
-/** In this order, since one error may contain the words of several. */
+/** The first fault whose word an error contains counts. */
 const FAULTS = [
   'policy',
   'context',
@@ -19,12 +19,12 @@ const FAULTS = [
   'rejected',
 ] as const satisfies readonly Fault[];
 
-/** How many characters of the message, and of the code, are searched for a word. */
+/** Words are searched in this many characters of the message and of the code. */
 const MATCHED_CHARACTERS = 4_096;
 
 /**
- * Compiles `errors:` of a manifest: where an error has its message and its code, and the words that
- * tell its kind. Undefined if the manifest leaves that to the gateway.
+ * Compiles `errors:` of a manifest: the templates of an error's message and code, and the words by
+ * which it is classified. Undefined if the manifest has no such block.
  */
 export function compileErrors(
   source: Source,
