@@ -2,8 +2,8 @@ import { GatewayError } from '../core/errors.js';
 import type { RateLimiter } from '../lib/rate-limiter.js';
 
 /**
- * Counts one more request of an address. Throws `rate_limited` (429) if there are too many. `plural`
- * names the requests in the message, such as `sign-ins`.
+ * Counts one more request of an address. Throws `rate_limited` (429) if there are too many.
+ * `plural` names the requests in the message, such as `sign-ins`.
  */
 export function enforceRate(
   limiter: RateLimiter,
