@@ -27,8 +27,9 @@ type Block = PartialLoad<EndpointBlock>;
 
 /**
  * The endpoints of the file that could be read, and after them the shipped ones. An entry of the
- * file replaces the shipped endpoint of its name, and any at its address; `NAME: off` takes one
- * away, and an entry without an address adds stages to the one of its name, or as `*` to all.
+ * file replaces the shipped endpoint of its name, and any at its address. `NAME: off` removes a
+ * shipped endpoint. An entry without an address adds stages to the endpoint of its name, or as `*`
+ * to all endpoints.
  */
 export function readEndpoints(
   source: Source,

@@ -55,10 +55,10 @@ const COSTLY = [
   'width',
 ];
 
-/** Further spellings of fields that the hold rests on. */
+/** Other spellings of fields that the hold depends on. */
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
-/** All fields that the holds of some modalities rest on. */
+/** All fields that the holds of these modalities depend on. */
 const heldBy = oncePer((modalities: Modalities) => [
   ...[...modalities.values()].flatMap((modality) => modality.fields.held),
   ...HELD_ALIASES,
@@ -109,8 +109,8 @@ export function checkPassthrough(
 }
 
 /**
- * `set`, `drop` and `rename` must not contradict each other, nor change fields that the hold rests
- * on. `passthrough` are the fields that reach the upstream beside those of the contract.
+ * `set`, `drop` and `rename` must not contradict each other, nor change fields that the hold
+ * depends on. `passthrough` are the fields that reach the upstream beside those of the contract.
  */
 export function checkChanges(
   source: Source,
@@ -125,7 +125,7 @@ export function checkChanges(
   for (const field of Object.keys(changes.set)) {
     if (!held.includes(field)) continue;
     const place = `${pointer}/set${join(field)}`;
-    const message = `set: ${quote(field)} is for the gateway to decide`;
+    const message = `set: only the gateway sets ${quote(field)}`;
     source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
   }
   changes.drop.forEach((field, i) => {
@@ -173,7 +173,7 @@ function checkRenames(
     else if (drop.includes(to)) addFault(`${word} is also in drop`, 'value');
     else if (other) addFault(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
     else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
-      addFault(`${word} is for the gateway to decide`, 'value');
+      addFault(`only the gateway sets ${word}`, 'value');
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
       addFault(`a call cannot do without ${quote(from)}`, 'key');
     }

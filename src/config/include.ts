@@ -59,7 +59,7 @@ export interface Watched {
   folders: string[];
 }
 
-/** The files that these patterns of `include` in `main` match by now. */
+/** The files that these patterns of `include` in `main` match now. */
 export async function watchedBy(main: string, patterns: readonly string[]): Promise<Watched> {
   const folder = dirname(main);
   const found = await Promise.all(patterns.map((pattern) => findFiles(folder, pattern)));
@@ -85,7 +85,7 @@ export async function patternsIn(main: string): Promise<string[]> {
   return patterns.filter((one): one is string => typeof one === 'string' && isPattern(one));
 }
 
-/** The files of all patterns, each once, with the pattern that named it first. */
+/** The files of all patterns, each once, with the pointer of the first pattern that matches it. */
 async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [i, pattern] of patterns.entries()) {
@@ -114,7 +114,7 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
   return files;
 }
 
-/** Paths are written as that of the main file was, for readable faults. It includes not itself. */
+/** The files of a pattern, without the main file. Paths begin like that of the main file. */
 async function includedBy(main: string, pattern: string): Promise<string[]> {
   const folder = dirname(main);
   const { files } = await findFiles(folder, pattern);
@@ -147,7 +147,7 @@ async function reportNone(source: Source, pointer: string, pattern: string): Pro
   source.fault(pointer, { code: 'no_such_file', message, hint });
 }
 
-/** A pattern that matches something: the name of a file or folder may be misspelt, or its end. */
+/** A similar pattern that matches a file: one with another ending, or with a similar name. */
 async function nearPattern(folder: string, pattern: string): Promise<string | undefined> {
   const ending = /\.ya?ml$/.exec(pattern)?.[0];
   const other = ending && pattern.slice(0, -ending.length) + (ending === '.yml' ? '.yaml' : '.yml');
@@ -168,7 +168,7 @@ async function nearPattern(folder: string, pattern: string): Promise<string | un
 
 interface Part {
   file: string;
-  /** The pattern that named it. */
+  /** The pointer of the pattern that matches it. */
   pointer: string;
   /** Undefined where it could not be read. */
   read?: Awaited<ReturnType<typeof readRegular>>;

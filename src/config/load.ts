@@ -21,7 +21,7 @@ import { validate, type PartialLoad } from '../yaml/validate.js';
 import type { Model } from '../core/model.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
-/** The result of reading a file: all its faults, and the configuration if none is an error. */
+/** The faults of a file, and its configuration if none of them is an error. */
 export interface Loaded {
   faults: ConfigFault[];
   configuration: Configuration | undefined;

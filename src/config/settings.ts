@@ -107,7 +107,7 @@ function checkJournal(source: Source, written: string | undefined): void {
   source.fault('/journal', { code: 'wrong_value', message, hint: 'such as data/journal' });
 }
 
-/** The folder of the journal. It lies beside the SQLite file, since that disk is kept. */
+/** The folder of the journal. Its default is beside the SQLite file, on a disk that is kept. */
 export function journalFolder(directory: string, store: string, written?: string): string {
   const beside = store.startsWith('sqlite:')
     ? join(dirname(store.slice('sqlite:'.length)), 'journal')
@@ -124,14 +124,14 @@ export function readPublicUrl(
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
 
-/** Links between pages begin at the root, so a public URL with a path would break them. */
+/** Warns of a public URL with a path: links between pages begin at the root, so it breaks them. */
 function checkPath(source: Source, public_url: string): void {
   if (!URL.canParse(public_url) || new URL(public_url).pathname === '/') return;
   const word = source.word('/public_url');
   source.fault('/public_url', {
     code: 'dashboard_path',
     severity: 'warning',
-    message: `public_url: the dashboard cannot stand behind a path, as in ${word}`,
+    message: `public_url: the dashboard cannot be served below a path, as in ${word}`,
     hint: 'give it a host of its own, or write dashboard: false',
   });
 }
