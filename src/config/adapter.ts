@@ -85,7 +85,7 @@ export class Adapters {
     this.#names = { wire_flags: new Set(wire_flags), settings: new Set() };
   }
 
-  /** An export of an adapter; undefined, and a fault at `pointer`, where `isPart` refuses it. */
+  /** An export of an adapter. If `isPart` refuses it: undefined, and a fault at `pointer`. */
   async importPart<Part>(
     pointer: string,
     name: string | undefined,

@@ -8,7 +8,7 @@ import { checkBaseUrl } from './base-url.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 
-/** Keys of a provider entry whose values stand in its manifest as `{region}`. */
+/** Keys of a provider entry whose values replace places such as `{region}` in its manifest. */
 const PARTS = ['region', 'resource', 'project', 'api_version'] as const;
 type Part = (typeof PARTS)[number];
 
@@ -19,7 +19,7 @@ const EXAMPLES: Record<Part, string> = {
   api_version: '2024-10-21',
 };
 
-/** `{region}`, or `{region=us-east-1}` with what stands there where the entry has no such key. */
+/** `{region}`, or `{region=us-east-1}` with a default for entries without that key. */
 const PLACE = new RegExp(`\\{(${PARTS.join('|')})(?:=([A-Za-z0-9._-]+))?\\}`, 'gu');
 
 /**
@@ -46,10 +46,10 @@ export function readAddress(
     ]),
   );
   const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
-  for (const name of missing) tellMissing(source, pointer, name, manifest);
+  for (const name of missing) reportMissing(source, pointer, name, manifest);
   for (const name of PARTS) {
-    tellUnused(source, pointer, name, manifest);
-    tellWhole(source, pointer, name, manifest);
+    reportUnused(source, pointer, name, manifest);
+    reportWhole(source, pointer, name, manifest);
   }
   return { base_url, wire };
 }
@@ -82,7 +82,12 @@ function readBaseUrl(
   return '';
 }
 
-function tellMissing(source: Source, pointer: string, name: Part, { source: own }: Manifest): void {
+function reportMissing(
+  source: Source,
+  pointer: string,
+  name: Part,
+  { source: own }: Manifest,
+): void {
   if (source.marks.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
   const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
   const where = `the manifest ${manifestName(own)} has a place for it in its address`;
@@ -90,7 +95,7 @@ function tellMissing(source: Source, pointer: string, name: Part, { source: own 
   source.fault(pointer, { code: 'missing_key', message, hint, at: 'key' });
 }
 
-function tellUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
+function reportUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
   const place = `${pointer}${join(name)}`;
   if (!source.marks.has(place) || isUsed(name, manifest)) return;
   const own = manifestName(manifest.source);
@@ -99,8 +104,8 @@ function tellUnused(source: Source, pointer: string, name: Part, manifest: Manif
   source.fault(place, { code: 'unused_key', message, hint, at: 'key', severity: 'warning' });
 }
 
-/** A part of an address with what stands behind it in the manifest would give that twice. */
-function tellWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
+/** Reports a value that ends with the text behind its place, which the address would have twice. */
+function reportWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
   const place = `${pointer}${join(name)}`;
   const text = source.hides(place) ? '' : (source.text(place) ?? '');
   const [, behind] = new RegExp(`\\{${name}\\}(\\.[\\w.-]+)`).exec(data.base_url ?? '') ?? [];
@@ -110,7 +115,7 @@ function tellWhole(source: Source, pointer: string, name: Part, { data }: Manife
   source.fault(place, { code: 'wrong_value', message, hint });
 }
 
-/** Signatures have a region in them, whatever the address is. */
+/** Whether the address or a wire flag has a place for a part. A signature always has the region. */
 function isUsed(name: Part, { data, source: own }: Manifest): boolean {
   if (name === 'region' && own.marks.has('/auth/signer')) return true;
   const texts = [data.base_url, ...Object.values(data.wire ?? {})];
@@ -119,12 +124,12 @@ function isUsed(name: Part, { data, source: own }: Manifest): boolean {
   );
 }
 
-/** The name of a manifest as an entry says it under `uses`. */
+/** The name of a manifest as `uses` has it. */
 export function manifestName({ file }: Source): string {
   return quote(basename(file, '.yaml'));
 }
 
-/** The name of a provider entry as faults say it. */
+/** The name of a provider entry, for messages. */
 export function nameOf(pointer: string): string {
   return quote(segments(pointer).at(-1) ?? '');
 }

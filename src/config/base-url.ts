@@ -3,7 +3,7 @@ import { distance } from '../yaml/did-you-mean.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { Manifest } from './adapter.js';
 
-/** Finds addresses at which no call of the manifest can arrive, or that give keys away. */
+/** Reports addresses that no call of the manifest can reach, or that would disclose keys. */
 export function checkBaseUrl(
   source: Source,
   place: string,
@@ -31,14 +31,14 @@ export function checkBaseUrl(
   source.fault(place, { code: 'insecure_url', message, hint, severity: 'warning' });
 }
 
-/** Whether a host is misspelt, and its owner would get the keys, or is one of web pages. */
+/** Warns of a misspelt host, whose owner would get the keys, and of a host of web pages. */
 function checkHost(source: Source, place: string, url: string, usual: unknown): boolean {
   const [, own] = /^https?:\/\/([\w.-]+)/.exec(typeof usual === 'string' ? usual : '') ?? [];
   const { hostname } = new URL(url);
   if (own === undefined || hostname === own) return false;
   if (/^(?:platform|console|www|chat|dashboard|app|docs|studio)\./.test(hostname)) {
     const [site, api] = [hostname, own].map((host) => host.split('.').slice(-2).join('.'));
-    if (site === api) tellPage(source, place, hostname, String(usual));
+    if (site === api) reportPage(source, place, hostname, String(usual));
     return site === api;
   }
   if (lastLabel(own) !== lastLabel(hostname)) return false;
@@ -53,13 +53,13 @@ function checkHost(source: Source, place: string, url: string, usual: unknown): 
   return true;
 }
 
-function tellPage(source: Source, place: string, hostname: string, usual: string): void {
-  const message = `base_url: at ${quote(hostname)} people see pages, and no API answers`;
+function reportPage(source: Source, place: string, hostname: string, usual: string): void {
+  const message = `base_url: ${quote(hostname)} has web pages for people, and no API`;
   const hint = `write ${usual}, or leave base_url out`;
   source.fault(place, { code: 'base_url_host', message, hint, severity: 'warning' });
 }
 
-/** Hosts that are shorter are alike by chance. */
+/** Shorter hosts may be alike by chance. */
 const LONG_HOST = 12;
 
 function lastLabel(host: string): string {

@@ -39,7 +39,7 @@ const byCapability = oncePer(
     ),
 );
 
-/** Whether a manifest serves a modality. Many models ask that of the same few. */
+/** Whether a manifest serves a modality, computed once: many models share few manifests. */
 const isServed = oncePer(({ source }: Manifest) =>
   oncePer(({ manifest }: Modality) =>
     manifest.served_by.some((list) =>
@@ -55,11 +55,11 @@ function checkServed(
   modality: Modality,
   { read: { manifest, provider } }: ReadUpstream,
 ): void {
-  // A manifest with faults in its operations does not show what the provider can do.
+  // A manifest with faults in its operations does not show which operations the provider has.
   if (!manifest.data.operations || isServed(manifest)(modality)) return;
   const served = Object.keys(manifest.data.operations).join(', ');
-  const who = `the provider ${quote(provider.name)}`;
-  const message = `${who} cannot serve the capability ${quote(capability)}`;
+  const name = quote(provider.name);
+  const message = `the provider ${name} cannot serve the capability ${quote(capability)}`;
   const hint = `remove it, or name another provider: its manifest has ${served}`;
   source.fault(place, { code: 'unsupported_capability', message, hint });
 }

@@ -1,6 +1,6 @@
 import { isExtension, segments, type Mark, type Source } from '../yaml/source.js';
 
-/** Finds variables in the form of other programs, secrets in the file, and stand-ins for them. */
+/** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
 export function checkTexts(source: Source): void {
   for (const [pointer, mark] of source.marks) {
     if (mark.text === undefined || isExtension(pointer)) continue;
@@ -9,7 +9,7 @@ export function checkTexts(source: Source): void {
   }
 }
 
-/** How each of these forms begins. Most texts begin otherwise, and are asked no further. */
+/** The beginnings of these forms. Other texts, which are most, need no further test. */
 const FOREIGN_START = /^(?:[$%{]|env[:./]|ENV\[|os\.|process\.|vault:)/;
 
 const NAME = '([A-Za-z_][A-Za-z0-9_]{0,99})';
@@ -27,16 +27,16 @@ const FOREIGN_VARIABLES = [
   `^\\{?vault://env/([\\w-]{1,100})\\}?$`,
 ].map((form) => new RegExp(form));
 
-/** Whether the text is a variable that nothing replaces, which is a fault. */
+/** Reports a variable that nothing replaces. Returns whether the text is one. */
 function checkUnexpanded(source: Source, pointer: string, text: string): boolean {
   if (!FOREIGN_START.test(text) || pointer.includes('/set/')) return false;
   const name = FOREIGN_VARIABLES.map((form) => form.exec(text)?.[1]).find(Boolean);
   if (name === undefined) return false;
-  tellUnexpanded(source, pointer, name);
+  reportUnexpanded(source, pointer, name);
   return true;
 }
 
-function tellUnexpanded(source: Source, pointer: string, name: string): void {
+function reportUnexpanded(source: Source, pointer: string, name: string): void {
   const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
   const variable = name.includes('-') ? name.toUpperCase().replaceAll('-', '_') : name;
   source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${variable}}"` });
@@ -51,14 +51,14 @@ const SECRETS: ReadonlySet<string> = new Set([
 ]);
 /** Headers of a provider in which keys travel. */
 const SECRET_HEADER = /authorization|api-?key|token|secret/i;
-/** A text that is shorter is no secret that a provider gives. */
+/** Secrets of providers have at least this length. */
 const SECRET_CHARACTERS = 20;
 const SECRET_FORM = /^(?:(?:Bearer|Basic|Key|Token) )?[\w.+/=-]+$/;
-/** How providers begin their keys, which are not always long where somebody tries things out. */
+/** The prefixes of providers' keys. Such a key counts as a secret even if it is short. */
 const KEY_FORM = /^(?:Bearer )?(?:sk|pk|rk|gsk|hf|r8)[-_][\w-]{8,}$/;
-/** What guides and forms write where the key belongs. */
+/** Placeholders for a key in guides and forms. */
 const STAND_IN = /^(?:your|my|insert|enter|change)[-_ ]|\.\.\.|…|^<.*>$|^(?:sk-)?x{4,100}$/i;
-/** The name of a variable, where the variable was meant. */
+/** The bare name of a variable, without `${` and `}`. */
 const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
 function isSecret(pointer: string): boolean {
@@ -67,7 +67,7 @@ function isSecret(pointer: string): boolean {
   return SECRETS.has(key) || (pointer.endsWith('/headers', slash) && SECRET_HEADER.test(key));
 }
 
-/** Warns of a secret that stands in the file itself. The message never shows it. */
+/** Warns of a secret in clear text. The message never shows it. */
 function checkSecret(source: Source, pointer: string, text: string): void {
   if (!isSecret(pointer) || checkReference(source, pointer, text)) return;
   const key = segments(pointer).at(-1) ?? '';
@@ -76,20 +76,20 @@ function checkSecret(source: Source, pointer: string, text: string): void {
     const write = `write "\${${variableOf(pointer)}}"`;
     const hint = `${write}, and set that environment variable to the real one`;
     source.fault(pointer, { code: 'placeholder', message, hint });
-  } else if (VARIABLE_NAME.test(text)) tellUnexpanded(source, pointer, text);
+  } else if (VARIABLE_NAME.test(text)) reportUnexpanded(source, pointer, text);
   else if (KEY_FORM.test(text) || (isLong(text) && SECRET_FORM.test(text))) {
     const variable = variableOf(pointer);
-    tellClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
+    reportClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
   }
 }
 
-/** How other programs name a secret of a vault. */
+/** References of other programs to a secret in a vault. */
 const VAULT = /^(?:vault|op|aws-?\w*|gcp-?\w*|azure-?\w*|ssm|arn|secrets?|keyvault|doppler):(?=.)/i;
 /** The path of a file that holds a secret. */
 const SECRET_FILE =
   /^(?:file:(?:\/\/)?|@)?((?:\.{1,2}|~|\/(?:run|etc|var|home|mnt|opt|secrets))\/\S+)$/;
 
-/** Whether the text says where a secret is in the words of another program, which is a fault. */
+/** Reports a reference to a secret in the form of another program. Returns whether it is one. */
 function checkReference(source: Source, pointer: string, text: string): boolean {
   const [, path] = SECRET_FILE.exec(text) ?? [];
   if (path === undefined && !VAULT.test(text)) return false;
@@ -111,22 +111,22 @@ export function variableOf(pointer: string): string {
   return name.replace(/^(?=\d)/, '_');
 }
 
-/** Servers that ask for no key take any word; one with digits is seldom such a word. */
+/** Whether a text may be a secret: a long one, or one of 7 characters with letters and digits. */
 function isLong(text: string): boolean {
   return text.length >= SECRET_CHARACTERS || /^(?=.*[a-z])(?=.*\d).{7,}$/i.test(text);
 }
 
-/** A default of a variable stands in the file as well. */
+/** Warns of a secret in the default of a variable, which is clear text too. */
 function checkDefault(source: Source, pointer: string, { written = '' }: Mark): void {
   if (!isSecret(pointer)) return;
   const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
   if (!KEY_FORM.test(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
-  tellClear(source, pointer, `write "\${${name}}", without the default`);
+  reportClear(source, pointer, `write "\${${name}}", without the default`);
 }
 
-function tellClear(source: Source, pointer: string, way: string): void {
+function reportClear(source: Source, pointer: string, way: string): void {
   const key = segments(pointer).at(-1) ?? '';
-  const message = `${key} stands in clear text in this file, where whoever reads the file has it`;
+  const message = `${key} stands in clear text in this file, for everybody who can read it`;
   const hint = `${way}, or ${'${file:PATH}'}`;
   source.fault(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
 }

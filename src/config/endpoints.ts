@@ -27,8 +27,9 @@ type Block = PartialLoad<EndpointBlock>;
 
 /**
  * The endpoints of the file that could be read, and after them the shipped ones. An entry of the
- * file replaces the shipped endpoint of its name, and any at its address; `NAME: off` takes one
- * away, and an entry without an address adds stages to the one of its name, or as `*` to all.
+ * file replaces the shipped endpoint of its name, and any at its address. `NAME: off` removes a
+ * shipped endpoint. An entry without an address adds stages to the endpoint of its name, or as `*`
+ * to all endpoints.
  */
 export function readEndpoints(
   source: Source,
@@ -65,7 +66,7 @@ function onlyAdds(source: Source, name: string): boolean {
   return adds && !keys.includes('at') && !keys.includes('stages');
 }
 
-/** Refuses to take away, or to change, an endpoint that was never there. */
+/** Reports an entry that takes away, or changes, an endpoint that the gateway does not ship. */
 function checkShipped(source: Source, name: string, shipped: readonly EndpointEntry[]): void {
   const names = shipped.map((one) => one.name);
   if (names.includes(name)) return;
@@ -78,19 +79,19 @@ function checkShipped(source: Source, name: string, shipped: readonly EndpointEn
   });
 }
 
-/** All endpoints have neither one address nor one list of stages, and cannot be off. */
+/** Refuses an address, a list of stages and `off` for `*`, which is all endpoints. */
 function checkEvery(source: Source, entry: Block | undefined): void {
   const pointer = `/endpoints${join(EVERY)}`;
-  const tell = (place: string, at: 'key' | 'value'): void =>
+  const addFault = (place: string, at: 'key' | 'value'): void =>
     source.fault(place, {
       code: 'bad_endpoint',
       message: '"*" stands for every endpoint: it can only add stages',
       hint: 'write before: { STAGE: [...] } or after: { STAGE: [...] }',
       at,
     });
-  if (typeof entry === 'string') tell(pointer, 'value');
+  if (typeof entry === 'string') addFault(pointer, 'value');
   for (const key of ['at', 'stages']) {
-    if (source.marks.has(`${pointer}/${key}`)) tell(`${pointer}/${key}`, 'key');
+    if (source.marks.has(`${pointer}/${key}`)) addFault(`${pointer}/${key}`, 'key');
   }
 }
 
@@ -122,8 +123,8 @@ function readAt(
   at: string,
 ): { method: string; path: string } | undefined {
   const [method = '', path = '', ...rest] = at.split(' ');
-  const sound = isPath(path) && rest.length === 0;
-  if (sound && METHODS.includes(method)) return { method, path };
+  const isValid = isPath(path) && rest.length === 0;
+  if (isValid && METHODS.includes(method)) return { method, path };
   const near = source.hides(pointer) ? undefined : nearestAt(at);
   const hint = near ? `did you mean ${quote(near)}?` : `such as "POST /v1/NAME/{id}"`;
   const message = `at: ${source.word(pointer)} is not a method and a path`;
@@ -133,11 +134,11 @@ function readAt(
 
 function isPath(path: string): boolean {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([name]) => name);
-  // Other routers write a part that varies as `:id`.
+  // `:id` is the parameter of other routers; here it is `{id}`.
   return PATH.test(path) && !path.includes('/:') && new Set(names).size === names.length;
 }
 
-/** The method and path that were most likely meant: of a whole URL, or in other letters. */
+/** The method and path that a whole URL, or another spelling, most likely means. */
 function nearestAt(at: string): string | undefined {
   const words = at.trim().split(/[\s,]+/);
   const [first = '', second] = words;

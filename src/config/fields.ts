@@ -55,10 +55,10 @@ const COSTLY = [
   'width',
 ];
 
-/** Further spellings of fields that the hold rests on. */
+/** Other spellings of fields that the hold depends on. */
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
-/** All fields that the holds of some modalities rest on. */
+/** All fields that the holds of these modalities depend on. */
 const heldBy = oncePer((modalities: Modalities) => [
   ...[...modalities.values()].flatMap((modality) => modality.fields.held),
   ...HELD_ALIASES,
@@ -108,23 +108,29 @@ export function checkPassthrough(
   });
 }
 
-/** `set`, `drop` and `rename` must not contradict each other, nor touch what the hold rests on. */
+/**
+ * `set`, `drop` and `rename` must not contradict each other, nor change fields that the hold
+ * depends on. `passthrough` are the fields that reach the upstream beside those of the contract.
+ */
 export function checkChanges(
   source: Source,
   pointer: string,
   changes: FieldChanges,
   modalities: Modalities,
+  passthrough: readonly (string | undefined)[],
 ): void {
   const held = heldBy(modalities);
+  const fields = [...modalities.values()].flatMap((modality) => modality.fields.own);
+  const known = [...fields, ...passthrough.flatMap((field) => field ?? [])];
   for (const field of Object.keys(changes.set)) {
     if (!held.includes(field)) continue;
     const place = `${pointer}/set${join(field)}`;
-    const message = `set: ${quote(field)} is for the gateway to decide`;
+    const message = `set: only the gateway sets ${quote(field)}`;
     source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
   }
   changes.drop.forEach((field, i) => {
     if (field === undefined) return;
-    checkDropped(source, `${pointer}/drop${join(i)}`, field, modalities);
+    checkDropped(source, `${pointer}/drop${join(i)}`, field, known);
     if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
     const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';
@@ -133,9 +139,13 @@ export function checkChanges(
   checkRenames(source, pointer, changes, held);
 }
 
-/** A field that is nearly one of the contract is misspelt, and dropping it drops nothing. */
-function checkDropped(source: Source, place: string, field: string, modalities: Modalities): void {
-  const known = [...modalities.values()].flatMap((modality) => modality.fields.own);
+/** Warns of a field that is nearly a known one: it is misspelt, and dropping it drops nothing. */
+function checkDropped(
+  source: Source,
+  place: string,
+  field: string,
+  known: readonly string[],
+): void {
   if (field.length < 5 || known.includes(field)) return;
   const near = known.find((one) => one.length >= 5 && distance(one, field) === 1);
   if (near === undefined) return;
@@ -154,18 +164,18 @@ function checkRenames(
   for (const [from, to] of Object.entries(rename)) {
     if (to === undefined) continue;
     const place = `${pointer}/rename${join(from)}`;
-    const tell = (message: string, at: 'key' | 'value') =>
+    const addFault = (message: string, at: 'key' | 'value') =>
       source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at });
     const other = taken.get(to);
     const word = source.word(place);
-    if (from === to) tell(`${quote(from)} is renamed to itself`, 'value');
-    else if (drop.includes(from)) tell(`${quote(from)} is dropped before it is renamed`, 'key');
-    else if (drop.includes(to)) tell(`${word} is also in drop`, 'value');
-    else if (other) tell(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
+    if (from === to) addFault(`${quote(from)} is renamed to itself`, 'value');
+    else if (drop.includes(from)) addFault(`${quote(from)} is dropped before it is renamed`, 'key');
+    else if (drop.includes(to)) addFault(`${word} is also in drop`, 'value');
+    else if (other) addFault(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
     else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
-      tell(`${word} is for the gateway to decide`, 'value');
+      addFault(`only the gateway sets ${word}`, 'value');
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
-      tell(`a call cannot do without ${quote(from)}`, 'key');
+      addFault(`a call cannot do without ${quote(from)}`, 'key');
     }
     taken.set(to, from);
   }

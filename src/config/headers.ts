@@ -6,7 +6,7 @@ import { variableOf } from './clear-text.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** Headers that belong to the connection or the body, and are the gateway's to write. */
+/** Headers of the connection or the body, which only the gateway writes. */
 const RESERVED = [
   'accept-encoding',
   'connection',
@@ -60,7 +60,7 @@ function credentials(
   const isSigned = auth?.signs === true || source.marks.has(`${pointer}/service_account`);
   if (!auth) {
     const silent = manifest.source.marks.has('/auth') && manifest.data.auth === undefined;
-    if (given && !silent) tellUnused(source, place, manifest);
+    if (given && !silent) reportUnused(source, place, manifest);
     return {};
   }
   if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
@@ -77,7 +77,7 @@ function credentials(
     source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', hint, severity });
     return {};
   }
-  // A variable in the form of another program is told as that.
+  // A variable in the form of another program has a fault of its own.
   if (/^\$?\{\{/.test(key)) return {};
   if (!/^[\x21-\x7e]+$/.test(key) || /^["'].*["']$/.test(key)) {
     source.fault(place, { code: 'bad_api_key', ...badKey(key) });
@@ -110,7 +110,7 @@ function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
   return { ...BEARER, required: auth === 'bearer', signs: false };
 }
 
-function tellUnused(source: Source, place: string, manifest: Manifest): void {
+function reportUnused(source: Source, place: string, manifest: Manifest): void {
   const own = manifestName(manifest.source);
   const message = `api_key is not used: the manifest ${own} asks for none`;
   const hint = 'remove it';

@@ -7,8 +7,8 @@ import type { PartialLoad } from '../yaml/validate.js';
 type Entry = PartialLoad<IdentityProviderEntry>;
 type Key = keyof IdentityProviderEntry;
 
-/** Names that are already paths of the sign-in. */
-const TAKEN = ['link'];
+/** Names that the sign-in uses as paths. */
+const RESERVED_NAMES = ['link'];
 
 /** The keys that belong to one kind of provider only. */
 const OWN: Record<IdentityProvider['kind'], readonly Key[]> = {
@@ -23,8 +23,8 @@ export function readIdentityProvider(
   entry: Entry,
 ): IdentityProvider | undefined {
   const place = `/sign_in/providers${join(name)}`;
-  if (TAKEN.includes(name)) {
-    const message = `${quote(name)} cannot be a provider's name: it is a page of the sign-in`;
+  if (RESERVED_NAMES.includes(name)) {
+    const message = `a provider cannot be called ${quote(name)}: the sign-in has such a page`;
     source.fault(place, { code: 'bad_name', message, hint: 'choose another', at: 'key' });
   }
   const kind = entry.kind ?? 'openid';
@@ -51,8 +51,8 @@ function readOpenId(
   checkSecret(source, place, issuer, client);
   // Without the scope `openid` the provider sends no ID token.
   const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
-  const asked = [...new Set(['openid', ...scopes])];
-  return { ...client, kind: 'openid', issuer, trust_email, scopes: asked };
+  const requested = [...new Set(['openid', ...scopes])];
+  return { ...client, kind: 'openid', issuer, trust_email, scopes: requested };
 }
 
 function readGithub(
@@ -89,28 +89,28 @@ function require(source: Source, place: string, key: Key): void {
   if (source.marks.has(`${place}/${key}`) || source.misspells(place, key)) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
   const isGithub = key === 'issuer' && place.endsWith('/github');
-  const hint = isGithub ? 'add kind: github' : `add ${SUCH[key] ?? key}`;
+  const hint = isGithub ? 'add kind: github' : `add ${EXAMPLES[key] ?? key}`;
   source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
 }
 
-const SUCH: Partial<Record<Key, string>> = {
+const EXAMPLES: Partial<Record<Key, string>> = {
   issuer: 'it, such as issuer: https://accounts.google.com',
   client_secret: 'client_secret: "${GITHUB_CLIENT_SECRET}"',
 };
 
-/** Paths of an issuer that are not its address: what is found from it, and asked of it. */
+/** Paths of an issuer's endpoints, which are not part of its address. */
 const ISSUER_PATH =
   /\/(?:\.well-known\/[\w-]+|(?:oauth2?\/|protocol\/[\w-]+\/)?(?:authorize|auth|token|certs))$/;
 
 function checkIssuer(source: Source, place: string, issuer: string): void {
   const [path] = ISSUER_PATH.exec(issuer) ?? [];
   if (path === undefined || source.hides(place)) return;
-  const message = `issuer: ${quote(path)} is a page of the issuer, and not a part of its name`;
+  const message = `issuer: ${quote(path)} is an endpoint of the issuer, not a part of its address`;
   const hint = `did you mean "${issuer.slice(0, -path.length)}"?`;
   source.fault(place, { code: 'issuer_path', message, hint });
 }
 
-/** Issuers that let in no client without its secret. */
+/** Issuers that require a client secret. */
 const WANT_SECRETS = ['https://accounts.google.com'];
 
 function checkSecret(source: Source, place: string, issuer: string, client: Client): void {

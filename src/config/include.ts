@@ -3,52 +3,53 @@ import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { isRecord } from '../lib/is-record.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
-import type { Surroundings } from '../yaml/expand.js';
+import type { ExpansionContext } from '../yaml/expand.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { isExtension, pointer as join, quote, type Source } from '../yaml/source.js';
-import { MOST_VALUES } from '../yaml/tree.js';
+import { MAX_VALUES } from '../yaml/tree.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { readShippedSchema } from '../lib/schemas.js';
 
 /** The blocks that an included file may have. The settings of the process stay in one place. */
 const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
 
-export const MOST_FILES = 500;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
-/** Few enough that their texts fit into memory, whatever their size. */
+export const MAX_FILES = 500;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+/** The files that are read at the same time: few, so that their texts fit into memory. */
 const READ_AT_ONCE = 16;
 
 /**
  * Reads the files that `include` names and adds their entries to `source`, as if they stood in it.
- * Answers when each of them was last changed (Unix seconds), by its path. Faults go to the report.
+ * Returns the time of the last change of each file (Unix seconds), by its path. Faults go to the
+ * report.
  */
 export async function includeFiles(
   source: Source,
-  surroundings: Surroundings,
+  context: ExpansionContext,
 ): Promise<ReadonlyMap<string, number>> {
   const patterns = isRecord(source.value) ? source.value['include'] : undefined;
   if (!Array.isArray(patterns)) return new Map();
   const files = await filesOf(source, patterns);
-  const budget = { left: MOST_VALUES };
+  const budget = { left: MAX_VALUES };
   const times = new Map<string, number>();
   let characters = 0;
   for await (const { file, pointer, read, error } of readAhead([...files])) {
-    if (!read) tellUnreadable(source, pointer, unreadable(file, error));
+    if (!read) reportUnreadable(source, pointer, unreadable(file, error));
     characters += read?.text.length ?? 0;
-    if (characters > MOST_CHARACTERS) {
+    if (characters > MAX_CHARACTERS) {
       const message = 'the included files are larger than 16 MB together';
       source.fault(pointer, { code: 'too_large', message });
       source.complete = false;
       break;
     }
-    const part = read && parse(file, read.text, source.report, { ...surroundings, budget });
+    const part = read && parse(file, read.text, source.report, { ...context, budget });
     if (!part?.readable) source.complete = false;
     else merge(source, part);
     if (read) times.set(file, read.modified_s);
   }
-  if (!source.complete) standIn(source);
+  if (!source.complete) addEmptyBlocks(source);
   return times;
 }
 
@@ -58,7 +59,7 @@ export interface Watched {
   folders: string[];
 }
 
-/** The files that these patterns of `include` in `main` match by now. */
+/** The files that these patterns of `include` in `main` match now. */
 export async function watchedBy(main: string, patterns: readonly string[]): Promise<Watched> {
   const folder = dirname(main);
   const found = await Promise.all(patterns.map((pattern) => findFiles(folder, pattern)));
@@ -84,7 +85,7 @@ export async function patternsIn(main: string): Promise<string[]> {
   return patterns.filter((one): one is string => typeof one === 'string' && isPattern(one));
 }
 
-/** The files of all patterns, each once, with the pattern that named it first. */
+/** The files of all patterns, each once, with the pointer of the first pattern that matches it. */
 async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [i, pattern] of patterns.entries()) {
@@ -101,11 +102,11 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
     const found = await includedBy(source.file, pattern);
     if (found.length === 0) {
       source.complete = false;
-      await tellNone(source, pointer, pattern);
+      await reportNone(source, pointer, pattern);
     }
     for (const file of found) if (!files.has(file)) files.set(file, pointer);
-    if (files.size > MOST_FILES) {
-      const message = `the patterns up to ${source.word(pointer)} match over ${MOST_FILES} files`;
+    if (files.size > MAX_FILES) {
+      const message = `the patterns up to ${source.word(pointer)} match over ${MAX_FILES} files`;
       source.fault(pointer, { code: 'too_large', message });
       return new Map();
     }
@@ -113,7 +114,7 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
   return files;
 }
 
-/** Paths are written as that of the main file was, for readable faults. It includes not itself. */
+/** The files of a pattern, without the main file. Paths begin like that of the main file. */
 async function includedBy(main: string, pattern: string): Promise<string[]> {
   const folder = dirname(main);
   const { files } = await findFiles(folder, pattern);
@@ -122,7 +123,7 @@ async function includedBy(main: string, pattern: string): Promise<string[]> {
 
 const RELATIVE = 'write a relative path such as models/*.yaml: only * stands for other text';
 
-/** The pattern that a text of another glob most likely means. */
+/** The pattern that a glob of another program most likely means. */
 function patternHint(pattern: string): string {
   const [, before, names, after] = /^([^{}]*)\{([^{}]+)\}([^{}]*)$/.exec(pattern) ?? [];
   if (names !== undefined) {
@@ -137,7 +138,7 @@ function patternHint(pattern: string): string {
   return isFixed ? `did you mean "${whole}"? ${RELATIVE}` : RELATIVE;
 }
 
-async function tellNone(source: Source, pointer: string, pattern: string): Promise<void> {
+async function reportNone(source: Source, pointer: string, pattern: string): Promise<void> {
   const near = await nearPattern(dirname(source.file), pattern);
   const message = `include: no file matches ${source.word(pointer)}`;
   const hint = near
@@ -146,7 +147,7 @@ async function tellNone(source: Source, pointer: string, pattern: string): Promi
   source.fault(pointer, { code: 'no_such_file', message, hint });
 }
 
-/** A pattern that matches something: the name of a file or folder may be misspelt, or its end. */
+/** A similar pattern that matches a file: one with another ending, or with a similar name. */
 async function nearPattern(folder: string, pattern: string): Promise<string | undefined> {
   const ending = /\.ya?ml$/.exec(pattern)?.[0];
   const other = ending && pattern.slice(0, -ending.length) + (ending === '.yml' ? '.yaml' : '.yml');
@@ -167,18 +168,18 @@ async function nearPattern(folder: string, pattern: string): Promise<string | un
 
 interface Part {
   file: string;
-  /** The pattern that named it. */
+  /** The pointer of the pattern that matches it. */
   pointer: string;
   /** Undefined where it could not be read. */
   read?: Awaited<ReturnType<typeof readRegular>>;
   error?: unknown;
 }
 
-/** The files with their texts, in their order. Some are read at once, which takes less time. */
+/** The files with their texts, in their order. Reads a batch at a time, which is faster. */
 async function* readAhead(files: readonly [file: string, pointer: string][]): AsyncGenerator<Part> {
   for (let at = 0; at < files.length; at += READ_AT_ONCE) {
-    const some = files.slice(at, at + READ_AT_ONCE);
-    yield* await Promise.all(some.map(([file, pointer]) => readPart(file, pointer)));
+    const batch = files.slice(at, at + READ_AT_ONCE);
+    yield* await Promise.all(batch.map(([file, pointer]) => readPart(file, pointer)));
   }
 }
 
@@ -190,7 +191,7 @@ async function readPart(file: string, pointer: string): Promise<Part> {
   }
 }
 
-function tellUnreadable(source: Source, pointer: string, { message }: Error): void {
+function reportUnreadable(source: Source, pointer: string, { message }: Error): void {
   source.fault(pointer, { code: 'unreadable_file', message: `include: ${message}` });
 }
 
@@ -205,8 +206,8 @@ function merge(source: Source, part: Source): void {
   const added = new Set<string>();
   for (const [name, block] of Object.entries(part.value)) {
     if (isExtension(join(name))) continue;
-    if (!BLOCKS.includes(name)) tellOther(part, name);
-    else if (!isRecord(block)) tellNoBlock(part, name, block);
+    if (!BLOCKS.includes(name)) reportOther(part, name);
+    else if (!isRecord(block)) reportNoBlock(part, name, block);
     else for (const key of mergeBlock(source, part, name, block)) added.add(key);
   }
   // The marks of an entry's values follow its own.
@@ -223,17 +224,17 @@ function merge(source: Source, part: Source): void {
   }
 }
 
-/** Answers the pointers of the entries that it has added, and of the block where it was absent. */
+/** Returns the pointers of the added entries, and of the block if it was absent before. */
 function mergeBlock(source: Source, part: Source, name: string, block: object): string[] {
   const own = source.value as Record<string, unknown>;
   const added: string[] = [];
-  // An empty block is none where another file fills it.
+  // An empty block in the main file counts as absent.
   if (own[name] === undefined || own[name] === null) {
     own[name] = {};
     added.push(join(name));
   }
   const into = own[name];
-  // A list or a text in its place is told by the schema.
+  // The schema reports a list or a text in its place.
   if (!isRecord(into)) return [];
   for (const [key, entry] of Object.entries(block)) {
     const pointer = join(name, key);
@@ -250,7 +251,7 @@ function mergeBlock(source: Source, part: Source, name: string, block: object): 
   return added;
 }
 
-function tellNoBlock(part: Source, name: string, block: unknown): void {
+function reportNoBlock(part: Source, name: string, block: unknown): void {
   const is_empty = block === null;
   part.fault(join(name), {
     code: is_empty ? 'empty' : 'wrong_type',
@@ -259,7 +260,7 @@ function tellNoBlock(part: Source, name: string, block: unknown): void {
   });
 }
 
-function tellOther(part: Source, name: string): void {
+function reportOther(part: Source, name: string): void {
   if (name === 'include') {
     const message = 'an included file cannot include others';
     const hint = 'name them under include in the main file';
@@ -278,15 +279,15 @@ function tellOther(part: Source, name: string): void {
   });
 }
 
-/** An entry that lost the name of its block, or a name that is none. */
+/** The hint for an unknown block: an entry whose block has no name, or a misspelt name. */
 function blockHint(part: Source, name: string): string {
   const keys = part.keys(join(name)) ?? [];
   const isModel = keys.includes('upstreams') || keys.includes('capabilities');
   return isModel ? 'put "models:" above it, and indent it' : nameHint(name, BLOCKS);
 }
 
-/** Empty blocks for those that may stand in a file that could not be read: one fault is enough. */
-function standIn(source: Source): void {
+/** Adds empty blocks, which an unreadable file may have: one fault for the file is enough. */
+function addEmptyBlocks(source: Source): void {
   if (!isRecord(source.value)) return;
   for (const name of BLOCKS.slice(0, 3)) source.value[name] ??= {};
 }

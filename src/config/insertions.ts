@@ -5,7 +5,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** The name that stands for all endpoints. */
+/** The name for all endpoints. */
 export const EVERY = '*';
 
 const SIDES = ['before', 'after'] as const;
@@ -26,9 +26,9 @@ interface Addition {
 }
 
 /**
- * Adds the stages of `before` and `after`. Those of `*` go to every endpoint that has the stage
- * which they name, outside of those that an endpoint adds itself. Each list is added once: before
- * the first stage of that name, or after the last.
+ * Adds the stages of `before` and `after`. Each list is added once: before the first stage of the
+ * name, or after the last. The lists of `*` go to every endpoint that has the named stage, outside
+ * of the endpoint's own.
  */
 export function withInsertions(
   source: Source,
@@ -69,7 +69,7 @@ function readSide(
   });
 }
 
-/** Faults a stage that is named as a neighbour, and that no endpoint has. */
+/** Reports a neighbour, the stage under `before` or `after`, that no endpoint has. */
 function checkBeside(
   source: Source,
   name: string,
@@ -109,7 +109,7 @@ function withStages(
   ]);
 }
 
-/** Whether nothing was cut from a stage: an option that broke the schema has been told of. */
+/** Whether nothing was cut from a stage. An option that breaks the schema is cut, with a fault. */
 export function isWhole(source: Source, pointer: string, stage: string | object): boolean {
   return isDeepStrictEqual(stage, source.valueAt(pointer));
 }

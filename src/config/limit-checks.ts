@@ -14,15 +14,16 @@ interface ReadLimits {
   upstreams: readonly ReadUpstream[];
 }
 
-/** Finds limits under which a hold cannot cover what its price is for, or which bound nothing. */
+/** Reports limits under which a hold is too small for the charge, and limits without effect. */
 export function checkLimits(source: Source, pointer: string, model: ReadLimits): void {
   const at = `${pointer}/limits`;
   checkOrders(source, at, model.limits);
   checkImageTokens(source, at, model);
   checkImageOutput(source, at, model);
+  checkImagePixels(source, at, model.limits);
   checkResolutions(source, at, model);
   checkUnused(source, at, model);
-  checkSoundPrices(source, model);
+  checkAudioPrices(source, model);
   checkKinds(source, model.upstreams);
 }
 
@@ -33,23 +34,23 @@ const ORDERS = [
   ['image_tokens', 'context'],
 ] as const;
 
-/** Faults a limit that is above the one that bounds it; of two such, the nearer is told. */
+/** Reports a limit above another one that bounds it; if two bound it, the nearer one. */
 function checkOrders(source: Source, at: string, limits: Limits): void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const [lower, upper] of ORDERS) {
-    if ((limits[lower] ?? 0) <= (limits[upper] ?? Infinity) || told.has(lower)) continue;
-    told.add(lower);
+    if ((limits[lower] ?? 0) <= (limits[upper] ?? Infinity) || reported.has(lower)) continue;
+    reported.add(lower);
     const place = `${at}/${lower}`;
-    const most = upper === 'context' ? 'the context' : upper;
+    const bound = upper === 'context' ? 'the context' : upper;
     source.fault(place, {
       code: 'out_of_range',
-      message: `limits.${lower}: ${source.word(place)} is more than ${most}`,
+      message: `limits.${lower}: ${source.word(place)} is more than ${bound}`,
       hint: `write ${source.written(`${at}/${upper}`)} or less, or a larger ${upper}`,
     });
   }
 }
 
-/** An image that costs more tokens than were held can end as a loss. */
+/** Warns where an image may cost more tokens than the hold covers, which can end as a loss. */
 function checkImageTokens(source: Source, at: string, model: ReadLimits): void {
   const { image_tokens } = model.limits;
   if (image_tokens === undefined || !model.capabilities.has('vision')) return;
@@ -68,7 +69,7 @@ function checkImageTokens(source: Source, at: string, model: ReadLimits): void {
 /** Output tokens of one square image in high quality. */
 const MADE_IMAGE_TOKENS = 4_160;
 
-/** Images that are paid in tokens are held for by `max_tokens`. */
+/** Warns where `max_tokens`, by which images paid in tokens are held for, is below one image. */
 function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
   const { max_tokens } = model.limits;
   const isPaid = model.upstreams.some(
@@ -86,7 +87,22 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
   });
 }
 
-/** A resolution without a price is always refused. */
+/** The pixels of the smallest images that upstreams make, 256 by 256. */
+const SMALL_IMAGE_PIXELS = 65_536;
+
+/** Warns of fewer pixels than any image has: most likely they are the length of one side. */
+function checkImagePixels(source: Source, at: string, { image_pixels }: Limits): void {
+  if (image_pixels === undefined || image_pixels >= SMALL_IMAGE_PIXELS) return;
+  const place = `${at}/image_pixels`;
+  source.fault(place, {
+    code: 'low_image_pixels',
+    message: `limits.image_pixels: ${source.word(place)} is less than the smallest image has`,
+    hint: 'write width times height: 1048576 for 1024x1024',
+    severity: 'warning',
+  });
+}
+
+/** Warns of a resolution without a price, which is always refused. */
 function checkResolutions(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
   if (upstreams.some(({ upstream }) => upstream.price.free)) return;
   const kinds = upstreams.flatMap(({ upstream: { price } }) => {
@@ -105,7 +121,7 @@ function checkResolutions(source: Source, at: string, { limits, upstreams }: Rea
   }
 }
 
-/** The capabilities that a limit is for, where it is for few. */
+/** The capabilities that a limit applies to, for limits that apply to few. */
 const USERS: Partial<Record<keyof Limits, readonly Capability[]>> = {
   default_max_tokens: ['chat'],
   image_tokens: ['vision', 'file', 'image', 'moderation'],
@@ -131,17 +147,17 @@ function checkUnused(source: Source, at: string, { limits, capabilities }: ReadL
   }
 }
 
-const HEARING: readonly Capability[] = ['audio', 'transcription'];
+const AUDIO_INPUT: readonly Capability[] = ['audio', 'transcription'];
 
-/** Without a capability for sound none is let in, so its price stands for nothing. */
-function checkSoundPrices(source: Source, { capabilities, upstreams }: ReadLimits): void {
-  if (capabilities.size === 0 || HEARING.some((one) => capabilities.has(one))) return;
+/** Warns of a price for audio input where no capability lets audio in. */
+function checkAudioPrices(source: Source, { capabilities, upstreams }: ReadLimits): void {
+  if (capabilities.size === 0 || AUDIO_INPUT.some((one) => capabilities.has(one))) return;
   for (const place of new Set(upstreams.map(({ price_at }) => price_at))) {
     const pointer = `${place}/audio_input_per_million`;
     if (!source.marks.has(pointer)) continue;
     source.fault(pointer, {
       code: 'unused_price',
-      message: 'audio_input_per_million is never charged: sound in a prompt is refused',
+      message: 'audio_input_per_million is never charged: audio in a prompt is refused',
       hint: 'add the capability audio, or remove the price',
       at: 'key',
       severity: 'warning',
@@ -151,7 +167,7 @@ function checkSoundPrices(source: Source, { capabilities, upstreams }: ReadLimit
 
 type Kinds = ReadonlyMap<string, bigint> | undefined;
 
-/** An upstream is not asked for sizes, qualities or resolutions that its own price lacks. */
+/** Warns of sizes, qualities and resolutions that the price of one upstream lacks. */
 function checkKinds(source: Source, upstreams: readonly ReadUpstream[]): void {
   for (const unit of ['per_image', 'per_video_second'] as const) {
     const of = ({ upstream: { price } }: ReadUpstream): Kinds => price[unit];
@@ -165,7 +181,7 @@ function checkKinds(source: Source, upstreams: readonly ReadUpstream[]): void {
       source.fault(place, {
         code: 'uncovered_kind',
         message: `${unit} has no price for ${missing.join(', ')}, which other upstreams serve`,
-        hint: 'this upstream is not asked for those: add them if it can make them',
+        hint: 'this upstream gets no request for those: add them if it can make them',
         severity: 'warning',
       });
     }

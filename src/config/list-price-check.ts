@@ -8,8 +8,8 @@ import { missingUnits } from './prices.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /**
- * Holds the prices of a model against the list: a price `list` must have a unit for each of its
- * capabilities, and any other should not be far from the list.
+ * Compares the prices of a model with the list: `price: list` must have a unit for each capability,
+ * and any other price should not be far from the list.
  */
 export function checkListPrices(
   source: Source,
@@ -46,7 +46,7 @@ function checkListed(
   }
 }
 
-/** Tokens from a cache are cheaper wherever they have a price of their own. */
+/** Warns of cached input that costs more than other input, which no provider charges. */
 function checkCached(source: Source, price_at: string, price: Price): void {
   const { cached_input_nano_per_million: cached, input_nano_per_million: input } = price;
   const place = `${price_at}/cached_input_per_million`;
@@ -59,7 +59,7 @@ function checkCached(source: Source, price_at: string, price: Price): void {
   });
 }
 
-/** Output costs more than input wherever the two differ, and never less than half. */
+/** Warns of output far below input, which no provider charges: the two are most likely swapped. */
 function checkSwapped(source: Source, price_at: string, price: Price): void {
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   const place = `${price_at}/output_per_million`;
@@ -73,7 +73,7 @@ function checkSwapped(source: Source, price_at: string, price: Price): void {
   });
 }
 
-/** Looks at each amount of the units that have several, such as one for each size of an image. */
+/** Checks each amount of the units that have several, such as one for each size of an image. */
 function checkKinds(source: Source, price_at: string, price: Price): void {
   const { per_image, per_video_second, per_audio_minute, per_million_characters } = price;
   const minute = new Map(per_audio_minute === undefined ? [] : [['any', per_audio_minute]]);
@@ -121,8 +121,8 @@ function checkOffList(
     if (!nearest || farness(nearest.ratio) <= FAR) continue;
     const list = `the list price of ${quote(nearest.model)}, ${formatDollars(nearest.list_nano)}`;
     const like = isSwapped(price, nearest.price) ? SWAPPED : asIf(unit, nearest.ratio);
-    const told = `${inWords(nearest.ratio)} ${list}${like}`;
-    const message = `${unit}: ${source.word(place)} is ${told}`;
+    const comparison = `${inWords(nearest.ratio)} ${list}${like}`;
+    const message = `${unit}: ${source.word(place)} is ${comparison}`;
     const right = formatDollars(nearest.list_nano);
     const meant = zeroPrices(price).length > 0 ? 'price: free' : 'leave yours';
     const hint = `write ${right} or price: list (${nearest.date}), or ${meant} if it is meant`;
@@ -131,11 +131,11 @@ function checkOffList(
 }
 
 const NANO = 1_000_000_000n;
-/** The least and the most that a million tokens cost anywhere. */
+/** The lowest and the highest price of a million tokens at any provider. */
 const CHEAPEST_NANO = NANO / 1_000n;
 const DEAREST_NANO = 1_000n * NANO;
 
-/** The most that a unit beside tokens costs anywhere: above it, cents were most likely meant. */
+/** The highest price of other units at any provider: a higher one is most likely in cents. */
 const DEAREST_UNIT_NANO: Readonly<Record<string, bigint>> = {
   per_image: 2n * NANO,
   per_video_second: 5n * NANO,
@@ -144,7 +144,7 @@ const DEAREST_UNIT_NANO: Readonly<Record<string, bigint>> = {
 
 /** Warns of a price for a million tokens that looks like that of one, or of a thousand times it. */
 function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): void {
-  const tell = (like: string, hint: string): void =>
+  const addFault = (like: string, hint: string): void =>
     source.fault(place, {
       code: 'price_magnitude',
       message: `${unit}: ${source.word(place)} ${like}`,
@@ -156,21 +156,24 @@ function checkMagnitude(source: Source, place: string, unit: string, nano: bigin
     const dollars = formatDollars(nano / 100n);
     if (unit === 'per_audio_minute' && nano <= 5n * NANO) {
       const minute = formatDollars(nano / 60n);
-      tell('dollars look like the price of an hour', `if they are, write ${minute}; else leave it`);
-    } else tell('dollars look like cents', `if they are, write ${dollars}; else leave it`);
+      addFault(
+        'dollars look like the price of an hour',
+        `if they are, write ${minute}; else leave it`,
+      );
+    } else addFault('dollars look like cents', `if they are, write ${dollars}; else leave it`);
   }
   if (unit === 'per_million_characters' && nano > 0n && nano < NANO / 10n) {
     const million = formatDollars(nano * 1_000n);
-    tell('looks like the price of a thousand characters', `if it is, write ${million}`);
+    addFault('looks like the price of a thousand characters', `if it is, write ${million}`);
   }
   if (!unit.endsWith('_per_million') || nano === 0n) return;
   if (nano < CHEAPEST_NANO) {
     const [one, thousand] = [nano * 1_000_000n, nano * 1_000n].map(formatDollars);
     const hint = `if it is that of one token write ${one}, if of a thousand ${thousand}`;
-    tell('for a million tokens looks like the price of one', hint);
+    addFault('for a million tokens looks like the price of one', hint);
   } else if (nano > DEAREST_NANO) {
     const like = 'for a million tokens looks like a thousand times what is meant';
-    tell(like, 'prices are in dollars for a million tokens');
+    addFault(like, 'prices are in dollars for a million tokens');
   }
 }
 
@@ -181,7 +184,7 @@ function amountsOf(price: Price): ReadonlyMap<string, bigint> {
   return new Map<string, bigint>([...zeroPrices(price), ...tokenPrices(price), ...images]);
 }
 
-/** Prices of nothing for tokens, which only `price: free` says as if it were meant. */
+/** The token prices of a model where both are 0, which only `price: free` is to express. */
 function zeroPrices(price: Price): [string, bigint][] {
   if (price.free || price.input_nano_per_million + price.output_nano_per_million > 0n) return [];
   return [
@@ -194,7 +197,7 @@ function ratio(nano: bigint, list_nano: bigint): number {
   return Number(nano) / Number(list_nano);
 }
 
-/** 3 for three times as much, and for a third of it. */
+/** 3 for a ratio of 3 and for one of 1/3. */
 function farness(ratio: number): number {
   return Math.max(ratio, 1 / ratio);
 }
@@ -206,7 +209,7 @@ function isSwapped(price: Price, list: Price): boolean {
   return input === list.output_nano_per_million && output === list.input_nano_per_million;
 }
 
-/** What a ratio looks like: the price is for another number of tokens, or in cents. */
+/** The mistake that a ratio looks like: a price for another number of tokens, or in cents. */
 function asIf(unit: string, ratio: number): string {
   const isNear = (of: number): boolean => ratio > of / FAR && ratio < of * FAR;
   if (isNear(100)) return ', as if in cents';

@@ -15,13 +15,13 @@ import { readPrice } from './prices.js';
 /** The file in `providers/` that is no manifest. */
 export const PRICES_NAME = 'prices';
 
-const SUCH = 'such as { input_per_million: 0.15, output_per_million: 0.60 }';
+const EXAMPLE_PRICE = 'such as { input_per_million: 0.15, output_per_million: 0.60 }';
 
 /** The list price of one model. */
 export interface ListPrice {
-  /** As the list names it: a dated snapshot may have the price of the model that it is one of. */
+  /** The model as the list names it; a dated snapshot of it has the same price. */
   model: string;
-  /** The day on which the source said so, `2026-11-05`. */
+  /** The day on which the source had this price, `2026-11-05`. */
   date: string;
   price: Price;
   units: readonly string[];
@@ -51,14 +51,19 @@ export class ListPrices {
     return { model: name, date, price, units: Object.keys(entry) };
   }
 
-  /** What to write where there is no list price. */
+  /** The hint for a model without a list price. */
   hint({ provider, model }: Target): string {
     const known = this.#of(provider.manifest);
     if (known) {
       const near = nameHint(model, Object.keys(known.models ?? {}));
-      return near.startsWith('did') ? near : `write the prices, ${SUCH}; ${near}`;
+      return near.startsWith('did') ? near : `write the prices, ${EXAMPLE_PRICE}; ${near}`;
     }
-    return `write the prices, ${SUCH}: the list has those of ${this.manifests.join(', ')}`;
+    return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${this.manifests.join(', ')}`;
+  }
+
+  /** The IDs of the models of a manifest that have a list price. */
+  modelsOf(manifest: string): string[] {
+    return Object.keys(this.#of(manifest)?.models ?? {});
   }
 
   #of(manifest: string): PartialLoad<PricesFile>[string] {
@@ -66,12 +71,12 @@ export class ListPrices {
   }
 }
 
-/** Of `gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001` and `claude-opus-4-7@default`. */
+/** Cuts the date of a snapshot, `NAME-2024-08-06` or `NAME-20251001`, and `NAME@default`. */
 function withoutDate(model: string): string {
   return model.replace(/[-@]20\d{2}-?\d{2}-?\d{2}$|@default$/u, '');
 }
 
-/** Those of the gateway's own file, by the manifests that they were read for. */
+/** The list prices of the gateway's own file, by the manifests that they were read for. */
 const shipped = new Map<string, Promise<ListPrices>>();
 
 /** The list prices that ship with the gateway, of some manifests. They are read once. */
@@ -99,11 +104,11 @@ export async function readListPrices(
   const listed = [...text.matchAll(BLOCK)].map(([, name = '']) => name);
   const wanted = listed.filter((name) => manifests?.includes(name) ?? true);
   const report = new Report();
-  const some = text.replaceAll(BLOCK, (block, name: string) =>
+  const selected = text.replaceAll(BLOCK, (block, name: string) =>
     // The lines that follow keep their numbers.
     wanted.includes(name) ? block : '\n'.repeat(block.split('\n').length - 1),
   );
-  const source = parse(file, some, report, { env: {}, directory: folder });
+  const source = parse(file, selected, report, { env: {}, directory: folder });
   const data = wanted.length > 0 && source.readable ? validate(source, 'prices') : {};
   const [fault] = report.sorted(file);
   if (fault && wanted.length > 0) {

@@ -21,7 +21,7 @@ import { validate, type PartialLoad } from '../yaml/validate.js';
 import type { Model } from '../core/model.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
-/** The result of reading a file: all its faults, and the configuration if none is an error. */
+/** The faults of a file, and its configuration if none of them is an error. */
 export interface Loaded {
   faults: ConfigFault[];
   configuration: Configuration | undefined;
@@ -72,7 +72,7 @@ export async function load(
     endpoints,
     modalities,
   });
-  if (!report.failed) tellUnused(source, known, models);
+  if (!report.failed) reportUnused(source, known, models);
   const configuration: Configuration = {
     file: resolve(file),
     directory,
@@ -113,13 +113,13 @@ function readOwners(gateway: PartialLoad<GatewayFile>): Map<string, { name: stri
   );
 }
 
-function tellUnused(source: Source, known: Known, models: ReadonlyMap<string, Model>): void {
+function reportUnused(source: Source, known: Known, models: ReadonlyMap<string, Model>): void {
   const all = [...models.values()];
   const owners = new Set(all.map(({ owner }) => owner));
   const providers = new Set(
     all.flatMap(({ upstreams }) => upstreams.map(({ provider }) => provider.name)),
   );
-  const tell = (kind: 'owner' | 'provider', name: string) =>
+  const addFault = (kind: 'owner' | 'provider', name: string) =>
     source.fault(`/${kind}s${join(name)}`, {
       code: `unused_${kind}`,
       message: `no model uses the ${kind} ${quote(name)}`,
@@ -127,6 +127,7 @@ function tellUnused(source: Source, known: Known, models: ReadonlyMap<string, Mo
       at: 'key',
       severity: 'warning',
     });
-  for (const name of known.owners ?? []) if (!owners.has(name)) tell('owner', name);
-  for (const name of known.provider_names ?? []) if (!providers.has(name)) tell('provider', name);
+  for (const name of known.owners ?? []) if (!owners.has(name)) addFault('owner', name);
+  for (const name of known.provider_names ?? [])
+    if (!providers.has(name)) addFault('provider', name);
 }

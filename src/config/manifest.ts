@@ -15,7 +15,7 @@ import { importSigner } from './signer.js';
 import { manifestKnownAs } from './starters.js';
 import { validate } from '../yaml/validate.js';
 
-const NOTHING = {
+const NO_ADAPTERS = {
   operations: new Map(),
   read_error: undefined,
   answer: undefined,
@@ -23,7 +23,7 @@ const NOTHING = {
   settings: undefined,
 };
 
-/** The wire flags that the gateway reads itself, whatever the codec: hosts of results. */
+/** Wire flags that the gateway itself reads, for every codec: the hosts of results. */
 const GATEWAY_FLAGS = ['image_hosts', 'key_hosts'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
@@ -67,7 +67,7 @@ export class Manifests {
     return undefined;
   }
 
-  /** The path of the first is written as the operator's own file was, for readable faults. */
+  /** The files to try, in order. The first begins like the path of gateway.yaml, for messages. */
   #candidates(uses: string): string[] {
     const beside = dirname(this.#source.file);
     if (isPath(uses)) return [isAbsolute(uses) ? uses : join(beside, uses)];
@@ -93,12 +93,12 @@ export class Manifests {
   async #load(file: string, text: string): Promise<Manifest> {
     const directory = dirname(resolve(file));
     const source = parse(file, text, this.#source.report, { env: this.#env, directory });
-    if (!source.readable) return { source, data: {}, ...NOTHING };
+    if (!source.readable) return { source, data: {}, ...NO_ADAPTERS };
     const data = validate(source, 'provider');
     const renames = [data.rename ?? {}];
     checkPassthrough(source, '/passthrough', data.passthrough ?? [], renames, this.modalities);
     const changes = { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} };
-    checkChanges(source, '', changes, this.modalities);
+    checkChanges(source, '', changes, this.modalities, data.passthrough ?? []);
     const adapters = new Adapters(source, file, GATEWAY_FLAGS);
     const operations = await this.#operations(source, data, adapters);
     const read_error = compileErrors(source, data.errors);
@@ -134,7 +134,7 @@ export class Manifests {
 
 const NO_FILE = 'a path is relative to the folder of gateway.yaml';
 
-/** A name that is near is told first: most providers that have no manifest speak OpenAI's wire. */
+/** A near name comes first. Most providers without a manifest speak OpenAI's wire format. */
 async function manifestHint(
   uses: string,
   at: 'key' | 'value',

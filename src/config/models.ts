@@ -18,7 +18,7 @@ import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/mo
 type Entry = PartialLoad<ModelEntry>;
 type DefaultCreated = (pointer: string) => number;
 
-const SUCH_A_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
+const EXAMPLE_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
@@ -52,19 +52,14 @@ function readModel(
   checkOwner(source, pointer, entry, known);
   const paid = readModelPrice(source, pointer, id, entry, known);
   const price_at = `${pointer}/price`;
-  const model = { id, price: paid, price_at, entries: entry.upstreams ?? [] };
+  const { passthrough: fields = [], upstreams: entries = [] } = entry;
+  const model = { id, price: paid, price_at, passthrough: fields, entries };
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known.modalities);
   checkListPrices(source, upstreams, capabilities, known.modalities);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
-  checkPassthrough(
-    source,
-    `${pointer}/passthrough`,
-    entry.passthrough ?? [],
-    renames,
-    known.modalities,
-  );
+  checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   checkLimits(source, pointer, { limits: entry.limits ?? {}, capabilities, upstreams });
@@ -100,23 +95,23 @@ function readModelPrice(
 ): Price | 'list' {
   if (price === 'list') return price;
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
-  if (!source.marks.has(`${pointer}/price`) && !tellsPrice(source, pointer)) {
+  if (!source.marks.has(`${pointer}/price`) && !hasForeignPrice(source, pointer)) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
-    const hint = `write price: list, price: free, or ${SUCH_A_PRICE}`;
+    const hint = `write price: list, price: free, or ${EXAMPLE_PRICE}`;
     source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });
   }
   return FREE;
 }
 
-/** Whether a model has its price under other keys, each of which is told as unknown. */
-function tellsPrice(source: Source, pointer: string): boolean {
+/** Whether a model has its price under other keys, each of which gets a fault as unknown. */
+function hasForeignPrice(source: Source, pointer: string): boolean {
   const isPrice = /ratio|cost|_per_|^per_/i;
   const limits = source.keys(`${pointer}/limits`) ?? [];
   const keys = [...(source.keys(pointer) ?? []), ...limits];
   return source.misspells(pointer, 'price') || keys.some((key) => isPrice.test(key));
 }
 
-/** The units are checked against the capabilities only if all capabilities are known. */
+/** Checks the units of prices against the capabilities, if all capabilities are known. */
 function checkPrices(
   source: Source,
   pointer: string,
@@ -143,9 +138,9 @@ function checkPrices(
 
 function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {
   const { max_tokens, context, image_tokens, default_max_tokens: own } = limits;
-  const most = max_tokens ?? context ?? Infinity;
+  const upper = max_tokens ?? context ?? Infinity;
   const shared = known.default_max_tokens;
-  const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, most));
+  const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, upper));
   const video = readVideoLimits(limits);
   const { images, image_pixels, audio_seconds } = limits;
   return {

@@ -11,7 +11,7 @@ export function readNetworks(
   return texts.flatMap((text, i) => {
     if (text === undefined) return [];
     if (parseNetwork(text)) {
-      tellEverybody(source, pointer, i, text);
+      reportEverybody(source, pointer, i, text);
       return [text];
     }
     const place = pointer + join(i);
@@ -25,7 +25,7 @@ export function readNetworks(
 }
 
 /** Warns of a network that holds all addresses: each client could then pass for another one. */
-function tellEverybody(source: Source, pointer: string, i: number, text: string): void {
+function reportEverybody(source: Source, pointer: string, i: number, text: string): void {
   if (!text.endsWith('/0')) return;
   const place = pointer + join(i);
   const message = `${label(pointer)}: ${source.word(place)} lets every client claim any address`;
@@ -33,7 +33,7 @@ function tellEverybody(source: Source, pointer: string, i: number, text: string)
   source.fault(place, { code: 'open_network', message, hint, severity: 'warning' });
 }
 
-/** A name, a mask in dots, or a length that is too great. */
+/** The network that a name, a mask in dots or a prefix that is too long most likely means. */
 function meantNetwork(text: string): string | undefined {
   if (text === 'localhost') return '127.0.0.1/32';
   const [, address = '', mask = ''] = /^([\d.]+)\/([\d.]+)$/.exec(text) ?? [];

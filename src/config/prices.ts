@@ -47,7 +47,7 @@ const readersOf = oncePer((modalities: Modalities) =>
 
 const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
 
-/** The units of all modalities by name, and each modality's own idea of a unit. */
+/** The units of all modalities by name, each with its definition in every modality that has it. */
 const unitsOf = oncePer((modalities: Modalities) => {
   const all = new Map<string, { pays: Capability[]; units: PriceUnit[] }>();
   for (const { units } of modalities.values()) {
@@ -80,17 +80,17 @@ export function checkUnits(
     const hint = `remove it: it pays for ${pays.join(', ')}`;
     source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
   }
-  // A key that is no unit at all is told already, and may well be the one that seems to be missing.
+  // An unknown key has a fault already, and is most likely the unit that seems to be missing.
   if (!given.every((key) => units.has(key))) return;
   for (const [unit, capability] of missingUnits(given, capabilities, modalities)) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
-    const hint = `add ${unit}, in dollars, such as ${unit}: ${SUCH[unit] ?? '0.60'}`;
+    const hint = `add ${unit}, in dollars, such as ${unit}: ${EXAMPLE_AMOUNTS[unit] ?? '0.60'}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
 
-/** Amounts that are usual for units, where 0.60 is not. */
-const SUCH: Readonly<Record<string, string>> = {
+/** Amounts for hints, for units where 0.60 is unusual. */
+const EXAMPLE_AMOUNTS: Readonly<Record<string, string>> = {
   input_per_million: '0.15',
   per_image: '0.04',
   per_video_second: '0.10',
@@ -116,7 +116,7 @@ export function missingUnits(
   return missing;
 }
 
-/** Faults each wrong amount of a unit that may have several. */
+/** Reports each wrong amount of a unit that may have several. */
 function checkAmounts(source: Source, pointer: string, value: unknown): void {
   if (typeof value === 'number') readDollars(source, pointer);
   else if (isRecord(value)) {

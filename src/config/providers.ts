@@ -71,18 +71,18 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
-  if (source.misspells(pointer, 'uses') || isTold(source, name)) return undefined;
+  if (source.misspells(pointer, 'uses') || isReported(source, name)) return undefined;
   if (!source.marks.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
 }
 
-/** Keys of other programs for `uses`, each of which is told with its place here. */
+/** Keys of other programs that mean `uses`. Each has a fault of its own. */
 const KINDS = ['type', 'kind', 'manifest', 'adapter', 'driver', 'provider', 'format', 'api_type'];
-/** Blocks that may have slipped in here, which is told already. */
+/** Blocks that may stand here by mistake, which the schema's errors report. */
 const BLOCKS = ['owners', 'models', 'endpoints'];
 
-function isTold(source: Source, name: string): boolean {
+function isReported(source: Source, name: string): boolean {
   const pointer = `/providers${join(name)}`;
   const keys = source.keys(pointer) ?? [];
   const isElsewhere = BLOCKS.includes(name) && !keys.includes('uses');
@@ -154,7 +154,7 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
   return timeouts;
 }
 
-/** A call that ends as a whole before one of its phases may never reaches that phase's time. */
+/** Warns of a phase whose timeout is longer than `total`, so that it is never reached. */
 function checkOrder(source: Source, pointer: string, timeouts: Timeouts): void {
   if (!source.marks.has(`${pointer}/total`)) return;
   for (const phase of ['connect', 'first_byte', 'idle'] as const) {

@@ -12,7 +12,7 @@ const DEFAULT_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 /**
  * The service account of a provider entry, read from the text of its key file. Anyone may have
  * written a key file, so its `token_uri` is trusted only if it is Google's. The operator can name
- * another one in `token_url`. Faults show nothing of the key.
+ * another one in `token_url`. Faults show no part of the key.
  */
 export function readServiceAccount(
   source: Source,

@@ -45,7 +45,7 @@ type Settings = Pick<
 
 const MB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
-/** Needs no timer, so it may be longer than a timer can run. */
+/** No timer measures this time, so it may be longer than a timer can run. */
 const REMEMBERED = { default: 24 * HOUR_MS, min: 1000, max: 720 * HOUR_MS };
 const LINGER = { default: 2_000, min: 0, max: 60_000 };
 const IDLE = { default: 30_000, min: 100, max: 10 * 60_000 };
@@ -107,7 +107,7 @@ function checkJournal(source: Source, written: string | undefined): void {
   source.fault('/journal', { code: 'wrong_value', message, hint: 'such as data/journal' });
 }
 
-/** The folder of the journal. It lies beside the SQLite file, since that disk is kept. */
+/** The folder of the journal. Its default is beside the SQLite file, on a disk that is kept. */
 export function journalFolder(directory: string, store: string, written?: string): string {
   const beside = store.startsWith('sqlite:')
     ? join(dirname(store.slice('sqlite:'.length)), 'journal')
@@ -124,14 +124,14 @@ export function readPublicUrl(
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
 
-/** Links between pages begin at the root, so a public URL with a path would break them. */
+/** Warns of a public URL with a path: links between pages begin at the root, so it breaks them. */
 function checkPath(source: Source, public_url: string): void {
   if (!URL.canParse(public_url) || new URL(public_url).pathname === '/') return;
   const word = source.word('/public_url');
   source.fault('/public_url', {
     code: 'dashboard_path',
     severity: 'warning',
-    message: `public_url: the dashboard cannot stand behind a path, as in ${word}`,
+    message: `public_url: the dashboard cannot be served below a path, as in ${word}`,
     hint: 'give it a host of its own, or write dashboard: false',
   });
 }
@@ -196,16 +196,19 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
 /** An account has half of the memory, and each byte of a body counts three times in it. */
 const ROOM_OF_BODY = 6;
 
-/** A body for which an account never has the room is refused, whatever `body` allows. */
+/**
+ * Warns where `in_flight_bytes` leaves an account less room than a body of the size `body` takes:
+ * such a body would always be refused.
+ */
 function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number): void {
   const place = ['in_flight_bytes', 'body'].find((key) => source.marks.has(`/limits/${key}`));
   if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
-  const least = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
-  const most = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
+  const min_mb = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
+  const max_kb = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
   source.fault(`/limits/${place}`, {
     code: 'unreached_limit',
-    message: `limits.in_flight_bytes leaves room for bodies of ${most}kb, fewer than limits.body`,
-    hint: `write in_flight_bytes: ${least}mb, or a smaller body`,
+    message: `limits.in_flight_bytes leaves room for bodies of ${max_kb}kb, fewer than limits.body`,
+    hint: `write in_flight_bytes: ${min_mb}mb, or a smaller body`,
     severity: 'warning',
   });
 }
@@ -221,7 +224,7 @@ function readRequests(
   };
 }
 
-/** What would tell customers of the operator's upstreams is told only where it is asked for. */
+/** Headers that show customers the operator's upstreams are off unless the file turns them on. */
 function readHeaders({
   upstream = false,
   cost = true,

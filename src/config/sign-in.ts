@@ -9,7 +9,7 @@ import { readDollars } from '../yaml/dollars.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Need no timer, so they may be longer than a timer can run. */
+/** No timer measures these times, so they may be longer than a timer can run. */
 const IDLE = { default: 12 * HOUR_MS, min: 60_000, max: 365 * DAY_MS };
 const LIFETIME = { default: 30 * DAY_MS, min: 60_000, max: 365 * DAY_MS };
 
@@ -48,7 +48,7 @@ function readProviders(
   return new Map(read);
 }
 
-/** `allow: '*'` must be written out, and credit for everybody is a warning. */
+/** `allow` must be written out, `'*'` for everybody too. Credit for everybody is a warning. */
 function checkAllow(
   source: Source,
   block: PartialLoad<SignInBlock>,
@@ -65,7 +65,7 @@ function checkAllow(
   source.fault('/sign_in/credit', {
     code: 'open_credit',
     severity: 'warning',
-    message: 'credit: everybody who comes by gets this, since "allow" lets everybody in',
+    message: 'credit: everybody who signs in gets this, since "allow" lets everybody in',
     hint: 'allow addresses or domains only, or leave the credit out',
   });
 }

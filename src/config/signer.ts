@@ -13,7 +13,7 @@ const KEYS = [...NEEDED, 'session_token'] as const;
 
 /**
  * The keys that sign the requests to a provider whose manifest says `auth: { signer }`; undefined
- * where an API key stands in their place. Faults never show anything of a key.
+ * where the entry has an API key instead. Faults never show any part of a key.
  */
 export function readSigner(
   source: Source,
@@ -44,12 +44,12 @@ export function readSigner(
     }
     return undefined;
   }
-  tellMissing(source, pointer, entry);
+  reportMissing(source, pointer, entry);
   const credentials = readKeys(source, pointer, entry);
   return manifest.sign && { sign: manifest.sign, credentials };
 }
 
-function tellMissing(source: Source, pointer: string, entry: Entry): void {
+function reportMissing(source: Source, pointer: string, entry: Entry): void {
   const lacks = (key: string): boolean =>
     !source.marks.has(`${pointer}/${key}`) && !source.misspells(pointer, key, others(key));
   const missing = NEEDED.filter(lacks).map(quote);
@@ -64,7 +64,11 @@ function tellMissing(source: Source, pointer: string, entry: Entry): void {
   }
   if (entry.base_url !== undefined && lacks('region')) {
     const message = `${nameOf(pointer)} is missing the key "region"`;
-    source.fault(pointer, { code: 'missing_key', message, hint: 'signatures have it in them' });
+    source.fault(pointer, {
+      code: 'missing_key',
+      message,
+      hint: 'requests are signed for a region',
+    });
   }
 }
 
@@ -77,7 +81,7 @@ function readKeys(source: Source, pointer: string, entry: Entry): Credentials {
   if (entry.region !== undefined) credentials.region = entry.region;
   for (const key of KEYS) {
     const value = entry[key];
-    // Keys without a session have none of its tokens, and their variable may well be empty.
+    // Only temporary keys have a session token. Otherwise its variable may be empty.
     if (value === undefined || (value === '' && key === 'session_token')) continue;
     if (/^[\x21-\x7e]+$/.test(value)) credentials[key] = value;
     else {
@@ -88,7 +92,7 @@ function readKeys(source: Source, pointer: string, entry: Entry): Credentials {
   return credentials;
 }
 
-/** The signer that a manifest names; a fault where its `auth` says nothing, or two things. */
+/** The signer that a manifest names. An `auth` with both signer and header, or none, is a fault. */
 export async function importSigner(
   source: Source,
   auth: PartialLoad<AuthBlock> | undefined,

@@ -8,7 +8,7 @@ import { isPublic } from '../upstream/ssrf-guard.js';
 import { checkTexts } from './clear-text.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** What a file says once it is read, for checks that need more than one of its parts. */
+/** The parts of a file once it is read, for checks that need more than one of them. */
 export interface ReadFile {
   gateway: PartialLoad<GatewayFile>;
   listen: Configuration['listen'];
@@ -20,25 +20,44 @@ export interface ReadFile {
   modalities: Modalities;
 }
 
-/** Finds what is well formed and most likely not meant, and costs money or customers. */
+/** Warns of settings that are valid, but most likely not meant, and cost money or customers. */
 export function checkSlips(source: Source, file: ReadFile): void {
   checkTexts(source);
   checkOpen(source, file);
   checkMetrics(source, file);
   if (source.complete) checkReached(source, file);
   checkUpstreams(source, file);
+  checkCase(source);
 }
 
-/** Warns where other machines can call the gateway and cannot do so safely. */
+/** Warns of a model whose ID differs from that of an earlier one in case only. */
+function checkCase(source: Source): void {
+  const seen = new Map<string, string>();
+  for (const id of source.keys('/models') ?? []) {
+    const low = id.toLowerCase();
+    const first = seen.get(low);
+    seen.set(low, first ?? id);
+    if (first === undefined) continue;
+    source.fault(`/models${join(id)}`, {
+      code: 'similar_models',
+      message: `the model IDs ${quote(first)} and ${quote(id)} differ in case only`,
+      hint: 'clients will mix them up: rename one, or remove one',
+      at: 'key',
+      severity: 'warning',
+    });
+  }
+}
+
+/** Warns where other machines can call the gateway, but not safely. */
 function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
   if (!URL.canParse(public_url)) return;
   const { protocol, hostname, port } = new URL(public_url);
   if (isLoopback(listen.host)) {
     const isOther = protocol === 'http:' && isLoopback(hostname) && Number(port) !== listen.port;
-    if (isOther && port !== '' && listen.port !== 0) tellPort(source, listen, public_url);
+    if (isOther && port !== '' && listen.port !== 0) reportPort(source, listen, public_url);
     return;
   }
-  const tell = (code: string, message: string): void =>
+  const addFault = (code: string, message: string): void =>
     source.fault(source.marks.has('/public_url') ? '/public_url' : '/listen', {
       code,
       message,
@@ -47,14 +66,20 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     });
   const given = source.word('/listen');
   if (isLoopback(hostname) || isAny(hostname)) {
-    tell('public_url_local', `listen: ${given} takes calls of others, who need a public_url`);
+    addFault(
+      'public_url_local',
+      `listen: ${given} takes calls of other machines, which need a public_url`,
+    );
   } else if (protocol === 'http:') {
-    tell('no_tls', `listen: ${given} takes calls of others, and their keys travel without TLS`);
+    addFault(
+      'no_tls',
+      `listen: ${given} takes calls of other machines, and their keys travel without TLS`,
+    );
   }
 }
 
-/** A public_url on this machine with the port of nothing that listens here. */
-function tellPort(source: Source, listen: ReadFile['listen'], public_url: string): void {
+/** Warns of a public_url on this machine whose port is not the port of `listen`. */
+function reportPort(source: Source, listen: ReadFile['listen'], public_url: string): void {
   if (!source.marks.has('/public_url') || source.hides('/public_url')) return;
   const url = new URL(public_url);
   url.port = String(listen.port);
@@ -66,7 +91,7 @@ function tellPort(source: Source, listen: ReadFile['listen'], public_url: string
   });
 }
 
-/** Warns where all the world may read the names of models and the amounts that they earn. */
+/** Warns where other machines can read the names of models and the amounts that they earn. */
 function checkMetrics(source: Source, { listen, metrics }: ReadFile): void {
   if (!metrics) return;
   const given = source.word('/metrics');
@@ -74,7 +99,7 @@ function checkMetrics(source: Source, { listen, metrics }: ReadFile): void {
     const message = `metrics: ${given} is the address of listen, and needs one of its own`;
     source.fault('/metrics', { code: 'same_address', message, hint: 'write another port' });
   } else if (isAny(metrics.host) || isPublic(metrics.host)) {
-    const message = `metrics: ${given} tells other machines what is asked here and what it costs`;
+    const message = `metrics: ${given} shows other machines the calls of each model and their cost`;
     const hint = `write 127.0.0.1:${metrics.port}, or an address of a private network`;
     source.fault('/metrics', { code: 'metrics_public', message, hint, severity: 'warning' });
   }
@@ -89,7 +114,7 @@ function isAny(host: string): boolean {
   return host === '0.0.0.0' || host === '[::]' || host === '::';
 }
 
-/** A model that no endpoint routes to can be listed, and never called. */
+/** Reports a model that no endpoint routes to: clients see it in the list, but cannot call it. */
 function checkReached(source: Source, { models, endpoints, modalities }: ReadFile): void {
   const reached = new Set<unknown>();
   for (const { stages } of endpoints) {
@@ -112,8 +137,8 @@ function checkReached(source: Source, { models, endpoints, modalities }: ReadFil
   }
 }
 
-/** An upstream that wins one call in so many is hardly meant. */
-const RARE = 1_000;
+/** An upstream that gets fewer than one call in this many is most likely a mistake. */
+const RARE_CALLS = 1_000;
 
 function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void {
   for (const [id, entry] of Object.entries(gateway.models ?? {})) {
@@ -136,9 +161,9 @@ function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void 
 
 type Weighted = readonly ({ readonly weight?: number | undefined } | undefined)[];
 
-/** Neighbours with a weight share the calls; a weight alone has nobody to share them with. */
+/** Warns of a weight without a neighbour that has one, and of one that wins almost no call. */
 function checkWeight(source: Source, list: string, upstreams: Weighted, at: number): void {
-  // A weight that is no number is told of, and was meant as one.
+  // A weight that is no number has a fault of its own, and counts as one here.
   const weights = upstreams.map((one, i) => {
     return one?.weight ?? (source.marks.has(`${list}${join(i)}/weight`) ? 1 : undefined);
   });
@@ -149,7 +174,7 @@ function checkWeight(source: Source, list: string, upstreams: Weighted, at: numb
   const after = weights.findIndex((weight, index) => index > at && weight === undefined);
   const group = weights.slice(before + 1, after === -1 ? undefined : after);
   const sum = group.reduce<number>((total, weight) => total + (weight ?? 0), 0);
-  if (group.length > 1 && sum / own < RARE) return;
+  if (group.length > 1 && sum / own < RARE_CALLS) return;
   const message =
     group.length > 1
       ? `${source.word(pointer)} of ${sum} wins one call in ${Math.round(sum / own)}`

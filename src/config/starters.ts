@@ -8,7 +8,7 @@ import { validate } from '../yaml/validate.js';
 import type { InitModel, ProviderManifest } from '../schema-types/provider.js';
 import { PRICES_NAME } from './list-prices.js';
 
-/** What a shipped manifest says for `tollgate init`. */
+/** The part of a shipped manifest that `tollgate init` reads. */
 export interface Starter {
   /** The manifest's name, as `uses` has it. */
   manifest: string;
@@ -19,9 +19,9 @@ export interface Starter {
   in_process: boolean;
   /** The keys of the provider's entry, each with the variables that may hold it, best first. */
   variables: readonly (readonly [key: string, names: readonly string[]])[];
-  /** Names of entries with the addresses on this machine where such a server customarily is. */
+  /** Names of entries with the usual address of such a server on this machine. */
   local: readonly (readonly [name: string, base_url: string])[];
-  /** Model IDs of the provider with what gateway.yaml is to say of them. */
+  /** Model IDs of the provider with their entries for gateway.yaml. */
   models: readonly (readonly [id: string, model: InitModel])[];
 }
 

@@ -12,15 +12,15 @@ const POINTER = '/store';
 export function readStoreUrl(source: Source, text: string, directory: string): string {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1];
   if (scheme === undefined) {
-    tell(source, 'store does not begin with sqlite: or postgres://', schemeHint(source, text));
+    addFault(source, 'store does not begin with sqlite: or postgres://', schemeHint(source, text));
   } else if (!SCHEMES.includes(scheme)) {
     const word = source.hides(POINTER) ? 'this' : quote(scheme);
-    tell(source, `store: ${word} is no kind of store`, kindHint(scheme));
+    addFault(source, `store: ${word} is no kind of store`, kindHint(scheme));
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
     const hint = text.includes('#') ? ESCAPES : LOOKS;
-    tell(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
+    addFault(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
   } else checkPostgres(source, new URL(text));
   return text;
 }
@@ -46,7 +46,7 @@ function kindHint(scheme: string): string {
 
 function checkPostgres(source: Source, url: URL): void {
   if (url.hash !== '') {
-    tell(source, 'store: a # cannot stand in the URL of a database', ESCAPES);
+    addFault(source, 'store: a # cannot stand in the URL of a database', ESCAPES);
   } else if (url.pathname.length < 2) {
     source.fault(POINTER, {
       code: 'no_database',
@@ -66,16 +66,16 @@ function checkPostgres(source: Source, url: URL): void {
 
 function readPath(source: Source, path: string, directory: string): string {
   if (path === '' || path.startsWith(':') || path.endsWith('/')) {
-    tell(source, 'store: sqlite: needs the path of a file', 'such as sqlite:data/tollgate.db');
+    addFault(source, 'store: sqlite: needs the path of a file', 'such as sqlite:data/tollgate.db');
   }
   if (/^\/\/[^/]/.test(path)) {
     const hint =
       'write sqlite:data/tollgate.db, or sqlite:/var/lib/tollgate.db: no // stands there';
-    tell(source, 'store: // stands before the name of a host, and SQLite has a file', hint);
+    addFault(source, 'store: // stands before the name of a host, and SQLite has a file', hint);
   }
   return `sqlite:${resolve(directory, path.replace(/^\/\/(?=\/)/, ''))}`;
 }
 
-function tell(source: Source, message: string, hint: string): void {
+function addFault(source: Source, message: string, hint: string): void {
   source.fault(POINTER, { code: 'bad_store', message, hint });
 }

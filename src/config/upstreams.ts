@@ -2,6 +2,7 @@ import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
+import { meantModel } from './model-names.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
@@ -47,7 +48,7 @@ export function readUpstreams(
     const known_model = entry.model !== undefined || !source.marks.has(`${place}/model`);
     const target = JSON.stringify([entry.provider, entry.model ?? model.id]);
     const first = seen.get(target);
-    if (first !== undefined && known_model) tellUnreachable(source, place, first);
+    if (first !== undefined && known_model) reportUnreachable(source, place, first);
     if (first === undefined && known_model) seen.set(target, i);
     const read = findProvider(source, `${place}/provider`, entry.provider, known);
     return read ? [readUpstream(source, place, model, entry, read, known)] : [];
@@ -60,15 +61,17 @@ interface PricedModel {
   price_at: string;
   /** `list` where each upstream pays the list price of its own model. */
   price: Price | 'list';
+  /** The fields that the model itself passes through. */
+  passthrough: readonly (string | undefined)[];
 }
 
-function tellUnreachable(source: Source, pointer: string, first: number): void {
+function reportUnreachable(source: Source, pointer: string, first: number): void {
   const provider = source.word(`${pointer}/provider`);
   const model = `${pointer}/model`;
-  const what = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;
+  const target = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;
   source.fault(pointer, {
     code: 'unreachable_fallback',
-    message: `${what} is tried already by upstreams[${first}], so this entry is never of use`,
+    message: `${target} is tried already by upstreams[${first}], so this entry is never used`,
     hint: 'remove it, or name another provider or model',
   });
 }
@@ -101,7 +104,8 @@ function readUpstream(
 ): ReadUpstream {
   const { provider, manifest } = read;
   const own = { set: entry.set ?? {}, drop: entry.drop ?? [], rename: entry.rename ?? {} };
-  checkChanges(source, pointer, own, modalities);
+  const passthrough = [...(manifest.data.passthrough ?? []), ...model.passthrough];
+  checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
   checkModel(source, pointer, target, (other) =>
@@ -117,7 +121,7 @@ function readUpstream(
     const message = `there is no list price of ${quote(target.model)} at ${provider.manifest}`;
     const hint = prices.hint(target);
     source.fault(price_at, { code: 'unknown_list_price', message, hint });
-  }
+  } else if (!listed) checkName(source, pointer, model.id, entry, read, prices);
   const upstream: Upstream = {
     ...target,
     weight: entry.weight,
@@ -153,7 +157,33 @@ function checkModel(
   });
 }
 
-/** Stands where a price is missing, which is a fault. */
+/** Warns of a model ID that is nearly one that the manifest or the list of prices knows. */
+function checkName(
+  source: Source,
+  pointer: string,
+  id: string,
+  entry: PartialLoad<UpstreamEntry>,
+  { provider, manifest }: ReadProvider,
+  prices: ListPrices,
+): void {
+  // A server at an address of the operator's own may give its models any name.
+  if (source.marks.has(`/providers${join(provider.name)}/base_url`)) return;
+  const own = `${pointer}/model`;
+  const isOwn = source.marks.has(own);
+  if (isOwn && (entry.model === undefined || source.hides(own))) return;
+  const model = entry.model ?? id;
+  const started = Object.keys(manifest.data.init?.models ?? {});
+  const near = meantModel(model, [...prices.modelsOf(provider.manifest), ...started]);
+  if (near === undefined) return;
+  source.fault(isOwn ? own : pointer, {
+    code: 'unknown_model',
+    message: `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`,
+    hint: isOwn ? `did you mean ${quote(near)}?` : `add model: ${flow(near)}`,
+    severity: 'warning',
+  });
+}
+
+/** Replaces a missing price, which is a fault. */
 const NO_PRICE: Price = {
   free: false,
   input_nano_per_million: 0n,

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { isAddress, clientSubnet, networksOf } from '../lib/cidr.js';
 
-/** A longer list of proxies is not genuine. */
-const MOST_HOPS = 32;
+/** More hops than any real chain of proxies has. */
+const MAX_HOPS = 32;
 
 /**
- * Returns the address by which rate limits count a client; of IPv6 the /64. Behind trusted proxies
- * it is the last address in X-Forwarded-For that is not one of theirs.
+ * Returns a reader of the address by which rate limits count a client: for IPv6 the /64. Behind
+ * trusted proxies it is the last address in X-Forwarded-For that is not one of the proxies.
  */
 export function addressReader(
   trusted_proxies: readonly string[],
@@ -15,7 +15,7 @@ export function addressReader(
   return ({ socket, headers }) => {
     const direct = plain(socket.remoteAddress ?? '');
     if (trusted_proxies.length === 0 || !trusted.has(direct)) return clientSubnet(direct);
-    const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-MOST_HOPS);
+    const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-MAX_HOPS);
     let client = direct;
     for (const hop of hops.map(plain).reverse()) {
       // No trusted proxy writes a hop that is not an address.

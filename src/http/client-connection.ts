@@ -16,8 +16,8 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** How long an upstream's answer is still read after the client has disconnected. */
-export interface Patience {
+/** How long the gateway reads an upstream's answer after the client has disconnected. */
+export interface DisconnectDelays {
   linger_ms: number;
   drain_ms: number;
 }
@@ -46,10 +46,10 @@ export class ClientConnection implements InFlightRequest {
   constructor(
     readonly req: IncomingMessage,
     res: ServerResponse,
-    patience: Patience,
+    delays: DisconnectDelays,
   ) {
     this.#res = res;
-    this.#on_close = () => this.#disconnect(patience);
+    this.#on_close = () => this.#disconnect(delays);
     res.on('close', this.#on_close);
     if (res.destroyed) this.#on_close();
   }
@@ -95,7 +95,7 @@ export class ClientConnection implements InFlightRequest {
     });
   }
 
-  /** Sends a head without its bytes. */
+  /** Sends a head without a body. */
   sendHead({ status, headers }: ByteHead, client_ms: number): void {
     this.#res.writeHead(status, headers);
     this.#res.setTimeout(client_ms);
@@ -108,14 +108,14 @@ export class ClientConnection implements InFlightRequest {
     clearTimeout(this.#timer);
   }
 
-  #disconnect({ linger_ms, drain_ms }: Patience): void {
+  #disconnect({ linger_ms, drain_ms }: DisconnectDelays): void {
     this.disconnected = true;
     if (this.on_disconnect === 'abort') {
       this.#stop.abort(new ClientDisconnected());
       return;
     }
-    const patience_ms = this.on_disconnect === 'linger' ? linger_ms : drain_ms;
-    this.#timer = setTimeout(() => this.#stop.abort(new ClientDisconnected()), patience_ms);
+    const delay_ms = this.on_disconnect === 'linger' ? linger_ms : drain_ms;
+    this.#timer = setTimeout(() => this.#stop.abort(new ClientDisconnected()), delay_ms);
   }
 }
 
@@ -157,50 +157,50 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 
 /**
  * Writes server-sent events to a client. The head goes out with the first text. When nothing was
- * written for `keep_alive_ms`, a comment, or what says nothing in a stream of another kind, keeps
- * proxies from closing the connection.
+ * written for `keep_alive_ms`, the writer sends a comment, or an empty event in a stream of another
+ * kind, so that no proxy closes the connection.
  */
 export class SseWriter {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
-  readonly #patience_ms: number;
-  /** Nothing has been written since the timer last fired. */
+  readonly #client_ms: number;
+  /** True if nothing has been written since the timer last fired. */
   #isQuiet = false;
 
   constructor(
     res: ServerResponse,
     headers: Record<string, string>,
     keep_alive_ms: number,
-    patience_ms: number,
+    client_ms: number,
     private readonly keep_alive = KEEP_ALIVE,
   ) {
     this.#res = res;
-    this.#patience_ms = patience_ms;
+    this.#client_ms = client_ms;
     res.writeHead(200, headers);
     // A timer at half the time costs less than one that each write sets again.
     this.#timer = setInterval(() => this.#keepAlive(), keep_alive_ms / 2);
   }
 
-  /** Sends text. Where the client is slow, the promise resolves when it has caught up. */
+  /** Sends text. If the client is slow, returns a promise that resolves when it has caught up. */
   write(text: string): Promise<void> | undefined {
     this.#isQuiet = false;
     if (this.#res.destroyed || this.#send(text)) return undefined;
-    return waitForDrain(this.#res, this.#patience_ms);
+    return waitForDrain(this.#res, this.#client_ms);
   }
 
   end(text: string): void {
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
     this.#res.end(text);
-    if (this.#res.writableLength > 0) this.#res.setTimeout(this.#patience_ms);
+    if (this.#res.writableLength > 0) this.#res.setTimeout(this.#client_ms);
   }
 
-  /** Sends a text and breaks the connection, so that no client takes the body for whole. */
+  /** Sends a text and closes the connection, so that no client takes the body for complete. */
   breakOff(text: string): void {
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
     this.#res.write(text, () => this.#res.destroy());
-    this.#res.setTimeout(this.#patience_ms);
+    this.#res.setTimeout(this.#client_ms);
   }
 
   #send(text: string): boolean {
@@ -216,8 +216,8 @@ export class SseWriter {
 }
 
 /**
- * Writes a text in this turn. The cork makes Node's pieces (head, chunk size, text) one write to
- * the kernel. Without it Node waits until the next tick, which costs more.
+ * Writes a text in this turn of the event loop. The cork joins Node's pieces (head, chunk size,
+ * text) into one write to the kernel. Without it Node waits until the next tick, which costs more.
  */
 export function writeCorked(res: ServerResponse, text: string, encoding: Encoding): boolean {
   const { socket } = res;
@@ -236,22 +236,22 @@ export function encodingOf(text: string, bytes: number): Encoding {
 
 /**
  * Resolves when the client has read what was written, or has disconnected. A client that reads
- * nothing for `patience_ms` is disconnected, since it holds an upstream, money and memory.
+ * nothing for `client_ms` is disconnected, since it holds an upstream, money and memory.
  */
-export function waitForDrain(res: ServerResponse, patience_ms: number): Promise<void> {
+export function waitForDrain(res: ServerResponse, client_ms: number): Promise<void> {
   const full = res.socket ?? res;
   return new Promise((resolve) => {
     const done = (): void => {
-      clearTimeout(patience);
+      clearTimeout(timer);
       full.off('drain', done);
       res.off('close', done);
       resolve();
     };
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       res.destroy();
       // An answer that waits behind another one has no socket, and so emits no `close`.
       done();
-    }, patience_ms);
+    }, client_ms);
     full.on('drain', done);
     res.on('close', done);
     if (res.destroyed) done();

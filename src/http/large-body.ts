@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from './memory-budget.js';
 
-interface LargeTerms {
+interface LargeBodyTerms {
   limit_bytes: number;
   stall_ms: number;
   room: Room;
@@ -14,90 +14,91 @@ interface LargeTerms {
 }
 
 /**
- * Reads a large body, or one of unknown length. It admits the caller and counts the bytes before it
- * holds them: at once if the length is announced, else as they come. After a refusal it discards
- * the rest, so that the connection stays usable.
+ * Reads a large body, or one of unknown length. Admits the caller and counts the bytes before they
+ * are in memory: at once if the length is announced, else as they come. After a refusal it discards
+ * the rest, so that the connection stays usable. Throws `GatewayError`: 400 for a body that is cut
+ * off, 408 for one that is too slow, 413 past the limit, 503 without memory.
  */
-export async function gather(req: IncomingMessage, terms: LargeTerms): Promise<Buffer> {
+export async function readLargeBody(req: IncomingMessage, terms: LargeBodyTerms): Promise<Buffer> {
   const { announced, room, admit } = terms;
   if (announced !== undefined) {
     await admit();
     room.take(announced);
   }
-  const gathering = new Gathering(req, terms);
+  const reader = new BodyReader(req, terms);
   try {
-    return await gathering.whole;
+    return await reader.body;
   } finally {
-    gathering.end();
+    reader.end();
   }
 }
 
-class Gathering {
-  readonly whole: Promise<Buffer>;
+class BodyReader {
+  readonly body: Promise<Buffer>;
   readonly #chunks: Buffer[] = [];
   readonly #timer: NodeJS.Timeout;
   #bytes = 0;
   /** The number of bytes when the timer last fired. */
-  #seen = 0;
+  #checked_bytes = 0;
   #isAdmitted: boolean;
   #fail: (error: unknown) => void = () => undefined;
 
   constructor(
     private readonly req: IncomingMessage,
-    private readonly terms: LargeTerms,
+    private readonly terms: LargeBodyTerms,
   ) {
     this.#isAdmitted = terms.announced !== undefined;
-    this.whole = new Promise((resolve, reject) => {
+    this.body = new Promise((resolve, reject) => {
       this.#fail = reject;
-      req.on('data', this.#take);
+      req.on('data', this.#onData);
       req.once('end', () => resolve(Buffer.concat(this.#chunks, this.#bytes)));
-      req.once('close', this.#cut);
-      if (req.destroyed) this.#cut();
+      req.once('close', this.#onClose);
+      if (req.destroyed) this.#onClose();
     });
-    this.#timer = setInterval(() => this.#look(), terms.stall_ms);
+    this.#timer = setInterval(() => this.#checkSpeed(), terms.stall_ms);
   }
 
   end(): void {
     const { req } = this;
     clearInterval(this.#timer);
-    req.off('data', this.#take).off('close', this.#cut);
+    req.off('data', this.#onData).off('close', this.#onClose);
     this.#chunks.length = 0;
     req.resume();
   }
 
-  readonly #take = (chunk: Buffer): void => {
+  readonly #onData = (chunk: Buffer): void => {
     const { limit_bytes, announced, room, tooLarge } = this.terms;
     this.#bytes += chunk.length;
     try {
       if (this.#bytes > limit_bytes) throw tooLarge();
       if (announced === undefined) room.take(chunk.length);
       this.#chunks.push(chunk);
-      if (!this.#isAdmitted && this.#bytes > LARGE_BYTES) this.#judge();
+      if (!this.#isAdmitted && this.#bytes > LARGE_BYTES) this.#admit();
     } catch (error) {
       this.#fail(error);
     }
   };
 
-  readonly #cut = (): void => {
+  readonly #onClose = (): void => {
     this.#fail(new GatewayError('invalid_request', 'The body did not arrive whole.'));
   };
 
   /** A body of unknown length is admitted once it is large. */
-  #judge(): void {
+  #admit(): void {
     this.#isAdmitted = true;
     this.req.pause();
     this.terms.admit().then(() => void this.req.resume(), this.#fail);
   }
 
-  /** The minimum speed lets a body of the largest size take some minutes. */
-  #look(): void {
-    const least = Math.min(LARGE_BYTES, (this.terms.announced ?? Infinity) - this.#seen);
-    if (this.#bytes - this.#seen < least) {
+  /** Refuses a body that is too slow. At the minimum speed the largest one takes some minutes. */
+  #checkSpeed(): void {
+    const rest_bytes = (this.terms.announced ?? Infinity) - this.#checked_bytes;
+    if (this.#bytes - this.#checked_bytes < Math.min(LARGE_BYTES, rest_bytes)) {
       const message = 'The body came too slowly.';
       this.#fail(
         new GatewayError('request_timeout', message, { headers: { connection: 'close' } }),
       );
     }
-    this.#seen = this.#bytes;
+    this.#checked_bytes = this.#bytes;
   }
 }

@@ -10,7 +10,7 @@ interface Refusal {
 
 const NOT_HTTP: Refusal = {
   code: 'invalid_request',
-  message: 'The request is not HTTP that can be read here.',
+  message: 'The request is not valid HTTP.',
 };
 
 /** Node's error codes for a request that reaches no stage, with the answer to the client. */
@@ -30,8 +30,8 @@ const REFUSALS: ReadonlyMap<string | undefined, Refusal> = new Map([
 ]);
 
 /**
- * Answers a malformed request with an error in the one shape. If an answer is in flight on the same
- * socket, the socket is closed instead, because bytes written now would land inside that answer.
+ * Answers a malformed request with an error in the usual shape. If an answer is in flight on the
+ * same socket, closes the socket instead, because bytes written now would land inside that answer.
  * The socket is closed after the error is written: after a CONNECT Node no longer reads from it,
  * and would never notice that the client disconnects.
  */

@@ -17,7 +17,7 @@ interface Share {
   bytes: number;
 }
 
-/** The maximum for one account. */
+/** The bytes that one account may use. */
 export function shareOf(total_bytes: number): number {
   return total_bytes * SHARE;
 }
@@ -36,7 +36,7 @@ export class Memory {
     return new Room(this, account_id ?? '', total_bytes);
   }
 
-  /** For rooms: the share of the account, made at its first use. */
+  /** The share of an account, created at its first use. Only rooms call this. */
   shareOf(account_id: string): Share {
     let share = this.#shares.get(account_id);
     if (!share) {
@@ -46,7 +46,7 @@ export class Memory {
     return share;
   }
 
-  /** For rooms: adds bytes, or takes them off. An empty share is deleted. */
+  /** Adds bytes to a share, or removes them. Deletes an empty share. Only rooms call this. */
   count(share: Share, bytes: number): void {
     this.#bytes += bytes;
     share.bytes += bytes;
@@ -57,7 +57,7 @@ export class Memory {
 /** The memory that one request uses. It must be closed on every exit. */
 export class Room {
   #bytes = 0;
-  /** The bytes that are counted for an answer that has not arrived yet. */
+  /** The part of these bytes that is for an answer that has not arrived yet. */
   #reserved = 0;
 
   constructor(
@@ -73,9 +73,9 @@ export class Room {
   /** Takes room for bytes that a client sends. Throws `GatewayError` (503) if there is none. */
   take(bytes: number): void {
     const share = this.memory.shareOf(this.account_id);
-    const more = bytes * COPIES;
-    if (share.bytes + more > shareOf(this.total_bytes)) throw full('this account has');
-    this.#count(share, more);
+    const counted = bytes * COPIES;
+    if (share.bytes + counted > shareOf(this.total_bytes)) throw full('this account has');
+    this.#count(share, counted);
   }
 
   /** Takes room for the values of a body, beside its bytes. Throws likewise. */
@@ -87,8 +87,8 @@ export class Room {
    * Takes room for an answer before it is paid for, at most the account's share. Throws likewise.
    */
   reserve(bytes: number): void {
-    const most = shareOf(this.total_bytes) - this.#bytes;
-    const reserved = Math.min(bytes * COPIES, most);
+    const max = shareOf(this.total_bytes) - this.#bytes;
+    const reserved = Math.min(bytes * COPIES, max);
     this.take(reserved / COPIES);
     this.#reserved += reserved;
   }
@@ -104,7 +104,7 @@ export class Room {
     if (more > 0) this.#count(this.memory.shareOf(this.account_id), more);
   }
 
-  /** Frees all of it. */
+  /** Frees all memory of the request. */
   close(): void {
     if (this.#bytes === 0) return;
     this.memory.count(this.memory.shareOf(this.account_id), -this.#bytes);
@@ -122,10 +122,10 @@ export class Room {
   }
 }
 
-function full(who: string): GatewayError {
+function full(owner: string): GatewayError {
   return new GatewayError(
     'overloaded',
-    `As much as ${who} memory for is in flight already: try again in a moment.`,
+    `The requests in flight use all the memory that ${owner}: try again in a moment.`,
     { headers: { 'retry-after': RETRY_S } },
   );
 }

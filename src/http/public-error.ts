@@ -14,7 +14,7 @@ export function publicError(
   return { shown, status: isRefusal(error) ? error.status : shown.status };
 }
 
-/** An operator's own stage refuses as in any Koa application, by `ctx.throw(403, message)`. */
+/** The error of an operator's own stage that refuses as Koa does, by `ctx.throw(403, message)`. */
 function refusal(error: unknown): GatewayError | undefined {
   if (!isRefusal(error)) return undefined;
   return new GatewayError('invalid_request', error.message, { cause: error });

@@ -2,21 +2,21 @@ import { GatewayError } from '../core/errors.js';
 import type { RateLimiter } from '../lib/rate-limiter.js';
 
 /**
- * Counts one more request of an address. Throws `rate_limited` (429) if there are too many of
- * `what`, a plural noun for the message.
+ * Counts one more request of an address. Throws `rate_limited` (429) if there are too many.
+ * `plural` names the requests in the message, such as `sign-ins`.
  */
 export function enforceRate(
   limiter: RateLimiter,
   address: string,
   per_minute: number,
-  what: string,
+  plural: string,
 ): void {
   const wait_ms = limiter.consume(address, per_minute);
   if (wait_ms === 0) return;
   const seconds = Math.ceil(wait_ms / 1000);
   throw new GatewayError(
     'rate_limited',
-    `Too many ${what} from your address: try again in ${seconds} s.`,
+    `Too many ${plural} from your address: try again in ${seconds} s.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

@@ -6,7 +6,7 @@ import { validatorOfShipped } from '../lib/schemas.js';
 import { checking, isOfType, readBytes, type BodyTerms, type Check } from './request-body.js';
 
 const MULTIPART = 'multipart/form-data';
-/** What a form may have; its bytes are bounded as those of any body. */
+/** The limits of a form's parts. The bytes of the whole form have the limit of any body. */
 const LIMITS = {
   fieldNameSize: 100,
   fieldSize: 256 * 1024,
@@ -18,8 +18,8 @@ const LIMITS = {
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/u;
 
 /**
- * The check of a format's schema for the fields of a form, all of which are text: it writes numbers
- * and booleans in their place where the schema wants them.
+ * The check of a format's schema for the fields of a form. All of them are text, so it converts
+ * those to numbers and booleans that the schema wants as such.
  */
 export function compileFormSchema(name: string): Check {
   return checking(validatorOfShipped(name, 'form'));
@@ -30,9 +30,9 @@ export function isMultipart(req: IncomingMessage): boolean {
 }
 
 /**
- * The body of a `multipart/form-data` request as the JSON object that says the same. A file is a
- * data: URL; a name that comes again, or ends in `[]`, is a list. Throws `GatewayError`: 400 for
- * what is no such form or has too many parts, else as `readJsonBody` does.
+ * The body of a `multipart/form-data` request as a JSON object. A file becomes a data: URL, and a
+ * name that is repeated, or ends in `[]`, a list. Throws `GatewayError`: 400 for a body that is no
+ * such form or has too many parts, else as `readJsonBody` does.
  */
 export async function readMultipartBody(
   req: IncomingMessage,
@@ -62,13 +62,14 @@ function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, string][
     const parts: [string, string][] = [];
     form
       .on('field', (name, value, isNameCut, isCut) => {
-        if (isNameCut || isCut) refuse(`A field of the form has more than its ${most(isNameCut)}.`);
+        if (isNameCut || isCut)
+          refuse(`A field of the form has more than ${partLimit(isNameCut)}.`);
         parts.push([name, value]);
       })
       .on('file', (name, file, filename, _encoding, mime) => {
         const part: [string, string] = [name, ''];
         parts.push(part);
-        gather(file, mediaType(mime, filename), (url) => (part[1] = url));
+        readFile(file, mediaType(mime, filename), (url) => (part[1] = url));
       })
       .on('fieldsLimit', () => refuse(`The form has more than ${LIMITS.fields} fields.`))
       .on('filesLimit', () => refuse(`The form has more than ${LIMITS.files} files.`))
@@ -78,8 +79,8 @@ function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, string][
   });
 }
 
-function most(isName: boolean): string {
-  return isName ? `${LIMITS.fieldNameSize} bytes of name` : `${LIMITS.fieldSize} bytes`;
+function partLimit(isName: boolean): string {
+  return isName ? `a name of ${LIMITS.fieldNameSize} bytes` : `${LIMITS.fieldSize} bytes`;
 }
 
 /** A reader of forms; undefined where the content type names no boundary. */
@@ -95,19 +96,20 @@ async function open(type: string): Promise<BusboyInstance | undefined> {
 
 const UNTYPED = 'application/octet-stream';
 
-/** Clients that know no type say so, and the name of the file may tell more. */
+/** The media type of a file: the client's, or that of the file name if the client knows none. */
 function mediaType(mime: string, filename: unknown): string {
   const named = typeof filename === 'string' ? audioNamed(filename)?.type : undefined;
   if (mime === UNTYPED && named !== undefined) return named;
   return MEDIA_TYPE.test(mime) ? mime : UNTYPED;
 }
 
-function gather(file: BusboyFileStream, type: string, give: (url: string) => void): void {
+/** Reads a file of the form, and passes it on as a data: URL. */
+function readFile(file: BusboyFileStream, type: string, onUrl: (url: string) => void): void {
   const chunks: Buffer[] = [];
   file.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // The form itself reports that it was cut off.
+  // The form reports that its body was cut off, so the error of the file needs no answer.
   file.on('error', () => undefined);
   file.on('end', () => {
-    give(`data:${type};base64,${Buffer.concat(chunks).toString('base64')}`);
+    onUrl(`data:${type};base64,${Buffer.concat(chunks).toString('base64')}`);
   });
 }

@@ -3,19 +3,19 @@ import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError, OptionError } from '../core/errors.js';
 import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
-import { gather } from './large-body.js';
+import { readLargeBody } from './large-body.js';
 import type { Room } from './memory-budget.js';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
 import { compilerOf, validatorOfShipped } from '../lib/schemas.js';
 
-/** The limits of a body, and the checks of a large one. */
+/** The limits of a body, and the check of a caller who sends a large one. */
 export interface BodyTerms {
   limit_bytes: number;
   /** The maximum number of JSON values in a large body. */
   values: number;
-  /** A large body that brings almost nothing for this long is refused. */
+  /** A large body of which less than 64 kB arrive in this time is refused. */
   stall_ms: number;
   room: Room;
   /** Throws if the caller may not send a large body. */
@@ -105,7 +105,7 @@ async function readLater(req: IncomingMessage, terms: BodyTerms): Promise<Buffer
     room.take(announced);
     return readAll(req, limit_bytes);
   }
-  return gather(req, { ...terms, announced, tooLarge: () => tooLarge(limit_bytes) });
+  return readLargeBody(req, { ...terms, announced, tooLarge: () => tooLarge(limit_bytes) });
 }
 
 /** The whole body, if it arrived together with its head and is within the limit. */
@@ -120,7 +120,7 @@ const require = createRequire(import.meta.url);
 async function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
   // A client may disconnect while its key is looked up. Then no event would ever come.
   if (req.destroyed) throw new GatewayError('invalid_request', 'The body did not arrive whole.');
-  // Loaded here, as it takes a fortieth of the time of `check`, which reads no request.
+  // Loaded with the first request: `check` reads none, and loading takes a fortieth of its time.
   const getRawBody = require('raw-body') as typeof import('raw-body');
   try {
     return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null });
@@ -181,9 +181,9 @@ export function checking(valid: ValidateFunction): Check {
   };
 }
 
-/** Describes the first error of a body in a sentence, and names the field at fault. */
+/** Describes the first error of a body in a sentence, with the path of the field at fault. */
 export function explain(errors: readonly ErrorObject[]): { message: string; param: string } {
-  // A failed `if` only repeats the error of its branch.
+  // An error of `if` only repeats the error of its branch.
   const error = errors.find(({ keyword }) => keyword !== 'if') ?? errors[0];
   if (!error) return { message: 'The body is not valid.', param: '' };
   const param = fieldOf(error);
@@ -266,7 +266,7 @@ export function headerSafe(name: string): string {
   return name.replaceAll(/[^\w.[\]-]/gu, '?').slice(0, 64);
 }
 
-/** Adds the names of unknown fields to the ignored ones; null is as if it were absent. */
+/** Adds the names of unknown fields to the ignored ones. A field that is null counts as absent. */
 export function noteExtras(
   value: object,
   known: ReadonlySet<string>,

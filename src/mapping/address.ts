@@ -19,11 +19,11 @@ export function compileText(
 ): Template | PathFault {
   const parts: Template[] = [];
   for (const [at, part] of text.split(PLACEHOLDER).entries()) {
-    // `split` by a pattern with a group gives the text in braces as every other part.
+    // `split` by a pattern with a group gives the texts in braces as the odd parts.
     if (at % 2 === 0) parts.push(() => part);
     else {
       const path =
-        part === 'model' || part.startsWith('$') ? compilePath(pathOf(part)) : stray(part);
+        part === 'model' || part.startsWith('$') ? compilePath(pathOf(part)) : unknownPart(part);
       if (typeof path !== 'function') return path;
       parts.push((scope) => encoded(path(scope), part === 'model'));
     }
@@ -38,24 +38,27 @@ function pathOf(part: string): string {
   return part === 'model' ? '$model' : part;
 }
 
-function stray(part: string): PathFault {
+function unknownPart(part: string): PathFault {
   const near = nearestWord(part, ['model']) && 'did you mean "{model}"?';
-  return { message: `nothing is called ${quote(`{${part}}`)} here`, hint: near ?? HINT };
+  return { message: `there is no ${quote(`{${part}}`)} here`, hint: near ?? HINT };
 }
 
-/** Throws `UpstreamError` for `..`, which would leave the path, encoded or not. */
+/** Encodes a value. Throws `UpstreamError` for an empty segment, `.` or `..`, encoded or not. */
 function encoded(value: unknown, keepsSlashes: boolean): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const segments = keepsSlashes ? String(value).split('/') : [String(value)];
   if (segments.some((segment) => /^\.{0,2}$/u.test(segment) || LONE_SURROGATE.test(segment))) {
-    throw new UpstreamError('broken', 'The upstream gave an address that leads nowhere.');
+    throw new UpstreamError(
+      'broken',
+      'The upstream gave a part of an address that cannot be used.',
+    );
   }
   return segments.map(encodeURIComponent).join('/');
 }
 
-/** Evaluates an address. Throws `UpstreamError` if it is absent. */
+/** Checks an evaluated address. Throws `UpstreamError` if it is absent or no address. */
 export function addressFrom(value: unknown): string {
   const isShort = typeof value === 'string' && value.length <= MAX_CHARACTERS;
   if (isShort && /^(\/(?!\/)|https?:\/\/)[^\s\\]*$/iu.test(value)) return value;
-  throw new UpstreamError('broken', 'The upstream gave no address to go on with.');
+  throw new UpstreamError('broken', 'The upstream gave no address for the next request.');
 }

@@ -7,8 +7,8 @@ import { compilePath } from './path.js';
 import type { Place } from './template-scopes.js';
 import type { Template } from './scope.js';
 
-/** The surroundings of a template. */
-export interface Surroundings {
+/** The place and the source of a template. */
+export interface CompileContext {
   source: Source;
   place: Place;
   /** True for a template that is an address, with `{model}` and `{$state.id}` in its text. */
@@ -27,28 +27,28 @@ const WORDS = new Map(
 /**
  * Compiles the template at `pointer` into closures. The language is closed: paths, lists, blocks
  * and the operators of `OPERATORS`, whose loops run over their input only. Faults go to the report
- * of the source, and a faulty template is an absent value.
+ * of the source, and a faulty template gives an absent value.
  */
-export function compile(value: unknown, pointer: string, around: Surroundings): Template {
-  const { source, depth = 0 } = around;
+export function compile(value: unknown, pointer: string, context: CompileContext): Template {
+  const { source, depth = 0 } = context;
   if (depth > MAX_DEPTH) {
     return fault(source, pointer, `a template is at most ${MAX_DEPTH} levels deep`);
   }
-  const deeper = { ...around, depth: depth + 1 };
-  if (typeof value === 'string') return compileString(value, pointer, around);
+  const deeper = { ...context, depth: depth + 1 };
+  if (typeof value === 'string') return compileString(value, pointer, context);
   if (Array.isArray(value)) return compileList(value, pointer, deeper);
   if (!isRecord(value)) return () => value;
   const keys = Object.keys(value);
   const operator = keys.find((key) => OPERATORS.has(key));
   if (operator !== undefined) return compileOperator(operator, value, pointer, deeper);
-  const stray = keys.find((key) => WORDS.has(key));
-  return stray === undefined
+  const word = keys.find((key) => WORDS.has(key));
+  return word === undefined
     ? compileBlock(value, pointer, deeper)
-    : compileStray(stray, keys, pointer, source);
+    : refuseLoneWord(word, keys, pointer, source);
 }
 
-function compileString(text: string, pointer: string, around: Surroundings): Template {
-  const { source, place, address = false, within = false } = around;
+function compileString(text: string, pointer: string, context: CompileContext): Template {
+  const { source, place, address = false, within = false } = context;
   const path = (one: string) => compilePath(one, place, within);
   const compiled = text.startsWith('$') || !address ? undefined : compileText(text, path);
   const result = compiled ?? (text.startsWith('$') ? path(text) : () => text);
@@ -58,8 +58,12 @@ function compileString(text: string, pointer: string, around: Surroundings): Tem
   return fault(source, pointer, result.message, result.hint);
 }
 
-function compileList(items: readonly unknown[], pointer: string, around: Surroundings): Template {
-  const templates = items.map((item, i) => compile(item, pointer + join(i), around));
+function compileList(
+  items: readonly unknown[],
+  pointer: string,
+  context: CompileContext,
+): Template {
+  const templates = items.map((item, i) => compile(item, pointer + join(i), context));
   return (scope) => {
     scope.budget.take(templates.length);
     return templates.map((template) => template(scope)).filter((value) => value !== undefined);
@@ -69,10 +73,10 @@ function compileList(items: readonly unknown[], pointer: string, around: Surroun
 function compileBlock(
   block: Record<string, unknown>,
   pointer: string,
-  around: Surroundings,
+  context: CompileContext,
 ): Template {
   const templates = Object.entries(block).map(
-    ([key, value]) => [key, compile(value, pointer + join(key), around)] as const,
+    ([key, value]) => [key, compile(value, pointer + join(key), context)] as const,
   );
   return (scope) => {
     scope.budget.take(templates.length);
@@ -89,9 +93,9 @@ function compileOperator(
   name: string,
   block: Record<string, unknown>,
   pointer: string,
-  around: Surroundings,
+  context: CompileContext,
 ): Template {
-  const { source } = around;
+  const { source } = context;
   const operator = OPERATORS.get(name);
   if (!operator) return ABSENT;
   const words = [name, ...operator.needs, ...operator.may];
@@ -106,35 +110,36 @@ function compileOperator(
   if (missing !== undefined) {
     return fault(source, pointer, `${quote(name)} lacks ${quote(missing)}`, escapeHint(name));
   }
-  return operator.compile(partsOf(block, pointer, around));
+  return operator.compile(partsOf(block, pointer, context));
 }
 
-function partsOf(block: Record<string, unknown>, pointer: string, around: Surroundings): Parts {
+function partsOf(block: Record<string, unknown>, pointer: string, context: CompileContext): Parts {
   const at = (key: string) => pointer + join(key);
-  const item = { ...around, within: true };
+  const item = { ...context, within: true };
   return {
     has: (key) => Object.hasOwn(block, key),
     raw: (key) => block[key],
-    template: (key) => compile(block[key], at(key), around),
+    template: (key) => compile(block[key], at(key), context),
     itemTemplate: (key) => compile(block[key], at(key), item),
     list: (key) => {
       const value = block[key];
       if (Array.isArray(value) && value.length > 0) {
-        return value.map((one, i) => compile(one, at(key) + join(i), around));
+        return value.map((one, i) => compile(one, at(key) + join(i), context));
       }
-      fault(around.source, at(key), `${quote(key)} is not a list of templates`);
+      fault(context.source, at(key), `${quote(key)} is not a list of templates`);
       return [];
     },
     block: (key) => {
       const value = block[key];
-      if (isRecord(value)) return compileBlock(value, at(key), around);
-      return fault(around.source, at(key), `${quote(key)} is not a block of keys`);
+      if (isRecord(value)) return compileBlock(value, at(key), context);
+      return fault(context.source, at(key), `${quote(key)} is not a block of keys`);
     },
-    fault: (key, message, hint) => fault(around.source, at(key), message, hint),
+    fault: (key, message, hint) => fault(context.source, at(key), message, hint),
   };
 }
 
-function compileStray(word: string, keys: string[], pointer: string, source: Source): Template {
+/** Refuses a word such as `then` without its operator, which may be misspelt. */
+function refuseLoneWord(word: string, keys: string[], pointer: string, source: Source): Template {
   const owners = [...OPERATORS].filter(([, { may }]) => may.includes(word)).map(([name]) => name);
   const wrong = keys.find((key) => key !== word && nearestWord(key, owners) !== undefined);
   const hint =

@@ -6,7 +6,7 @@ import { TEMPLATE_SCOPES } from './template-scopes.js';
 import { evaluate, type Template } from './scope.js';
 import type { Fault, ErrorReader, ErrorWords } from '../core/upstream-error.js';
 
-/** In this order, since one error may contain the words of several. */
+/** The first fault whose word an error contains counts. */
 const FAULTS = [
   'policy',
   'context',
@@ -19,21 +19,21 @@ const FAULTS = [
   'rejected',
 ] as const satisfies readonly Fault[];
 
-/** How many characters of the message, and of the code, are searched for a word. */
+/** Words are searched in this many characters of the message and of the code. */
 const MATCHED_CHARACTERS = 4_096;
 
 /**
- * Compiles `errors:` of a manifest: where an error has its message and its code, and the words that
- * tell its kind. Undefined if the manifest leaves that to the gateway.
+ * Compiles `errors:` of a manifest: the templates of an error's message and code, and the words by
+ * which it is classified. Undefined if the manifest has no such block.
  */
 export function compileErrors(
   source: Source,
   block: PartialLoad<ErrorsBlock> | undefined,
 ): ErrorReader | undefined {
   if (!block) return undefined;
-  const around = { source, place: TEMPLATE_SCOPES.error };
-  const message = compile(block.message, '/errors/message', around);
-  const code = compile(block.code, '/errors/code', around);
+  const context = { source, place: TEMPLATE_SCOPES.error };
+  const message = compile(block.message, '/errors/message', context);
+  const code = compile(block.code, '/errors/code', context);
   const words = FAULTS.flatMap((fault) =>
     (block[fault] ?? []).flatMap((word) => (word === undefined ? [] : { fault, word })),
   ).map(({ fault, word }) => ({ fault, word: word.toLowerCase() }));

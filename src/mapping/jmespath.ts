@@ -7,7 +7,7 @@ import type { Template } from './scope.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 const MAX_CHARACTERS = 500;
-/** How many times an expression may multiply its input. */
+/** An expression may multiply its input by this factor. */
 const MAX_COPIES = 500;
 
 /** Functions whose result is not larger than their input. */
@@ -39,8 +39,8 @@ const FUNCTIONS = [
 ];
 
 /**
- * Compiles a JMESPath expression over `$`, for reading that paths cannot express. Its syntax tree
- * is checked once. Functions whose result can be larger than their input are refused, and so are
+ * Compiles a JMESPath expression over `$`, for values that paths cannot reach. Its syntax tree is
+ * checked once. Functions whose result can be larger than their input are refused, and so are
  * `$` and `let`, by which an expression could loop over a list inside another.
  */
 export function compileJmespath(text: unknown): Template | PathFault {
@@ -93,7 +93,7 @@ function firstFault(nodes: readonly unknown[]): PathFault | undefined {
   return undefined;
 }
 
-/** Counts lists and blocks of expressions, each of which can multiply its input. */
+/** The factor by which lists and blocks of expressions can multiply the input. */
 function copies(node: unknown): number {
   if (Array.isArray(node)) return node.reduce<number>((all, one) => all * copies(one), 1);
   if (!isRecord(node)) return 1;

@@ -11,7 +11,7 @@ export interface Parts {
   /** A template in which `$` is an item of a list. */
   itemTemplate(key: string): Template;
   list(key: string): Template[];
-  /** A block of templates whose keys stay as they are. */
+  /** A block of templates whose keys are fields, never operators. */
   block(key: string): Template;
   fault(key: string, message: string, hint?: string): Template;
 }
@@ -23,8 +23,8 @@ interface Operator {
 }
 
 /**
- * The operators of the language. The first word of each is its name; `may` lists the words that can
- * stand beside it, and `needs` the words that must.
+ * The operators of the language, by name. `may` lists the words that can stand beside the name, and
+ * `needs` the words that must.
  */
 export const OPERATORS: ReadonlyMap<string, Operator> = new Map(
   Object.entries({
@@ -40,8 +40,8 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map(
     equals: operator(equals),
     starts: { needs: ['with'], may: ['with'], compile: starts },
     not: operator((parts) => not(parts.template('not'))),
-    all: operator((parts) => every(parts.list('all'))),
-    any: operator((parts) => some(parts.list('any'))),
+    all: operator((parts) => allHold(parts.list('all'))),
+    any: operator((parts) => anyHolds(parts.list('any'))),
     nearest_ratio: { needs: ['of'], may: ['of'], compile: ratio },
     jmespath: operator((parts) => jmespath(parts)),
   }),
@@ -106,7 +106,7 @@ function map(parts: Parts): Template {
   };
 }
 
-/** Absent if one of its parts is. */
+/** Joins texts. The result is absent if one of its parts is. */
 function concat(templates: readonly Template[]): Template {
   return (scope) => {
     const texts = templates.map((template) => textOf(template(scope)));
@@ -132,7 +132,7 @@ function joined(texts: readonly (string | undefined)[], separator: string, scope
   return texts.join(separator);
 }
 
-/** Later blocks win. A value that is not a block counts as an empty one. */
+/** Merges blocks: later ones win. A value that is not a block counts as an empty one. */
 function merge(templates: readonly Template[]): Template {
   return (scope) => {
     const entries = templates.flatMap((template) => {
@@ -146,8 +146,8 @@ function merge(templates: readonly Template[]): Template {
 }
 
 function equals(parts: Parts): Template {
-  const [left, right, ...more] = parts.list('equals');
-  if (!left || !right || more.length > 0) {
+  const [left, right, ...others] = parts.list('equals');
+  if (!left || !right || others.length > 0) {
     return parts.fault('equals', '"equals" takes two values');
   }
   return (scope) => left(scope) === right(scope);
@@ -156,7 +156,7 @@ function equals(parts: Parts): Template {
 function starts(parts: Parts): Template {
   const words = [parts.raw('with')].flat();
   if (!words.every((word) => typeof word === 'string')) {
-    return parts.fault('with', '"with" is not text or a list of it');
+    return parts.fault('with', '"with" is neither text nor a list of texts');
   }
   const value = parts.template('starts');
   return (scope) => {
@@ -169,11 +169,11 @@ function not(template: Template): Template {
   return (scope) => !holds(template(scope));
 }
 
-function every(templates: readonly Template[]): Template {
+function allHold(templates: readonly Template[]): Template {
   return (scope) => templates.every((template) => holds(template(scope)));
 }
 
-function some(templates: readonly Template[]): Template {
+function anyHolds(templates: readonly Template[]): Template {
   return (scope) => templates.some((template) => holds(template(scope)));
 }
 
@@ -191,7 +191,7 @@ function jmespath(parts: Parts): Template {
     : parts.fault('jmespath', compiled.message, compiled.hint);
 }
 
-/** Numbers and booleans become text, since there is one way to write them. No other value does. */
+/** The text of a text, number or boolean; undefined for other values, which have no single form. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

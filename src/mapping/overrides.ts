@@ -3,7 +3,7 @@ import { UpstreamError } from '../core/upstream-error.js';
 import type { Upstream } from '../core/model.js';
 
 /**
- * Applies the `drop`, `rename` and `set` of an upstream entry to the body of a template. Blocks in
+ * Applies `drop`, `rename` and `set` of an upstream entry to the body of a template. Blocks in
  * `set` are merged, so that an inner field can be set alone. Throws `UpstreamError` if the template
  * produced no block.
  */

@@ -22,7 +22,8 @@ export interface PathFault {
 export function compilePath(text: string, place: Place, within: boolean): Template | PathFault {
   const [, name = '', rest = ''] = PATH.exec(text) ?? [];
   if (!PATH.test(text)) {
-    const hint = 'write $.key, $.list[0] or $name.key; other text with $ in front is { const: }';
+    const hint =
+      'write $.key, $.list[0] or $name.key; for text that begins with $ write { const: TEXT }';
     return { message: `${quote(text)} is not a path`, hint };
   }
   const steps = stepsOf(rest);
@@ -32,7 +33,7 @@ export function compilePath(text: string, place: Place, within: boolean): Templa
   if (name === 'index') return ({ index }) => index;
   if (name !== '' && !Object.hasOwn(place.names, name)) {
     const known = Object.keys(place.names).map((one) => `$${one}`);
-    return { message: `nothing is called "$${name}" here`, hint: nameHint(`$${name}`, known) };
+    return { message: `there is no "$${name}" here`, hint: nameHint(`$${name}`, known) };
   }
   const fields = name === '' && within ? undefined : place.names[name || place.at];
   const fault = misstep(steps, fields);
@@ -53,7 +54,7 @@ function misstep(steps: readonly Step[], start: Fields | undefined): PathFault |
     if (!fields) return undefined;
     const word = step === INDEX ? '[$index]' : String(step);
     if (typeof step !== 'string' || !Object.hasOwn(fields, step)) {
-      return { message: `nothing is called ${quote(word)} here`, hint: hintFor(word, fields) };
+      return { message: `there is no ${quote(word)} here`, hint: hintFor(word, fields) };
     }
     fields = fields[step];
   }
@@ -62,7 +63,7 @@ function misstep(steps: readonly Step[], start: Fields | undefined): PathFault |
 
 function hintFor(word: string, fields: Fields): string {
   const names = Object.keys(fields);
-  return names.length === 0 ? 'it has no parts' : nameHint(word, names);
+  return names.length === 0 ? 'this value has no parts' : nameHint(word, names);
 }
 
 function follow(start: unknown, steps: readonly Step[], { index }: Scope): unknown {

@@ -58,5 +58,5 @@ function measure(value: unknown, budget: Budget, depth: number): void {
 }
 
 function tooLarge(): UpstreamError {
-  return new UpstreamError('broken', 'What the upstream says is too large to be read.');
+  return new UpstreamError('broken', 'The answer of the upstream is too large to be read.');
 }

@@ -43,12 +43,12 @@ export const TEMPLATE_SCOPES = {
   error: { names: { body: undefined, status: {} }, at: 'body' },
 } satisfies Record<string, Place>;
 
-/** The request for a task's status: `$` is its state. */
+/** The place of a request for a task's status: `$` is the state of the task. */
 export function questionPlace(state: Fields): Place {
   return { names: { state, model: {} }, at: 'state' };
 }
 
-/** The answer about a task: `$` is the body. */
+/** The place of an answer about a task: `$` is its body. */
 export function progressPlace(state: Fields): Place {
   return { names: { ...ANSWER, state }, at: 'body' };
 }

@@ -15,14 +15,14 @@ export function unsupportedValue(
   prefix: string,
 ): Unaccepted | undefined {
   for (const [field, values] of Object.entries(accepts ?? {})) {
-    const asked = call[field];
-    if (!values || asked === undefined || values.includes(asked)) continue;
+    const value = call[field];
+    if (!values || value === undefined || values.includes(value)) continue;
     return { field: prefix + field, message: `${prefix}${field} must be ${choice(values)} here.` };
   }
   return undefined;
 }
 
-/** `4, 6 or 8` */
+/** Joins values as in `4, 6 or 8`. */
 function choice(values: readonly unknown[]): string {
   const words = values.map(String);
   const last = words.pop() ?? '';

@@ -1,4 +1,7 @@
-/** Words of other times and programs that are too different from ours to be typing errors. */
+/**
+ * Names in other programs and in earlier versions of this one, with ours. The two share too few
+ * letters to be found as typing errors.
+ */
 const RENAMED: Readonly<Record<string, readonly string[]>> = {
   most: ['max'],
   pictures: ['images'],
@@ -65,59 +68,89 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
  * find `api_key`, `input` finds `input_per_million`.
  */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
-  const wrong = plain(word);
-  if (wrong === '' || wrong.length > 64) return undefined;
-  const ours = Object.hasOwn(RENAMED, wrong) ? RENAMED[wrong] : undefined;
-  const today = ours?.find((one) => candidates.includes(one));
-  let best: string | undefined;
+  const letters = plain(word);
+  if (letters === '' || letters.length > 64) return undefined;
+  const names = Object.hasOwn(RENAMED, letters) ? RENAMED[letters] : undefined;
+  const renamed = names?.find((name) => candidates.includes(name));
+  let nearest: string | undefined;
   let fewest = Infinity;
   for (const candidate of candidates) {
-    const slips = countSlips(word, candidate);
-    if (slips < fewest) [best, fewest] = [candidate, slips];
+    const errors = countErrors(word, candidate);
+    if (errors < fewest) [nearest, fewest] = [candidate, errors];
   }
-  return today === undefined || fewest <= 1 ? best : today;
+  return renamed === undefined || fewest <= 1 ? nearest : renamed;
 }
 
-/** Names that a hint lists before it counts the rest. */
-const SHOWN = 12;
+/** Words that many variables have in their names: the kind of the value, not its owner. */
+const SHARED_WORDS = ['api', 'key', 'token', 'secret', 'password', 'access', 'id', 'url', 'base'];
+
+/**
+ * The nearest variable of the same owner: `ACME_KEY` finds `ACME_API_KEY`, and never `LAB_API_KEY`,
+ * which is the key of another provider.
+ */
+export function nearestVariable(name: string, variables: readonly string[]): string | undefined {
+  const owner = ownerIn(name);
+  const isOwn = (variable: string): boolean => {
+    const other = ownerIn(variable);
+    // Short names that differ in one letter may well be two owners.
+    return distance(owner, other) <= Math.floor(Math.max(owner.length, other.length) / 5);
+  };
+  return nearestWord(name, variables.filter(isOwn));
+}
+
+/** `acme` of `ACME_API_KEY`. A short first part is an owner, however much it is like `API`. */
+function ownerIn(variable: string): string {
+  const isShared = (part: string, at: number): boolean => {
+    const long = at === 0 ? 5 : 3;
+    return SHARED_WORDS.some(
+      (word) => word === part || (word.length >= long && distance(word, part) === 1),
+    );
+  };
+  return partsOf(variable)
+    .filter((part, at) => !isShared(part, at))
+    .join('');
+}
+
+/** A hint lists this many names, and counts the rest. */
+const MAX_LISTED = 12;
 
 /** A hint for a word that should be one of a few names. */
 export function nameHint(word: string, names: readonly string[]): string {
   const near = nearestWord(word, names);
   if (near !== undefined) return `did you mean "${near}"?`;
   if (names.length === 0) return 'none is defined';
-  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
-  return `known: ${names.slice(0, SHOWN).join(', ')}${more}`;
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+  return `known: ${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 }
 
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_.-]/g, '');
 }
 
-function countSlips(word: string, candidate: string): number {
+/** The number of typing errors, or a larger figure for names that share their parts. */
+function countErrors(word: string, candidate: string): number {
   const [wrong, right] = [plain(word), plain(candidate)];
   const longer = Math.max(wrong.length, right.length);
   const allowed = Math.max(1, Math.floor(longer / 3));
   if (Math.abs(wrong.length - right.length) <= allowed) {
-    const slips = distance(wrong, right);
-    if (slips <= allowed && slips < longer) return slips;
+    const errors = distance(wrong, right);
+    if (errors <= allowed && errors < longer) return errors;
   }
   const shorter = Math.min(wrong.length, right.length);
   const begins = shorter >= 4 && (wrong.startsWith(right) || right.startsWith(wrong));
   const related = begins || sharesParts(word, candidate);
-  // How a name begins says more of it than how it ends.
+  // Two names that begin alike are nearer than two that end alike.
   const bonus = begins ? 2 : 0;
   return related ? allowed + Math.abs(wrong.length - right.length) - bonus : Infinity;
 }
 
-/** Whether one has all parts of the other, as `key` and `api_key`, or most parts are equal. */
+/** Whether one name has all parts of the other, as `api_key` and `key`, or shares 60% of them. */
 function sharesParts(word: string, candidate: string): boolean {
-  const [some, others] = [partsOf(word), partsOf(candidate)];
-  const shared = some.filter((part) => others.includes(part));
-  const enough = shared.join('').length >= 3;
-  const most = Math.max(some.length, others.length) * 0.6;
-  const all = Math.min(some.length, others.length);
-  return enough && (shared.length >= most || shared.length === all);
+  const [parts, others] = [partsOf(word), partsOf(candidate)];
+  const shared = parts.filter((part) => others.includes(part));
+  const isLong = shared.join('').length >= 3;
+  const hasAll = shared.length === Math.min(parts.length, others.length);
+  return isLong && (hasAll || shared.length >= Math.max(parts.length, others.length) * 0.6);
 }
 
 function partsOf(word: string): string[] {

@@ -3,18 +3,18 @@ import { meantNumber } from './meant-values.js';
 import type { Source } from './source.js';
 import { label } from './schema-errors.js';
 
-const MOST_NANO = parseDollars('1e9');
+const MAX_NANO = parseDollars('1e9');
 
 /**
  * Reads an amount of the file as nano-dollars. A negative amount, one above the maximum, or one
  * with more than 9 decimals is a fault.
  */
 export function readDollars(source: Source, pointer: string): bigint {
-  const nano = parsed(source.text(pointer) ?? '');
-  if (nano !== undefined && nano >= 0n && nano <= MOST_NANO) return nano;
+  const nano = nanoOf(source.text(pointer) ?? '');
+  if (nano !== undefined && nano >= 0n && nano <= MAX_NANO) return nano;
   const text = source.text(pointer) ?? '';
   const meant = source.hides(pointer) ? undefined : meantNumber(text, false);
-  const fits = meant !== undefined && meant !== text && parsed(meant) !== undefined;
+  const fits = meant !== undefined && meant !== text && nanoOf(meant) !== undefined;
   source.fault(pointer, {
     code: 'bad_amount',
     message: `${label(pointer)}: ${source.word(pointer)} is not an amount of dollars`,
@@ -23,7 +23,7 @@ export function readDollars(source: Source, pointer: string): bigint {
   return 0n;
 }
 
-function parsed(text: string): bigint | undefined {
+function nanoOf(text: string): bigint | undefined {
   try {
     return parseDollars(text);
   } catch (error) {

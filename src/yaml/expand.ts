@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { nearestWord } from './did-you-mean.js';
-import { quote, type Wrong } from './source.js';
+import { nearestVariable } from './did-you-mean.js';
+import { quote, type FaultDetails } from './source.js';
 
-/** The sources of `${NAME}` and `${file:path}`. */
-export interface Surroundings {
+/** Where `${NAME}` and `${file:path}` get their values. */
+export interface ExpansionContext {
   /** Undefined where values do not matter: each variable and each file is taken as set. */
   env: NodeJS.ProcessEnv | undefined;
   /** The folder that `${file:path}` is relative to. */
@@ -21,21 +21,21 @@ const EXPANSION = /\$\$(?=\{)|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 const SECRET_FILE_BYTES = 65_536;
 
-/** Called for what cannot be replaced; without a fault where its value does not matter. */
-type OnUnknown = (wrong?: Wrong) => void;
+/** Called for a reference that cannot be replaced; without a fault where values do not matter. */
+type OnUnknown = (wrong?: FaultDetails) => void;
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:path}`; `$${` stands for `${` itself. A
  * reference that cannot be replaced is reported to `fault`, in words without the value of any
  * variable.
  */
-export function expand(text: string, surroundings: Surroundings, fault: OnUnknown): string {
+export function expand(text: string, context: ExpansionContext, fault: OnUnknown): string {
   return text.replaceAll(EXPANSION, (whole, body: string | undefined, end: string | undefined) => {
     if (body === undefined) return '$';
-    if (end === '') return failed(fault, malformed(whole, `} is missing${named(body)}`));
-    if (body.startsWith('file:') && !surroundings.env) return unknown(fault);
-    if (body.startsWith('file:')) return fromFile(body.slice(5), surroundings.directory, fault);
-    return fromEnvironment(body, surroundings.env, fault);
+    if (end === '') return failed(fault, malformed(whole, `} is missing${nameHint(body)}`));
+    if (body.startsWith('file:') && !context.env) return unknown(fault);
+    if (body.startsWith('file:')) return fromFile(body.slice(5), context.directory, fault);
+    return fromEnvironment(body, context.env, fault);
   });
 }
 
@@ -44,16 +44,16 @@ function fromEnvironment(
   env: NodeJS.ProcessEnv | undefined,
   fault: OnUnknown,
 ): string {
-  const [, name, standby] = VARIABLE.exec(body) ?? [];
+  const [, name, default_value] = VARIABLE.exec(body) ?? [];
   if (name === undefined) {
-    return failed(fault, malformed(`\${${withoutSecret(body)}}`, meant(body)));
+    return failed(fault, malformed(`\${${withoutSecret(body)}}`, formHint(body)));
   }
   if (!env) return unknown(fault);
   const value = env[name];
   // As in a shell, the default also replaces an empty variable.
-  if (standby !== undefined) return value === undefined || value === '' ? standby : value;
+  if (default_value !== undefined) return value || default_value;
   if (value !== undefined) return value;
-  const near = nearestWord(name, Object.keys(env));
+  const near = nearestVariable(name, Object.keys(env));
   return failed(fault, {
     code: 'unset_variable',
     message: `the environment variable ${quote(name)} is not set`,
@@ -63,14 +63,14 @@ function fromEnvironment(
 
 const SECRET = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;
 
-/** A malformed reference without the default of a secret. */
+/** Cuts the default from a malformed reference to a secret, for a message. */
 function withoutSecret(body: string): string {
   return body.replace(/^(\w+(?::?[-=+]|:(?!\?))).+$/s, (whole, name: string) => {
     return SECRET.test(name) ? `${name}...` : whole;
   });
 }
 
-/** A secret has no default: one in the file would be seen by all who read it. */
+/** Suggests a default, except for a secret: everybody who reads the file would see it. */
 function unsetHint(name: string): string {
   if (SECRET.test(name)) {
     return 'set it, or write it into the file .env beside this one';
@@ -98,32 +98,34 @@ function fromFile(path: string, directory: string, fault: OnUnknown): string {
   });
 }
 
-/** A variable as shells, compose, templates and workflows write it between braces. */
+/** The forms of a variable in shells, Docker Compose, templates and GitHub workflows. */
 const FOREIGN_FORM =
   /^[\s{$]*(?:(?:process\.)?\.?env[:.]|secrets\.|vars\.)?([a-z_]\w*)\s*(?:(:?[-?+=]|:)(.*))?$/i;
 
-/** The variable that other programs would read here, in our form. */
-function meant(body: string): string {
-  const [, name, default_mark, standby] = FOREIGN_FORM.exec(body) ?? [];
+/** A hint with the reference in our form, for one in the form of another program. */
+function formHint(body: string): string {
+  const [, name, mark, default_value] = FOREIGN_FORM.exec(body) ?? [];
   const path = /^@?((?:\.{0,2}|~)\/\S+)$/.exec(body)?.[1];
   if (path !== undefined) return `write \${file:${path}}`;
-  if (name === undefined) return `write \${${upper(body) ?? 'NAME'}}`;
-  const isDefault = default_mark === '-' || default_mark === ':';
-  return isDefault && !SECRET.test(name) ? `write \${${name}:-${standby}}` : `write \${${name}}`;
+  if (name === undefined) return `write \${${variableName(body) ?? 'NAME'}}`;
+  const isDefault = mark === '-' || mark === ':';
+  return isDefault && !SECRET.test(name)
+    ? `write \${${name}:-${default_value}}`
+    : `write \${${name}}`;
 }
 
-/** `LAB_KEY` for `lab.key`: the form that names of variables have. */
-function upper(body: string): string | undefined {
+/** `LAB_KEY` for `lab.key`; undefined for a text that no variable can be called. */
+function variableName(body: string): string | undefined {
   const name = body.trim().toUpperCase().replaceAll(/[ .-]/g, '_');
   return /^[A-Z_]\w*$/.test(name) ? name : undefined;
 }
 
-function named(body: string): string {
+function nameHint(body: string): string {
   const name = /^[A-Za-z_]\w*/.exec(body)?.[0];
   return name === undefined ? '' : `: write \${${name}}`;
 }
 
-function malformed(word: string, hint: string): Wrong {
+function malformed(word: string, hint: string): FaultDetails {
   return { code: 'bad_expansion', message: `${quote(word)} cannot be expanded`, hint };
 }
 
@@ -132,7 +134,7 @@ function unknown(fault: OnUnknown): string {
   return '';
 }
 
-function failed(fault: OnUnknown, wrong: Wrong): string {
+function failed(fault: OnUnknown, wrong: FaultDetails): string {
   fault(wrong);
   return '';
 }

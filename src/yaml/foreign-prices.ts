@@ -1,4 +1,4 @@
-/** Words of a key, such as `input_cost_per_token`, and the price that they mean here. */
+/** Words in keys such as `input_cost_per_token`, with the unit that has the same meaning here. */
 const KINDS: readonly [words: readonly string[], ours: string][] = [
   [['cache', 'creation'], 'cache_write_per_million'],
   [['cache', 'write'], 'cache_write_per_million'],
@@ -13,15 +13,15 @@ const KINDS: readonly [words: readonly string[], ours: string][] = [
 const THOUSAND = ['1k', '1000', 'k', 'thousand'];
 const MILLION = ['1m', 'm', 'mtok', 'mtoken', 'mtokens', 'million', 'mio'];
 
-/** The hint for a price that another program counts in its own unit; undefined for any other. */
+/** The hint for a price in the unit of another program; undefined for any other key. */
 export function foreignPriceHint(key: string): string | undefined {
   if (KINDS.some(([, ours]) => ours === key)) return undefined;
   const words = key.split('_');
-  const has = (...some: readonly string[]): boolean => some.some((word) => words.includes(word));
+  const has = (...any: readonly string[]): boolean => any.some((word) => words.includes(word));
   const [, kind] = KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];
   if (kind === undefined || !has('cost', 'price', 'per')) return undefined;
   const ours = has('audio') ? `audio_${kind}` : kind;
   if (has(...MILLION)) return `did you mean "${ours}"?`;
-  if (has(...THOUSAND)) return `${ours} says it: multiply by 1000`;
-  return has('token', 'tokens') ? `${ours} says it: multiply by 1000000` : undefined;
+  if (has(...THOUSAND)) return `use ${ours} instead: multiply by 1000`;
+  return has('token', 'tokens') ? `use ${ours} instead: multiply by 1000000` : undefined;
 }

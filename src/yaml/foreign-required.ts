@@ -1,4 +1,4 @@
-/** Keys of other programs that stand for required ones, which are then not missing as well. */
+/** Keys of other programs, with the required keys that they replace: one fault covers both. */
 const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   model_list: ['owners', 'providers', 'models'],
   channels: ['owners', 'providers', 'models'],
@@ -16,7 +16,7 @@ const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   route: ['at'],
 };
 
-/** The required keys that a key of another program stands for. */
+/** The required keys that a key of another program replaces. */
 export function requiredFor(key: string): readonly string[] {
   return Object.hasOwn(STANDS_FOR, key) ? (STANDS_FOR[key] ?? []) : [];
 }

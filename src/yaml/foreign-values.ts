@@ -1,6 +1,6 @@
 const PART_OF_CHAT = 'chat includes it: remove this word';
 
-/** Words for a choice that others offer and that needs no word here. */
+/** Values of other programs that are left out here, each with its hint. */
 const VALUES: Readonly<Record<string, string>> = {
   streaming: PART_OF_CHAT,
   stream: PART_OF_CHAT,
@@ -15,7 +15,7 @@ const VALUES: Readonly<Record<string, string>> = {
   realtime: 'there is no such work here: remove this word',
 };
 
-/** The hint for a value that another program has; undefined for any other. */
+/** The hint for a value of another program; undefined for a value of none. */
 export function foreignValueHint(value: string): string | undefined {
   const plain = value.toLowerCase().replaceAll('-', '_');
   return Object.hasOwn(VALUES, plain) ? VALUES[plain] : undefined;

@@ -1,6 +1,6 @@
-import type { Wrong } from './source.js';
+import type { FaultDetails } from './source.js';
 
-/** What is wrong with a line that YAML cannot read, and the index of it in the line. */
+/** A mistake in a line that YAML cannot read, with its index in the line. */
 export interface LineSlip {
   at: number;
   message: string;
@@ -17,12 +17,12 @@ interface Form {
 
 const SECRET = /key|secret|token|password|auth|credential|:\/\//i;
 
-/** A corrected text for a hint; without it where it could show a secret. */
+/** A hint with the corrected text; `otherwise` where the text could show a secret. */
 export function corrected(line: string, text: string, otherwise: string): string {
   return SECRET.test(line) || text.length > 60 ? otherwise : `write ${text}`;
 }
 
-/** In the order in which they are looked for. */
+/** The first form that matches counts. */
 const FORMS: readonly Form[] = [
   {
     form: /^(?:<{7}|={7}|>{7}|\|{7})(?:\s|$)/,
@@ -43,7 +43,7 @@ const FORMS: readonly Form[] = [
   },
   {
     form: /[“”„‘’«»]/,
-    message: 'this quotation mark is none for YAML',
+    message: 'YAML does not know this quotation mark',
     hint: `write ' or " in its place`,
   },
   {
@@ -111,21 +111,21 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** Errors that many things cause, and that only the line itself can tell apart. */
+/** The mistake in a line that YAML cannot read; the error of the parser does not tell it. */
 export function slipOf(line: string): LineSlip | undefined {
   for (const { form, at, message, hint } of FORMS) {
     const match = form.exec(line);
     if (!match) continue;
     const part = at === undefined ? '' : (match.groups?.[at] ?? '');
     const inside = part === '' ? 0 : match[0].indexOf(part);
-    const said = typeof hint === 'string' ? hint : hint(match);
-    return { at: match.index + inside, message, hint: said };
+    const text = typeof hint === 'string' ? hint : hint(match);
+    return { at: match.index + inside, message, hint: text };
   }
   return undefined;
 }
 
-/** Why a whole text cannot be YAML; undefined where it may be. */
-export function notText(text: string): Omit<Wrong, 'code'> | undefined {
+/** The reason why a whole text cannot be YAML; undefined where it may be. */
+export function notText(text: string): Omit<FaultDetails, 'code'> | undefined {
   if (text.includes('\0')) {
     const isWide = /^[^\0]{0,2}(?:[^\0]\0){8}/u.test(text.slice(0, 40));
     return isWide

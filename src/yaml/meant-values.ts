@@ -1,23 +1,24 @@
-/** Numbers, times and sizes as people write them who come from other programs. */
+/** Reads numbers, times and sizes in the forms of other programs. */
 
 const AMOUNT = /^(?:US)?[$€£]? ?(\.?[\dO][\dO.,_']{0,30}) ?([a-z$€£%/][\w $€£/]{0,30})?$/i;
 /** A longer text is no number. */
-const MOST_CHARACTERS = 60;
-/** What may stand behind a number without making it another. */
-const WORDLESS = /^(?:\$|usd|dollars?|tokens?|tok|seconds?|s|images?|\/ ?(?:1m|m|mtok|million))?$/;
+const MAX_CHARACTERS = 60;
+/** A unit that leaves the number before it as it is. */
+const NEUTRAL_SUFFIX =
+  /^(?:\$|usd|dollars?|tokens?|tok|seconds?|s|images?|\/ ?(?:1m|m|mtok|million))?$/;
 
 /** The number that a text most likely means: `0,15`, `$0.15`, `16,384` or `128k`. */
 export function meantNumber(text: string, whole: boolean): string | undefined {
   const tidy = text
-    .slice(0, MOST_CHARACTERS + 1)
+    .slice(0, MAX_CHARACTERS + 1)
     .trim()
     .replaceAll(/\s+/g, ' ');
-  const [, digits, behind = ''] = AMOUNT.exec(tidy) ?? [];
-  if (digits === undefined || text.length > MOST_CHARACTERS) return undefined;
-  const plain = withPoint(digits.replaceAll(/O/gi, '0'), whole);
+  const [, digits, suffix = ''] = AMOUNT.exec(tidy) ?? [];
+  if (digits === undefined || text.length > MAX_CHARACTERS) return undefined;
+  const plain = normalized(digits.replaceAll(/O/gi, '0'), whole);
   if (plain === undefined) return undefined;
-  const unit = behind.trim().toLowerCase();
-  if (WORDLESS.test(unit)) return plain;
+  const unit = suffix.trim().toLowerCase();
+  if (NEUTRAL_SUFFIX.test(unit)) return plain;
   if (unit === '%') return whole ? plain : String(Number(plain) / 100);
   const factor = whole ? (FACTORS[unit] ?? NaN) : NaN;
   const number = Number(plain) * factor;
@@ -26,8 +27,8 @@ export function meantNumber(text: string, whole: boolean): string | undefined {
 
 const FACTORS: Record<string, number> = { k: 1e3, kb: 1e3, 'k tokens': 1e3, m: 1e6, mio: 1e6 };
 
-/** Takes out marks between thousands, and makes a comma before decimals a point. */
-function withPoint(digits: string, whole: boolean): string | undefined {
+/** Removes the marks between thousands, and writes a decimal comma as a point. */
+function normalized(digits: string, whole: boolean): string | undefined {
   const grouped = /^[1-9]\d{0,2}(?:[,_' ]\d{3})+(?:\.\d+)?$/.test(digits);
   if (grouped) return digits.replaceAll(/[,_' ]/g, '');
   if (whole && /^[1-9]\d{0,2}(?:\.\d{3})+$/.test(digits)) return digits.replaceAll('.', '');
@@ -48,10 +49,10 @@ const TIMES: readonly [unit: string, ms: number, words: RegExp][] = [
 
 /** A duration as the file wants it: `90m` for `1h30m`. A bare number counts in `bare_unit`. */
 export function meantDuration(text: string, bare_unit: string): string | undefined {
-  if (text.length > MOST_CHARACTERS) return undefined;
+  if (text.length > MAX_CHARACTERS) return undefined;
   const low = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
   if (/^\d+(\.\d+)?$/.test(low)) {
-    // So many seconds are hardly meant: another program counts in milliseconds.
+    // A number of 1000 or more is most likely one of milliseconds, as other programs count.
     const isMillis = bare_unit === 's' && Number(low) >= 1_000;
     const isWhole = isMillis && Number(low) % 1_000 === 0;
     return isWhole ? `${Number(low) / 1_000}s` : low + (isMillis ? 'ms' : bare_unit);

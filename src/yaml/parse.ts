@@ -1,10 +1,10 @@
 import { LineCounter, parseDocument } from 'yaml';
-import { expand, type Surroundings } from './expand.js';
+import { expand, type ExpansionContext } from './expand.js';
 import { notText } from './line-slips.js';
 import type { Report } from './report.js';
 import { isExtension, Source } from './source.js';
 import { Tree } from './tree.js';
-import { tellYamlFaults } from './yaml-faults.js';
+import { reportYamlFaults } from './yaml-faults.js';
 
 /**
  * Reads YAML text into data with places, and expands it. Faults go to the report. Text that is not
@@ -14,7 +14,7 @@ export function parse(
   file: string,
   text: string,
   report: Report,
-  surroundings: Surroundings,
+  context: ExpansionContext,
 ): Source {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -24,27 +24,27 @@ export function parse(
     logLevel: 'error',
   });
   const source = new Source(file, report, (offset) => lines.linePos(offset), text);
-  const strangeness = notText(text);
-  if (strangeness) {
-    source.faultAt(source.placeOf(0), { code: 'encoding', ...strangeness });
+  const encoding_fault = notText(text);
+  if (encoding_fault) {
+    source.faultAt(source.placeOf(0), { code: 'encoding', ...encoding_fault });
     return source;
   }
-  tellYamlFaults(source, text, document);
-  const strange = text.indexOf('\uFFFD');
-  if (strange >= 0) {
+  reportYamlFaults(source, text, document);
+  const bad_byte_at = text.indexOf('\uFFFD');
+  if (bad_byte_at >= 0) {
     const message = 'the file holds bytes that are not UTF-8';
     const hint = 'save it as UTF-8';
-    source.faultAt(source.placeOf(strange), { code: 'encoding', message, hint });
+    source.faultAt(source.placeOf(bad_byte_at), { code: 'encoding', message, hint });
   }
   if (document.errors.length > 0) return source;
   const expanded = (scalar: string, pointer: string): string => {
     if (isExtension(pointer)) return scalar;
-    return expand(scalar, surroundings, (wrong) => {
+    return expand(scalar, context, (wrong) => {
       if (wrong) source.fault(pointer, wrong);
       source.spoiled.add(pointer);
     });
   };
-  const tree = new Tree(source, document, expanded, surroundings.budget);
+  const tree = new Tree(source, document, expanded, context.budget);
   const value = tree.read();
   if (value === undefined) return source;
   if (value === null) {

@@ -56,14 +56,14 @@ function caseOf(fault: ConfigFault): string {
   const place = `${file}:${line}:${column}`;
   const name = escaped(`${code} ${place}`);
   const words = escaped(sentence(fault));
-  const told =
+  const element =
     severity === 'error'
       ? `<failure type="${escaped(code)}" message="${words}">${escaped(place)}</failure>`
       : `<system-out>warning: ${words}</system-out>`;
-  return `    <testcase name="${name}" file="${escaped(file)}">${told}</testcase>`;
+  return `    <testcase name="${name}" file="${escaped(file)}">${element}</testcase>`;
 }
 
-/** A text as XML holds it; characters that XML cannot hold are left out. */
+/** A text escaped for XML, without the characters that XML cannot hold. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, '')

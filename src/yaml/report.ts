@@ -1,6 +1,6 @@
 import type { ConfigFault, Place } from '../core/config-fault.js';
 
-/** Gathers the faults of one load, over all its files. */
+/** Collects the faults of one load, over all its files. */
 export class Report {
   readonly #faults = new Map<string, ConfigFault>();
 

@@ -4,12 +4,12 @@ import { nearestWord } from './did-you-mean.js';
 import { foreignKeyHint, notForHint } from './foreign-keys.js';
 import { requiredFor } from './foreign-required.js';
 import { flow, followed, homesOf } from './schema-walk.js';
-import { pointer as join, quote, segments, type Source, type Wrong } from './source.js';
-import { emptyHint, hiddenHint, missingHint, valueHint } from './value-hints.js';
+import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
+import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
 export interface Explained {
   pointer: string;
-  wrong: Wrong;
+  wrong: FaultDetails;
 }
 
 /** The schema's errors in plain English, each with the pointer to its place. */
@@ -18,12 +18,12 @@ export function explainAll(
   source: Source,
   schema: unknown,
 ): Explained[] {
-  const misspelt = new Set(errors.flatMap(misspellings));
+  const misspelt = new Set(errors.flatMap((error) => misspellings(error, source)));
   const deep = misplaced(source);
-  const told = deep.map((pointer) => tellMisplaced(pointer));
+  const misplaced_faults = deep.map((pointer) => explainMisplaced(pointer));
   const others = errors.flatMap((error) => {
     if (deep.some((pointer) => isWithin(error, pointer))) return [];
-    // What stands for every endpoint has no address, which its own check tells.
+    // `*` has no address of its own. The check of the endpoints reports one that is written there.
     if (error.keyword === 'dependentRequired' && error.instancePath === '/endpoints/*') return [];
     // A misspelt key is reported once: as an unknown key, not also as a missing one.
     const missing: unknown = error.params['missingProperty'];
@@ -32,10 +32,10 @@ export function explainAll(
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
     return [explain(error, source, schema)];
   });
-  return [...told, ...others];
+  return [...misplaced_faults, ...others];
 }
 
-/** Blocks of names: an entry of one that is called like another has slipped in. */
+/** Blocks whose keys are names. One of them within another stands there by mistake. */
 const MAPS = ['owners', 'providers', 'models', 'endpoints'];
 
 /** The pointers of whole blocks that stand one level too deep. */
@@ -48,24 +48,25 @@ function misplaced(source: Source): string[] {
   );
 }
 
-function tellMisplaced(pointer: string): Explained {
+function explainMisplaced(pointer: string): Explained {
   const [outer = '', name = ''] = segments(pointer);
   const message = `the block ${quote(name)} stands within ${quote(outer)}`;
   const hint = 'begin it in the first column';
   return { pointer, wrong: { code: 'misplaced_block', message, hint, at: 'key' } };
 }
 
-/** Whether an error comes of a block that stands in a wrong place: within it, or as its absence. */
+/** Whether a misplaced block causes an error: one within it, or one about its absence. */
 function isWithin({ instancePath, params }: ErrorObject, pointer: string): boolean {
   const [, name] = segments(pointer);
   const isAbsence = instancePath === '' && params['missingProperty'] === name;
   return isAbsence || `${instancePath}/`.startsWith(`${pointer}/`);
 }
 
-function misspellings(error: ErrorObject): string[] {
+function misspellings(error: ErrorObject, source: Source): string[] {
   const key = extraKey(error);
   if (key === undefined) return [];
-  const right = [nearestWord(key, allowedKeys(error)) ?? [], requiredFor(key)].flat();
+  const named = namedUpstream(error, key, source) === undefined ? [] : ['provider'];
+  const right = [nearestWord(key, allowedKeys(error)) ?? [], requiredFor(key), named].flat();
   return right.map((one) => error.instancePath + join(one));
 }
 
@@ -112,6 +113,8 @@ function unknownKey(error: ErrorObject, key: string, source: Source, schema: unk
 function keyHint(error: ErrorObject, key: string, source: Source, schema: unknown): string {
   const written = writtenHint(error, key, schema);
   if (written !== undefined) return written;
+  const upstream = namedUpstream(error, key, source);
+  if (upstream !== undefined) return `write ${upstream}`;
   const nested = nestedHint(error, key);
   if (nested !== undefined) return nested;
   const inner = homeOf(key, error, schema);
@@ -142,7 +145,7 @@ function nestedHint({ data }: ErrorObject, key: string): string | undefined {
   return isMaster ? 'keys are made by tollgate key create: remove this block' : undefined;
 }
 
-/** The value of a key, for a line that can be pasted; its name in capitals where it is a secret. */
+/** The value of a key, for a line that can be pasted; `VALUE` in place of a secret. */
 function valueOf({ data, instancePath }: ErrorObject, key: string, source: Source): string {
   if (source.hides(instancePath + join(key))) return source.word(instancePath + join(key));
   const value: unknown = isRecord(data) ? data[key] : undefined;
@@ -150,7 +153,7 @@ function valueOf({ data, instancePath }: ErrorObject, key: string, source: Sourc
   return isShort && !/key|secret|token|password/i.test(key) ? flow(value) : 'VALUE';
 }
 
-/** Where the fault is in how the key is written, or in where its whole block stands. */
+/** The hint for a key in a wrong form, or for one whose whole block stands in a wrong place. */
 function writtenHint(error: ErrorObject, key: string, schema: unknown): string | undefined {
   if (key.startsWith('//')) return 'a comment begins with #';
   const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(key) ?? [];
@@ -204,7 +207,7 @@ function badName(error: ErrorObject, schema: unknown): Explained {
   };
 }
 
-function wrongValue(error: ErrorObject, source: Source, schema: unknown): Wrong {
+function wrongValue(error: ErrorObject, source: Source, schema: unknown): FaultDetails {
   const { keyword, instancePath: pointer, parentSchema, data } = error;
   const secret = parentSchema?.['writeOnly'] === true;
   const scalar = typeof data !== 'object';
@@ -215,10 +218,10 @@ function wrongValue(error: ErrorObject, source: Source, schema: unknown): Wrong 
       ? `the file is ${scalar ? 'one text' : word}, without keys and values`
       : `${label(pointer)}: ${word} is not ${wanted(error)}`;
   const code = keyword === 'type' ? 'wrong_type' : 'wrong_value';
-  // What a value could have been tells of it. Only its form may be told of a secret.
+  // A hint made from a secret could show a part of it, so such a hint describes the form alone.
   const isHidden = scalar && (secret || source.hides(pointer));
   const hint = isHidden ? hiddenHint(error, source, schema) : valueHint(error, source, schema);
-  // An example in the message is enough of one.
+  // One example is enough: the message may have one already.
   const isEcho = hint.startsWith('such as') && message.includes('such as');
   return { code, message, hint: isEcho ? '' : hint };
 }
@@ -233,7 +236,7 @@ function wanted({ keyword, schema, parentSchema }: ErrorObject): string {
   return describe(parentSchema) ?? (type === 'string' ? 'text' : String(type));
 }
 
-/** An editor shows the same words as the whole message; `description` is for those who read. */
+/** Editors show `patternErrorMessage` in place of a message, and `description` as the help text. */
 function describe(schema: unknown): string | undefined {
   const { patternErrorMessage, description } = isRecord(schema) ? schema : {};
   const text = patternErrorMessage ?? description;

@@ -4,7 +4,7 @@ import { segments } from './source.js';
 /** A part of a JSON Schema. */
 export type Part = Readonly<Record<string, unknown>>;
 
-/** A part of a schema with its reference followed. What stands beside the reference wins. */
+/** A part of a schema with its `$ref` followed. Keys beside the `$ref` win. */
 export function followed(part: unknown, schema: unknown): Part {
   if (!isRecord(part)) return {};
   const reference = part['$ref'];
@@ -16,7 +16,7 @@ export function followed(part: unknown, schema: unknown): Part {
   return { ...followed(target, schema), ...part };
 }
 
-/** The schema of the value at a pointer, with the words that stand at its own key. */
+/** The schema of the value at a pointer. */
 export function schemaAt(schema: unknown, pointer: string): Part {
   return segments(pointer).reduce((at, key) => step(at, key, schema), followed(schema, schema));
 }
@@ -34,14 +34,14 @@ function step(block: Part, key: string, schema: unknown): Part {
   );
 }
 
-/** Deeper blocks than these have no key of a name that is worth a hint. */
-const DEPTH = 6;
+/** Keys of deeper blocks are not suggested. */
+const MAX_DEPTH = 6;
 
-/** The places where a key stands: `models.NAME.limits.context`, nearer ones first. */
+/** The places of a key, such as `models.NAME.limits.context`; places higher up come first. */
 export function homesOf(key: string, schema: unknown): string[] {
   const found: string[] = [];
   let level: [path: string, part: Part][] = [['', followed(schema, schema)]];
-  for (let depth = 0; depth < DEPTH; depth++) {
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
     for (const [path, { properties }] of level) {
       if (path !== '' && isRecord(properties) && Object.hasOwn(properties, key)) {
         found.push(`${path}.${key}`);
@@ -65,7 +65,7 @@ function inside(path: string, part: Part, schema: unknown): [string, Part][] {
   ];
 }
 
-/** A text that YAML reads as the same text without quotes, between braces too. */
+/** A text that needs no quotes in YAML, between braces too. */
 const PLAIN = /^(?!(?:true|false|null|yes|no|on|off)$)[A-Za-z][\w./-]*(?::[\w./-]+)*$/i;
 
 /** A value as it may be written on one line of YAML. */

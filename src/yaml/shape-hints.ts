@@ -1,8 +1,8 @@
 import { isRecord } from '../lib/is-record.js';
-import { flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
-import { tidied } from './text-hints.js';
+import { exampleOf, flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
+import { booleanHint, tidied } from './text-hints.js';
 
-/** A text where a block is wanted is most likely the value of its one key that fits. */
+/** A hint for a text in the place of a block: it is most likely the value of a key of the block. */
 export function textInBlock(text: string, part: Part, schema: unknown): string | undefined {
   const { properties } = part;
   if (!isRecord(properties)) return undefined;
@@ -22,7 +22,7 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
   return key === undefined ? undefined : `write { ${key}: ${flow(text)} }`;
 }
 
-/** Words with commas or spaces between them, or one word, where a list is wanted. */
+/** A hint for a text in the place of a list: words with commas or spaces between them, or one. */
 export function textInList(
   text: string,
   data: unknown,
@@ -46,7 +46,7 @@ export function textInList(
   return `write ${flow(words.map((word) => ({ [needed]: word })))}`;
 }
 
-/** A list where one value or a block is wanted, or the other way round. */
+/** A hint for a list in the place of a value or block, or for a block in the place of those. */
 export function structureHint(
   data: unknown,
   part: Part,
@@ -54,14 +54,21 @@ export function structureHint(
   isFlow = false,
 ): string | undefined {
   if (Array.isArray(data)) {
-    // An empty list, or one with an item that stands twice.
+    // An empty list, or one with an item twice.
     if (wants(part, 'array')) return undefined;
     return wants(part, 'object') ? listInBlock(data, part, schema) : listInScalar(data);
   }
   if (!isRecord(data)) return undefined;
   if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
-  const { enabled } = data;
-  return wants(part, 'boolean') && typeof enabled === 'boolean' ? `write ${enabled}` : undefined;
+  return wants(part, 'boolean') ? blockInBoolean(data) : undefined;
+}
+
+/** A hint for a block such as `{ enabled: true }` in the place of true or false. */
+function blockInBoolean({ enabled, disabled }: Part): string {
+  if (typeof enabled === 'boolean') return `write ${enabled}`;
+  if (typeof disabled === 'boolean') return `write ${!disabled}`;
+  const written = typeof enabled === 'string' ? booleanHint(enabled, enabled) : undefined;
+  return written ?? 'write true or false: it has no keys of its own';
 }
 
 function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): string {
@@ -86,7 +93,10 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
   const { properties, additionalProperties } = part;
   const [first, second] = data;
   if (isRecord(additionalProperties) && !isRecord(properties)) {
-    return listOfEntries(first, second, followed(additionalProperties, schema));
+    const entry = followed(additionalProperties, schema);
+    return wants(entry, 'array')
+      ? listWithoutName(data, part, schema)
+      : listOfEntries(first, second, entry);
   }
   if (!isRecord(properties)) return undefined;
   if (isRecord(first)) return 'remove the "- " before its keys';
@@ -96,6 +106,13 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
     return type === 'array' && data.every((one) => words.includes(one));
   });
   return key && `write { ${key}: ${flow(data)} }`;
+}
+
+/** A hint for a list without its name, where a block of named lists is wanted. */
+function listWithoutName(data: readonly unknown[], part: Part, schema: unknown): string {
+  const example = exampleOf(part, schema);
+  const [name = 'NAME'] = Object.keys(isRecord(example) ? example : {});
+  return `it takes ${String(part['patternErrorMessage'])}: write { ${name}: ${flow(data)} }`;
 }
 
 /** Keys under which other programs write the name of an entry. */

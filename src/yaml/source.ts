@@ -12,12 +12,12 @@ export interface Mark {
   /** The characters after expansion. They may hold a secret, so no message shows them. */
   text: string | undefined;
   expanded: boolean;
-  /** The source that it was read from, which may be another one than holds the mark. */
+  /** The source of its file, which is another one than holds the mark if the file is included. */
   from: Source;
 }
 
-/** A fault without its place. `at` chooses between the key and the value of the pointer. */
-export interface Wrong {
+/** A fault without its place. `at` says whether the key or the value of the pointer is at fault. */
+export interface FaultDetails {
   code: string;
   message: string;
   hint?: string;
@@ -38,7 +38,7 @@ export class Source {
   /** False if entries are missing because a file that holds them could not be read. */
   complete = true;
   readonly marks = new Map<string, Mark>();
-  /** Values that could not be read: they get no further faults. */
+  /** The pointers of values that could not be read. They get no further faults. */
   readonly spoiled = new Set<string>();
 
   constructor(
@@ -65,11 +65,11 @@ export class Source {
     return mark ? (/^[^\n]*/.exec(mark.from.whole.slice(mark.key))?.[0] ?? '') : '';
   }
 
-  fault(pointer: string, wrong: Wrong): void {
+  fault(pointer: string, wrong: FaultDetails): void {
     if (!this.spoiled.has(pointer)) this.faultAt(this.place(pointer, wrong.at), wrong);
   }
 
-  faultAt(place: Place, { code, message, hint = '', severity = 'error' }: Wrong): void {
+  faultAt(place: Place, { code, message, hint = '', severity = 'error' }: FaultDetails): void {
     this.report.add({ severity, code, ...place, message, hint });
   }
 
@@ -132,7 +132,7 @@ export function pointer(...keys: readonly (string | number)[]): string {
   return path;
 }
 
-/** Few keys hold what a pointer escapes, and each key of each file is asked. */
+/** Called for each key of each file, so it returns early for keys without `~` and `/`. */
 function escaped(key: string): string {
   if (!key.includes('~') && !key.includes('/')) return key;
   return key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -5,7 +5,7 @@ import { meantDuration, meantNumber, meantSize } from './meant-values.js';
 import { wants, type Part } from './schema-walk.js';
 import { quote } from './source.js';
 
-/** A value that is no list and no block, with the place that it was meant for. */
+/** A value that is neither list nor block, with the schema of its place. */
 export interface Scalar {
   error: ErrorObject;
   part: Part;
@@ -14,7 +14,7 @@ export interface Scalar {
   written: string | undefined;
 }
 
-/** The nearest of the words that may stand here. */
+/** The hint for a text where one of a few words is wanted. */
 export function wordHint(text: string, { enum: listed, pattern }: Part): string | undefined {
   const [, choices] = /^\^\(?([a-z|-]+)\)?\$$/.exec(String(pattern)) ?? [];
   const words = [listed ?? choices?.split('|') ?? []].flat().map(String);
@@ -34,14 +34,14 @@ export function wordHint(text: string, { enum: listed, pattern }: Part): string 
   return isOff && only !== undefined && second === undefined ? `write ${only}` : undefined;
 }
 
-/** The word of YAML 1.2 for those of YAML 1.1 and of others. */
+/** The hint for a boolean as YAML 1.1 and other languages write it. */
 export function booleanHint(text: string, data: unknown): string | undefined {
   if (typeof data === 'string' && /^(?:true|false)$/.test(text)) return 'remove the quotes';
   if (/^(?:yes|y|on|1|true|enabled?)$/i.test(text)) return 'write true';
   return /^(?:no|n|off|0|false|disabled?|none)$/i.test(text) ? 'write false' : undefined;
 }
 
-/** The number that was meant, or the nearest that may stand here. */
+/** The hint for a wrong number: the one that was most likely meant, else the bound. */
 export function numberHint(text: string, { error, part, written }: Scalar): string | undefined {
   const isText = typeof error.data === 'string';
   const whole = !wants(part, 'number');
@@ -49,8 +49,8 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   if (/^(?:free|list)$/i.test(text)) return `price: ${text} stands alone, without a block`;
   if (maximum === 1 && Number(text) > 1 && Number(text) <= 100)
     return `write ${Number(text) / 100}`;
-  const said = (isText ? text : (written ?? text)).replace(/,$/, '');
-  const unsigned = whole ? said : said.replace(/^-/, '');
+  const digits = (isText ? text : (written ?? text)).replace(/,$/, '');
+  const unsigned = whole ? digits : digits.replace(/^-/, '');
   const isShare = maximum === 1 || !unsigned.endsWith('%') || whole;
   const meant = isShare ? meantNumber(unsigned, whole) : undefined;
   const fits = Number(meant) >= minimum && Number(meant) <= maximum;
@@ -68,14 +68,14 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
 
 const NO_LIMIT = /^(?:unlimited|none|no|infinity|inf|\.inf|max|auto|default|-1|0|null|false)$/i;
 
-/** What holds without a limit of tokens, in the words of its description. */
+/** The hint to leave out the key, for `unlimited` and the like, with the limit that then holds. */
 function leaveOut({ description, patternErrorMessage }: Part): string | undefined {
   if (!String(patternErrorMessage).includes('tokens')) return undefined;
   const [, otherwise] = /Without it, ([^.]+)\.$/.exec(String(description)) ?? [];
   return otherwise && `leave the key out for no limit of your own: then ${otherwise}`;
 }
 
-/** A duration or a size in other letters: `30 sec`, `1h30m`, `20MB` or a bare number. */
+/** The value that was meant by `30 sec`, `1h30m`, `20MB`, a bare number and the like. */
 export function tidied(text: string, part: Part): string | undefined {
   const { pattern, default: standard, examples } = part;
   if (typeof pattern !== 'string') return undefined;
@@ -91,7 +91,7 @@ export function tidied(text: string, part: Part): string | undefined {
   return meant !== undefined && form.test(meant) ? meant : undefined;
 }
 
-/** The first name of the host of a URL, which is that of a resource there. */
+/** The first label of the host of a URL: the name of a resource there. */
 function hostLabel(text: string): string {
   return /^https?:\/\/([\w-]+)\./i.exec(text)?.[1] ?? '';
 }

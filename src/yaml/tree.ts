@@ -1,16 +1,19 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, visit } from 'yaml';
-import type { Alias, Document, Node, YAMLMap } from 'yaml';
+import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
+import { meantNumber } from './meant-values.js';
 import type { ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
 
-/** More values than any gateway needs, and few enough to stop a file whose aliases multiply. */
-export const MOST_VALUES = 200_000;
+/** More values than any gateway needs. A file whose aliases multiply is stopped at this number. */
+export const MAX_VALUES = 200_000;
 
 interface Entry {
   name: string;
   key: number;
   value: unknown;
+  /** The whole number, where a comma has cut the value. */
+  whole?: string;
 }
 
 /**
@@ -21,7 +24,7 @@ export class Tree {
   readonly #source: Source;
   readonly #document: Document;
   readonly #expand: (text: string, pointer: string) => string;
-  /** The blocks being read, so that one that contains itself is found. */
+  /** The blocks that are being read. One of them within itself is a fault. */
   readonly #open = new Set<unknown>();
   #found = false;
   readonly #targets = new Map<Alias, Node>();
@@ -32,7 +35,7 @@ export class Tree {
     source: Source,
     document: Document,
     expand: (text: string, pointer: string) => string,
-    budget: ValueBudget = { left: MOST_VALUES },
+    budget: ValueBudget = { left: MAX_VALUES },
   ) {
     this.#source = source;
     this.#document = document;
@@ -108,8 +111,10 @@ export class Tree {
 
   #map(map: YAMLMap, pointer: string): Record<string, unknown> {
     const read: Record<string, unknown> = {};
-    for (const { name, key, value } of this.#entries(map)) {
-      read[name] = this.#value(value, `${pointer}${join(name)}`, key);
+    for (const { name, key, value, whole } of this.#entries(map)) {
+      const place = `${pointer}${join(name)}`;
+      read[name] = this.#value(value, place, key);
+      if (whole !== undefined) this.#reportCut(place, whole);
     }
     return read;
   }
@@ -120,14 +125,20 @@ export class Tree {
     const merged: Entry[] = [];
     const start = offsetOf(map, 0);
     const end = this.#untilNext(map);
-    if (end !== undefined) this.#tellTooDeep(offsetOf(map.items[end]?.key, start));
-    for (const pair of map.items.slice(0, end)) {
+    if (end !== undefined) this.#reportTooDeep(offsetOf(map.items[end]?.key, start));
+    const items = map.items.slice(0, end);
+    const cut = new Set<Pair>();
+    for (const [at, pair] of items.entries()) {
+      if (cut.has(pair)) continue;
       const key = offsetOf(pair.key, start);
       const name = this.#name(pair.key, key);
       if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
         merged.push(...this.#merged(pair.value, key));
       } else if (name !== undefined) {
-        this.#add(own, { name, key, value: pair.value });
+        const rests = map.flow === true ? restsOf(items, at) : [];
+        for (const rest of rests) cut.add(rest);
+        const whole = [pair.value, ...rests.map((rest) => rest.key)].map(textOf).join(',');
+        this.#add(own, { name, key, value: pair.value, ...(rests.length > 0 && { whole }) });
       }
     }
     for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
@@ -135,8 +146,8 @@ export class Tree {
   }
 
   /**
-   * The keys of a block up to one without a value that keys of the same names follow: that one
-   * begins the next block, and stands too deep. Undefined in any other block.
+   * The index of a key that begins the next block, but is indented into this one: it has no value,
+   * and keys that this block has already follow it. Undefined in any other block.
    */
   #untilNext(map: YAMLMap): number | undefined {
     const names = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
@@ -160,9 +171,21 @@ export class Tree {
     this.#faultAt(entry.key, 'duplicate_key', message, hint);
   }
 
-  #tellTooDeep(offset: number): void {
-    const message = 'this block stands within the one above: the keys below it stand there twice';
-    const hint = 'indent the line less, as the block above it, and its keys below it';
+  #reportCut(pointer: string, whole: string): void {
+    // `1,500` is 1500, and `1,5s` a duration with a fraction.
+    const number = /[a-z]/i.test(whole) ? undefined : meantNumber(whole, false);
+    const meant = number ?? whole.replace(',', '.');
+    this.#source.fault(pointer, {
+      code: 'cut_number',
+      message: `${quote(whole)} is cut at its comma: between { and } a comma ends the value`,
+      hint: `write ${meant}`,
+    });
+    this.#source.spoiled.add(pointer);
+  }
+
+  #reportTooDeep(offset: number): void {
+    const message = 'this block is indented into the block above, which has its keys already';
+    const hint = 'indent this line as far as the line that begins the block above';
     this.#faultAt(offset, 'misplaced_block', message, hint);
   }
 
@@ -186,9 +209,9 @@ export class Tree {
     const node = isAlias(key) ? this.#resolve(key) : key;
     const name = isScalar(node) ? (node.source ?? String(node.value)) : undefined;
     if (name !== undefined && name !== '__proto__') return name;
-    const what = name === undefined ? 'a list or block' : quote(name);
+    const shown = name === undefined ? 'a list or block' : quote(name);
     const hint = name === undefined ? 'put a text with braces or brackets in quotes' : 'rename it';
-    this.#faultAt(place, 'bad_key', `${what} cannot be a key`, hint);
+    this.#faultAt(place, 'bad_key', `${shown} cannot be a key`, hint);
     return undefined;
   }
 
@@ -217,7 +240,7 @@ export class Tree {
   #countable(place: number): boolean {
     this.#budget.left--;
     if (this.#budget.left === 0) {
-      this.#faultAt(place, 'too_large', `the file has more than ${MOST_VALUES} values`);
+      this.#faultAt(place, 'too_large', `the file has more than ${MAX_VALUES} values`);
     }
     return this.#budget.left > 0;
   }
@@ -231,4 +254,28 @@ export class Tree {
 function offsetOf(node: unknown, otherwise: number): number {
   if (isScalar(node) && node.source === '' && node.type === 'PLAIN') return otherwise;
   return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
+}
+
+/**
+ * The keys that commas have cut from the number of an entry: `{ total: 1,5s }` has the entry `1`
+ * and the key `5s` right behind the comma.
+ */
+function restsOf(items: readonly Pair[], at: number): Pair[] {
+  const value = items[at]?.value;
+  if (!isScalar(value) || !/^\d+$/.test(textOf(value))) return [];
+  const rests: Pair[] = [];
+  let end = value.range?.[1] ?? NaN;
+  for (const pair of items.slice(at + 1)) {
+    const { key, value: inner } = pair;
+    const isAlone = !isNode(inner) || (isScalar(inner) && textOf(inner) === '');
+    const isRest = isScalar(key) && /^\d[\w.]*$/.test(textOf(key)) && isAlone;
+    if (!isRest || key.range?.[0] !== end + 1) break;
+    rests.push(pair);
+    end = key.range[1];
+  }
+  return rests;
+}
+
+function textOf(node: unknown): string {
+  return isScalar(node) ? (node.source ?? '') : '';
 }

@@ -31,7 +31,7 @@ export function readUrl(source: Source, pointer: string, text: string): string |
 
 const SCHEMES = ['http', 'https'];
 
-/** The URL that a text most likely means, or what keeps it from being one. */
+/** A hint with the URL that a text most likely means, or with the reason why it is no URL. */
 function meantUrl(text: string): string | undefined {
   const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/i.exec(text) ?? [];
   if (Number(port) > 65_535) return 'a port is a number up to 65535';
@@ -44,7 +44,7 @@ function meantUrl(text: string): string | undefined {
   return whole !== undefined && URL.canParse(whole) ? `did you mean "${whole}"?` : undefined;
 }
 
-/** A name without a dot, an IP address or a port is most likely a machine of one's own. */
+/** Suggests `http` for an IP address, a port or a name without a dot: the host is a local one. */
 function schemeOf(host: string): 'http' | 'https' {
   const isOwn = /^[\d.]+(?:[:/]|$)|^[^/]*:\d|^[\w-]+(?:[:/]|$)/.test(host);
   return isOwn ? 'http' : 'https';

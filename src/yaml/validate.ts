@@ -29,7 +29,7 @@ export function validate<Name extends keyof Shapes>(
 ): PartialLoad<Shapes[Name]> {
   const check = validatorOfShipped(name, 'file');
   let errors = errorsOf(check, source.value);
-  // Most files are sound, and a copy of a long one takes as long as its validation.
+  // Most files are valid, and copying a long one takes as long as its validation.
   if (errors.length === 0 && source.spoiled.size === 0) {
     return source.value as PartialLoad<Shapes[Name]>;
   }
@@ -76,7 +76,7 @@ const NOTHING_TO_CUT = new Set(['required', 'dependentRequired', 'minItems', 'un
 function cut(value: unknown, error: ErrorObject): unknown {
   const { keyword, instancePath, params, propertyName } = error;
   const extra: unknown = params['additionalProperty'] ?? params['propertyName'];
-  // A wrong name gives two errors. Only the one that names it removes it.
+  // A wrong name gives two errors. Only the error of its own keyword removes it.
   const inner = propertyName !== undefined && keyword !== 'propertyNames';
   if (NOTHING_TO_CUT.has(keyword) || inner) return value;
   if (typeof extra === 'string') remove(at(value, segments(instancePath)), extra);

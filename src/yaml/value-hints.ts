@@ -5,7 +5,7 @@ import { structureHint, textInBlock, textInList } from './shape-hints.js';
 import { quote, segments, type Source } from './source.js';
 import { booleanHint, numberHint, tidied, wordHint, type Scalar } from './text-hints.js';
 
-/** The way out of a wrong value: what was most likely meant, else an example. */
+/** The hint for a wrong value: the value that was most likely meant, else an example. */
 export function valueHint(error: ErrorObject, source: Source, schema: unknown): string {
   const { instancePath: pointer, data } = error;
   if (pointer === '') return rootHint(data);
@@ -18,12 +18,12 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   return hint ?? exampleHint(part, schema);
 }
 
-/** Whether a block stands between { and } on its line. */
+/** Whether a block is written between { and } on the line of its key. */
 function isFlow(source: Source, pointer: string): boolean {
   return /^[^:#]+:\s*\{/.test(source.lineOf(pointer));
 }
 
-/** The way out of a value that no message may show: it came from a variable, or is a secret. */
+/** The hint for a value that no message may show: it came from a variable, or is a secret. */
 export function hiddenHint({ instancePath, data }: ErrorObject, source: Source, schema: unknown) {
   const part = schemaAt(schema, instancePath);
   if (!source.hides(instancePath)) return typeof data === 'number' ? 'put it in quotes' : '';
@@ -36,18 +36,18 @@ export function hiddenHint({ instancePath, data }: ErrorObject, source: Source, 
   return `set its variable to a value such as ${flow(example)}`;
 }
 
-/** The file of another program, or a text that is none. */
+/** The hint for a file without keys, such as one of another program. */
 function rootHint(data: unknown): string {
-  const way = 'tollgate init writes a gateway.yaml';
-  if (Array.isArray(data)) return `remove the "- " before its keys, as in "models:"; ${way}`;
+  const advice = 'tollgate init writes a gateway.yaml';
+  if (Array.isArray(data)) return `remove the "- " before its keys, as in "models:"; ${advice}`;
   const text = String(data);
   if (/^\s*(?:\[[\w."-]+\]|[\w.-]+\s*=)/m.test(text)) {
-    return `YAML is written "KEY: VALUE", not "KEY = VALUE"; ${way}`;
+    return `YAML is written "KEY: VALUE", not "KEY = VALUE"; ${advice}`;
   }
-  return `its lines look like "KEY: VALUE"; ${way}`;
+  return `its lines look like "KEY: VALUE"; ${advice}`;
 }
 
-/** What to write where nothing stands. */
+/** The hint for a key without a value. */
 export function emptyHint(source: Source, pointer: string, schema: unknown): string {
   const part = schemaAt(schema, pointer);
   const key = segments(pointer).at(-1) ?? '';
@@ -58,19 +58,19 @@ export function emptyHint(source: Source, pointer: string, schema: unknown): str
   const isBlock = wants(part, 'object') && !wants(part, 'string') && example === undefined;
   if (isBlock) {
     const variable = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
-    const such = isRecord(part['properties']) && 'api_key' in part['properties'];
-    const first = such ? `, such as api_key: '\${${variable}_API_KEY}'` : '';
+    const hasKey = isRecord(part['properties']) && 'api_key' in part['properties'];
+    const first = hasKey ? `, such as api_key: '\${${variable}_API_KEY}'` : '';
     return `indent its keys below it${first}; where it needs none write ${flow(key)}: {}`;
   }
-  const such = example === undefined ? '' : `write ${flow(key)}: ${flow(example)}`;
+  const line = example === undefined ? '' : `write ${flow(key)}: ${flow(example)}`;
   if (/^\d+$/.test(key)) return 'remove this "-"';
-  return such === '' ? 'remove the line' : `${such}, or remove the line`;
+  return line === '' ? 'remove the line' : `${line}, or remove the line`;
 }
 
-/** The blocks whose names stand at these keys. */
+/** Keys whose values are names, with the blocks that define the names. */
 const NAMED_IN: Readonly<Record<string, string>> = { owner: '/owners', provider: '/providers' };
 
-/** A key and a value that may stand in a block that lacks it. */
+/** The hint for a block that lacks a key: the key with a value that it may have. */
 export function missingHint(source: Source, at: string, key: string, schema: unknown): string {
   if (isStray(source, at)) return 'remove the "- " before it, if it belongs to the entry above';
   const block = NAMED_IN[key];
@@ -79,7 +79,26 @@ export function missingHint(source: Source, at: string, key: string, schema: unk
   return example === undefined ? `add ${key}` : `add it, such as ${key}: ${flow(example)}`;
 }
 
-/** Whether an item of a list has none of the keys of the item before: a dash too many made it. */
+/**
+ * An upstream written as `- NAME: { model: ID }`, with its name where it belongs; undefined unless
+ * `key` is the name of a provider and the entry names none.
+ */
+export function namedUpstream(
+  { data, parentSchema, instancePath }: ErrorObject,
+  key: string,
+  source: Source,
+) {
+  const isUpstream = parentSchema?.['title'] === 'UpstreamEntry';
+  const isNamed = !isRecord(data) || Object.hasOwn(data, 'provider');
+  if (!isUpstream || isNamed || source.keys('/providers')?.includes(key) !== true) return undefined;
+  const inner = data[key];
+  const model = typeof inner === 'string' ? { model: inner } : {};
+  const entry = flow({ provider: key, ...(isRecord(inner) ? inner : model) });
+  const isShort = entry.length <= 80 && !source.hidesWithin(instancePath);
+  return isShort ? entry : `{ ${flow('provider')}: ${flow(key)}, model: ID }`;
+}
+
+/** Whether an item of a list shares no key with the item before: its dash is one too many. */
 function isStray(source: Source, at: string): boolean {
   const [, list, index] = /^(.*)\/([1-9]\d*)$/.exec(at) ?? [];
   if (index === undefined) return false;

@@ -12,7 +12,7 @@ const LOST = new Set([
 ]);
 
 /** A fault by its offset in the text. */
-interface Told {
+interface OffsetFault {
   offset: number;
   message: string;
   hint?: string | undefined;
@@ -26,20 +26,20 @@ interface Text {
 }
 
 /** Reports one fault per line: a mistake in YAML causes further errors in the rest of its line. */
-export function tellYamlFaults(source: Source, text: string, document: Document): void {
+export function reportYamlFaults(source: Source, text: string, document: Document): void {
   const problems = [...document.errors, ...document.warnings].toSorted(
     (a, b) => a.pos[0] - b.pos[0],
   );
   if (problems.length === 0) return;
   const whole = linesOf(text);
-  const told = new Set<number>();
+  const lines = new Set<number>();
   const messages = new Set<string>();
   for (const error of problems) {
     const found = explain(error, whole, document);
     const place = source.placeOf(found.offset);
-    const isEcho = told.size > 0 && LOST.has(error.code);
-    if (told.has(place.line) || isEcho || messages.has(found.message)) continue;
-    told.add(place.line);
+    const isEcho = lines.size > 0 && LOST.has(error.code);
+    if (lines.has(place.line) || isEcho || messages.has(found.message)) continue;
+    lines.add(place.line);
     messages.add(found.message);
     const { message, hint = '' } = found;
     const isTag = error.code === 'TAG_RESOLVE_FAILED';
@@ -68,7 +68,7 @@ const PLAIN_WORDS: Record<string, { message: string; hint?: string }> = {
     hint: 'check the colon and the indentation',
   },
   BAD_INDENT: {
-    message: 'this line is indented otherwise than its neighbours',
+    message: 'this line is not indented as far as its neighbours',
     hint: 'check the indentation of the lines above',
   },
   BAD_DQ_ESCAPE: {
@@ -77,7 +77,7 @@ const PLAIN_WORDS: Record<string, { message: string; hint?: string }> = {
   },
 };
 
-function explain(error: YAMLError, whole: Text, document: Document): Told {
+function explain(error: YAMLError, whole: Text, document: Document): OffsetFault {
   const [offset] = error.pos;
   const { code, message } = error;
   if (code === 'TAB_AS_INDENT') return { offset, ...inWords(error, whole) };
@@ -98,7 +98,7 @@ function explain(error: YAMLError, whole: Text, document: Document): Told {
 }
 
 /** The parser notices an open quote at the end of the file, but the fault is where it begins. */
-function openQuote(offset: number, { text }: Text, document: Document): Told {
+function openQuote(offset: number, { text }: Text, document: Document): OffsetFault {
   let start = offset;
   visit(document, {
     Scalar(_, { type, range }) {
@@ -110,8 +110,8 @@ function openQuote(offset: number, { text }: Text, document: Document): Told {
   return { offset: start, message: 'this quote is never closed', hint };
 }
 
-/** So it is with an open bracket, which is noticed where the next line begins. */
-function openBracket(offset: number, { text }: Text, document: Document): Told {
+/** The parser notices an open bracket in the next line, but the fault is at the bracket. */
+function openBracket(offset: number, { text }: Text, document: Document): OffsetFault {
   let start = offset;
   visit(document, {
     Collection(_, { flow, range }) {
@@ -135,7 +135,7 @@ function openBracket(offset: number, { text }: Text, document: Document): Told {
 }
 
 /** A value with a second colon in it, or with a line below it that is deeper. */
-function deeper(offset: number, at: number, { lines, starts }: Text): Told {
+function deeper(offset: number, at: number, { lines, starts }: Text): OffsetFault {
   const line = lines[at] ?? '';
   const value = line.slice(offset - (starts[at] ?? 0)).trim();
   if (/:(?:\s|$)/.test(value)) {
@@ -161,11 +161,11 @@ function deeper(offset: number, at: number, { lines, starts }: Text): Told {
   return { offset: place, message, hint: `begin it in column ${column}` };
 }
 
-/** A line that stands between the column of its neighbours and that of their block. */
-function shallow(offset: number, at: number, { lines, starts }: Text): Told {
+/** A line that is indented less than its neighbours, and more than their block. */
+function shallow(offset: number, at: number, { lines, starts }: Text): OffsetFault {
   const before = lines.findLastIndex((one, i) => i < at && /^\s*[^\s#]/.test(one));
   const [own, above] = [at, before].map((i) => indentOf(lines[i] ?? ''));
-  const message = 'this line is indented otherwise than its neighbours';
+  const message = 'this line is not indented as far as its neighbours';
   if (
     own === undefined ||
     above === undefined ||
@@ -173,7 +173,7 @@ function shallow(offset: number, at: number, { lines, starts }: Text): Told {
   ) {
     return { offset, message, hint: 'check the indentation of the lines above' };
   }
-  // The keys of an entry of a list stand below its first key, not below its dash.
+  // The keys of an entry of a list begin below its first key, not below its dash.
   const dash = /^\s*- /.exec(lines[before] ?? '')?.[0].length;
   const hint = `begin it in column ${(dash ?? above) + 1}`;
   return { offset: (starts[at] ?? 0) + own, message, hint };
@@ -183,7 +183,7 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** The value as it was most likely meant: an address, or a text that needs quotes. */
+/** The value without the space behind its colon if it is an address, else in quotes. */
 function withoutColon(value: string): string {
   if (/^(?:sqlite|https?|postgres):\s/.test(value)) return value.replace(/:\s+/, ':');
   if (/^[\w.-]+:\s+\d+$/.test(value)) return value.replace(/:\s+/, ':');
@@ -215,7 +215,7 @@ function inWords(error: YAMLError, whole: Text): { message: string; hint?: strin
   return PLAIN_WORDS[code] ?? { message: `not YAML: ${message}` };
 }
 
-/** `@example.org` or a backtick: what stands up to the end of the value belongs in quotes. */
+/** A value that begins with a character such as @ or a backtick belongs in quotes. */
 function badStart(offset: number, whole: Text): { message: string; hint: string } {
   const line = whole.lines[lineAt(whole, offset)] ?? '';
   const [word = ''] = /^[^,\]}\n]*/.exec(whole.text.slice(offset)) ?? [];

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from '../../src/config/load.js';
-import { MOST_FILES } from '../../src/config/include.js';
+import { MAX_FILES } from '../../src/config/include.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { FAULT_FORMATS, format } from '../../src/yaml/format.js';
 
@@ -93,7 +93,7 @@ describe('a configuration of several files', () => {
   });
 
   it('refuses more files, and more values, than there are in any gateway', async () => {
-    const names = Array.from({ length: MOST_FILES + 1 }, (_, at) => `${at}.yaml`);
+    const names = Array.from({ length: MAX_FILES + 1 }, (_, at) => `${at}.yaml`);
     await Promise.all(names.map((name) => write(name, 'x-a: 1\n')));
     const { faults } = await loaded();
     expect(faults.map(({ code, line }) => [code, line])).to.deep.include(['too_large', 1]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nameHint, nearestWord } from '../../src/yaml/did-you-mean.js';
+import { nameHint, nearestVariable, nearestWord } from '../../src/yaml/did-you-mean.js';
 
 const WORDS = ['owner', 'capabilities', 'upstreams', 'limits', 'api_key', 'input_per_million'];
 
@@ -43,5 +43,26 @@ describe('nameHint', () => {
     expect(nameHint('acne', ['acme'])).to.equal('did you mean "acme"?');
     expect(nameHint('zzz', ['acme', 'beta'])).to.equal('known: acme, beta');
     expect(nameHint('zzz', [])).to.equal('none is defined');
+  });
+});
+
+describe('nearestVariable', () => {
+  const SET = ['GEMINI_API_KEY', 'ZAI_API_KEY', 'OPENAI_API_KEY', 'BASE_URL', 'DB_PASSWORD'];
+
+  it('names no variable of another provider', () => {
+    for (const name of ['ANTHROPIC_API_KEY', 'XAI_API_KEY', 'API_KEY']) {
+      expect(nearestVariable(name, SET), name).to.equal(undefined);
+    }
+  });
+
+  it('finds a misspelt variable, and one with other words around its owner', () => {
+    for (const [name, right] of [
+      ['OPENAI_KEY', 'OPENAI_API_KEY'],
+      ['OPEANI_API_KEY', 'OPENAI_API_KEY'],
+      ['BASE_ULR', 'BASE_URL'],
+      ['DB_PASWORD', 'DB_PASSWORD'],
+    ] as const) {
+      expect(nearestVariable(name, SET), name).to.equal(right);
+    }
   });
 });
