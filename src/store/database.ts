@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, withRetry } from './retry.js';
-import { StoreError } from './store-error.js';
+import { StoreError, StoreUnreachable } from './store-error.js';
 
 /**
  * The connection of the cold functions. Every integer comes back as a bigint and every boolean
@@ -59,6 +59,9 @@ export function isConflict(error: unknown): boolean {
 
 const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
 
+/** Too many connections; the address of the server has no host. */
+const NO_CONNECTION = /^(53300|ENOTFOUND|EAI_AGAIN|E(HOST|NET)(UNREACH|DOWN))$/;
+
 /** The driver's words, which have no code. The query builder writes the statement before them. */
 const ENDED = /(?:^| - )Connection terminated(?: |$)/u;
 
@@ -71,6 +74,33 @@ function isOutage(error: unknown): boolean {
 /** Errors after which an idempotent statement, such as a read, may run again. */
 export function isPassing(error: unknown): boolean {
   return isConflict(error) || isOutage(error);
+}
+
+/** Messages of the drivers, without a code: the server hangs, or no connection is free. */
+const NO_ANSWER = new RegExp(
+  '(?:^| - )(timeout exceeded when trying to connect|Query read timeout|' +
+    'Knex: Timeout acquiring a connection|Client has encountered a connection error)',
+  'u',
+);
+
+function isUnreachable(error: unknown): boolean {
+  if (isOutage(error) || NO_CONNECTION.test(codeOf(error))) return true;
+  return error instanceof Error && NO_ANSWER.test(error.message);
+}
+
+/**
+ * Runs work on PostgreSQL, and again after errors that `canRetry` accepts. Throws
+ * `StoreUnreachable` if PostgreSQL could not be reached.
+ */
+export async function onPostgres<T>(
+  canRetry: (error: unknown) => boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await withRetry(canRetry, work);
+  } catch (error) {
+    throw isUnreachable(error) ? new StoreUnreachable(error) : error;
+  }
 }
 
 function openSqlite(file: string): Database {
@@ -136,9 +166,9 @@ function openPostgres(url: string): Database {
     dialect: 'postgres',
     location: url,
     clock_ms: POSTGRES_CLOCK_MS,
-    read: (work) => withRetry(isPassing, () => work(knex)),
-    snapshot: (work) => withRetry(isPassing, () => knex.transaction(work, snapshot)),
-    write: (work) => withRetry(isConflict, () => knex.transaction(work)),
+    read: (work) => onPostgres(isPassing, () => work(knex)),
+    snapshot: (work) => onPostgres(isPassing, () => knex.transaction(work, snapshot)),
+    write: (work) => onPostgres(isConflict, () => knex.transaction(work)),
     close: () => knex.destroy(),
   };
 }

@@ -26,6 +26,17 @@ export class NoCharge extends StoreError {
   }
 }
 
+/**
+ * PostgreSQL refuses connections, has ended them, or does not answer. Its message is the driver's.
+ * Whether the statement was done is not known.
+ */
+export class StoreUnreachable extends Error {
+  override name = 'StoreUnreachable';
+  constructor(cause: unknown) {
+    super(reason(cause), { cause });
+  }
+}
+
 export function noAccount(account_id: string): StoreError {
   return new StoreError(`There is no account ${account_id}.`);
 }
