@@ -1,6 +1,6 @@
+import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { ChatMessage, ToolCallPart } from '../../src/schema-types/chat-completion.js';
-import { isRecord } from '../../src/lib/is-record.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import { mediaBlocks } from './blocks.js';
 import { reasoningBlocks } from './reasoning.js';
@@ -130,19 +130,8 @@ function userBlocks(message: ChatMessage, at: string, context: EncodeContext): B
 }
 
 function toolUseBlock({ id, function: called }: ToolCallPart): ToolUseBlock {
-  const input = inputOf(called.arguments);
+  const input = argumentsObject(called.arguments);
   return { type: 'tool_use', id: toolUseId(id), name: called.name, input };
-}
-
-/** Arguments are an object here. A model may have written others, which stay as they were said. */
-function inputOf(text: string): Record<string, unknown> {
-  if (text.trim() === '') return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : { arguments: parsed };
-  } catch {
-    return { arguments: text };
-  }
 }
 
 function toolResultBlock(

@@ -1,3 +1,4 @@
+import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { toolUseId } from '../anthropic/tool-use-id.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { isRecord } from '../../src/lib/is-record.js';
@@ -122,18 +123,7 @@ function callBlock(
 ): Block {
   const { name, arguments: args } = called;
   if (!hasTools) return { text: `I called the tool ${name} with ${args || '{}'}.` };
-  return { toolUse: { toolUseId: toolUseId(id), name, input: inputOf(args) } };
-}
-
-/** The arguments as an object, which Converse asks for, whatever an earlier model wrote. */
-function inputOf(args: string): Record<string, unknown> {
-  if (args.trim() === '') return {};
-  try {
-    const input: unknown = JSON.parse(args);
-    return isRecord(input) ? input : { arguments: input };
-  } catch {
-    return { arguments: args };
-  }
+  return { toolUse: { toolUseId: toolUseId(id), name, input: argumentsObject(args) } };
 }
 
 function resultBlocks(

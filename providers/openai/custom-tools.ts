@@ -1,3 +1,4 @@
+import { customInput } from '../../src/lib/tool-arguments.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
@@ -47,19 +48,11 @@ function sayCall(call: Fields, custom_tools: CustomTools): Fields {
   const name = nameOf(call);
   if (name === undefined || !custom_tools.has(name)) return call;
   const { function: called, ...rest } = call;
-  return { ...rest, type: 'custom', custom: { name, input: inputIn(called) } };
-}
-
-/** The text that the arguments of such a function hold. */
-function inputIn(called: unknown): string {
-  const args = isRecord(called) ? String(called['arguments']) : '';
-  try {
-    const value: unknown = JSON.parse(args);
-    if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
-  } catch {
-    // Another model may have written the input without the object around it.
-  }
-  return args;
+  return {
+    ...rest,
+    type: 'custom',
+    custom: { name, input: customInput(isRecord(called) ? String(called['arguments']) : '') },
+  };
 }
 
 /** What a call says of a custom tool. Some servers add an empty one to a call of a function. */

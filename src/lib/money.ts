@@ -22,6 +22,11 @@ export function parseDollars(text: string): bigint {
   return sign === '-' ? -nano : nano;
 }
 
+/** The smaller of two amounts. */
+export function minNano(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
 /** Dollars in decimal digits, exact, with two decimals or more: `10.00`, `-0.000123`. */
 export function formatDollars(nano: bigint): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(NANO_DIGITS + 1, '0');

@@ -4,16 +4,11 @@ import { noteExtras } from '../../../http/request-body.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ChatWork, ClientTool } from '../call.js';
+import { CUSTOM_PARAMETERS } from './custom-input.js';
 import { chatWork } from './openai-request.js';
 
 const ENTRY_KEYS = new Set(['type', 'custom', 'cache_control']);
 const CUSTOM_KEYS = new Set(['name', 'description', 'format']);
-const INPUT = {
-  type: 'object',
-  properties: { input: { type: 'string', description: 'The whole input of the tool.' } },
-  required: ['input'],
-  additionalProperties: false,
-};
 
 /** Maps names of ignored fields to the older ones that the client used. */
 const OLDER: Readonly<Record<string, string>> = {
@@ -94,7 +89,7 @@ function asFunction(
     function: {
       name,
       ...(about.length > 0 && { description: about.join('\n\n') }),
-      parameters: INPUT,
+      parameters: CUSTOM_PARAMETERS,
     },
     ...(tool.cache_control && { cache_control: tool.cache_control }),
   };
