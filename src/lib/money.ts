@@ -1,4 +1,5 @@
 const NANO_DIGITS = 9;
+export const NANO_PER_DOLLAR = 1_000_000_000n;
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,2}))?$/i;
 
 /**

@@ -26,8 +26,8 @@ export async function makeKey(
   if (Array.from(name).length > NAME_CHARACTERS) {
     throw invalid('name', `name must have at most ${NAME_CHARACTERS} characters.`);
   }
-  const most_active = configuration.limits.keys;
-  const terms: KeyTerms = Object.assign(termsOf(asked, configuration, now()), { most_active });
+  const max_active = configuration.limits.keys;
+  const terms: KeyTerms = Object.assign(termsOf(asked, configuration, now()), { max_active });
   try {
     return await store.createKey(account_id, name, terms, by);
   } catch (error) {
@@ -35,7 +35,7 @@ export async function makeKey(
       throw new GatewayError('account_suspended', error.message, { cause: error });
     }
     if (!(error instanceof TooManyKeys)) throw error;
-    const message = `An account has at most ${most_active} active keys: revoke one first.`;
+    const message = `An account has at most ${max_active} active keys: revoke one first.`;
     throw new GatewayError('invalid_request', message, { cause: error });
   }
 }

@@ -5,7 +5,7 @@ import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { AccountSuspended, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
-import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.js';
+import { checkName, fitsColumn, isPossible, toBinding, numberOrNull } from '../column-values.js';
 
 export interface Key {
   id: string;
@@ -16,13 +16,13 @@ export interface Key {
   created_ms: number;
   last_used_ms: number | null;
   revoked_ms: number | null;
-  /** From when on it is refused; null for one that does not expire. */
+  /** The time from which the key is refused; null if it does not expire. */
   expires_ms: number | null;
   /** The only models that it may use; null for all. */
   models: string[] | null;
-  /** What it may spend in all its life; null for no limit of its own. */
+  /** The total that the key may spend; null for no limit of its own. */
   limit_nano: bigint | null;
-  /** What it has spent, if it has a limit; those without one are not counted. */
+  /** The total that it has spent; 0 for a key without a limit, which is not counted. */
   spent_nano: bigint;
 }
 
@@ -31,8 +31,8 @@ export interface KeyTerms {
   expires_ms?: number;
   models?: readonly string[];
   limit_nano?: bigint;
-  /** Throws `TooManyKeys` where the account has as many active keys already. */
-  most_active?: number;
+  /** `createKey` throws `TooManyKeys` if the account has this many active keys. */
+  max_active?: number;
 }
 
 type Column<T> = T extends number ? bigint : T;
@@ -66,8 +66,8 @@ export async function isKey(database: Database, secret_sha256: string): Promise<
 }
 
 /**
- * Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing, and
- * `AccountSuspended` for an account that is.
+ * See `Store.createKey`. Throws `StoreError` for an unknown account, an empty name, or terms that
+ * allow nothing, and `AccountSuspended` if the account is suspended.
  */
 export async function createKey(
   database: Database,
@@ -78,7 +78,7 @@ export async function createKey(
   by?: Actor,
 ): Promise<{ key: Key; secret: string }> {
   checkName('A key', name);
-  const { expires_ms = null, models, limit_nano = null, most_active } = terms;
+  const { expires_ms = null, models, limit_nano = null, max_active } = terms;
   checkTerms(terms, now_ms);
   const secret = makeSecret();
   const key: Key = {
@@ -98,11 +98,11 @@ export async function createKey(
     const owners = trx('accounts').where({ id: account_id });
     // Lock the account: concurrent calls must not count the same keys.
     const owner: { suspended_ms: bigint | null } | undefined = await (
-      most_active === undefined ? owners : owners.forUpdate()
+      max_active === undefined ? owners : owners.forUpdate()
     ).first('suspended_ms');
     if (!owner) throw noAccount(account_id);
     if (owner.suspended_ms !== null) throw new AccountSuspended();
-    if (most_active !== undefined) await checkRoom(trx, account_id, most_active, now_ms);
+    if (max_active !== undefined) await checkRoom(trx, account_id, max_active, now_ms);
     await trx('keys').insert({
       ...key,
       secret_sha256: sha256(secret),
@@ -131,16 +131,16 @@ function auditKey(trx: Knex.Transaction, now_ms: number, key: Key, by?: Actor): 
 async function checkRoom(
   trx: Knex.Transaction,
   account_id: string,
-  most_active: number,
+  max_active: number,
   now_ms: number,
 ): Promise<void> {
   const active: unknown[] = await trx('keys')
     .where({ account_id, revoked_ms: null })
     .andWhere((not) => not.whereNull('expires_ms').orWhere('expires_ms', '>', now_ms))
-    .limit(most_active)
+    .limit(max_active)
     .select('id');
-  if (active.length < most_active) return;
-  throw new TooManyKeys(`The account has ${most_active} active keys, and may not have more.`);
+  if (active.length < max_active) return;
+  throw new TooManyKeys(`The account has ${max_active} active keys, and may not have more.`);
 }
 
 function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number): void {
@@ -199,13 +199,9 @@ function toKey(row: KeyRow): Key {
   return {
     ...row,
     created_ms: Number(row.created_ms),
-    last_used_ms: numberOf(row.last_used_ms),
-    revoked_ms: numberOf(row.revoked_ms),
-    expires_ms: numberOf(row.expires_ms),
+    last_used_ms: numberOrNull(row.last_used_ms),
+    revoked_ms: numberOrNull(row.revoked_ms),
+    expires_ms: numberOrNull(row.expires_ms),
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
   };
-}
-
-function numberOf(ms: bigint | null): number | null {
-  return ms === null ? null : Number(ms);
 }
