@@ -28,6 +28,11 @@ export function minNano(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
+/** The greatest of the amounts; zero if there is none above it. */
+export function maxNano(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((max, nano) => (nano > max ? nano : max), 0n);
+}
+
 /** Dollars in decimal digits, exact, with two decimals or more: `10.00`, `-0.000123`. */
 export function formatDollars(nano: bigint): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(NANO_DIGITS + 1, '0');

@@ -6,8 +6,8 @@ import { StoreUnreachable } from '../store/store-error.js';
 const STORE_RETRY_S = '5';
 
 /**
- * The part of an error that clients may see. An error that is the gateway's fault, or its store's, is
- * logged whole.
+ * The part of an error that clients may see. An error that is the gateway's fault, or its store's,
+ * is logged whole.
  */
 export function publicError(
   request_id: string,

@@ -18,8 +18,8 @@ const CONFIG = {
 };
 
 /**
- * Applies the pending migrations to the database, and resolves with their names. Throws `StoreError`
- * if it cannot be opened or was made by a newer version.
+ * Applies the pending migrations to the database, and resolves with their names. Throws
+ * `StoreError` if it cannot be opened or was made by a newer version.
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   return explainOpenError(async () => {

@@ -25,7 +25,9 @@ interface ProcessRow {
 /** A process on another machine counts as dead after this time without a heartbeat. */
 export const LEASE_MS = 60_000;
 
-/** The IDs of the stores that this process has open. Other rows with its PID are of earlier runs. */
+/**
+ * The IDs of the stores that this process has open. Other rows with its PID are of earlier runs.
+ */
 const openIds = new Set<string>();
 
 export function enter(now: () => number, id: string = randomUUID()): Process {

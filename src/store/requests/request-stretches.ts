@@ -58,7 +58,9 @@ async function daysWith(
   return rows.map(({ start_ms }) => Number(start_ms));
 }
 
-/** The part of the filter that day rows can apply: for one account, models or keys, no providers. */
+/**
+ * The part of the filter that day rows can apply: for one account, models or keys, no providers.
+ */
 function ofDays(account: string, { ...filter }: RequestFilter): RequestFilter {
   if (account === ALL) return filter;
   delete filter.provider;

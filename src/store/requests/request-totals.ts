@@ -73,7 +73,9 @@ function split(query: Knex.QueryBuilder, by: readonly string[]): Knex.QueryBuild
   return by.length === 0 ? query : query.groupBy([...by]).orderBy([...by]);
 }
 
-/** Whether day rows suffice. They are split by model in an account, by key, and for all accounts. */
+/**
+ * Whether day rows suffice. They are split by model in an account, by key, and for all accounts.
+ */
 function isOfDays(query: TotalsQuery): boolean {
   const { model, provider, by } = query;
   const isOfProviders = by.includes('provider') || provider !== undefined;

@@ -62,7 +62,9 @@ export interface SignInStore {
   /** Ends all sessions of the account. Resolves with their number. */
   endSessions(account_id: string): Promise<number>;
 
-  /** The secret of a link, valid once until `due_ms`. Throws `StoreError` for an unknown account. */
+  /**
+   * The secret of a link, valid once until `due_ms`. Throws `StoreError` for an unknown account.
+   */
   createLink(account_id: string, options: LinkOptions): Promise<{ secret: string; due_ms: number }>;
   /** Undefined for an unknown, used or expired link. Only one of concurrent calls gets it. */
   useLink(secret: string): Promise<{ account_id: string; operator: boolean } | undefined>;

@@ -126,8 +126,8 @@ export interface TaskStore {
   /** Changes the upstream of a task before its request is sent to another one. */
   retarget(id: string, target: TaskTarget): Promise<void>;
   /**
-   * Notes that the upstream has accepted the task, and stores the answer to its client. False if the
-   * task was failed meanwhile. Throws `StoreError` if another call has its idempotency key.
+   * Notes that the upstream has accepted the task, and stores the answer to its client. False if
+   * the task was failed meanwhile. Throws `StoreError` if another call has its idempotency key.
    */
   accept(
     id: string,
@@ -144,13 +144,15 @@ export interface TaskStore {
   cancel(id: string, error: string, due_ms: number, by: Actor): Promise<boolean>;
   task(id: string): Promise<Task | undefined>;
   taskByContent(content_id: string): Promise<Task | undefined>;
-  /** Claims the next poll of the upstream. False if the last claim is younger than `interval_ms`. */
+  /**
+   * Claims the next poll of the upstream. False if the last claim is younger than `interval_ms`.
+   */
   claim(id: string, interval_ms: number): Promise<boolean>;
   /** Stores the result of a poll. False if the task has changed since it was read. */
   advance(task: Task, progress: TaskProgress): Promise<boolean>;
   /**
-   * Sets the content ID of a COMPLETED task, charges it and ends its hold. Later calls change nothing
-   * and resolve with the outcome of the first.
+   * Sets the content ID of a COMPLETED task, charges it and ends its hold. Later calls change
+   * nothing and resolve with the outcome of the first.
    */
   settle(id: string, settlement: TaskSettlement): Promise<Task>;
   /** The content source of one video of a task, counted from 0. */

@@ -91,8 +91,8 @@ function orphans(
     .filter(([account_id]) => !known.has(account_id))
     .map(
       ([account_id, sum]) =>
-        `${subject} of ${formatDollars(total_nano(sum))} dollars belong to account ${account_id}, ` +
-        'which does not exist.',
+        `${subject} of ${formatDollars(total_nano(sum))} dollars belong to ` +
+        `account ${account_id}, which does not exist.`,
     );
 }
 

@@ -103,7 +103,7 @@ onEachStore('the ledger', (ground) => {
   });
 
   const refused: [string, bigint, RegExp][] = [
-    ['nothing', 0n, /A credit of nothing/],
+    ['nothing', 0n, /cannot be zero/],
     ['one nano-dollar over the column', MOST, /cannot grow by that much/],
     ['more than any column', 2n ** 80n, /cannot grow by that much/],
     ['less than any column', -(2n ** 80n), /cannot be taken away/],
