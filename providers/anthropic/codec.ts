@@ -7,20 +7,20 @@ import { messagesBody } from './encode.js';
 import { decodeStream } from './stream.js';
 
 /**
- * The wire flags that this codec reads: `sampling`, whether temperature, top_p and top_k are taken,
- * where the model's name does not tell; `schemas: false` where a cloud serves Claude without its
- * structured output and strict tools; `cache_hour: true` where `cache_control` may ask for a
- * cache of an hour, whose writing costs more than the price of a cache write is made for.
+ * The wire flags that this codec reads. `sampling`: whether temperature, top_p and top_k are
+ * accepted, if the name of the model does not show it. `schemas: false`: the cloud serves Claude
+ * without structured output and strict tools. `cache_hour: true`: `cache_control` may request a
+ * cache of an hour, although writing it costs more than the configured price of a cache write.
  */
 export const wire_flags = ['sampling', 'schemas', 'cache_hour'] as const;
 
-/** What differs where Claude is reached by way of a cloud. */
+/** The differences of Claude on a cloud. */
 export interface ClaudeWire {
   /** The path of a call, which streams if its answer may be long; empty for the operation's own. */
   pathOf: (call: ChatCall, upstream: Upstream) => string;
   /**
-   * `anthropic`: the body names the model and says whether it streams. Else the path does, and the
-   * body names this version of the API.
+   * `anthropic`: the body has `model` and `stream`. Otherwise the path has them, and the body has
+   * this version of the API.
    */
   envelope: 'anthropic' | { anthropic_version: string };
 }
@@ -31,7 +31,7 @@ export interface ClaudeWire {
  */
 const WHOLE_TOKENS = 21_333;
 
-/** What an operator's `set` may not touch, since the hold rests on it. */
+/** Fields that an operator's `set` must not change, as the hold is based on them. */
 const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_completion_tokens']);
 
 /** A codec for Claude, at Anthropic or elsewhere. */
@@ -54,10 +54,10 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
 }
 
 const BETAS = 'anthropic-beta';
-/** Features by which the same tokens cost more than the price of the model says. */
+/** Features that raise the price of the same tokens. */
 const DEARER = /^(?:context-1m|fast-mode)-/u;
 
-/** What a client asks for by name. An operator who names features has chosen them all. */
+/** The features that the client requests, unless the operator has set a list. */
 function betasFor(
   { original }: ChatCall,
   { provider }: Upstream,

@@ -26,13 +26,13 @@ interface Reading {
 
 /** A conversation has to begin with the user. */
 const BEGINNING: Turn = { role: 'user', content: [{ text: 'Begin.' }] };
-/** A result has to say something. */
+/** The content of an empty result, as Converse refuses one without content. */
 const EMPTY_RESULT: Block = { text: '(empty)' };
 
 /**
- * The messages of a call as Converse wants them: system prompts apart, turns of one side merged,
- * the results of tools before all else. Throws the `UpstreamError` `unsupported` for a part that
- * cannot be said.
+ * The messages of a call for Converse: system prompts are separate, consecutive turns of one role
+ * are merged, and tool results come first. Throws the `UpstreamError` `unsupported` for a part that
+ * Converse does not have.
  */
 export function conversationOf(
   messages: readonly ChatMessage[],
@@ -76,7 +76,7 @@ function tidied({ role, content }: Turn, at: number, turns: readonly Turn[]): Tu
   return { role, content: [...results, ...others] };
 }
 
-/** White space at the end of what the model is to go on with is an error. */
+/** Removes white space at the end of a text that the model is to continue: it is an error. */
 function trimmed(content: readonly Block[]): Block[] {
   return content.map((block, at) =>
     at === content.length - 1 && typeof block['text'] === 'string'

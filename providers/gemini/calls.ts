@@ -17,8 +17,8 @@ export function newCalls(): Calls {
 }
 
 /**
- * The calls that are whole with this part. Most come so; where arguments come in pieces, the call
- * is told with the last of them. The signature that must come back with a call travels in its id.
+ * The calls that this part completes. Most calls arrive whole; one whose arguments arrive in pieces
+ * is reported with the last piece. The ID of a call contains the signature that must come back.
  */
 export function readCall(
   functionCall: Fields,
@@ -47,7 +47,7 @@ export function readCall(
   return willContinue === true ? told : [...told, ...closeCall(calls)];
 }
 
-/** The call that was open, whole; none where none was. */
+/** Completes the open call, if there is one. */
 export function closeCall(calls: Calls): ToolCallFragment[] {
   if (!calls.open) return [];
   const { fragment, args } = calls.open;

@@ -1,8 +1,7 @@
 import { customInput } from '../../src/lib/tool-arguments.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
-import { recordsIn } from './answer.js';
 
 type Fields = Record<string, unknown>;
 type CustomTools = NonNullable<ChatCall['custom_tools']>;
@@ -55,7 +54,7 @@ function sayCall(call: Fields, custom_tools: CustomTools): Fields {
   };
 }
 
-/** What a call says of a custom tool. Some servers add an empty one to a call of a function. */
+/** The custom tool of a call. Some servers add an empty one to a call of a function. */
 export function customIn({ custom, function: called }: Fields): Fields | undefined {
   return isRecord(custom) && !isRecord(called) ? custom : undefined;
 }
@@ -69,7 +68,7 @@ export function functionOf(call: Fields): ToolCall['function'] | undefined {
   return { name, arguments: JSON.stringify({ input: typeof input === 'string' ? input : '' }) };
 }
 
-/** What arguments begin and end with around an input that comes in pieces. */
+/** The beginning and the end of arguments around an input that arrives in pieces. */
 export const BEGIN = '{"input":"';
 export const END = '"}';
 

@@ -1,7 +1,8 @@
+import { recordsIn } from '../../src/lib/is-record.js';
 import { fakeJson } from './fake-json.js';
 import { hash, speech, type Heard } from './fake-text.js';
 import { calledTool, type Called } from './tool-call.js';
-import { numberIn, recordIn, records, type Fields } from './wire.js';
+import { numberIn, recordIn, type Fields } from './wire.js';
 
 /** What one completion says, cut into the tokens it is billed by. */
 export interface Completion {
@@ -21,7 +22,7 @@ const MAX_OWN_CHARACTERS = 200_000;
 
 /** The answer to a chat request, `n` times over. The same request is answered the same. */
 export function complete(body: Fields): Completion[] {
-  const messages = records(body['messages']);
+  const messages = recordsIn(body['messages']);
   const heard = listen(messages);
   const seed = hash(JSON.stringify([body['model'], body['seed'], messages]));
   const asked = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
@@ -37,7 +38,7 @@ export function complete(body: Fields): Completion[] {
 
 /** A believable count: text by its length, images and sounds at a flat rate. */
 export function promptTokens(body: Fields): number {
-  const messages = records(body['messages']);
+  const messages = recordsIn(body['messages']);
   const { images, sounds } = listen(messages);
   const characters = messages.reduce((sum, message) => sum + textOf(message).length, 0);
   return (
@@ -92,7 +93,7 @@ function piecesOf(json: string): string[] {
 
 function listen(messages: readonly Fields[]): Heard {
   const user = messages.filter(({ role }) => role === 'user');
-  const parts = user.flatMap(({ content }) => records(content));
+  const parts = user.flatMap(({ content }) => recordsIn(content));
   return {
     words: ownWords(textOf(user.at(-1) ?? {})),
     images: parts.filter(({ type }) => type === 'image_url').length,
@@ -116,7 +117,7 @@ function ownWords(text: string): string {
 
 function textOf({ content }: Fields): string {
   if (typeof content === 'string') return content;
-  return records(content)
+  return recordsIn(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
     .join(' ');
 }

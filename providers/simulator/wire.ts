@@ -40,11 +40,6 @@ export function respond(
   return { status, headers: { 'content-type': type, ...headers }, body };
 }
 
-/** The objects of a list; none where it is no list. */
-export function records(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
 /** The object in a field; an empty one where there is none. */
 export function recordIn(fields: Fields, name: string): Fields {
   const value = fields[name];
