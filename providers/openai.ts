@@ -11,7 +11,7 @@ import {
   newThink,
   splitThink,
 } from './openai/answer.js';
-import { sayCustomTools } from './openai/custom-tools.js';
+import { writeCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn } from './openai/messages.js';
 import { toolCallsIn } from './openai/tools.js';
@@ -66,7 +66,7 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   if (call.n > 1) body['n'] = call.n;
   const extra = extraFields(call, upstream);
   Object.assign(body, extra.fields);
-  sayCustomTools(body, call, upstream);
+  writeCustomTools(body, call, upstream);
   const fixed = renameFields(body, upstream.rename);
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;
@@ -187,7 +187,7 @@ export function extraFields(call: ChatCall, { provider: { wire }, drop }: Upstre
   const fields: Fields = Object.assign({}, call.fields);
   if (asksUsage) fields['stream_options'] = { include_usage: true };
   const ignored = [
-    ...(says ? sayEffort(fields, wire['effort']) : NOTHING),
+    ...(says ? writeEffort(fields, wire['effort']) : NOTHING),
     ...(wire['cache_control'] === true ? NOTHING : unmark(fields)),
     ...dropFields(fields, drop),
   ];
@@ -221,7 +221,7 @@ function unmark(fields: Fields): readonly string[] {
 }
 
 /** Reports a level that the upstream can only turn on or off, which loses a part of it. */
-function sayEffort(fields: Fields, how: unknown): readonly string[] {
+function writeEffort(fields: Fields, how: unknown): readonly string[] {
   const { reasoning_effort: effort, reasoning } = fields;
   const isOn = effort !== 'none';
   if (how === 'none_as_thinking' && isOn) return NOTHING;

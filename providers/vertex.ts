@@ -116,7 +116,7 @@ export const video: VideoCodec = {
     veoProgress(answer, upstream, (response) => outcome(response, state, upstream)),
 };
 
-/** Of the model that the operation is one of, which is where it must be asked for. */
+/** The path of a poll: that of the model to which the operation belongs. */
 function pathOf(state: JsonObject): string {
   const name = stateText(state, 'name');
   const model = /\/publishers\/google\/models\/([^/]+)\/operations\//u.exec(name)?.[1];

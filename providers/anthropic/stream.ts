@@ -13,14 +13,14 @@ import type { ReasoningBlock } from './wire.js';
 
 type Json = Record<string, unknown>;
 
-/** A block of the answer while it arrives. Blocks of other kinds are skipped. */
+/** A block of the answer while it arrives: text, a thought or a tool call. Others are skipped. */
 type OpenBlock =
   | { kind: 'text' }
   | { kind: 'thought'; thought: ReasoningBlock; isDone: boolean }
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
 
-/** Pieces as they come; usage and the finish reason at the end, since they may change till then. */
+/** Decodes deltas as they arrive. Usage and finish reason follow at the end: they may change. */
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new MessageStream(call, upstream);
   return {

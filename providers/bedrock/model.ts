@@ -13,7 +13,7 @@ export interface Target extends EncodeContext {
 }
 
 /** Differences of other makers' models from the rules in `anthropic/models.ts`. */
-const HABITS: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
+const DIFFERENCES: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
   'gpt-oss': { schemas: true },
   llama: { forced_tools: false },
   profile: { schemas: true },
@@ -29,7 +29,7 @@ export function targetOf(upstream: Upstream): Target {
   const cachesAll =
     family === 'profile' || (family === 'claude' && !OLD_CLAUDE.test(upstream.model));
   const caches = { messages: cachesAll || family.startsWith('nova'), tools: cachesAll };
-  const model = { ...context.model, ...HABITS[family] };
+  const model = { ...context.model, ...DIFFERENCES[family] };
   if (upstream.provider.wire['schemas'] === false) model.schemas = false;
   return { ...context, family, caches, model };
 }

@@ -10,7 +10,11 @@ type CustomTools = NonNullable<ChatCall['custom_tools']>;
  * Says custom tools as such, with their grammar, to a model that knows them: they stand in a call
  * as functions of one text. Changes the body in place, but nothing in it that the call owns.
  */
-export function sayCustomTools(body: Fields, { custom_tools }: ChatCall, upstream: Upstream): void {
+export function writeCustomTools(
+  body: Fields,
+  { custom_tools }: ChatCall,
+  upstream: Upstream,
+): void {
   if (!custom_tools || !body['tools'] || !knowsThem(upstream)) return;
   body['tools'] = recordsIn(body['tools']).map((tool) => sayTool(tool, custom_tools));
   const { tool_choice: choice } = body;

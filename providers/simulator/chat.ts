@@ -4,7 +4,7 @@ import { hash, speech, type Heard } from './fake-text.js';
 import { calledTool, type Called } from './tool-call.js';
 import { numberIn, recordIn, type Fields } from './wire.js';
 
-/** What one completion says, cut into the tokens it is billed by. */
+/** The text of one completion, split into the tokens by which it is billed. */
 export interface Completion {
   tokens: string[];
   call: { id: string; type: 'function'; function: { name: string; arguments: string } } | undefined;
@@ -101,7 +101,7 @@ function listen(messages: readonly Fields[]): Heard {
   };
 }
 
-/** What a user has said without what agents put around it, such as `<system-reminder>`. */
+/** The text of a user without the blocks that agents add, such as `<system-reminder>`. */
 function ownWords(text: string): string {
   if (text.length > MAX_OWN_CHARACTERS) return text;
   let rest = text;

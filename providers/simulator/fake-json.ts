@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Fields } from './wire.js';
 
-/** Deeper than this only what a schema demands is made, and no schema demands so much. */
+/** Below the first depth only required values are made. Real schemas stay above the second. */
 const OPTIONAL_DEPTH = 4;
 const MAX_DEPTH = 24;
 /** Values of one answer, so that no schema makes a very large one. */
@@ -133,7 +133,7 @@ function typesOf(schema: Fields): unknown[] {
   return 'items' in schema || 'prefixItems' in schema ? ['array'] : ['string'];
 }
 
-/** The lowest number that is allowed, from 1 where none is said. */
+/** The lowest number that the schema allows; 1 if it sets no limit. */
 function numberIn(schema: Fields, isWhole: boolean): number {
   const bound = (name: string): number | undefined => {
     const value = schema[name];

@@ -48,7 +48,7 @@ function firstNamed(offered: readonly Offered[]): Offered | undefined {
   return named.toSorted((one, other) => one.at - other.at)[0];
 }
 
-/** Where a name stands in a text as a word of its own; -1 where it does not. */
+/** The position of a name in a text as a whole word; -1 if there is none. */
 function placeOf(name: string, text: string): number {
   let at = text.indexOf(name);
   while (at !== -1) {
