@@ -38,15 +38,15 @@ const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_co
 export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   const encode = (call: ChatCall, upstream: Upstream): Encoded => {
     const isOwn = envelope === 'anthropic';
-    const asked = isOwn ? betasFor(call, upstream) : undefined;
-    const { body, betas, ignored } = messagesBody(call, upstream, asked?.betas);
+    const chosen = isOwn ? betasFor(call, upstream) : undefined;
+    const { body, betas, ignored } = messagesBody(call, upstream, chosen?.betas);
     const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
     const around = isOwn ? { model: upstream.model, stream } : envelope;
     return {
       path: pathOf({ ...call, stream }, upstream),
       body: withOverrides({ ...around, ...body }, upstream),
       ...(betas?.size && { headers: { [BETAS]: [...betas].join(',') } }),
-      ignored: [...(asked?.ignored ?? []), ...ignored],
+      ignored: [...(chosen?.ignored ?? []), ...ignored],
       ...(stream !== call.stream && { is_stream: true }),
     };
   };
@@ -62,10 +62,10 @@ function betasFor(
   { original }: ChatCall,
   { provider }: Upstream,
 ): { betas: string[]; ignored: string[] } {
-  const asked = original?.betas ?? [];
+  const requested = original?.betas ?? [];
   const isChosen = Object.keys(provider.headers).some((name) => name.toLowerCase() === BETAS);
-  const betas = isChosen ? [] : asked.filter((name) => !DEARER.test(name));
-  return { betas, ignored: betas.length < asked.length ? [BETAS] : [] };
+  const betas = isChosen ? [] : requested.filter((name) => !DEARER.test(name));
+  return { betas, ignored: betas.length < requested.length ? [BETAS] : [] };
 }
 
 /** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */

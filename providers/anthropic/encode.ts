@@ -145,8 +145,9 @@ function hasLostThoughts(turns: readonly Turn[]): boolean {
     content.some(({ type }) => type === 'tool_result');
   const last = turns.at(-1);
   if (!last || !isResult(last)) return false;
-  const asked = turns.findLastIndex((turn) => turn.role === 'user' && !isResult(turn));
-  const [first] = turns.slice(asked + 1).find(({ role }) => role === 'assistant')?.content ?? [];
+  const lastPrompt = turns.findLastIndex((turn) => turn.role === 'user' && !isResult(turn));
+  const [first] =
+    turns.slice(lastPrompt + 1).find(({ role }) => role === 'assistant')?.content ?? [];
   return first?.type !== 'thinking' && first?.type !== 'redacted_thinking';
 }
 
@@ -213,10 +214,12 @@ function contextManagement(
   { betas, ignored }: EncodeContext,
 ): Pick<MessagesBody, 'context_management'> {
   if (!isRecord(given)) return {};
-  const asked = recordsIn(given['edits']);
-  const edits = asked.filter(({ type }) => typeof type === 'string' && type.startsWith('clear_'));
+  const requested = recordsIn(given['edits']);
+  const edits = requested.filter(
+    ({ type }) => typeof type === 'string' && type.startsWith('clear_'),
+  );
   const isTaken = betas !== undefined && edits.length > 0;
-  if (!isTaken || edits.length < asked.length) ignored.add('context_management');
+  if (!isTaken || edits.length < requested.length) ignored.add('context_management');
   if (!isTaken) return {};
   betas.add(CONTEXT_BETA);
   return { context_management: { edits } };

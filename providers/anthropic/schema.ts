@@ -38,17 +38,17 @@ interface Reading {
 
 function strictPart(schema: Schema, reading: Reading): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  const told: Record<string, unknown> = {};
+  const described: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
     if (KEPT.has(name)) result[name] = value;
-    else if (!keepPart(result, name, value, reading)) told[name] = value;
+    else if (!keepPart(result, name, value, reading)) described[name] = value;
   }
   if (isObject(schema)) closeObject(result, schema, reading);
-  delete told['$schema'];
-  delete told['additionalProperties'];
-  if (Object.keys(told).length > 0) {
+  delete described['$schema'];
+  delete described['additionalProperties'];
+  if (Object.keys(described).length > 0) {
     const prefix = typeof result['description'] === 'string' ? `${result['description']}\n` : '';
-    result['description'] = `${prefix}${JSON.stringify(told)}`;
+    result['description'] = `${prefix}${JSON.stringify(described)}`;
   }
   return result;
 }

@@ -31,12 +31,12 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
   });
   const rest = restOf(fields, target.ignored);
   // An operator may have set a member of Converse.
-  const told = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
-  const sampling = samplingOf(fields, isThinking(told), target);
+  const modelFields = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
+  const sampling = samplingOf(fields, isThinking(modelFields), target);
   const system = [...conversation.system, ...instructionOf(output)];
   const outputConfig = outputConfigOf(fields, output);
   const own: Body = {
-    messages: spoken(conversation.messages, told, target),
+    messages: spoken(conversation.messages, modelFields, target),
     ...(system.length > 0 && { system }),
     inferenceConfig: sampling.inferenceConfig,
     ...(toolConfig && { toolConfig }),
@@ -117,10 +117,10 @@ function hasLostThoughts(messages: readonly Turn[]): boolean {
   const has = (turn: Turn | undefined, kind: string): boolean =>
     turn?.content.some((block) => kind in block) ?? false;
   if (!has(messages.at(-1), 'toolResult')) return false;
-  const asked = messages.findLastIndex(({ role, content }) => {
+  const lastPrompt = messages.findLastIndex(({ role, content }) => {
     return role === 'user' && !content.some((block) => 'toolResult' in block);
   });
-  const first = messages.slice(asked + 1).find(({ role }) => role === 'assistant');
+  const first = messages.slice(lastPrompt + 1).find(({ role }) => role === 'assistant');
   return !has(first, 'reasoningContent');
 }
 

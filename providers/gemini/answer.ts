@@ -98,8 +98,8 @@ function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
       (piece.reasoning_details ??= []).push(detailOf(signature, choice));
     }
   } else if (isRecord(functionCall)) {
-    const told = readCall(functionCall, signature, choice.calls);
-    if (told.length > 0) (piece.tool_calls ??= []).push(...told);
+    const completed = readCall(functionCall, signature, choice.calls);
+    if (completed.length > 0) (piece.tool_calls ??= []).push(...completed);
     if (choice.calls.count > 0) choice.hasSpoken = true;
   } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) choice.hasSpoken = true;
 }

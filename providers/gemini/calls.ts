@@ -31,7 +31,7 @@ export function readCall(
     addPartialArgs(calls.open.args, functionCall);
     return willContinue === true ? [] : closeCall(calls);
   }
-  const told = closeCall(calls);
+  const completed = closeCall(calls);
   const own = typeof id === 'string' && id !== '' ? id : newId();
   const fragment: ToolCallFragment = {
     index: calls.count,
@@ -41,10 +41,10 @@ export function readCall(
   };
   calls.count += 1;
   const isInPieces = willContinue === true || listIn(functionCall, 'partialArgs').length > 0;
-  if (!isInPieces) return [...told, fragment];
+  if (!isInPieces) return [...completed, fragment];
   calls.open = { fragment, args: isRecord(args) ? { ...args } : {} };
   addPartialArgs(calls.open.args, functionCall);
-  return willContinue === true ? told : [...told, ...closeCall(calls)];
+  return willContinue === true ? completed : [...completed, ...closeCall(calls)];
 }
 
 /** Completes the open call, if there is one. */

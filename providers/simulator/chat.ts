@@ -25,8 +25,8 @@ export function complete(body: Fields): Completion[] {
   const messages = recordsIn(body['messages']);
   const heard = listen(messages);
   const seed = hash(JSON.stringify([body['model'], body['seed'], messages]));
-  const asked = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
-  const limit = asked ?? UNLIMITED_TOKENS;
+  const requested = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
+  const limit = requested ?? UNLIMITED_TOKENS;
   const called = calledTool(body, heard.words);
   const call = called && calling(called, seed);
   return Array.from({ length: numberIn(body, 'n') ?? 1 }, (_, index) => {

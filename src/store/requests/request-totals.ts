@@ -44,7 +44,7 @@ export function among(
   if (model !== undefined) query.where({ model });
   if (provider !== undefined) query.where({ provider });
   if (failed === true || code !== undefined) {
-    query.where((some) => some.where('status', '>=', 400).orWhere('failed', '>', 0));
+    query.where((either) => either.where('status', '>=', 400).orWhere('failed', '>', 0));
   }
   if (status !== undefined && status < 10) {
     return query.whereBetween('status', [status * 100, status * 100 + 99]);
@@ -155,11 +155,11 @@ export async function totals(database: Database, query: TotalsQuery): Promise<To
     start_ms,
   ]);
   const rows = await database.read<Record<string, unknown>[]>((knex) => {
-    const some = knex('request_totals').whereIn(['period', 'start_ms'], slices);
+    const selected = knex('request_totals').whereIn(['period', 'start_ms'], slices);
     // An account has its days twice: by key, and by model under the key ''.
     const under = !isOfWhole && (isOfKeys(query) || isOfAccounts(query)) ? '<>' : '=';
-    some.where((one) => one.where({ period: 'hour' }).orWhere('key_id', under, ''));
-    return split(among(some, account ?? (isOfEach ? EACH : ALL), query), by).select([
+    selected.where((either) => either.where({ period: 'hour' }).orWhere('key_id', under, ''));
+    return split(among(selected, account ?? (isOfEach ? EACH : ALL), query), by).select([
       ...by,
       ...FIGURE_NAMES.flatMap((name) => (isWanted(name, query) ? sumsOf(knex, name) : [])),
     ]);
@@ -179,8 +179,8 @@ export async function hourRows(
   const starts = periodsOf({ ...span, period: 'hour' });
   const row = await database.read<{ count: bigint } | undefined>((knex) => {
     const hours = knex('request_totals').where({ period: 'hour' }).whereIn('start_ms', starts);
-    const some = among(hours, account_id, filter).limit(limit).select(knex.raw('1')).as('some');
-    return knex.from(some).first<{ count: bigint }>(knex.raw('count(*) as count'));
+    const counted = among(hours, account_id, filter).limit(limit).select(knex.raw('1')).as('some');
+    return knex.from(counted).first<{ count: bigint }>(knex.raw('count(*) as count'));
   });
   return Number(row?.count ?? 0);
 }

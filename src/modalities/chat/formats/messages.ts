@@ -61,10 +61,10 @@ export const messages: ChatFormat = {
  * again with the largest limit allowed.
  */
 function refuseTooMany({ max_tokens = 0 }: MessagesBody, { limits }: Model): void {
-  const most = limits.max_tokens ?? Infinity;
-  if (max_tokens <= most) return;
+  const max = limits.max_tokens ?? Infinity;
+  if (max_tokens <= max) return;
   const message =
-    `max_tokens: ${max_tokens} > ${most}, which is the maximum allowed number of output tokens ` +
+    `max_tokens: ${max_tokens} > ${max}, which is the maximum allowed number of output tokens ` +
     'for this model';
   throw new GatewayError('invalid_request', message, { param: 'max_tokens' });
 }
