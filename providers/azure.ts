@@ -7,7 +7,7 @@ import type { ImageCodec } from '../src/modalities/image/codec.js';
 import type { Upstream } from '../src/core/model.js';
 import type { Encoded } from '../src/core/provider.js';
 
-/** The wire flags that this codec reads: its own, and those of OpenAI's. */
+/** The wire flags that this codec reads: its own, and those of `openai.ts`. */
 export const wire_flags = ['api_version', ...chatFlags, ...embeddingFlags, ...imageFlags] as const;
 
 /**

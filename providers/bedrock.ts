@@ -9,8 +9,8 @@ import { encode } from './bedrock/request.js';
 import { decodeStream } from './bedrock/stream.js';
 
 /**
- * The wire flags that this codec reads: those of Claude's own wire, and `invoke_claude: true`, by
- * which models named as Claude are asked by InvokeModel, with the Messages API's own body.
+ * The wire flags that this codec reads: those of Claude's wire, and `invoke_claude: true`, which
+ * sends Claude models the body of the Messages API by InvokeModel.
  */
 export const wire_flags = [...claude_flags, 'invoke_claude'] as const;
 
@@ -28,5 +28,5 @@ export const chat: ChatCodec = {
   openFrames,
 };
 
-/** Signs what is sent, where the provider has AWS keys instead of a Bedrock API key. */
+/** Signs requests if the provider has AWS keys instead of a Bedrock API key. */
 export { sign } from './bedrock/sign.js';

@@ -64,7 +64,7 @@ function imageConfig({ width, height }: { width: number; height: number }, model
   // By area, as a price is bounded: a long and narrow image is no reason to make a dearer one.
   const pixels = width * height;
   const larger = pixels <= 2_048 ** 2 ? '2K' : '4K';
-  // The older family makes images of one size, and refuses to be told which.
+  // The older family makes images of one size, and refuses the field.
   const isSized = pixels > 1_024 ** 2 && !/gemini-2/u.test(model);
   return { aspectRatio: nearestRatio(width / height), ...(isSized && { imageSize: larger }) };
 }
@@ -80,7 +80,7 @@ function nearestRatio(wanted: number): string {
 function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply {
   const answer = answerIn(body, provider);
   const candidates = listIn(answer, 'candidates');
-  // Drafts stand among the thoughts, and are not what was asked for.
+  // Images among the thoughts are drafts.
   const parts = candidates
     .flatMap((candidate) => listIn(objectIn(candidate, 'content'), 'parts'))
     .filter((part) => part['thought'] !== true);

@@ -1,4 +1,4 @@
-import { isRecord } from '../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../src/lib/is-record.js';
 import { classifyErrorInside } from '../src/upstream/classify-error.js';
 import type { Provider } from '../src/core/provider.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -27,25 +27,24 @@ export function broken(message: string): UpstreamError {
   return new UpstreamError('broken', message);
 }
 
-/** A part of an object that is an object itself; an empty one where there is none. */
+/** The object in a field; an empty one if there is none. */
 export function objectIn(fields: Fields, name: string): Fields {
   const value = fields[name];
   return isRecord(value) ? value : {};
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects of the list in a field; empty if it is not a list. */
 export function listIn(fields: Fields, name: string): Fields[] {
-  const value = fields[name];
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return recordsIn(fields[name]);
 }
 
-/** A text that says something; undefined where there is none. */
+/** A text that is not empty; undefined otherwise. */
 export function textIn(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** A count; 0 where there is none. */
+/** A count; 0 if there is none. */
 export function countIn(fields: Fields, name: string): number {
   const value = fields[name];
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;

@@ -1,3 +1,4 @@
+import { recordsIn } from '../src/lib/is-record.js';
 import type {
   EmbeddingCall,
   EmbeddingCodec,
@@ -5,10 +6,10 @@ import type {
   Vector,
 } from '../src/modalities/embedding/codec.js';
 import type { Encoded } from '../src/core/provider.js';
-import { broken, checked, isIndex, recordsIn } from './openai/answer.js';
+import { broken, checked, isIndex } from './openai/answer.js';
 import type { Upstream } from '../src/core/model.js';
 
-/** What the gateway decides, because it is priced or because an answer would be unreadable. */
+/** Fields that only the gateway sets, as price or decoding depend on them. */
 const FIXED = ['model', 'input', 'encoding_format'];
 const FLOAT_BYTES = 4;
 
@@ -16,8 +17,8 @@ const FLOAT_BYTES = 4;
 export const wire_flags = ['embedding_base64'] as const;
 
 /**
- * The embeddings wire. A manifest's `wire: { embedding_base64: true }` says that the upstream gives
- * base64, which is smaller by far; what comes is read either way.
+ * The embeddings wire. With `wire: { embedding_base64: true }` the upstream is asked for base64,
+ * which is much smaller. Both forms are decoded.
  */
 export const embedding: EmbeddingCodec = { encode, decode };
 
@@ -56,7 +57,7 @@ function decode(body: unknown, { inputs }: EmbeddingCall, { provider }: Upstream
   };
 }
 
-/** By their indexes, where each has one of its own. */
+/** Sorts by index, if each vector has an index of its own. */
 function inOrder(data: Record<string, unknown>[]): Record<string, unknown>[] {
   const indexes = data.map(({ index }) => index);
   if (!indexes.every(isIndex) || new Set(indexes).size < indexes.length) return data;

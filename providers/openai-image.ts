@@ -1,3 +1,4 @@
+import { recordsIn } from '../src/lib/is-record.js';
 import type {
   ImageCall,
   ImageCodec,
@@ -8,11 +9,11 @@ import type {
 } from '../src/modalities/image/codec.js';
 import { formParts, QUALITIES } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
-import { broken, checked, recordsIn } from './openai/answer.js';
+import { broken, checked } from './openai/answer.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 import type { Price, Upstream } from '../src/core/model.js';
 
-/** What the gateway decides, because it is priced or because an answer would be unreadable. */
+/** Fields that only the gateway sets, as price or decoding depend on them. */
 const FIXED = ['model', 'prompt', 'n', 'stream', 'partial_images', 'response_format'];
 
 /** The sizes of the GPT image models; others have none that is shaped alike. */
@@ -24,9 +25,9 @@ const STANDING = '1024x1536';
 export const wire_flags = ['image_wire', 'free_sizes'] as const;
 
 /**
- * The images wire. It speaks to GPT image models, which answer base64 alone and take neither
- * `response_format` nor `style`; a manifest's `wire` tells of others: `image_wire: dall-e` for the
- * older fields, `free_sizes` where any size may be asked for.
+ * The images wire of GPT image models, which answer only base64 and accept neither
+ * `response_format` nor `style`. Flags of a manifest's `wire`: `image_wire: dall-e` for the older
+ * fields, `free_sizes` if the upstream makes any size.
  */
 export const image: ImageCodec = { encode, decode };
 
@@ -62,7 +63,7 @@ function allowed(fields: Readonly<Record<string, unknown>>): Record<string, unkn
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !FIXED.includes(name)));
 }
 
-/** Two qualities, of which the first is made where none is asked for. */
+/** Two qualities. The first one is the default. */
 const OLDER_QUALITIES = {
   standard: 'standard',
   low: 'standard',
@@ -105,7 +106,7 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   return { images, made: madeIn(answer), usage: usageIn(answer['usage']) };
 }
 
-/** The size and quality that GPT image models say they chose. */
+/** The size and quality that GPT image models report. */
 function madeIn({ size, quality }: Record<string, unknown>): MadeImage {
   const [, width, height] = (typeof size === 'string' && /^(\d+)x(\d+)$/u.exec(size)) || [];
   const word = QUALITIES.find((one) => one === quality && one !== 'auto');

@@ -4,11 +4,11 @@ import type {
   ModerationReply,
   ModerationResult,
 } from '../src/modalities/moderation/codec.js';
-import { isRecord } from '../src/lib/is-record.js';
-import { broken, checked, recordsIn } from './openai/answer.js';
+import { isRecord, recordsIn } from '../src/lib/is-record.js';
+import { broken, checked } from './openai/answer.js';
 import { changed } from './openai/changes.js';
 
-/** What the gateway decides, because it is priced. */
+/** Fields that only the gateway sets, as the price depends on them. */
 const FIXED = ['model', 'input'];
 
 /** The moderations wire; where an upstream gives categories alone, any of them flags its input. */

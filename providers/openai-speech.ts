@@ -6,13 +6,13 @@ const FIXED = ['model', 'input', 'instructions', 'response_format', 'stream_form
 /** The speech wire. */
 export const speech: SpeechCodec = {
   encode: ({ input, voice, instructions, format, speed, fields }, upstream) => {
-    const asked = {
+    const original = {
       ...fields,
       voice,
       ...(instructions !== undefined && { instructions }),
       ...(speed !== undefined && { speed }),
     };
-    const body = changed(asked, upstream, FIXED);
+    const body = changed(original, upstream, FIXED);
     return { path: '', body: { ...body, model: upstream.model, input, response_format: format } };
   },
 };

@@ -1,3 +1,4 @@
+import { recordsIn } from '../src/lib/is-record.js';
 import type { Upstream } from '../src/core/model.js';
 import type { Encoded, FormPart } from '../src/core/provider.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -8,10 +9,10 @@ import type {
   TranscriptionCodec,
   TranscriptReply,
 } from '../src/modalities/transcription/codec.js';
-import { broken, checked, recordsIn, textOf } from './openai/answer.js';
+import { broken, checked, textOf } from './openai/answer.js';
 import { changed } from './openai/changes.js';
 
-/** What the gateway decides, because it is priced or because an answer would be unreadable. */
+/** Fields that only the gateway sets, as price or decoding depend on them. */
 const FIXED = ['model', 'file', 'response_format', 'timestamp_granularities', 'stream'];
 
 /** The wire flags that this codec reads. */
@@ -69,13 +70,13 @@ function decode(body: unknown, _: TranscriptionCall, { provider }: Upstream): Tr
     ...(typeof language === 'string' && { language }),
     ...(Array.isArray(segments) && { segments: recordsIn(segments).flatMap(segmentIn) }),
     ...(Array.isArray(words) && { words: recordsIn(words).flatMap(wordIn) }),
-    // What it bills comes before what it has measured.
+    // The billed length takes precedence over the measured one.
     seconds: usage['seconds'] ?? duration,
     usage: tokensIn(usage),
   };
 }
 
-/** What clients know of a segment beside its times and its text. */
+/** The fields of a segment beside its times and its text. */
 const SEGMENT_FIELDS = [
   'id',
   'seek',
@@ -98,7 +99,7 @@ function wordIn({ word, start, end }: Record<string, unknown>): object[] {
   return typeof word === 'string' ? [{ word, start, end }] : [];
 }
 
-/** In the contract's words; undefined where it counts no tokens. */
+/** The usage in the gateway's form; undefined if it counts no tokens. */
 function tokensIn(usage: Record<string, unknown>): object | undefined {
   const { input_tokens: prompt_tokens, output_tokens: completion_tokens } = usage;
   if (prompt_tokens === undefined) return undefined;

@@ -5,19 +5,18 @@ import {
   checked,
   finishOf,
   isIndex,
-  recordsIn,
   spokenIn,
   usageIn,
   hasThinkTags,
   newThink,
   splitThink,
 } from './openai/answer.js';
-import { sayCustomTools } from './openai/custom-tools.js';
+import { writeCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn } from './openai/messages.js';
 import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
-import { isRecord } from '../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../src/lib/is-record.js';
 
 /** The wire flags that this codec reads. */
 export const wire_flags = [
@@ -36,38 +35,38 @@ export const wire_flags = [
 ] as const;
 
 /**
- * The chat wire that most upstreams speak, each with its own habits. A manifest's `wire` tells it
- * which. Of answers:
+ * OpenAI's chat wire, which most upstreams speak with differences. The flags in a manifest's `wire`
+ * describe them. For answers:
  * - `completion_from_total`: completion tokens leave out reasoning, which the total has.
  * - `think_tags`: reasoning may stand in the text as `<think>…</think>`.
  *
- * Of requests:
- * - `stream_options: false`: usage comes unasked, and asking is an error.
- * - `tool_id_length`: tool call ids have one length.
- * - `reasoning_back`: the field in which an earlier answer's reasoning goes back, none where it is
- *   left out. `reasoning_content`; `tool_reasoning_content`, the same on messages with tool calls
- *   alone, where it is demanded; `reasoning`; `reasoning_details`; `think_tags`, in the text.
+ * For requests:
+ * - `stream_options: false`: usage is always sent, and `stream_options` is an error.
+ * - `tool_id_length`: the exact length of tool call IDs.
+ * - `reasoning_back`: the field for the reasoning of earlier answers. Without it, reasoning is left
+ *   out. `reasoning_content`; `tool_reasoning_content`, the same, but only on messages with tool
+ *   calls, which require it; `reasoning`; `reasoning_details`; `think_tags`, in the text.
  * - `thought_signatures`: Gemini's signatures go back beside the tool calls.
- * - `cache_control`: marks for the cache are known, and stay.
- * - `files`: parts of type `file` are known; elsewhere they are `unsupported`.
+ * - `cache_control`: cache marks are accepted, and sent.
+ * - `files`: parts of type `file` are accepted. Without it, they are `unsupported`.
  * - `text_content`: content is one text, never a list of texts and never null.
- * - `effort`: how `reasoning_effort` is said. `reasoning`: as `reasoning.effort`; `thinking`: as
- *   `thinking.type`, on or off; `enable_thinking`: as true or false; `none_as_thinking`: as it is,
- *   save that `none` is said as `thinking.type`.
- * - `max_completion_tokens`: the beginnings of the names of models that refuse `max_tokens`.
- * - `custom_tools`: the beginnings of the names of models that know tools of type `custom`.
+ * - `effort`: the form of `reasoning_effort`. `reasoning`: as `reasoning.effort`; `thinking`: as
+ *   `thinking.type`, on or off; `enable_thinking`: as true or false; `none_as_thinking`: unchanged,
+ *   except that `none` is sent as `thinking.type`.
+ * - `max_completion_tokens`: prefixes of the names of models that refuse `max_tokens`.
+ * - `custom_tools`: prefixes of the names of models that accept tools of type `custom`.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream };
 
 function encode(call: ChatCall, upstream: Upstream): Encoded {
   const { messages, ignored } = sentMessages(call.messages, upstream);
-  // A literal first and the rest assigned to it: the other way round is many times slower.
+  // A literal that gets further fields is many times faster than assigning to an empty object.
   const body: Record<string, unknown> = { model: upstream.model, messages, stream: call.stream };
   if (call.max_tokens !== undefined) body[limitField(upstream)] = call.max_tokens;
   if (call.n > 1) body['n'] = call.n;
   const extra = extraFields(call, upstream);
   Object.assign(body, extra.fields);
-  sayCustomTools(body, call, upstream);
+  writeCustomTools(body, call, upstream);
   const fixed = renameFields(body, upstream.rename);
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;
@@ -104,7 +103,7 @@ const PRICED: ReadonlySet<string> = new Set([
   'max_completion_tokens',
 ]);
 
-/** Renames in place, and answers the names that `set` may not touch, whatever they are now. */
+/** Renames fields in place. Returns the new names of the fields that `set` must not change. */
 function renameFields(
   body: Record<string, unknown>,
   rename: Readonly<Record<string, string>>,
@@ -169,7 +168,7 @@ function decodeChoice(
 
 type Fields = Record<string, unknown>;
 
-/** The fields of a request that are neither priced nor held, and the names of those left out. */
+/** The fields of a request that do not affect its price, and the names of those left out. */
 export interface ExtraFields {
   fields: Readonly<Fields>;
   ignored: readonly string[];
@@ -177,7 +176,7 @@ export interface ExtraFields {
 
 const NOTHING: readonly string[] = [];
 
-/** Every other field of a call, said as the upstream says it. Without need nothing is copied. */
+/** All other fields of a call, in the upstream's form. They are copied only if one changes. */
 export function extraFields(call: ChatCall, { provider: { wire }, drop }: Upstream): ExtraFields {
   const { tools, reasoning_effort } = call.fields;
   const asksUsage = call.stream && wire['stream_options'] !== false;
@@ -188,7 +187,7 @@ export function extraFields(call: ChatCall, { provider: { wire }, drop }: Upstre
   const fields: Fields = Object.assign({}, call.fields);
   if (asksUsage) fields['stream_options'] = { include_usage: true };
   const ignored = [
-    ...(says ? sayEffort(fields, wire['effort']) : NOTHING),
+    ...(says ? writeEffort(fields, wire['effort']) : NOTHING),
     ...(wire['cache_control'] === true ? NOTHING : unmark(fields)),
     ...dropFields(fields, drop),
   ];
@@ -199,7 +198,7 @@ export function extraFields(call: ChatCall, { provider: { wire }, drop }: Upstre
 function dropFields(fields: Fields, names: readonly string[]): string[] {
   return names.filter((name) => {
     if (!Object.hasOwn(fields, name)) return false;
-    // An upstream that does not know tool_choice would call the tools it was told to leave.
+    // Without tool_choice, the upstream would call tools that the client has forbidden.
     const saysNone = name === 'tool_choice' && fields[name] === 'none';
     if (saysNone) delete fields['tools'];
     delete fields[name];
@@ -221,8 +220,8 @@ function unmark(fields: Fields): readonly string[] {
   return ['tools[].cache_control'];
 }
 
-/** A level that the upstream can only say as on or off is named; what is named is not all lost. */
-function sayEffort(fields: Fields, how: unknown): readonly string[] {
+/** Reports a level that the upstream can only turn on or off, which loses a part of it. */
+function writeEffort(fields: Fields, how: unknown): readonly string[] {
   const { reasoning_effort: effort, reasoning } = fields;
   const isOn = effort !== 'none';
   if (how === 'none_as_thinking' && isOn) return NOTHING;

@@ -9,7 +9,7 @@ import type { Upstream } from '../src/core/model.js';
 const IMAGE_BYTES = 20 * 1024 ** 2;
 const IMAGE_TYPES = ['image/png', 'image/jpeg'];
 
-/** What is priced, or is the gateway's to say. */
+/** Fields that only the gateway sets, as the price depends on them. */
 const FIXED = [
   'durationSeconds',
   'resolution',
@@ -22,7 +22,7 @@ const FIXED = [
 /** Only such a name may become a part of a path. */
 const OPERATION = /^\w[\w.:@-]*(\/\w[\w.:@-]*)*\/operations\/\w[\w.-]*$/u;
 
-/** gRPC codes for which the upstream's own words may tell of the gateway's account. */
+/** gRPC codes whose messages may reveal details of the gateway's account. */
 const CREDENTIAL_CODES: readonly unknown[] = [7, 16];
 
 /** Veo 2 has other lengths than its successors, one resolution and no sound. */
@@ -30,7 +30,7 @@ export function isVeo2(model: string): boolean {
   return model.includes('veo-2');
 }
 
-/** Why no Veo model, wherever it is served, can make what is asked for. */
+/** Why no Veo model can make a video, on any service. */
 export function refuseVeo(call: VideoCall, model: string): VideoRefusal | undefined {
   const { duration_seconds, resolution, generate_audio, image } = call;
   const older = isVeo2(model);
@@ -107,7 +107,7 @@ export interface Outcome {
   held_back: number;
 }
 
-/** What a poll means; `read` knows where the service puts the outcome of a finished operation. */
+/** Reads the answer of a poll. `read` finds the result of a finished operation in it. */
 export function veoProgress(
   answer: { status: number; body: unknown },
   { provider }: Upstream,
@@ -141,7 +141,7 @@ function errorIn(operation: Fields): string {
   return textIn(error, 'message') ?? 'The upstream gave no reason.';
 }
 
-/** The texts of a list; none where it is no list. */
+/** The texts of a list; empty if it is not a list. */
 export function textsIn(fields: Fields, name: string): string[] {
   const list = fields[name];
   return Array.isArray(list) ? list.filter((text: unknown) => typeof text === 'string') : [];

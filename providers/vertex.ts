@@ -31,7 +31,7 @@ export const wire_flags = ['storage_url', ...claude_flags] as const;
 
 const gemini = geminiChat((model) => `${MODELS}/${model}`);
 
-/** Claude as Vertex AI serves it: the path names the model, and says whether it streams. */
+/** Claude on Vertex AI: the path has the model, and whether the answer streams. */
 const messages = claudeCodec({
   pathOf: ({ stream }, { model }) => {
     return `${CLAUDE_MODELS}/${modelOf(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`;
@@ -83,10 +83,10 @@ function codecOf({ model }: Upstream): ChatCodec {
 export const image = imageCodec((model) => `${MODELS}/${model}`);
 
 /**
- * Videos of Vertex AI, made by Veo: up to four a call. They come within the answer to a poll,
- * unless the model's upstream says `set: { storageUri: gs://BUCKET/FOLDER/ }`; what is asked for
- * again when the video is fetched is then the bucket. A manifest's `wire.storage_url` stands in for
- * Google's storage.
+ * Videos of Vertex AI, made by Veo, up to four in a call. The answer of a poll contains them,
+ * unless the upstream of the model has `set: { storageUri: gs://BUCKET/FOLDER/ }`: then they are
+ * fetched from that bucket. A manifest's `wire.storage_url` replaces the address of Google's
+ * storage.
  */
 export const video: VideoCodec = {
   refuse: (call, { model }) => refuseVeo(call, model),
@@ -116,7 +116,7 @@ export const video: VideoCodec = {
     veoProgress(answer, upstream, (response) => outcome(response, state, upstream)),
 };
 
-/** Of the model that the operation is one of, which is where it must be asked for. */
+/** The path of a poll: that of the model to which the operation belongs. */
 function pathOf(state: JsonObject): string {
   const name = stateText(state, 'name');
   const model = /\/publishers\/google\/models\/([^/]+)\/operations\//u.exec(name)?.[1];

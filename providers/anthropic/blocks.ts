@@ -10,7 +10,7 @@ const DATA_URL = /^data:([^,;]{0,100})(?:;[^,]{0,100})?;base64,/u;
 const IMAGES: readonly string[] = IMAGE_TYPES;
 
 /**
- * What a message says, as blocks. Text of nothing but white space is left out: the API refuses it.
+ * The content of a message as blocks, without text of white space alone, which the API refuses.
  * Throws the `UpstreamError` `unsupported` for audio, and for images and files of other types.
  */
 export function mediaBlocks(content: Content, at: string, context: EncodeContext): MediaBlock[] {
@@ -86,7 +86,7 @@ function documentBlock({ file }: Part<'file'>, at: string): DocumentBlock {
   };
 }
 
-/** Type and base64 of a data URL; no type where it is none. */
+/** Type and base64 of a data URL; no type if it is not a data URL. */
 function dataOf(url: string): { type: string; data: string } {
   const [head, type = ''] = DATA_URL.exec(url) ?? [];
   return {

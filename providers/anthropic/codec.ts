@@ -7,20 +7,20 @@ import { messagesBody } from './encode.js';
 import { decodeStream } from './stream.js';
 
 /**
- * The wire flags that this codec reads: `sampling`, whether temperature, top_p and top_k are taken,
- * where the model's name does not tell; `schemas: false` where a cloud serves Claude without its
- * structured output and strict tools; `cache_hour: true` where `cache_control` may ask for a
- * cache of an hour, whose writing costs more than the price of a cache write is made for.
+ * The wire flags that this codec reads. `sampling`: whether temperature, top_p and top_k are
+ * accepted, if the name of the model does not show it. `schemas: false`: the cloud serves Claude
+ * without structured output and strict tools. `cache_hour: true`: `cache_control` may request a
+ * cache of an hour, although writing it costs more than the configured price of a cache write.
  */
 export const wire_flags = ['sampling', 'schemas', 'cache_hour'] as const;
 
-/** What differs where Claude is reached by way of a cloud. */
+/** The differences of Claude on a cloud. */
 export interface ClaudeWire {
   /** The path of a call, which streams if its answer may be long; empty for the operation's own. */
   pathOf: (call: ChatCall, upstream: Upstream) => string;
   /**
-   * `anthropic`: the body names the model and says whether it streams. Else the path does, and the
-   * body names this version of the API.
+   * `anthropic`: the body has `model` and `stream`. Otherwise the path has them, and the body has
+   * this version of the API.
    */
   envelope: 'anthropic' | { anthropic_version: string };
 }
@@ -31,22 +31,22 @@ export interface ClaudeWire {
  */
 const WHOLE_TOKENS = 21_333;
 
-/** What an operator's `set` may not touch, since the hold rests on it. */
+/** Fields that an operator's `set` must not change, as the hold is based on them. */
 const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_completion_tokens']);
 
 /** A codec for Claude, at Anthropic or elsewhere. */
 export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   const encode = (call: ChatCall, upstream: Upstream): Encoded => {
     const isOwn = envelope === 'anthropic';
-    const asked = isOwn ? betasFor(call, upstream) : undefined;
-    const { body, betas, ignored } = messagesBody(call, upstream, asked?.betas);
+    const chosen = isOwn ? betasFor(call, upstream) : undefined;
+    const { body, betas, ignored } = messagesBody(call, upstream, chosen?.betas);
     const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
     const around = isOwn ? { model: upstream.model, stream } : envelope;
     return {
       path: pathOf({ ...call, stream }, upstream),
       body: withOverrides({ ...around, ...body }, upstream),
       ...(betas?.size && { headers: { [BETAS]: [...betas].join(',') } }),
-      ignored: [...(asked?.ignored ?? []), ...ignored],
+      ignored: [...(chosen?.ignored ?? []), ...ignored],
       ...(stream !== call.stream && { is_stream: true }),
     };
   };
@@ -54,18 +54,18 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
 }
 
 const BETAS = 'anthropic-beta';
-/** Features by which the same tokens cost more than the price of the model says. */
+/** Features that raise the price of the same tokens. */
 const DEARER = /^(?:context-1m|fast-mode)-/u;
 
-/** What a client asks for by name. An operator who names features has chosen them all. */
+/** The features that the client requests, unless the operator has set a list. */
 function betasFor(
   { original }: ChatCall,
   { provider }: Upstream,
 ): { betas: string[]; ignored: string[] } {
-  const asked = original?.betas ?? [];
+  const requested = original?.betas ?? [];
   const isChosen = Object.keys(provider.headers).some((name) => name.toLowerCase() === BETAS);
-  const betas = isChosen ? [] : asked.filter((name) => !DEARER.test(name));
-  return { betas, ignored: betas.length < asked.length ? [BETAS] : [] };
+  const betas = isChosen ? [] : requested.filter((name) => !DEARER.test(name));
+  return { betas, ignored: betas.length < requested.length ? [BETAS] : [] };
 }
 
 /** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */

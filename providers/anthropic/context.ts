@@ -3,7 +3,7 @@ import type { Upstream } from '../../src/core/model.js';
 import { claudeModel, type ClaudeModel } from './models.js';
 import type { CacheControl } from './wire.js';
 
-/** What a request is made for: the model, its provider's habits, and the fields it leaves out. */
+/** The model of a request, the flags of its provider, and the fields that were left out. */
 export interface EncodeContext {
   model: ClaudeModel;
   /** The cache may be written for an hour, which costs more than for five minutes. */
@@ -13,7 +13,7 @@ export interface EncodeContext {
   ignored: Set<string>;
 }
 
-/** From this version on the API refuses sampling parameters, whatever the model. */
+/** From this version on the API refuses sampling parameters for all models. */
 const WITHOUT_SAMPLING = '2026-10-21';
 
 /** The context of a call, with nothing left out yet. */

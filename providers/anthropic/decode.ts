@@ -1,8 +1,8 @@
 import type { ChatCall, ChatChoice, ChatReply, ToolCall } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
-import { broken, recordsIn } from '../openai/answer.js';
+import { broken } from '../openai/answer.js';
 import { contextOf } from './context.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
@@ -74,13 +74,13 @@ function toolCall({ id, name, input }: Record<string, unknown>): ToolCall {
   return { id: textOf(id), type: 'function', function: { name: textOf(name), arguments: args } };
 }
 
-/** Why the model refused, which is the answer where there is no other. */
+/** The explanation of a refusal, which becomes the text of an answer without text. */
 export function refusalIn({ stop_reason, stop_details }: Record<string, unknown>) {
   if (stop_reason !== 'refusal' || !isRecord(stop_details)) return undefined;
   return textOf(stop_details['explanation']) || undefined;
 }
 
-/** The stop sequence at which the answer ended, where it was one. */
+/** The stop sequence at which the answer ended, if it was one. */
 export function metSequence({ stop_sequence }: Record<string, unknown>) {
   return typeof stop_sequence === 'string' ? { stop_sequence } : {};
 }

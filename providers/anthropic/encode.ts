@@ -1,8 +1,7 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
-import { recordsIn } from '../openai/answer.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import { contextOf, cacheControl, type EncodeContext } from './context.js';
 import { conversation } from './messages.js';
 import { originalConversation } from './original.js';
@@ -43,8 +42,9 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * A call as the Messages API takes it, without the envelope, and the names of what it leaves out.
- * Throws the `UpstreamError` `unsupported` for what would change the answer and cannot be said.
+ * A call for the Messages API, without the envelope, and the names of fields that it leaves out.
+ * Throws the `UpstreamError` `unsupported` for a field that the API lacks and that would change the
+ * answer.
  */
 export function messagesBody(
   call: ChatCall,
@@ -83,7 +83,7 @@ export function messagesBody(
   return { body, betas: context.betas, ignored: [...context.ignored] };
 }
 
-/** The fields that are said, without those of the operator's `drop` and those that are null. */
+/** The fields to send, without null and without those of the operator's `drop`. */
 function fieldsOf({ fields, original }: ChatCall, { drop }: Upstream, { ignored }: EncodeContext) {
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -95,7 +95,7 @@ function fieldsOf({ fields, original }: ChatCall, { drop }: Upstream, { ignored 
   if (original?.effort === 'max' && given['reasoning_effort'] === 'xhigh') {
     given['reasoning_effort'] = 'max';
   }
-  // A model that is told of no choice would call the tools it was told to leave.
+  // Without a choice, the model would call tools that the client has forbidden.
   if (drop.includes('tool_choice') && fields['tool_choice'] === 'none') delete given['tools'];
   return given;
 }
@@ -117,9 +117,9 @@ function isThinking({ thinking }: Reasoning): boolean {
 }
 
 /**
- * The reasoning without thinking where the API would refuse it: before a forced call; where the
- * client wants the assistant's own words continued; and within a round of tools whose first
- * thoughts the client has lost.
+ * Turns thinking off where the API would refuse it: with a forced tool call, if the client wants
+ * the assistant's last text continued, and within a round of tool calls whose first thoughts the
+ * client did not send back.
  */
 function allowedReasoning(
   wanted: Reasoning,
@@ -137,22 +137,23 @@ function allowedReasoning(
 }
 
 /**
- * Whether the conversation stands within a round of tools that does not begin with thoughts. The
- * steps after the first need none: the model may not have thought there.
+ * Whether the conversation is within a round of tool calls that does not begin with thoughts. Later
+ * steps of a round need no thoughts.
  */
 function hasLostThoughts(turns: readonly Turn[]): boolean {
   const isResult = ({ content }: Turn): boolean =>
     content.some(({ type }) => type === 'tool_result');
   const last = turns.at(-1);
   if (!last || !isResult(last)) return false;
-  const asked = turns.findLastIndex((turn) => turn.role === 'user' && !isResult(turn));
-  const [first] = turns.slice(asked + 1).find(({ role }) => role === 'assistant')?.content ?? [];
+  const lastPrompt = turns.findLastIndex((turn) => turn.role === 'user' && !isResult(turn));
+  const [first] =
+    turns.slice(lastPrompt + 1).find(({ role }) => role === 'assistant')?.content ?? [];
   return first?.type !== 'thinking' && first?.type !== 'redacted_thinking';
 }
 
 /**
- * The turns with their thoughts where the model thinks, and else without: it may refuse them. Newer
- * models think unless they are told not to.
+ * Keeps the thoughts in the turns only if the model is to think, as it may refuse them otherwise.
+ * Newer models think by default.
  */
 function turnsToSend(turns: Turn[], { thinking }: Reasoning, { model }: EncodeContext): Turn[] {
   const isKept = thinking ? thinking.type !== 'disabled' : model.thinking === 'adaptive';
@@ -207,16 +208,18 @@ function metadataOf(
   return {};
 }
 
-/** What is cleared of a long conversation. Summing it up is another call, which no hold covers. */
+/** The allowed edits of a long conversation. A summary is another call, which no hold covers. */
 function contextManagement(
   { context_management: given }: Readonly<Record<string, unknown>>,
   { betas, ignored }: EncodeContext,
 ): Pick<MessagesBody, 'context_management'> {
   if (!isRecord(given)) return {};
-  const asked = recordsIn(given['edits']);
-  const edits = asked.filter(({ type }) => typeof type === 'string' && type.startsWith('clear_'));
+  const requested = recordsIn(given['edits']);
+  const edits = requested.filter(
+    ({ type }) => typeof type === 'string' && type.startsWith('clear_'),
+  );
   const isTaken = betas !== undefined && edits.length > 0;
-  if (!isTaken || edits.length < asked.length) ignored.add('context_management');
+  if (!isTaken || edits.length < requested.length) ignored.add('context_management');
   if (!isTaken) return {};
   betas.add(CONTEXT_BETA);
   return { context_management: { edits } };

@@ -1,6 +1,6 @@
+import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { ChatMessage, ToolCallPart } from '../../src/schema-types/chat-completion.js';
-import { isRecord } from '../../src/lib/is-record.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import { mediaBlocks } from './blocks.js';
 import { reasoningBlocks } from './reasoning.js';
@@ -16,9 +16,9 @@ export interface Conversation {
 const OPENING: Block = { type: 'text', text: 'Begin.' };
 
 /**
- * Messages as the API takes them. What comes before the conversation is the system prompt. Roles
- * alternate, so the messages of one role in a row are one turn; the results of tools come first in
- * theirs. Throws the `UpstreamError` `unsupported` for what a model cannot be told.
+ * Messages for the API. System messages before the conversation become the system prompt. Roles
+ * must alternate, so consecutive messages of one role become one turn, in which tool results come
+ * first. Throws the `UpstreamError` `unsupported` for a message that the model does not accept.
  */
 export function conversation(
   messages: readonly ChatMessage[],
@@ -65,7 +65,7 @@ export class Turns {
     this.#turns.push({ role, content: blocks });
   }
 
-  /** A new model takes them right after the user's turn; others are told them by the user. */
+  /** Later system messages. New models accept them; for others they join the user's turn. */
   instruct(blocks: TextBlock[]): void {
     if (this.#takesSystem) this.#waiting.push(...blocks);
     else this.say('user', blocks.map(asUserText));
@@ -109,7 +109,7 @@ export function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
   });
 }
 
-/** What the assistant said: its thoughts, its text, and then its calls. */
+/** The blocks of an assistant's turn: thoughts, text, then calls. */
 function assistantBlocks(message: ChatMessage, at: string, context: EncodeContext): Block[] {
   const blocks: Block[] = [
     ...textOnly(mediaBlocks(message.content, at, context), at),
@@ -121,7 +121,7 @@ function assistantBlocks(message: ChatMessage, at: string, context: EncodeContex
   ];
 }
 
-/** What the user said, or a tool. */
+/** The blocks of a user's message, or of a tool result. */
 function userBlocks(message: ChatMessage, at: string, context: EncodeContext): Block[] {
   const blocks = mediaBlocks(message.content, at, context);
   return message.role === 'tool'
@@ -130,19 +130,8 @@ function userBlocks(message: ChatMessage, at: string, context: EncodeContext): B
 }
 
 function toolUseBlock({ id, function: called }: ToolCallPart): ToolUseBlock {
-  const input = inputOf(called.arguments);
+  const input = argumentsObject(called.arguments);
   return { type: 'tool_use', id: toolUseId(id), name: called.name, input };
-}
-
-/** Arguments are an object here. A model may have written others, which stay as they were said. */
-function inputOf(text: string): Record<string, unknown> {
-  if (text.trim() === '') return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : { arguments: parsed };
-  } catch {
-    return { arguments: text };
-  }
 }
 
 function toolResultBlock(

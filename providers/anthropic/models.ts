@@ -1,4 +1,4 @@
-/** What one generation of Claude takes, and what it refuses with a 400. */
+/** The fields that one generation of Claude accepts, and those that it refuses with a 400. */
 export interface ClaudeModel {
   /** The most output tokens; undefined where they are not known. */
   max_output: number | undefined;
@@ -8,7 +8,7 @@ export interface ClaudeModel {
   both_sampling: boolean;
   /** How it is asked to think. */
   thinking: 'none' | 'budget' | 'budget-or-adaptive' | 'adaptive';
-  /** How thinking is turned off where it is on by itself. */
+  /** How thinking is turned off if it is on by default. */
   thinking_off: 'unasked' | 'disabled' | 'between_tools' | 'never';
   /** The levels of `output_config.effort`. */
   effort: 'none' | 'to-max' | 'with-xhigh';
@@ -34,9 +34,9 @@ const NEW_NAME = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?![\d.])/u;
 const OLD_NAME = /claude-v?(\d)(?:[-.](\d))?(?![\d.])(?:-([a-z]+))?/u;
 
 /**
- * What a model takes, by its name, wherever it is served: `us.anthropic.claude-opus-4-1-…-v1:0` on
- * Bedrock, `claude-sonnet-4-5@20250929` on Vertex AI. A Claude of an unknown name is taken for a
- * new one. A model of another maker is one that speaks the wire without the newer fields.
+ * The rules of a model by its name on any service: `us.anthropic.claude-opus-4-1-…-v1:0` on
+ * Bedrock, `claude-sonnet-4-5@20250929` on Vertex AI. An unknown Claude gets the rules of the
+ * newest one. A model of another maker gets rules without the newer fields.
  */
 export function claudeModel(name: string): ClaudeModel {
   const version = versionOf(name.toLowerCase());

@@ -85,7 +85,7 @@ function resultOf(
   });
 }
 
-/** What a user or a tool says. A block of an unknown type is told as its text. */
+/** Reads the blocks of a user or a tool. A block of an unknown type becomes its text. */
 function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): MediaBlock[] {
   const { type, source, title, tool_name, content } = block;
   const mark = cacheControl(block, context);

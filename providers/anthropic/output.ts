@@ -1,6 +1,5 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
-import { recordsIn } from '../openai/answer.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import type { ClaudeModel } from './models.js';
 import { strictSchema } from './schema.js';
 import type { Tool } from './wire.js';
@@ -16,9 +15,9 @@ const ANY_JSON = 'Answer with one JSON object and nothing else: no Markdown, no 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/u;
 
 /**
- * How `response_format` is said. A schema is held to by the API itself where the model and the
- * schema allow; else by a tool that takes the schema, unless the client has tools of its own; else
- * the model is told. Undefined where plain text is asked for.
+ * Translates `response_format`; undefined for plain text. The API enforces a schema if the model
+ * and the schema allow it. Otherwise a tool with the schema does, unless the client has tools of
+ * its own; then the system prompt describes the schema.
  */
 export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput | undefined {
   const format = fields['response_format'];
@@ -43,7 +42,7 @@ export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput
   return { by: 'tool', tool };
 }
 
-/** The tool whose input is the answer's text; undefined where no tool is one. */
+/** The tool whose input becomes the text of the answer; undefined if there is none. */
 export function outputTool(call: ChatCall, model: ClaudeModel): string | undefined {
   if (call.fields['response_format'] === undefined) return undefined;
   const output = jsonOutput(call, model);

@@ -2,7 +2,7 @@ import { isRecord } from '../../src/lib/is-record.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What the API's own structured output understands of JSON Schema; all else it refuses. */
+/** The keywords of JSON Schema that the API's structured output accepts. It refuses all others. */
 const KEPT = new Set(['$ref', 'type', 'title', 'description', 'enum', 'const', 'required']);
 const FORMATS = new Set([
   'date-time',
@@ -20,9 +20,9 @@ const FORMATS = new Set([
 const MAX_OPTIONAL = 24;
 
 /**
- * A schema in the part of JSON Schema that the API holds an answer to, with the rest told to the
- * model in a description. Undefined where the API could not say it: objects with names of their own
- * choice, schemas that contain themselves, too many optional properties.
+ * Reduces a schema to the part of JSON Schema that the API enforces, and describes the rest to the
+ * model in a description. Undefined if the API cannot express it: objects with arbitrary names,
+ * recursive schemas, too many optional properties.
  */
 export function strictSchema(schema: unknown): Record<string, unknown> | undefined {
   const reading: Reading = { optional: 0, isOpen: false };
@@ -38,17 +38,17 @@ interface Reading {
 
 function strictPart(schema: Schema, reading: Reading): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  const told: Record<string, unknown> = {};
+  const described: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
     if (KEPT.has(name)) result[name] = value;
-    else if (!keepPart(result, name, value, reading)) told[name] = value;
+    else if (!keepPart(result, name, value, reading)) described[name] = value;
   }
   if (isObject(schema)) closeObject(result, schema, reading);
-  delete told['$schema'];
-  delete told['additionalProperties'];
-  if (Object.keys(told).length > 0) {
+  delete described['$schema'];
+  delete described['additionalProperties'];
+  if (Object.keys(described).length > 0) {
     const prefix = typeof result['description'] === 'string' ? `${result['description']}\n` : '';
-    result['description'] = `${prefix}${JSON.stringify(told)}`;
+    result['description'] = `${prefix}${JSON.stringify(described)}`;
   }
   return result;
 }

@@ -1,9 +1,9 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
-import { broken, recordsIn } from '../openai/answer.js';
+import { broken } from '../openai/answer.js';
 import { contextOf } from './context.js';
 import { BETWEEN_THOUGHTS, finishOf, metSequence, refusalIn, textOf, thoughtOf } from './decode.js';
 import { outputTool } from './output.js';
@@ -13,14 +13,14 @@ import type { ReasoningBlock } from './wire.js';
 
 type Json = Record<string, unknown>;
 
-/** A block of the answer while it is said. Those of other kinds are the upstream's own affair. */
+/** A block of the answer while it arrives: text, a thought or a tool call. Others are skipped. */
 type OpenBlock =
   | { kind: 'text' }
   | { kind: 'thought'; thought: ReasoningBlock; isDone: boolean }
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
 
-/** Pieces as they come; usage and the finish reason at the end, since they may change till then. */
+/** Decodes deltas as they arrive. Usage and finish reason follow at the end: they may change. */
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new MessageStream(call, upstream);
   return {
@@ -37,7 +37,7 @@ class MessageStream {
   readonly #output_tool: string | undefined;
   readonly #blocks = new Map<unknown, OpenBlock>();
   #message: { id: unknown; usage: Json } | undefined;
-  /** `stop_reason` and `stop_details`, as they were last said. */
+  /** The last `stop_reason` and `stop_details`. */
   #stop: Json = {};
   #calls = 0;
   #thoughts = 0;
@@ -50,7 +50,7 @@ class MessageStream {
     this.#output_tool = outputTool(call, contextOf(upstream).model);
   }
 
-  /** Adds what an event says; true for the last one. Events of unknown types are skipped. */
+  /** Adds an event. Returns true for the last one. Events of unknown types are skipped. */
   read({ event, data }: ServerSentEvent, pieces: ChatDelta[]): boolean {
     if (data.trim() === '') return false;
     if (event === 'error') throw classifyErrorInside(data, this.#upstream.provider);
@@ -210,7 +210,7 @@ function recordIn(value: unknown): Json {
   return isRecord(value) ? value : {};
 }
 
-/** The fields that say something: null is nothing new. */
+/** The fields that are not null, which means unchanged. */
 function known(fields: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

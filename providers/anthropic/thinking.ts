@@ -35,8 +35,8 @@ const LEVELS: Readonly<Record<string, Effort>> = {
 };
 
 /**
- * How much a model is asked to think: by `thinking`, the API's own words, or by `reasoning_effort`.
- * What a model cannot do is named as ignored.
+ * The thinking that the client requests, by the API's field `thinking` or by `reasoning_effort`. A
+ * value that the model does not have is reported as ignored.
  */
 export function reasoningOf(fields: Fields, max_tokens: number, context: EncodeContext): Reasoning {
   const level = levelOf(fields['reasoning_effort'], context);

@@ -1,6 +1,5 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { recordsIn } from '../openai/answer.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import type { MessagesTool } from '../../src/schema-types/messages.js';
 import { strictSchema } from './schema.js';

@@ -1,15 +1,15 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
-import { isIndex, recordsIn } from '../openai/answer.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isIndex } from '../openai/answer.js';
 
 type Usage = Readonly<Record<string, unknown>>;
 
-/** What sends a prompt through the model more than once, or through another one. */
+/** Features that run a prompt more than once, or through another model. */
 const REPEATING = ['context_management', 'fallbacks'];
 
-/** Whether the counts of an answer are those of its last pass alone. */
+/** Whether the counts of an answer are only those of its last run. */
 export function repeats({ fields }: ChatCall, { set }: Upstream): boolean {
   const tools = recordsIn(fields['tools']);
   return (
@@ -19,8 +19,8 @@ export function repeats({ fields }: ChatCall, { set }: Upstream): boolean {
 }
 
 /**
- * Usage in the gateway's words: cached input, read or written, is part of the prompt. Undefined
- * where there is none. A call that repeats is billed by its `iterations`, where they are given.
+ * Usage in the gateway's form: cache reads and writes are part of the prompt. Undefined if there is
+ * none. A call with several runs is billed by its `iterations`, if it has them.
  */
 export function usageOf(usage: unknown, isRepeated: boolean): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;

@@ -44,7 +44,7 @@ export interface SearchResultBlock extends Cacheable {
   content: TextBlock[];
 }
 
-/** What a user, or a tool, may say. */
+/** A block of a user's message or a tool result. */
 export type MediaBlock = TextBlock | ImageBlock | DocumentBlock | SearchResultBlock;
 
 /** A tool that was to be loaded later and can be called from here on. */

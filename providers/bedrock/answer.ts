@@ -27,7 +27,7 @@ const FINISH: ReadonlyMap<string, string> = new Map([
   ['malformed_tool_use', 'stop'],
 ]);
 
-/** Throws `broken` where the reason is a failure and nothing was said before it. */
+/** Throws `broken` if the stop reason is a failure and the answer is empty. */
 export function finishOf(reason: unknown, hasSpoken: boolean): string | null {
   if (typeof reason !== 'string') return null;
   if (!hasSpoken && reason.startsWith('malformed_')) {
@@ -36,10 +36,10 @@ export function finishOf(reason: unknown, hasSpoken: boolean): string | null {
   return FINISH.get(reason) ?? reason;
 }
 
-/** Prompt tokens are those read, those read from the cache, and those written into it. */
+/** Prompt tokens are the sum of input, cache reads and cache writes. */
 export function usageOf(usage: unknown): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;
-  // The names that end in `Count` say the same once more.
+  // The fields that end in `Count` have the same values.
   const cached_tokens = usage['cacheReadInputTokens'] ?? usage['cacheReadInputTokenCount'];
   const cache_write_tokens = usage['cacheWriteInputTokens'] ?? usage['cacheWriteInputTokenCount'];
   const details = {
@@ -80,7 +80,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   return { choices: [spoken.choice(body['stopReason'])], usage: usageOf(body['usage']) };
 }
 
-/** What the blocks of an answer say. */
+/** The content of the blocks of an answer. */
 class Spoken {
   #content = '';
   readonly #reasoning: string[] = [];

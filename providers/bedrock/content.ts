@@ -2,7 +2,7 @@ import type { ContentPart } from '../../src/schema-types/chat-completion.js';
 import { unsupported } from './errors.js';
 import type { Target } from './model.js';
 
-/** A block of Converse: one member, named after what the block holds. */
+/** A block of Converse: an object with one member, whose name is the kind of the block. */
 export type Block = Record<string, unknown>;
 
 const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
@@ -49,9 +49,9 @@ export function textBlocks(text: string | null | undefined): Block[] {
 }
 
 /**
- * A part of a message as blocks. `param` is where it stands in the client's request. Throws the
- * `UpstreamError` `unsupported` for sound, for a file that is not in the request, and for a format
- * that Converse does not know.
+ * A part of a message as blocks. `param` is its place in the client's request. Throws the
+ * `UpstreamError` `unsupported` for audio, for a file that is not in the request, and for a format
+ * that Converse does not accept.
  */
 export function partBlocks(
   part: ContentPart,

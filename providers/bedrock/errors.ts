@@ -7,7 +7,7 @@ export function broken(message: string): UpstreamError {
   return new UpstreamError('broken', message);
 }
 
-/** What this wire cannot say; `param` names the client's field. */
+/** The error of a request that this wire cannot express. `param` is the client's field. */
 export function unsupported(message: string, param: string): UpstreamError {
   return new UpstreamError('unsupported', message, undefined, { param });
 }

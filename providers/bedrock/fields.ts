@@ -4,7 +4,7 @@ import { isRecord } from '../../src/lib/is-record.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that the gateway answers for: what a call costs rests on them. */
+/** Fields that only the gateway sets, as the price depends on them. */
 const PRICED: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -25,7 +25,7 @@ export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Field
   }
   for (const [name, value] of Object.entries(set)) if (!PRICED.has(name)) fields[name] = value;
   for (const name of drop) {
-    // Without its tool_choice, a model would call the tools that it was told to leave.
+    // Without tool_choice, the model would call tools that the client has forbidden.
     if (name === 'tool_choice' && fields['tool_choice'] === 'none') delete fields['tools'];
     delete fields[name];
   }
@@ -55,7 +55,7 @@ const NO_EQUAL: ReadonlyMap<string, readonly unknown[]> = new Map<string, readon
   ['reasoning_details', []],
 ]);
 
-/** Fields that this codec says in other words. */
+/** Fields that this codec translates. */
 const SAID: ReadonlySet<string> = new Set([
   'temperature',
   'top_p',
@@ -82,7 +82,7 @@ const CONVERSE: ReadonlySet<string> = new Set([
   'promptVariables',
 ]);
 
-/** The fields that are left where this codec has said what it knows. */
+/** The fields that this codec does not translate. */
 export interface Rest {
   /** Members of the request itself. */
   converse: Record<string, unknown>;

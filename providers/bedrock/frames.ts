@@ -19,9 +19,9 @@ const codec = new EventStreamCodec(
 );
 
 /**
- * Reads the frames of `application/vnd.amazon.eventstream`: the event's name is that of its frame,
- * the data its payload. A frame that cannot be read becomes the last event, so that what came
- * before it in the same packet is heard. Throws `UpstreamError` past the limit of the stream.
+ * Reads the frames of `application/vnd.amazon.eventstream`. An event has the name and the payload
+ * of its frame. An invalid frame becomes the last event, so that the events before it in the same
+ * packet are not lost. Throws `UpstreamError` beyond the limit of the stream.
  */
 export function openFrames(limits: EventLimits): StreamFrames {
   return new FrameReader(limits);

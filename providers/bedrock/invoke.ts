@@ -28,7 +28,7 @@ export const invoke: ChatCodec = {
           if (exception !== undefined) {
             throw exceptionError(exception, event.data, upstream.provider);
           }
-          // One at a time: what comes before a broken one is heard.
+          // One at a time, so that the events before a broken one are not lost.
           if (event.event === 'chunk' && decoder.read([chunkOf(event)], pieces)) return true;
         }
         return false;

@@ -1,3 +1,4 @@
+import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { toolUseId } from '../anthropic/tool-use-id.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { isRecord } from '../../src/lib/is-record.js';
@@ -25,13 +26,13 @@ interface Reading {
 
 /** A conversation has to begin with the user. */
 const BEGINNING: Turn = { role: 'user', content: [{ text: 'Begin.' }] };
-/** A result has to say something. */
+/** The content of an empty result, as Converse refuses one without content. */
 const EMPTY_RESULT: Block = { text: '(empty)' };
 
 /**
- * The messages of a call as Converse wants them: system prompts apart, turns of one side merged,
- * the results of tools before all else. Throws the `UpstreamError` `unsupported` for a part that
- * cannot be said.
+ * The messages of a call for Converse: system prompts are separate, consecutive turns of one role
+ * are merged, and tool results come first. Throws the `UpstreamError` `unsupported` for a part that
+ * Converse does not have.
  */
 export function conversationOf(
   messages: readonly ChatMessage[],
@@ -75,7 +76,7 @@ function tidied({ role, content }: Turn, at: number, turns: readonly Turn[]): Tu
   return { role, content: [...results, ...others] };
 }
 
-/** White space at the end of what the model is to go on with is an error. */
+/** Removes white space at the end of a text that the model is to continue: it is an error. */
 function trimmed(content: readonly Block[]): Block[] {
   return content.map((block, at) =>
     at === content.length - 1 && typeof block['text'] === 'string'
@@ -122,18 +123,7 @@ function callBlock(
 ): Block {
   const { name, arguments: args } = called;
   if (!hasTools) return { text: `I called the tool ${name} with ${args || '{}'}.` };
-  return { toolUse: { toolUseId: toolUseId(id), name, input: inputOf(args) } };
-}
-
-/** The arguments as an object, which Converse asks for, whatever an earlier model wrote. */
-function inputOf(args: string): Record<string, unknown> {
-  if (args.trim() === '') return {};
-  try {
-    const input: unknown = JSON.parse(args);
-    return isRecord(input) ? input : { arguments: input };
-  } catch {
-    return { arguments: args };
-  }
+  return { toolUse: { toolUseId: toolUseId(id), name, input: argumentsObject(args) } };
 }
 
 function resultBlocks(

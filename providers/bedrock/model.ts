@@ -5,15 +5,15 @@ import type { Upstream } from '../../src/core/model.js';
 /** `profile` is a name of the operator's own, such as an application inference profile. */
 export type Family = 'claude' | 'nova' | 'nova-2' | 'gpt-oss' | 'llama' | 'profile' | 'other';
 
-/** What a request is made for: the model, its maker's habits, and the fields it leaves out. */
+/** The model of a request, its differences, and the fields that were left out. */
 export interface Target extends EncodeContext {
   family: Family;
   /** Whether marks of where a prompt may be cached are taken in messages, and behind tools. */
   caches: { messages: boolean; tools: boolean };
 }
 
-/** What differs from a model of another maker that Claude's rules know nothing of. */
-const HABITS: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
+/** Differences of other makers' models from the rules in `anthropic/models.ts`. */
+const DIFFERENCES: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
   'gpt-oss': { schemas: true },
   llama: { forced_tools: false },
   profile: { schemas: true },
@@ -29,7 +29,7 @@ export function targetOf(upstream: Upstream): Target {
   const cachesAll =
     family === 'profile' || (family === 'claude' && !OLD_CLAUDE.test(upstream.model));
   const caches = { messages: cachesAll || family.startsWith('nova'), tools: cachesAll };
-  const model = { ...context.model, ...HABITS[family] };
+  const model = { ...context.model, ...DIFFERENCES[family] };
   if (upstream.provider.wire['schemas'] === false) model.schemas = false;
   return { ...context, family, caches, model };
 }

@@ -7,15 +7,15 @@ import type { Block } from './content.js';
 import type { Fields } from './fields.js';
 import type { Target } from './model.js';
 
-/** Fields for the model that say how much it reasons. */
+/** The fields of the model that control its reasoning. */
 export type Reasoning = Readonly<Record<string, unknown>>;
 
-/** Where the call has no limit of its own. */
+/** The limit of a call without a limit. */
 const UNLIMITED = 32_000;
 
 /**
- * How much a model is asked to reason, by `thinking`, in Claude's own words, or `reasoning_effort`.
- * What it cannot be told is named as ignored.
+ * The reasoning that the client requests, by Claude's field `thinking` or by `reasoning_effort`. A
+ * value that the model does not have is reported as ignored.
  */
 export function reasoningOf(
   fields: Fields,
@@ -51,7 +51,7 @@ function effortOf(
   return { reasoningConfig: { type: 'enabled', maxReasoningEffort } };
 }
 
-/** Whether Claude is told to think before it answers. */
+/** Whether Claude is to think before it answers. */
 export function isThinking({ thinking }: Reasoning): boolean {
   return isRecord(thinking) && (thinking['type'] === 'enabled' || thinking['type'] === 'adaptive');
 }
@@ -66,7 +66,7 @@ export function reasoningBlocks(details: readonly unknown[] | null | undefined):
   }));
 }
 
-/** What has to come back of a part of an answer's reasoning; nothing of what is not signed. */
+/** The reasoning of an earlier answer that must be sent back: only signed parts. */
 export function detailsOf(
   { text, signature, redacted }: { text: string; signature?: unknown; redacted?: unknown },
   index: number,

@@ -30,13 +30,13 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
     target,
   });
   const rest = restOf(fields, target.ignored);
-  // An operator may have set what the model is told as a member of Converse.
-  const told = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
-  const sampling = samplingOf(fields, isThinking(told), target);
+  // An operator may have set a member of Converse.
+  const modelFields = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
+  const sampling = samplingOf(fields, isThinking(modelFields), target);
   const system = [...conversation.system, ...instructionOf(output)];
   const outputConfig = outputConfigOf(fields, output);
   const own: Body = {
-    messages: spoken(conversation.messages, told, target),
+    messages: spoken(conversation.messages, modelFields, target),
     ...(system.length > 0 && { system }),
     inferenceConfig: sampling.inferenceConfig,
     ...(toolConfig && { toolConfig }),
@@ -52,12 +52,12 @@ function recordOf(value: unknown): Body {
   return isRecord(value) ? value : {};
 }
 
-/** The model is one segment of the path, whatever slashes and colons its name has. */
+/** Encodes the model as one segment of the path, as its name may have slashes and colons. */
 function pathOf(model: string, stream: boolean): string {
   return `/model/${encodeURIComponent(model)}/${stream ? 'converse-stream' : 'converse'}`;
 }
 
-/** The body with the limit that its hold rests on, and without members that say nothing. */
+/** The body with the limit on which its hold is based, and without empty members. */
 function limited(body: Body, max_tokens: number | undefined): Body {
   const given = recordOf(body['inferenceConfig']);
   const limit = max_tokens === undefined ? {} : { maxTokens: max_tokens };
@@ -69,7 +69,7 @@ function limited(body: Body, max_tokens: number | undefined): Body {
   return whole;
 }
 
-/** What the system prompt says besides, where the model is only told of the form of its answer. */
+/** The addition to the system prompt that describes the form of the answer. */
 function instructionOf(output: JsonOutput | undefined): Block[] {
   return output?.by === 'instruction' ? [{ text: output.text }] : [];
 }
@@ -117,14 +117,14 @@ function hasLostThoughts(messages: readonly Turn[]): boolean {
   const has = (turn: Turn | undefined, kind: string): boolean =>
     turn?.content.some((block) => kind in block) ?? false;
   if (!has(messages.at(-1), 'toolResult')) return false;
-  const asked = messages.findLastIndex(({ role, content }) => {
+  const lastPrompt = messages.findLastIndex(({ role, content }) => {
     return role === 'user' && !content.some((block) => 'toolResult' in block);
   });
-  const first = messages.slice(asked + 1).find(({ role }) => role === 'assistant');
+  const first = messages.slice(lastPrompt + 1).find(({ role }) => role === 'assistant');
   return !has(first, 'reasoningContent');
 }
 
-/** The turns without Claude's thoughts where it does not think: it may refuse them then. */
+/** Removes Claude's thoughts from the turns if it is not to think, as it may refuse them. */
 function spoken(
   messages: readonly Turn[],
   { thinking }: Reasoning,

@@ -8,7 +8,7 @@ type Data = string | ArrayBuffer | ArrayBufferView;
 /** Headers that proxies leave alone. A signature over others could break on the way. */
 const SIGNED = /^(content-type|x-amz-.*)$/u;
 
-/** SHA-256 by Node's own code, or an HMAC of it where there is a secret. */
+/** SHA-256 by Node's crypto, or an HMAC of it if there is a secret. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 

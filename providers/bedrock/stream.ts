@@ -26,8 +26,8 @@ interface OpenReasoning {
 }
 
 /**
- * The pieces of an answer of ConverseStream. Its end is told at the end of the stream: usage comes
- * after the reason for the end, and an exception may.
+ * Decodes an answer of ConverseStream. The end of the choice is reported at the end of the stream,
+ * because usage, and perhaps an exception, arrive after the stop reason.
  */
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new ConverseStream(call, upstream);
@@ -130,7 +130,7 @@ class ConverseStream {
     else pieces.push({ index: 0, tool_calls: [{ index, function: { arguments: input } }] });
   }
 
-  /** Text as it comes; what has to come back, once its signature is there. */
+  /** Text at once; reasoning that must come back, once its signature has arrived. */
   #think(block: unknown, reasoning: Payload, pieces: ChatDelta[]): void {
     const { text, signature, redactedContent: redacted } = reasoning;
     const open = this.#reasonings.get(block) ?? { index: this.#reasonings.size, text: '' };

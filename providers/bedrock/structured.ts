@@ -15,7 +15,7 @@ export function outputOf(
   return jsonOutput({ ...call, fields }, model);
 }
 
-/** The tool whose input is the answer's text; undefined where no tool is one. */
+/** The tool whose input becomes the text of the answer; undefined if there is none. */
 export function outputTool(call: ChatCall, upstream: Upstream): string | undefined {
   if (call.fields['response_format'] === undefined) return undefined;
   const output = outputOf(call, fieldsOf(call, upstream), targetOf(upstream));

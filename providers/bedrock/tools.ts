@@ -1,7 +1,6 @@
 import type { JsonOutput } from '../anthropic/output.js';
 import { strictSchema } from '../anthropic/schema.js';
-import { recordsIn } from '../openai/answer.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
 import type { Fields } from './fields.js';
@@ -14,9 +13,9 @@ export interface ToolConfig {
 }
 
 /**
- * The tools of a call. Undefined where there are none, or none may be called: Converse has no word
- * for that, and the tools have to be left out. Throws the `UpstreamError` `unsupported` for a
- * choice that the model cannot be told.
+ * The tools of a call; undefined if there are none, or if none may be called: Converse has no such
+ * choice, so the tools are left out. Throws the `UpstreamError` `unsupported` for a choice that the
+ * model does not have.
  */
 export function toolConfigOf(
   fields: Fields,
@@ -64,7 +63,7 @@ function toolSpec(
   };
 }
 
-/** Some models refuse any choice, so `auto`, which is what happens anyway, is not said. */
+/** Leaves out the choice `auto`, which is the default, as some models refuse any choice. */
 function choiceOf(choice: unknown, { model }: Target): Block | undefined {
   if (choice === 'auto') return undefined;
   const named = isRecord(choice) ? choice['function'] : undefined;

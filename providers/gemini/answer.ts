@@ -16,11 +16,11 @@ import { DETAIL_FORMAT } from './contents.js';
 import { logprobsIn } from './logprobs.js';
 import { usageIn } from './usage.js';
 
-/** What one choice has said so far. */
+/** The state of one choice. */
 interface Choice {
   calls: Calls;
   details: number;
-  /** The last word on its end: older models say STOP on every event. */
+  /** The last finish reason. Older models send STOP with every event. */
   finish: string | undefined;
   hasSpoken: boolean;
 }
@@ -86,7 +86,7 @@ function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Adds a part to the piece. What the upstream's own tools did is neither text nor call. */
+/** Adds a part to the delta. Parts of the upstream's own tools are neither text nor calls. */
 function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {
@@ -98,8 +98,8 @@ function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
       (piece.reasoning_details ??= []).push(detailOf(signature, choice));
     }
   } else if (isRecord(functionCall)) {
-    const told = readCall(functionCall, signature, choice.calls);
-    if (told.length > 0) (piece.tool_calls ??= []).push(...told);
+    const completed = readCall(functionCall, signature, choice.calls);
+    if (completed.length > 0) (piece.tool_calls ??= []).push(...completed);
     if (choice.calls.count > 0) choice.hasSpoken = true;
   } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) choice.hasSpoken = true;
 }
@@ -110,7 +110,7 @@ function detailOf(data: string, choice: Choice): ReasoningDetail {
   return { type: 'reasoning.encrypted', data, format: DETAIL_FORMAT, index };
 }
 
-/** The calls whose end nothing has told, once the bytes have ended. */
+/** The calls that are still open when the bytes have ended. */
 export function lastCalls(choices: Choices): ChatDelta[] {
   return [...choices].flatMap(([index, { calls }]) => {
     const tool_calls = closeCall(calls);
@@ -119,8 +119,8 @@ export function lastCalls(choices: Choices): ChatDelta[] {
 }
 
 /**
- * How each choice ended. Throws where one failed before it said anything, or where `mustEnd` and it
- * was cut off.
+ * The finish reason of each choice. Throws if one failed before any output, or if `mustEnd` is set
+ * and one was cut off.
  */
 export function endings(choices: Choices, mustEnd: boolean): Map<number, string | null> {
   if (choices.size === 0) throw broken('The upstream gave no answer.');

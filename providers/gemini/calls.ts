@@ -17,8 +17,8 @@ export function newCalls(): Calls {
 }
 
 /**
- * The calls that are whole with this part. Most come so; where arguments come in pieces, the call
- * is told with the last of them. The signature that must come back with a call travels in its id.
+ * The calls that this part completes. Most calls arrive whole; one whose arguments arrive in pieces
+ * is reported with the last piece. The ID of a call contains the signature that must come back.
  */
 export function readCall(
   functionCall: Fields,
@@ -31,7 +31,7 @@ export function readCall(
     addPartialArgs(calls.open.args, functionCall);
     return willContinue === true ? [] : closeCall(calls);
   }
-  const told = closeCall(calls);
+  const completed = closeCall(calls);
   const own = typeof id === 'string' && id !== '' ? id : newId();
   const fragment: ToolCallFragment = {
     index: calls.count,
@@ -41,13 +41,13 @@ export function readCall(
   };
   calls.count += 1;
   const isInPieces = willContinue === true || listIn(functionCall, 'partialArgs').length > 0;
-  if (!isInPieces) return [...told, fragment];
+  if (!isInPieces) return [...completed, fragment];
   calls.open = { fragment, args: isRecord(args) ? { ...args } : {} };
   addPartialArgs(calls.open.args, functionCall);
-  return willContinue === true ? told : [...told, ...closeCall(calls)];
+  return willContinue === true ? completed : [...completed, ...closeCall(calls)];
 }
 
-/** The call that was open, whole; none where none was. */
+/** Completes the open call, if there is one. */
 export function closeCall(calls: Calls): ToolCallFragment[] {
   if (!calls.open) return [];
   const { fragment, args } = calls.open;

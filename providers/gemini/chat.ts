@@ -11,7 +11,7 @@ import { toolsOf } from './tools.js';
 /** Fields of a request's body that clients may set where their model lists them. */
 const BODY_FIELDS: readonly string[] = ['safetySettings', 'labels'];
 
-/** What the gateway alone says: the prompt, and what the hold rests on. */
+/** Fields that only the gateway sets: the prompt, and those on which the hold is based. */
 const FIXED: readonly string[] = ['contents', 'systemInstruction', 'model', 'toolConfig'];
 const FIXED_CONFIG: readonly string[] = ['maxOutputTokens', 'candidateCount'];
 
@@ -54,14 +54,14 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
 function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): Fields {
   const changed: Fields = { ...fields };
   for (const name of drop) {
-    // A model that is not told to leave its tools would call them.
+    // Without the choice, the model would call tools that the client has forbidden.
     if (name === 'tool_choice' && changed[name] === 'none') delete changed['tools'];
     delete changed[name];
   }
   return Object.assign(changed, set);
 }
 
-/** What an operator, or the clients of a model, say in the words of this wire. */
+/** Fields of this wire that an operator sets or a client passes through. */
 function ownFields(fields: Fields, { set }: Upstream): Fields {
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => {

@@ -36,8 +36,8 @@ interface Reading {
 }
 
 /**
- * The messages of a call as the turns of `user` and `model`. Throws `UpstreamError` where a message
- * cannot be said.
+ * The messages of a call as turns of `user` and `model`. Throws `UpstreamError` for a message that
+ * this wire does not have.
  */
 export function conversationOf(
   messages: readonly ChatMessage[],
@@ -73,7 +73,7 @@ function noteIgnored(message: ChatMessage, ignored: Set<string>): void {
   if (message.name !== undefined && message.role !== 'tool') ignored.add('messages[].name');
 }
 
-/** Turns must alternate, so what one role says in a row is one turn. */
+/** Merges consecutive turns of one role, as turns must alternate. */
 function add(role: Content['role'], parts: readonly Fields[], contents: Content[]): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
@@ -83,7 +83,7 @@ function add(role: Content['role'], parts: readonly Fields[], contents: Content[
 
 function addResults(results: { order: number; parts: Fields[] }[], contents: Content[]): void {
   results.sort((a, b) => a.order - b.order);
-  // What a result shows beside its text comes after all the results.
+  // Images and files of results follow after all results.
   add(
     'user',
     results.flatMap(({ parts }) => parts.slice(0, 1)),
@@ -150,12 +150,12 @@ function argumentsOf(text: string, param: string): Fields {
     const args: unknown = JSON.parse(text.trim() || '{}');
     if (isRecord(args)) return args;
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
   throw unsupported(`${param} must be a JSON object for this model.`, param);
 }
 
-/** The result of a call, and behind it what it shows beside its text. */
+/** The result of a call, followed by its images and files. */
 function resultOf(
   message: ChatMessage,
   place: Place,
@@ -184,7 +184,7 @@ function objectOf(text: string): Fields {
     const parsed: unknown = JSON.parse(text);
     if (isRecord(parsed)) return parsed;
   } catch {
-    // Told as text.
+    // It is sent as text.
   }
   return { output: text };
 }

@@ -4,7 +4,7 @@ const OLDER = /gemma|learnlm|gemini-(?:[a-z]{1,32}-){0,4}[12](?:[.-]|$)|gemini-e
 /** Of these only the 2.5 models think. */
 const THINKS = /gemini-(?:[a-z]{1,32}-){0,4}2\.5(?!.{0,64}-image)/u;
 
-/** Whether a model belongs to Gemini 3 or to what came after it. */
+/** Whether a model is Gemini 3 or newer. */
 export function isGemini3(model: string): boolean {
   return !OLDER.test(model);
 }

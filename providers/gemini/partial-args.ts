@@ -5,9 +5,8 @@ const STEP = /\.([\w-]+)|\[(\d{1,6})\]|\['([^']{1,200})'\]/gu;
 const DEPTH = 100;
 
 /**
- * Adds the arguments that one event of a call has told to those before. A text may come in pieces
- * under the same path, such as `$.city` or `$.days[0]`. Throws `UpstreamError` where a path leads
- * nowhere.
+ * Adds the arguments of one event to the earlier ones. A text may arrive in pieces with the same
+ * path, such as `$.city` or `$.days[0]`. Throws `UpstreamError` for an invalid path.
  */
 export function addPartialArgs(args: Fields, functionCall: Fields): void {
   for (const partial of listIn(functionCall, 'partialArgs')) {
@@ -41,7 +40,7 @@ function read(at: Fields | unknown[], step: string | number): unknown {
   return Object.hasOwn(at, step) ? (at as Record<string | number, unknown>)[step] : undefined;
 }
 
-/** The block or list at a step, which is made where there is none. */
+/** The object or list at a step. A missing one is created. */
 function within(
   at: Fields | unknown[],
   step: string | number,

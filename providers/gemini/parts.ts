@@ -4,7 +4,7 @@ import { isDataUrl } from '../../src/lib/data-url.js';
 import { sniffImageType } from '../../src/lib/image-type.js';
 import type { Fields } from '../gemini-wire.js';
 
-/** Where a part stands in the client's request, and the names of what is left out of it. */
+/** The place of a part in the client's request, and the names of the fields left out of it. */
 export interface Place {
   at: string;
   ignored: Set<string>;
@@ -22,7 +22,7 @@ const SOUNDS: ReadonlyMap<string, string> = new Map([
 /** Bytes of base64 that are enough to know an image by. */
 const HEAD_CHARACTERS = 32;
 
-/** What this wire cannot say, and what would change the answer if it were left out. */
+/** The error of a field that this wire does not have, and that would change the answer. */
 export function unsupported(message: string, param: string): UpstreamError {
   return new UpstreamError('unsupported', message, undefined, { param });
 }
@@ -86,7 +86,7 @@ function fileOf(
   return { inlineData: { mimeType: type || (isText ? 'text/plain' : 'application/pdf'), data } };
 }
 
-/** A data: URL of base64, taken apart. The type is empty where it names none. */
+/** The parts of a data: URL of base64. The type is empty if it has none. */
 function dataIn(url: string): { type: string; data: string } {
   const comma = url.indexOf(',');
   const [type = ''] = url.slice('data:'.length, comma).split(';');

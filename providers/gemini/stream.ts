@@ -5,12 +5,12 @@ import { broken } from '../gemini-wire.js';
 import { endings, lastCalls, readEvent, type Choices } from './answer.js';
 
 /**
- * Pieces as they come. The wire has no mark for the end of a stream, and any event may say how its
- * choice ended, so ends are told when the bytes have ended.
+ * Decodes deltas as they arrive. The wire does not mark the end of a stream, and any event may have
+ * a finish reason, so finish reasons are reported when the bytes have ended.
  */
 export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder {
   const choices: Choices = new Map();
-  /** Not yet told: a count alone would pass for the beginning of an answer. */
+  /** Held back: usage alone would count as the beginning of an answer. */
   let usage: unknown;
   const readData = (text: string, pieces: ChatDelta[]): void => {
     for (const piece of readEvent(parse(text), choices, provider)) {

@@ -2,7 +2,7 @@ import { isRecord } from '../../src/lib/is-record.js';
 import type { Fields } from '../gemini-wire.js';
 import { canThink, isGemini3, isPro } from './model-family.js';
 
-/** What a client asked of the model's thinking. */
+/** The thinking that a client requests. */
 interface Wanted {
   effort?: string;
   /** Tokens. */
@@ -10,7 +10,7 @@ interface Wanted {
   isShown: boolean;
 }
 
-/** The fields by which clients ask, of which the first that says something counts. */
+/** The fields by which clients request thinking. The first one with a value counts. */
 const FIELDS = ['thinking', 'reasoning', 'reasoning_effort'] as const;
 
 export const THINKING_FIELDS: readonly string[] = FIELDS;
@@ -41,8 +41,8 @@ const LITE_BUDGET = { least: 512, most: 24_576 };
 const FLASH_BUDGET = { least: 1, most: 24_576 };
 
 /**
- * `thinkingConfig`, undefined where the client asked for nothing of it. The thoughts are told only
- * where reasoning was asked for. They count as output, so no budget costs more than `max_tokens`.
+ * `thinkingConfig`; undefined if the client requests none. It includes thoughts only if the client
+ * wants reasoning. Thoughts count as output, so no budget exceeds `max_tokens`.
  */
 export function thinkingOf(
   fields: Readonly<Record<string, unknown>>,

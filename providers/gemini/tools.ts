@@ -5,7 +5,7 @@ import { unsupported } from './parts.js';
 
 type ChatFields = Readonly<Record<string, unknown>>;
 
-/** Parts of a schema that say nothing where there are no properties. */
+/** Parts of a schema that have no effect without properties. */
 const IDLE: readonly string[] = [
   'type',
   'properties',
@@ -44,7 +44,7 @@ function declarationOf(tool: Fields, ignored: Set<string>): Fields {
   };
 }
 
-/** A schema of nothing is refused by some models, and says nothing. */
+/** Removes an empty schema, which some models refuse. */
 function takesParameters(schema: Fields): boolean {
   const { type = 'object', properties, additionalProperties } = schema;
   if (isRecord(properties) && Object.keys(properties).length > 0) return true;

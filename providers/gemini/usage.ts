@@ -3,9 +3,9 @@ import type { UpstreamUsage } from '../../src/core/usage.js';
 import { listIn, type Fields } from '../gemini-wire.js';
 
 /**
- * The usage of one event; undefined where it counts nothing. Each event counts anew, so the last
- * one is to be taken as a whole. Thoughts are counted beside the candidates, and what the
- * upstream's own tools read is counted beside the prompt.
+ * The usage of one event; undefined if it has none. Each event has the usage so far, so the last
+ * one counts. Thoughts are counted apart from the candidates, and the tokens that the upstream's
+ * own tools read apart from the prompt.
  */
 export function usageIn(event: Fields): UpstreamUsage | undefined {
   const counts = event['usageMetadata'];

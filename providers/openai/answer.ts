@@ -1,11 +1,11 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import type { Provider } from '../../src/core/provider.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 
-/** Finish reasons that say the upstream failed in the middle. */
+/** Finish reasons that mean that the upstream failed in the middle. */
 const FAILED: ReadonlyMap<unknown, Fault> = new Map<unknown, Fault>([
   ['error', 'broken'],
   ['abort', 'broken'],
@@ -18,11 +18,6 @@ export function broken(message: string): UpstreamError {
 
 export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-/** The objects of a list; none where it is no list. */
-export function recordsIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 /** A body or chunk that is no error. Throws the `UpstreamError` of one that is. */
@@ -48,7 +43,7 @@ export interface Spoken {
   reasoning: string;
 }
 
-/** Reads a message or a delta. A refusal is the answer where there is no other. */
+/** Reads a message or a delta. A refusal becomes the text if there is no other. */
 export function spokenIn(message: Record<string, unknown>): Spoken {
   const { content, reasoning } = partsIn(message['content']);
   return {
@@ -91,7 +86,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Usage wherever it stands in an answer or chunk; undefined where there is none. */
+/** The usage of an answer or chunk, in any of its known places; undefined if there is none. */
 export function usageIn(
   answer: Record<string, unknown>,
   wire: Provider['wire'],
@@ -165,7 +160,7 @@ function withSound(usage: Record<string, unknown>): unknown {
   return prompt_tokens < sound ? prompt_tokens + sound : prompt_tokens;
 }
 
-/** Where a text is that may open with its reasoning, and what cannot be told apart yet. */
+/** The state of a text that may begin with reasoning, and the characters that are held back. */
 export interface Think {
   phase: 'start' | 'inside' | 'after' | 'outside';
   held: string;
@@ -180,8 +175,8 @@ const OPEN = '<think>';
 const CLOSE = '</think>';
 
 /**
- * Whether a text may open with its reasoning: where the wire is known for it, unless the client has
- * asked for the text as the model wrote it, in Groq's words.
+ * Whether a text may begin with reasoning: the wire has the flag for it, and the client does not
+ * use Groq's field for the raw text.
  */
 export function hasThinkTags(call: ChatCall, wire: Provider['wire']): boolean {
   return wire['think_tags'] === true && call.fields['reasoning_format'] !== 'raw';
@@ -192,9 +187,9 @@ export function newThink(): Think {
 }
 
 /**
- * Takes the next fragment of a text and answers what of it is content and what is reasoning, which
- * stands at the very beginning between `<think>` and `</think>`. A tag may be split anywhere; with
- * `isLast` nothing is held back.
+ * Splits the next fragment of a text into content and reasoning. Reasoning is at the very
+ * beginning, between `<think>` and `</think>`. A tag may be split anywhere. With `isLast` nothing
+ * is held back.
  */
 export function splitThink(think: Think, fragment: string, isLast: boolean): Split {
   let rest = think.held + fragment;

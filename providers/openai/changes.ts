@@ -1,9 +1,8 @@
 import type { Upstream } from '../../src/core/model.js';
 
 /**
- * The fields of a call as an upstream's entry and manifest change them: some dropped, some under
- * another name, some set. What is `fixed` by the gateway, because it is priced or because an answer
- * would be unreadable, is not set.
+ * The fields of a call after `drop`, `rename` and `set` of the upstream and its manifest. Fields
+ * that are `fixed` by the gateway, because price or decoding depend on them, cannot be set.
  */
 export function changed(
   fields: Readonly<Record<string, unknown>>,

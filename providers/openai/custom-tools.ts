@@ -1,7 +1,7 @@
+import { customInput } from '../../src/lib/tool-arguments.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
-import { recordsIn } from './answer.js';
 
 type Fields = Record<string, unknown>;
 type CustomTools = NonNullable<ChatCall['custom_tools']>;
@@ -10,7 +10,11 @@ type CustomTools = NonNullable<ChatCall['custom_tools']>;
  * Says custom tools as such, with their grammar, to a model that knows them: they stand in a call
  * as functions of one text. Changes the body in place, but nothing in it that the call owns.
  */
-export function sayCustomTools(body: Fields, { custom_tools }: ChatCall, upstream: Upstream): void {
+export function writeCustomTools(
+  body: Fields,
+  { custom_tools }: ChatCall,
+  upstream: Upstream,
+): void {
   if (!custom_tools || !body['tools'] || !knowsThem(upstream)) return;
   body['tools'] = recordsIn(body['tools']).map((tool) => sayTool(tool, custom_tools));
   const { tool_choice: choice } = body;
@@ -47,22 +51,14 @@ function sayCall(call: Fields, custom_tools: CustomTools): Fields {
   const name = nameOf(call);
   if (name === undefined || !custom_tools.has(name)) return call;
   const { function: called, ...rest } = call;
-  return { ...rest, type: 'custom', custom: { name, input: inputIn(called) } };
+  return {
+    ...rest,
+    type: 'custom',
+    custom: { name, input: customInput(isRecord(called) ? String(called['arguments']) : '') },
+  };
 }
 
-/** The text that the arguments of such a function hold. */
-function inputIn(called: unknown): string {
-  const args = isRecord(called) ? String(called['arguments']) : '';
-  try {
-    const value: unknown = JSON.parse(args);
-    if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
-  } catch {
-    // Another model may have written the input without the object around it.
-  }
-  return args;
-}
-
-/** What a call says of a custom tool. Some servers add an empty one to a call of a function. */
+/** The custom tool of a call. Some servers add an empty one to a call of a function. */
 export function customIn({ custom, function: called }: Fields): Fields | undefined {
   return isRecord(custom) && !isRecord(called) ? custom : undefined;
 }
@@ -76,7 +72,7 @@ export function functionOf(call: Fields): ToolCall['function'] | undefined {
   return { name, arguments: JSON.stringify({ input: typeof input === 'string' ? input : '' }) };
 }
 
-/** What arguments begin and end with around an input that comes in pieces. */
+/** The beginning and the end of arguments around an input that arrives in pieces. */
 export const BEGIN = '{"input":"';
 export const END = '"}';
 

@@ -7,12 +7,12 @@ import type {
 } from '../../src/schema-types/chat-completion.js';
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
-import { recordsIn, textOf } from './answer.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { textOf } from './answer.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 
 type Wire = Upstream['provider']['wire'];
 
-/** The messages for one upstream, and the names of what it does not take. */
+/** The messages for one upstream, and the names of fields that it does not accept. */
 export interface SentMessages {
   messages: readonly object[];
   ignored: readonly string[];
@@ -21,8 +21,8 @@ export interface SentMessages {
 const NOTHING: readonly string[] = [];
 
 /**
- * The messages in the words of one upstream. Where all of them are plain text they are passed on
- * as they are, without a copy. Throws `unsupported` for a file where files are not taken.
+ * The messages in the form of one upstream. If all are plain text, they are passed on without a
+ * copy. Throws `unsupported` for a file that the upstream does not accept.
  */
 export function sentMessages(messages: readonly ChatMessage[], upstream: Upstream): SentMessages {
   if (messages.every(isPlain)) return { messages, ignored: NOTHING };
@@ -61,7 +61,7 @@ function sentMessage(
     }),
     ...(tool_call_id !== undefined && { tool_call_id: sentId(tool_call_id, wire) }),
   };
-  // The wire has no word for it; the text of the result tells.
+  // The wire has no such field. The text of the result shows the error.
   if (message.is_error) ignored.add('messages[].is_error');
   if (role !== 'assistant') return sent;
   if (wire['thought_signatures'] === true) return withSignatures(sent, message, model);
@@ -95,8 +95,8 @@ function contentOf(
 }
 
 /**
- * Marks for the upstream's cache stay where the upstream reads them, which is on parts. A mark on
- * the whole message goes to its last part.
+ * Keeps cache marks if the upstream reads them, which it does on parts. A mark on a message is
+ * moved to its last part.
  */
 function cached(
   content: string | ContentPart[],
@@ -143,8 +143,8 @@ function partFor(part: ContentPart, place: string, wire: Wire): ContentPart {
 }
 
 /**
- * A tool call's id with exactly `length` letters and digits. Another, made by another upstream
- * earlier in the conversation, is replaced, the same id always by the same one.
+ * A tool call ID with exactly `length` letters and digits. An ID of another form, from another
+ * upstream, is replaced, always by the same one.
  */
 export function shortId(id: string, length: number): string {
   if (id.length === length && /^[a-zA-Z0-9]+$/u.test(id)) return id;
@@ -159,7 +159,7 @@ export function shortId(id: string, length: number): string {
 const TYPES = ['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'] as const;
 const TEXTS = ['text', 'summary', 'data', 'signature', 'id', 'format'] as const;
 
-/** The reasoning details of a message or delta, without what their form does not know. */
+/** The reasoning details of a message or delta, with the known fields only. */
 export function detailsIn(value: unknown): ReasoningDetail[] {
   return recordsIn(value).flatMap((entry) => {
     const type = TYPES.find((one) => one === entry['type']);
@@ -175,14 +175,14 @@ export function detailsIn(value: unknown): ReasoningDetail[] {
   });
 }
 
-/** The text that reasoning details hold, summaries where there is nothing else. */
+/** The text of reasoning details, or their summaries if there is no text. */
 export function detailText(details: readonly ReasoningDetail[]): string {
   return details.map(({ text, summary }) => text || summary || '').join('');
 }
 
 /**
- * What of an earlier answer's reasoning goes back to an upstream, by the flag `reasoning_back`:
- * fields that are added to the message. `content` is the message's content as it goes out.
+ * The fields that send the reasoning of an earlier answer back to an upstream, by the flag
+ * `reasoning_back`. `content` is the content of the message as it is sent.
  */
 export function reasoningBack(
   message: ChatMessage,
@@ -205,14 +205,14 @@ export function reasoningBack(
 
 /** Whose form of a reasoning detail holds a signature of Gemini's. */
 const FORMAT = 'google-gemini-v1';
-/** What Gemini 3 takes in place of a signature for a call that another model has made. */
+/** The value that Gemini 3 accepts as the signature of a call by another model. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /** The thought signature that stands beside a tool call, a message or a delta. */
 export function signatureIn(entry: Record<string, unknown>): string | undefined {
   const extra = entry['extra_content'];
   if (!isRecord(extra)) return undefined;
-  // The same endpoint of Vertex AI says `vertex`.
+  // The same endpoint of Vertex AI uses `vertex`.
   const [google] = recordsIn([extra['google'], extra['vertex']]);
   const signature = google?.['thought_signature'];
   return typeof signature === 'string' && signature !== '' ? signature : undefined;
@@ -225,8 +225,8 @@ export function signatureDetail(entry: Record<string, unknown>): ReasoningDetail
 }
 
 /**
- * Puts the signatures that travelled in ids and details where Google's endpoint reads them. `sent`
- * is the message as it goes out otherwise.
+ * Moves the signatures in IDs and details to the field that Google's endpoint reads. `sent` is the
+ * message as it is sent otherwise.
  */
 export function withSignatures(
   sent: { tool_calls?: ToolCallPart[] },

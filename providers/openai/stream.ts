@@ -1,3 +1,4 @@
+import { recordsIn } from '../../src/lib/is-record.js';
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Provider } from '../../src/core/provider.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
@@ -6,7 +7,6 @@ import {
   checked,
   finishOf,
   isIndex,
-  recordsIn,
   spokenIn,
   usageIn,
   hasThinkTags,
@@ -38,8 +38,8 @@ interface Stream {
 }
 
 /**
- * Pieces as they come, packet by packet. The end of a choice is told only at the end of the stream:
- * until then upstreams may say it twice, change their minds, or report an error after it.
+ * Decodes deltas packet by packet. The end of a choice is reported only at the end of the stream,
+ * because upstreams send finish reasons twice, change them, or send an error afterwards.
  */
 export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDecoder {
   const reads_tags = hasThinkTags(call, provider.wire);
@@ -50,7 +50,7 @@ export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDeco
   };
 }
 
-/** Adds the pieces of a packet; true once the stream has said that it is over. */
+/** Adds the deltas of a packet. Returns true once the stream has marked its end. */
 function readPacket(
   packet: readonly ServerSentEvent[],
   stream: Stream,
@@ -79,7 +79,7 @@ function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
   for (const piece of deltas) pieces.push(piece);
   const index = deltas[0]?.index ?? 0;
   const text = textAlone(deltas);
-  // Where a text may still hold its reasoning, it is not all that a chunk says.
+  // A text that may still contain reasoning cannot use the fast path.
   const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
   if (text === undefined || phase !== 'outside') return;
   const fresh = { ...stream, choices: new Map() };
@@ -113,7 +113,7 @@ function parse(data: string): unknown {
   }
 }
 
-/** Undefined where a chunk says nothing: a role, an annotation, the end. */
+/** Undefined for a chunk without content: a role, an annotation, the end. */
 function readChoice(
   chunk: Record<string, unknown>,
   { choices, provider, reads_tags }: Stream,
@@ -155,7 +155,7 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatDelta {
   return piece;
 }
 
-/** The last pieces of a stream. Throws where it ended without saying that it is complete. */
+/** The last deltas of a stream. Throws if it ended without marking its end. */
 function closing(choices: Choices, isDone: boolean): ChatDelta[] {
   if (choices.size === 0) throw broken('The upstream ended its stream with no answer.');
   return [...choices].map(([index, choice]) => {
@@ -175,9 +175,9 @@ function closing(choices: Choices, isDone: boolean): ChatDelta[] {
 }
 
 /**
- * Most chunks of a stream differ in nothing but their text. Where all the rest is the same to the
- * letter, what was read out of it last time holds again, and only the text is new: parsing a chunk
- * whole costs more than everything else that is done to it.
+ * Most chunks of a stream differ only in their text. If all other bytes are equal to those of the
+ * last chunk, its parsed form is used again with the new text, because parsing a chunk costs more
+ * than all other work on it.
  */
 export interface Echo {
   head: string;
@@ -191,7 +191,7 @@ export interface Echo {
 /** Some upstreams never send two chunks alike; they are not studied for ever. */
 const MAX_LEARNT = 8;
 
-/** What a JSON string says by itself, without an escape. */
+/** A JSON string without escapes. */
 const PLAIN = /^[^"\\\p{Cc}]+$/u;
 
 /** Not found by chance in a chunk. */
@@ -201,7 +201,7 @@ export function newEcho(): Echo {
   return { head: '', tail: '', index: 0, learnt: 0 };
 }
 
-/** The text of a chunk that is otherwise like the one learnt; undefined where it has to be read. */
+/** The text of a chunk that otherwise equals the learnt one; undefined if it must be parsed. */
 export function echoed(echo: Echo, data: string): string | undefined {
   const { head, tail } = echo;
   const end = data.length - tail.length;
@@ -216,8 +216,8 @@ export function echoed(echo: Echo, data: string): string | undefined {
 }
 
 /**
- * Learns a chunk that says nothing but `text` for a choice. `read` answers what a chunk says so;
- * it is asked about another text in the same place, so that the place is known to be the right one.
+ * Learns a chunk that has only `text` for a choice. To verify the place of the text, it replaces
+ * the text by another one and lets `read` parse the result.
  */
 export function learn(
   echo: Echo,

@@ -1,11 +1,11 @@
 import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import { signedId } from '../../src/lib/tool-id.js';
-import { isIndex, recordsIn } from './answer.js';
+import { isIndex } from './answer.js';
 import { BEGIN, customIn, END, functionOf, pieceOf } from './custom-tools.js';
 import { signatureIn } from './messages.js';
 
-/** The tool calls of a whole answer; those without a name call nothing and are left out. */
+/** The tool calls of a whole answer. Calls without a name are left out. */
 export function toolCallsIn(value: unknown): ToolCall[] {
   return recordsIn(value).flatMap((call): ToolCall[] => {
     const custom = functionOf(call);
@@ -16,7 +16,7 @@ export function toolCallsIn(value: unknown): ToolCall[] {
   });
 }
 
-/** One call of a stream: what it has been known by, and whether it has its name yet. */
+/** One call of a stream: its keys so far, and whether it has its name yet. */
 export interface OpenCall {
   upstream_index: number | undefined;
   id: string;
@@ -26,8 +26,8 @@ export interface OpenCall {
 }
 
 /**
- * The fragments of one delta, with indexes from 0 in order of first sight. An id and a type are
- * made where they are missing; a name is said once.
+ * The fragments of one delta, with indexes from 0 in the order of their first appearance. A missing
+ * ID or type is added; a name is sent once.
  */
 export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment[] {
   return recordsIn(value).map((fragment) => {
@@ -60,7 +60,7 @@ export function endsOf(calls: readonly OpenCall[]): ToolCallFragment[] {
   );
 }
 
-/** The call that a fragment goes on with, undefined where it begins one. */
+/** The call that a fragment continues; undefined if it begins a new one. */
 function findCall(
   calls: readonly OpenCall[],
   index: unknown,
@@ -74,7 +74,7 @@ function findCall(
     // Some servers number every call 0: another id that comes with a name is another call.
     return byIndex?.isNamed && id !== '' && name !== '' ? undefined : byIndex;
   }
-  // Without either a name begins a call, and what has none goes on with the last.
+  // Without either, a fragment with a name begins a call, and any other continues the last one.
   const last = calls.at(-1);
   return id !== '' || (name !== '' && last?.isNamed) ? undefined : last;
 }
@@ -99,7 +99,7 @@ function idIn(call: Record<string, unknown>): string {
   return typeof call['id'] === 'string' ? call['id'] : '';
 }
 
-/** The id that the client gets: one is made where it is missing, and a signature goes with it. */
+/** The ID for the client. A missing one is made, and a signature is added to it. */
 function outerId(call: Record<string, unknown>): string {
   const id = idIn(call) || newId();
   const signature = signatureIn(call);

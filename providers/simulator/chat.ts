@@ -1,9 +1,10 @@
+import { recordsIn } from '../../src/lib/is-record.js';
 import { fakeJson } from './fake-json.js';
 import { hash, speech, type Heard } from './fake-text.js';
 import { calledTool, type Called } from './tool-call.js';
-import { numberIn, recordIn, records, type Fields } from './wire.js';
+import { numberIn, recordIn, type Fields } from './wire.js';
 
-/** What one completion says, cut into the tokens it is billed by. */
+/** The text of one completion, split into the tokens by which it is billed. */
 export interface Completion {
   tokens: string[];
   call: { id: string; type: 'function'; function: { name: string; arguments: string } } | undefined;
@@ -21,11 +22,11 @@ const MAX_OWN_CHARACTERS = 200_000;
 
 /** The answer to a chat request, `n` times over. The same request is answered the same. */
 export function complete(body: Fields): Completion[] {
-  const messages = records(body['messages']);
+  const messages = recordsIn(body['messages']);
   const heard = listen(messages);
   const seed = hash(JSON.stringify([body['model'], body['seed'], messages]));
-  const asked = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
-  const limit = asked ?? UNLIMITED_TOKENS;
+  const requested = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
+  const limit = requested ?? UNLIMITED_TOKENS;
   const called = calledTool(body, heard.words);
   const call = called && calling(called, seed);
   return Array.from({ length: numberIn(body, 'n') ?? 1 }, (_, index) => {
@@ -37,7 +38,7 @@ export function complete(body: Fields): Completion[] {
 
 /** A believable count: text by its length, images and sounds at a flat rate. */
 export function promptTokens(body: Fields): number {
-  const messages = records(body['messages']);
+  const messages = recordsIn(body['messages']);
   const { images, sounds } = listen(messages);
   const characters = messages.reduce((sum, message) => sum + textOf(message).length, 0);
   return (
@@ -92,7 +93,7 @@ function piecesOf(json: string): string[] {
 
 function listen(messages: readonly Fields[]): Heard {
   const user = messages.filter(({ role }) => role === 'user');
-  const parts = user.flatMap(({ content }) => records(content));
+  const parts = user.flatMap(({ content }) => recordsIn(content));
   return {
     words: ownWords(textOf(user.at(-1) ?? {})),
     images: parts.filter(({ type }) => type === 'image_url').length,
@@ -100,7 +101,7 @@ function listen(messages: readonly Fields[]): Heard {
   };
 }
 
-/** What a user has said without what agents put around it, such as `<system-reminder>`. */
+/** The text of a user without the blocks that agents add, such as `<system-reminder>`. */
 function ownWords(text: string): string {
   if (text.length > MAX_OWN_CHARACTERS) return text;
   let rest = text;
@@ -116,7 +117,7 @@ function ownWords(text: string): string {
 
 function textOf({ content }: Fields): string {
   if (typeof content === 'string') return content;
-  return records(content)
+  return recordsIn(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
     .join(' ');
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Fields } from './wire.js';
 
-/** Deeper than this only what a schema demands is made, and no schema demands so much. */
+/** Below the first depth only required values are made. Real schemas stay above the second. */
 const OPTIONAL_DEPTH = 4;
 const MAX_DEPTH = 24;
 /** Values of one answer, so that no schema makes a very large one. */
@@ -67,11 +67,11 @@ class Faker {
   #array(schema: Fields, depth: number): unknown[] {
     const first = listIn(schema['prefixItems']);
     const { minItems, maxItems, items } = schema;
-    const least = typeof minItems === 'number' ? minItems : 0;
-    const wanted = this.#mayGoOn(depth) ? Math.max(least, first.length, items ? 1 : 0) : least;
-    const most = typeof maxItems === 'number' ? maxItems : Infinity;
+    const min = typeof minItems === 'number' ? minItems : 0;
+    const wanted = this.#mayGoOn(depth) ? Math.max(min, first.length, items ? 1 : 0) : min;
+    const max = typeof maxItems === 'number' ? maxItems : Infinity;
     const made: unknown[] = [];
-    const count = depth > MAX_DEPTH ? 0 : Math.min(wanted, most);
+    const count = depth > MAX_DEPTH ? 0 : Math.min(wanted, max);
     while (made.length < count && this.#values < MAX_VALUES) {
       made.push(this.make(first[made.length] ?? items, depth + 1));
     }
@@ -133,7 +133,7 @@ function typesOf(schema: Fields): unknown[] {
   return 'items' in schema || 'prefixItems' in schema ? ['array'] : ['string'];
 }
 
-/** The lowest number that is allowed, from 1 where none is said. */
+/** The lowest number that the schema allows; 1 if it sets no limit. */
 function numberIn(schema: Fields, isWhole: boolean): number {
   const bound = (name: string): number | undefined => {
     const value = schema[name];
@@ -141,22 +141,22 @@ function numberIn(schema: Fields, isWhole: boolean): number {
   };
   const step = bound('multipleOf') ?? (isWhole ? 1 : undefined);
   const above = bound('exclusiveMinimum');
-  const most = bound('maximum') ?? bound('exclusiveMaximum') ?? Infinity;
-  const least = above ?? bound('minimum') ?? Math.min(1, most - (isWhole ? 1 : 0.5));
+  const max = bound('maximum') ?? bound('exclusiveMaximum') ?? Infinity;
+  const min = above ?? bound('minimum') ?? Math.min(1, max - (isWhole ? 1 : 0.5));
   if (step !== undefined && step > 0) {
-    const steps = above === undefined ? Math.ceil(least / step) : Math.floor(least / step) + 1;
+    const steps = above === undefined ? Math.ceil(min / step) : Math.floor(min / step) + 1;
     return steps * step;
   }
-  if (above === undefined) return least;
-  return most === Infinity ? above + 1 : (above + most) / 2;
+  if (above === undefined) return min;
+  return max === Infinity ? above + 1 : (above + max) / 2;
 }
 
 function textFor({ format, minLength, maxLength }: Fields): string {
   const known = typeof format === 'string' ? FORMATS[format] : undefined;
   if (known !== undefined) return known;
-  const least = typeof minLength === 'number' ? Math.min(minLength, MAX_CHARACTERS) : 0;
-  const most = typeof maxLength === 'number' ? maxLength : MAX_CHARACTERS;
-  return 'example'.padEnd(least, '.').slice(0, Math.max(0, most));
+  const min = typeof minLength === 'number' ? Math.min(minLength, MAX_CHARACTERS) : 0;
+  const max = typeof maxLength === 'number' ? maxLength : MAX_CHARACTERS;
+  return 'example'.padEnd(min, '.').slice(0, Math.max(0, max));
 }
 
 function listIn(value: unknown): unknown[] {

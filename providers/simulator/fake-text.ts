@@ -1,6 +1,6 @@
-/** What the simulator found in a conversation. */
+/** The facts of a conversation from which the simulator makes its answer. */
 export interface Heard {
-  /** The last thing the user said. */
+  /** The last text of the user. */
   words: string;
   images: number;
   sounds: number;

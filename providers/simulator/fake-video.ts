@@ -3,7 +3,7 @@ import * as h264 from './h264.js';
 import { avc1, mp4a, mux, type Sample, type Track } from './mp4.js';
 import { paint, palette, type Rgb } from './scene.js';
 
-/** What a film is to be like. Width and height in pixels, both even. */
+/** The properties of a film. Width and height are in pixels, both even. */
 export interface Film {
   seed: number;
   width: number;
@@ -29,7 +29,7 @@ const SOUND_CONFIG = Buffer.from([0x11, 0x88]);
 /** One packet of one channel in which nothing sounds: no band is coded. */
 const SILENCE = Buffer.from([0x00, 0x00, 0x00, 0x07]);
 
-/** A film as an MP4 file: a day passes over a landscape, and a bar tells how much of it is over. */
+/** A film as an MP4 file: a day passes over a landscape, and a bar shows the progress. */
 export function film(wanted: Film): Buffer {
   return mux(wanted.audio ? [pictures(wanted), silence(wanted.seconds)] : [pictures(wanted)]);
 }

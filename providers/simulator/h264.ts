@@ -14,7 +14,7 @@ export interface Picture {
   colours: readonly Colour[];
 }
 
-/** What a decoder has to know before the first picture. */
+/** The parameter sets that a decoder needs before the first picture. */
 export interface Stream {
   width: number;
   height: number;
@@ -72,7 +72,7 @@ export function sequence({ width, height, frames_per_second }: Stream): Buffer {
 export function parameters(): Buffer {
   const writer = new BitWriter();
   writer.ue(0, 0).bits(0b00, 2).ue(0, 0, 0).bits(0b000, 3).ue(0, 0, 0);
-  // Slices may say that nothing is to be smoothed: flat blocks are to stay as they are.
+  // Slices may turn the deblocking filter off, so that flat blocks stay unchanged.
   return nal(PPS, writer.bits(0b100, 3).end());
 }
 
@@ -110,8 +110,8 @@ export function nextFrame(picture: Picture, before: Uint8Array, number: number):
 }
 
 /**
- * One macroblock: predicted from a neighbour of its colour where there is one, else its samples as
- * they are. `raw` has the places of the latter, on which the codes of their neighbours depend.
+ * Writes one macroblock: predicted from a neighbour of the same colour if there is one, else as raw
+ * samples. `raw` has the positions of raw blocks, on which the codes of their neighbours depend.
  */
 function block(
   writer: BitWriter,

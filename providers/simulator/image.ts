@@ -4,10 +4,10 @@ import { hash } from './fake-text.js';
 import { document, isCount, refuse, reject, textIn, type Fields } from './wire.js';
 
 const DEFAULT_SIZE = '1024x1024';
-const LONGEST_SIDE = 4_096;
+const MAX_SIDE = 4_096;
 const MAX = 10;
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image of 1024 x 1024 is taken to cost. */
+/** The output tokens of an image of 1024 x 1024. */
 const TOKENS = { standard: 1_056, high: 4_160 };
 const HIGH_QUALITIES: readonly unknown[] = ['high', 'hd'];
 
@@ -29,7 +29,7 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireAn
   const n = body['n'] ?? 1;
   if (!isCount(n, MAX)) return reject('n', `n is a whole number from 1 to ${MAX}.`);
   const size = sizeOf(body['size']);
-  if (!size) return reject('size', `size is WIDTHxHEIGHT, each from 1 to ${LONGEST_SIDE}.`);
+  if (!size) return reject('size', `size is WIDTHxHEIGHT, each from 1 to ${MAX_SIDE}.`);
   const seed = hash(prompt);
   const data: Fields[] = [];
   for (let at = 0; at < n; at += 1) {
@@ -59,6 +59,6 @@ function sizeOf(size: unknown): { width: number; height: number } | undefined {
   const wanted = size === undefined || size === 'auto' ? DEFAULT_SIZE : size;
   if (typeof wanted !== 'string') return undefined;
   const [, width, height] = (/^(\d{1,4})x(\d{1,4})$/u.exec(wanted) ?? []).map(Number);
-  if (!width || !height || Math.max(width, height) > LONGEST_SIDE) return undefined;
+  if (!width || !height || Math.max(width, height) > MAX_SIDE) return undefined;
   return { width, height };
 }

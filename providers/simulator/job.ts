@@ -4,10 +4,10 @@ import { film } from './fake-video.js';
 import { hash } from './fake-text.js';
 import { isCount, parse, textIn, type Fields } from './wire.js';
 
-/** Everything about a video job. Its ID holds all of it, so that any process can tell of it. */
+/** A video job. Its ID contains all of it, so that any process can answer for it. */
 export interface Job {
   created_ms: number;
-  /** How long it takes. */
+  /** How long the job takes. */
   takes_ms: number;
   seed: number;
   fails: boolean;
@@ -62,7 +62,7 @@ export function newJob(body: Fields, created_ms: number, takes_ms: number): stri
   return PREFIX + Buffer.from(JSON.stringify(job)).toString('base64url');
 }
 
-/** What an ID tells, or undefined for one that no submission was ever answered with. */
+/** The job in an ID; undefined for an ID that the simulator did not make. */
 export function jobOf(id: string): Job | undefined {
   if (!id.startsWith(PREFIX)) return undefined;
   const job = parse(Buffer.from(id.slice(PREFIX.length), 'base64url'));

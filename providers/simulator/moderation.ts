@@ -4,11 +4,11 @@ import { hash } from './fake-text.js';
 import { document, reject, type Fields } from './wire.js';
 
 const CATEGORIES = ['harassment', 'hate', 'illicit', 'self-harm', 'sexual', 'violence'];
-/** What makes a text or an address harmful here: violent. */
+/** The mark of a text or URL that counts as violent. */
 const FLAG = '[flag]';
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The moderations wire: nothing is harmful but what says `[flag]`. */
+/** The moderations wire: only inputs with `[flag]` are harmful. */
 export function answerModerations(body: Fields, isCut: boolean): WireAnswer {
   const { input, model } = body;
   const inputs = typeof input === 'string' ? [input] : input;

@@ -1,4 +1,4 @@
-/** A box of an MP4 file: its length, its four letters, what is in it. */
+/** A box of an MP4 file: its length, its type of four letters, and its content. */
 export function box(type: string, ...parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 8);
   return Buffer.concat([u32(length), Buffer.from(type, 'latin1'), ...parts], length);

@@ -16,7 +16,7 @@ export interface Track {
   /** Pixels; 0 for sound. */
   width: number;
   height: number;
-  /** The box that says how its samples are coded. */
+  /** The box that describes the coding of its samples. */
   entry: Buffer;
   samples: readonly Sample[];
 }
@@ -39,7 +39,7 @@ const NO_LANGUAGE = 0x55c4;
 export function mux(tracks: readonly Track[]): Buffer {
   const chunked = tracks.map((track) => chunksOf(track));
   const type = box('ftyp', Buffer.from('isom'), u32(512), Buffer.from('isomiso2avc1mp41'));
-  // Offsets have the same length whatever they are, so that the tables' own length is known.
+  // All offsets have the same length, so the length of the tables is known before the offsets.
   place(chunked, 0);
   const head = type.length + movie(tracks, chunked).length;
   const samples = place(chunked, head + 8);

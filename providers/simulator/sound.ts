@@ -75,7 +75,7 @@ function silentMp3(samples: number): Buffer {
 }
 
 const HEARD = 'The toll is paid.';
-/** What clients expect of a segment beside its times and its text. */
+/** The fields of a segment that clients expect beside its times and its text. */
 const SURE = {
   seek: 0,
   tokens: [],
@@ -84,10 +84,10 @@ const SURE = {
   compression_ratio: 1,
   no_speech_prob: 0,
 };
-/** Of audio that does not tell how long it plays. */
+/** The bit rate from which the length of audio follows if its header has none. */
 const BYTES_PER_SECOND = 4_000;
 
-/** The transcription wire: the same text whatever is spoken, in words of equal length. */
+/** The transcription wire: the same text for all audio, in words of equal length. */
 export async function answerTranscription(
   { body, headers }: WireRequest,
   isCut: boolean,

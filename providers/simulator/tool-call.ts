@@ -1,6 +1,6 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 import { fakeJson } from './fake-json.js';
-import { records, recordIn, type Fields } from './wire.js';
+import { recordIn, type Fields } from './wire.js';
 
 /** The function that the simulator calls, and its arguments as JSON. */
 export interface Called {
@@ -23,8 +23,8 @@ interface Offered {
  */
 export function calledTool(body: Fields, words: string): Called | undefined {
   const { tool_choice: choice } = body;
-  if (choice === 'none' || hasResult(records(body['messages']))) return undefined;
-  const offered = records(body['tools']).flatMap((tool): Offered[] => {
+  if (choice === 'none' || hasResult(recordsIn(body['messages']))) return undefined;
+  const offered = recordsIn(body['tools']).flatMap((tool): Offered[] => {
     const { name, ...rest } = recordIn(tool, 'function');
     if (typeof name !== 'string' || name === '') return [];
     return [{ name, parameters: recordIn(rest, 'parameters'), at: placeOf(name, words) }];
@@ -48,7 +48,7 @@ function firstNamed(offered: readonly Offered[]): Offered | undefined {
   return named.toSorted((one, other) => one.at - other.at)[0];
 }
 
-/** Where a name stands in a text as a word of its own; -1 where it does not. */
+/** The position of a name in a text as a whole word; -1 if there is none. */
 function placeOf(name: string, text: string): number {
   let at = text.indexOf(name);
   while (at !== -1) {

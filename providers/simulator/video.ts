@@ -19,10 +19,10 @@ const BEGUN = { status: 409, type: 'conflict', message: 'The video is being made
 const FAILED = { code: 'drill', message: 'The drill found [fail] in the prompt.' };
 
 /**
- * A wire for video jobs: `POST /videos` begins one, `GET /videos/ID` tells how far it is, and
- * `GET /videos/ID/content?index=0` gives an MP4, or the range of it that is asked for;
- * `POST /videos/ID/cancel` is taken while the job waits. The setting
- * `video_takes`, such as `20s`, says how long a job takes (3s by default).
+ * A wire for video jobs. `POST /videos` begins a job, `GET /videos/ID` answers its status, and
+ * `GET /videos/ID/content?index=0` an MP4, or the requested range of it. `POST /videos/ID/cancel`
+ * works while the job waits. The setting `video_takes`, such as `20s`, is the duration of a job (3s
+ * by default).
  */
 export function answerVideos(request: WireRequest, url: URL, settings: Settings): WireAnswer {
   const [, , id, part, ...more] = url.pathname.split('/');

@@ -40,12 +40,7 @@ export function respond(
   return { status, headers: { 'content-type': type, ...headers }, body };
 }
 
-/** The objects of a list; none where it is no list. */
-export function records(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-/** The object in a field; an empty one where there is none. */
+/** The object in a field; an empty one if there is none. */
 export function recordIn(fields: Fields, name: string): Fields {
   const value = fields[name];
   return isRecord(value) ? value : {};
@@ -62,7 +57,7 @@ export async function* once(text: string, isCut = false): AsyncGenerator<Uint8Ar
   if (isCut) throw new Error('The drill cut the answer.');
 }
 
-/** The JSON object that a request carries, or undefined where it carries none. */
+/** The JSON object in the body of a request; undefined if there is none. */
 export function parse(body: WireRequest['body']): Fields | undefined {
   try {
     const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
@@ -73,13 +68,13 @@ export function parse(body: WireRequest['body']): Fields | undefined {
   }
 }
 
-/** A number among fields or settings; undefined where there is none. */
+/** A number in fields or settings; undefined if there is none. */
 export function numberIn(fields: Readonly<Fields>, name: string): number | undefined {
   const value = fields[name];
   return typeof value === 'number' ? value : undefined;
 }
 
-/** A text among fields or settings; undefined where there is none. */
+/** A text in fields or settings; undefined if there is none. */
 export function textIn(fields: Readonly<Fields>, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' ? value : undefined;

@@ -1,3 +1,4 @@
+import { minNano } from '../lib/money.js';
 import type { ModelLimits, Price } from '../core/model.js';
 import { INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, type TokenUsage } from '../core/usage.js';
 import { isRecord } from '../lib/is-record.js';
@@ -79,6 +80,16 @@ const CONTEXTS = 4;
 export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers: number): boolean {
   const max = context === undefined ? MAX_TOKENS : CONTEXTS * context * answers;
   return usage.prompt_tokens <= max && usage.completion_tokens <= max;
+}
+
+/** The cost of an estimate, which never exceeds the hold. `hold_nano` is null for a free call. */
+export function cappedByHold(cost_nano: bigint, hold_nano: bigint | null): bigint {
+  return hold_nano === null ? cost_nano : minNano(cost_nano, hold_nano);
+}
+
+/** Whether the price charges for tokens of input or output. */
+export function hasTokenPrice(price: Price): boolean {
+  return price.input_nano_per_million > 0n || price.output_nano_per_million > 0n;
 }
 
 const MILLION = 1_000_000n;

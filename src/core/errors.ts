@@ -81,6 +81,16 @@ export function isStop(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'draining';
 }
 
+/** Refuses a field of a request: throws 400, `PARAM COMPLAINT.`. */
+export function refuseField(param: string, complaint: string): never {
+  throw fieldError(param, complaint);
+}
+
+/** The error of a field of a request: 400, `PARAM COMPLAINT.`. */
+export function fieldError(param: string, complaint: string): GatewayError {
+  return new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+}
+
 /** The refusal of a model that is not among those of the API key. */
 export function modelNotAllowed(id: string): GatewayError {
   const message = `This API key may not use the model "${id}": GET /v1/models lists those it may.`;

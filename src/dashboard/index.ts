@@ -14,7 +14,7 @@ import { securityHeaders } from './security.js';
 import { signInRoutes } from './sign-in/routes.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from './types.js';
 import { visitorOf } from './visitor.js';
-import { publicError } from '../http/public-error.js';
+import { publicError } from '../pipeline/public-error.js';
 
 /** Pages, sign-in and management API. Takes only paths of its own; all others go on to `next`. */
 export function createDashboard(services: DashboardServices): Middleware<State> {

@@ -8,7 +8,7 @@ import { clientLeft, finalRecord, type Ending } from '../pipeline/request-record
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import type { AccessLog } from '../telemetry/access-log.js';
-import { publicError } from '../http/public-error.js';
+import { publicError } from '../pipeline/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 

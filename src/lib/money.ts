@@ -1,4 +1,5 @@
 const NANO_DIGITS = 9;
+export const NANO_PER_DOLLAR = 1_000_000_000n;
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,2}))?$/i;
 
 /**
@@ -20,6 +21,16 @@ export function parseDollars(text: string): bigint {
   }
   const nano = shift < 0 ? digits / unit : digits * unit;
   return sign === '-' ? -nano : nano;
+}
+
+/** The smaller of two amounts. */
+export function minNano(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** The greatest of the amounts; zero if there is none above it. */
+export function maxNano(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((max, nano) => (nano > max ? nano : max), 0n);
 }
 
 /** Dollars in decimal digits, exact, with two decimals or more: `10.00`, `-0.000123`. */

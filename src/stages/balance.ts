@@ -5,6 +5,7 @@ import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import type { HoldRefusal } from '../store/store-types.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
+import { minNano } from '../lib/money.js';
 import { OptionError, GatewayError } from '../core/errors.js';
 import { FLAGS } from '../core/request-record.js';
 import { hash } from 'node:crypto';
@@ -115,13 +116,9 @@ async function moneyFor(
   if (refusal.because === 'balance') return { all_nano: balance_nano, free_nano };
   const all_nano = refusal.limit_nano - refusal.spent_nano;
   return {
-    all_nano: min(balance_nano, all_nano),
-    free_nano: min(free_nano, all_nano - refusal.held_nano),
+    all_nano: minNano(balance_nano, all_nano),
+    free_nano: minNano(free_nano, all_nano - refusal.held_nano),
   };
-}
-
-function min(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }
 
 /** Sends the stored response of the request that had the same `Idempotency-Key`. */

@@ -4,27 +4,37 @@ import { StoreError } from './store-error.js';
 export const MIN_NANO = -(2n ** 63n);
 export const MAX_NANO = 2n ** 63n - 1n;
 
+/** The value of a boolean column, on either database. */
+export function isTrue(column: unknown): boolean {
+  return column === true || column === 1n;
+}
+
+/** The number of a nullable integer column. */
+export function numberOrNull(column: bigint | null): number | null {
+  return column === null ? null : Number(column);
+}
+
 export function fitsColumn(amount_nano: bigint): boolean {
   return amount_nano >= MIN_NANO && amount_nano <= MAX_NANO;
 }
 
 /**
- * A binding for knex, which fails over a bigint when it has a fault of the database to report.
- * Both databases read the digits back without loss.
+ * An amount as a binding for knex, which cannot format a bigint when it reports an error of the
+ * database. Both databases read the digits without loss.
  */
 export function toBinding(amount_nano: bigint): string {
   return amount_nano.toString();
 }
 
 /**
- * Text of an upstream as every database takes it: PostgreSQL refuses a NUL, and a lone surrogate is
- * no UTF-8. Both become the character that stands for what cannot be shown.
+ * Text of an upstream as both databases accept it: PostgreSQL refuses a NUL, and a lone surrogate
+ * is not valid UTF-8. Both become the replacement character.
  */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** Whether some row could have such an ID: none has a NUL, for which PostgreSQL refuses to look. */
+/** Whether a row can have this ID. No ID has a NUL, which PostgreSQL refuses in a query. */
 export function isPossible(id: string): boolean {
   return !id.includes('\0');
 }

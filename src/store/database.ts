@@ -2,23 +2,25 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, withRetry } from './retry.js';
-import { StoreError } from './store-error.js';
+import { StoreError, StoreUnreachable } from './store-error.js';
 
 /**
- * The connection of the cold functions. Every integer comes back as a bigint and every boolean
- * column as something truthy or falsy, whichever database answers.
+ * The connection of all functions outside the hot path. On both databases an integer is read as a
+ * bigint, and a boolean column as a truthy or falsy value.
  */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   /** The absolute file of SQLite, the URL of PostgreSQL. */
   readonly location: string;
-  /** SQL for the time by the clock of the database, which is one and the same for all processes. */
+  /** SQL for the time by the clock of the database, which all processes share. */
   readonly clock_ms: string;
-  /** Single statements, each by itself. */
+  /** Runs single statements, without a transaction. */
   read<T>(work: (knex: Knex) => Promise<T>): Promise<T>;
-  /** Several reads that see one and the same state, also beside writers. */
+  /** Runs several reads that see the same state, even while others write. */
   snapshot<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
-  /** All or nothing, and in SQLite the only writer while it runs. May run more than once. */
+  /**
+   * Runs a transaction; in SQLite it is the only writer meanwhile. The work may run more than once.
+   */
   write<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -26,7 +28,7 @@ export interface Database {
 /** Marks the file as ours for `file(1)`. Setting it also takes the write lock of the database. */
 export const SQLITE_APPLICATION_ID = 0x544f4c4c;
 
-/** What knex would print is thrown as well, and how to log it is not the store's to decide. */
+/** Knex must print nothing: it throws the same errors, and the caller logs them. */
 const SILENT = {
   debug: () => undefined,
   deprecate: () => undefined,
@@ -47,19 +49,22 @@ export function openDatabase(url: string): Database {
   throw new StoreError('The store must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.');
 }
 
-/** Another connection has the write lock. Nothing was done, and the next try may succeed. */
+/** Another connection has the write lock. Nothing was changed, and a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error) === 'SQLITE_PROTOCOL';
 }
 
-/** PostgreSQL undid the statement or did not begin it. The next try may succeed. */
+/** PostgreSQL rolled the statement back or did not begin it. A retry may succeed. */
 export function isConflict(error: unknown): boolean {
   return TRY_AGAIN.has(codeOf(error));
 }
 
 const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
 
-/** The driver's words, which have no code. The query builder writes the statement before them. */
+/** Too many connections; the address of the server has no host. */
+const NO_CONNECTION = /^(53300|ENOTFOUND|EAI_AGAIN|E(HOST|NET)(UNREACH|DOWN))$/;
+
+/** A message of the driver, without a code. Knex writes the statement before it. */
 const ENDED = /(?:^| - )Connection terminated(?: |$)/u;
 
 /** PostgreSQL went away or is starting. Whether the statement was done is not known. */
@@ -71,6 +76,33 @@ function isOutage(error: unknown): boolean {
 /** Errors after which an idempotent statement, such as a read, may run again. */
 export function isPassing(error: unknown): boolean {
   return isConflict(error) || isOutage(error);
+}
+
+/** Messages of the drivers, without a code: the server hangs, or no connection is free. */
+const NO_ANSWER = new RegExp(
+  '(?:^| - )(timeout exceeded when trying to connect|Query read timeout|' +
+    'Knex: Timeout acquiring a connection|Client has encountered a connection error)',
+  'u',
+);
+
+function isUnreachable(error: unknown): boolean {
+  if (isOutage(error) || NO_CONNECTION.test(codeOf(error))) return true;
+  return error instanceof Error && NO_ANSWER.test(error.message);
+}
+
+/**
+ * Runs work on PostgreSQL, and again after errors that `canRetry` accepts. Throws
+ * `StoreUnreachable` if PostgreSQL could not be reached.
+ */
+export async function onPostgres<T>(
+  canRetry: (error: unknown) => boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await withRetry(canRetry, work);
+  } catch (error) {
+    throw isUnreachable(error) ? new StoreUnreachable(error) : error;
+  }
 }
 
 function openSqlite(file: string): Database {
@@ -102,10 +134,10 @@ interface SqliteConnection {
  * copy it less often. The write-ahead log grows to 16 MB between two of them.
  */
 export const CHECKPOINT_PAGES = 4_000;
-/** For connections beside which another one, or a thread, makes the checkpoints. */
+/** For connections whose checkpoints another connection, or a thread, makes. */
 export const LATE_CHECKPOINT_PAGES = 10 * CHECKPOINT_PAGES;
 
-/** What every connection to a file needs. A wait would stop the event loop, so it is kept short. */
+/** Prepares a connection to a file. Waiting for a lock blocks the event loop, so it is short. */
 export function prepareSqlite(connection: SqliteConnection): void {
   connection.pragma('busy_timeout = 2');
   connection.pragma('journal_mode = WAL');
@@ -114,7 +146,10 @@ export function prepareSqlite(connection: SqliteConnection): void {
   connection.pragma(`wal_autocheckpoint = ${LATE_CHECKPOINT_PAGES}`);
 }
 
-/** A transaction that read first could not write after another writer, so it begins by writing. */
+/**
+ * Begins the transaction with a write. One that begins with a read cannot write once another
+ * connection has written.
+ */
 async function writeFirst<T>(
   trx: Knex.Transaction,
   work: (trx: Knex.Transaction) => Promise<T>,
@@ -136,9 +171,9 @@ function openPostgres(url: string): Database {
     dialect: 'postgres',
     location: url,
     clock_ms: POSTGRES_CLOCK_MS,
-    read: (work) => withRetry(isPassing, () => work(knex)),
-    snapshot: (work) => withRetry(isPassing, () => knex.transaction(work, snapshot)),
-    write: (work) => withRetry(isConflict, () => knex.transaction(work)),
+    read: (work) => onPostgres(isPassing, () => work(knex)),
+    snapshot: (work) => onPostgres(isPassing, () => knex.transaction(work, snapshot)),
+    write: (work) => onPostgres(isConflict, () => knex.transaction(work)),
     close: () => knex.destroy(),
   };
 }
@@ -153,7 +188,7 @@ function parseBigints(connection: PostgresConnection): void {
   connection.setTypeParser(INT8_OID, BigInt);
 }
 
-/** Wraps a function for knex's pool, which wants to be called back. */
+/** Wraps a function for the pool of knex, which expects a callback. */
 function hook<C>(prepare: (connection: C) => void) {
   return (connection: C, done: (error: unknown, connection: C) => void): void => {
     try {

@@ -1,7 +1,7 @@
-/** What an account keeps of one kind. */
+/** The stored bytes of an account, free or paid. */
 export interface Weight {
   account_id: string | null;
-  /** Of calls that cost nothing. */
+  /** Whether the calls cost nothing. */
   free: boolean;
   bytes: number;
 }
@@ -13,18 +13,18 @@ export interface Excess {
   bytes: number;
 }
 
-/** What costs nothing may take up so much of all. */
+/** The share of the total that items of free calls may use. */
 const FREE_PART = 0.1;
 
 /**
- * Chooses the account to evict from, if the items exceed their total. Free items are first cut to
- * their small part, then all items to the total. Accounts that keep the most are cut first, down to
- * one level, so that no account makes room for one that keeps more. Undefined if all items fit.
+ * Chooses the account to evict from, if the items exceed their total. First the free items are cut
+ * to their share, then all items to the total. The accounts with the most bytes are cut first, down
+ * to one level, so that no account makes room for one that has more. Undefined if all items fit.
  */
 export function excessOf(weights: readonly Weight[], total_bytes: number): Excess | undefined {
   const free = weights.filter((one) => one.free);
-  const among = (some: readonly Weight[], most: number, only_free: boolean) => {
-    const found = heaviest(some, most);
+  const among = (items: readonly Weight[], max_bytes: number, only_free: boolean) => {
+    const found = heaviest(items, max_bytes);
     return found && { ...found, only_free };
   };
   return (
@@ -33,13 +33,16 @@ export function excessOf(weights: readonly Weight[], total_bytes: number): Exces
 }
 
 /** The account that keeps the most, with its bytes above the level that fits all accounts. */
-function heaviest(weights: readonly Weight[], most: number): Omit<Excess, 'only_free'> | undefined {
+function heaviest(
+  weights: readonly Weight[],
+  max_bytes: number,
+): Omit<Excess, 'only_free'> | undefined {
   const sums = new Map<string | null, number>();
   for (const { account_id, bytes } of weights) {
     sums.set(account_id, (sums.get(account_id) ?? 0) + bytes);
   }
   const sorted = [...sums].sort(([, a], [, b]) => a - b);
-  let left = most;
+  let left = max_bytes;
   let level = Infinity;
   for (const [at, [, bytes]] of sorted.entries()) {
     const even = left / (sorted.length - at);

@@ -7,14 +7,14 @@ import type { Charge } from './ledger/ledger-columns.js';
 import type { HotRequests } from './requests/request-types.js';
 import type { RequestRecord } from '../core/request-record.js';
 
-/** The part of a store that every request walks through, written once for each database. */
+/** The part of a store that every request uses, written once for each database. */
 export interface HotPath extends Pick<
   Store,
   'caller' | 'hold' | 'admit' | 'settle' | 'release' | 'beat' | 'ping'
 > {
   readonly idempotency: HotIdempotency;
   readonly requests: HotRequests;
-  /** Resolves when everything that was asked for is written. */
+  /** Resolves when all pending commands are written. */
   close(): Promise<void>;
 }
 
@@ -35,15 +35,15 @@ export interface ChargeCommand {
   record: RequestRecord | undefined;
 }
 
-/** A key that was noted as used this lately is not noted again. */
+/** How often the use of a key is noted at most. */
 export const TOUCH_EVERY_MS = 60_000;
 
-/** The fault of a hold that no store takes; undefined where it has none. */
+/** The error of a hold that no store accepts; undefined for a valid one. */
 export function holdFault(amount_nano: bigint): StoreError | undefined {
   return amount_nano < 0n ? new StoreError('A hold cannot be below zero.') : undefined;
 }
 
-/** The fault of a charge that no store takes; undefined where it has none. */
+/** The error of a charge that no store accepts; undefined for a valid one. */
 export function chargeFault(charge: Charge): StoreError | undefined {
   const { request_id, cost_nano, not_owed_nano = 0n } = charge;
   const isAmount = cost_nano >= 0n && not_owed_nano >= 0n && cost_nano + not_owed_nano <= MAX_NANO;
@@ -53,12 +53,12 @@ export function chargeFault(charge: Charge): StoreError | undefined {
   );
 }
 
-/** Whether a charge may cost more than its hold has set aside, so that it is looked at alone. */
+/** Whether a charge may cost more than its hold. Such a charge is not batched. */
 export function isBeyondHold({ cost_nano, hold_nano, not_owed_nano }: Charge): boolean {
   return not_owed_nano !== undefined || (hold_nano !== undefined && cost_nano > hold_nano);
 }
 
-/** The answer to a charge that was collected as a whole. */
+/** The outcome of a charge that was collected in full. */
 export const COLLECTED: Settled = Object.freeze({ uncollected_nano: 0n });
 
 /** The columns of a key that can refuse a hold. */
@@ -70,7 +70,7 @@ export interface KeyFigures {
   expires_ms: bigint | null;
 }
 
-/** Why a key cannot hold so much; undefined where the key is no obstacle. */
+/** Why a key refuses a hold of this amount; undefined if it allows the hold. */
 export function refusalOf(
   { revoked_ms, expires_ms, limit_nano, spent_nano, held_nano }: KeyFigures,
   amount_nano: bigint,
@@ -83,10 +83,10 @@ export function refusalOf(
   return { admitted: false, because: 'limit', limit_nano, spent_nano, held_nano };
 }
 
-/** The answer of a hold that is taken. */
+/** The result of a hold that was taken. */
 export const ADMITTED: HoldResult = Object.freeze({ admitted: true });
 
-/** The refusal of a key that holds nothing. */
+/** The refusal of a key for a call that needs no hold. */
 export function refusedKey(hasEnded: boolean): HoldRefusal {
   return { admitted: false, because: hasEnded ? 'ended' : 'suspended' };
 }

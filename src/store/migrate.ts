@@ -5,7 +5,7 @@ import { MIGRATIONS } from './migrations.js';
 
 const TABLE = 'migrations';
 
-/** Any number will do, as long as every Tollgate asks PostgreSQL for the same lock. */
+/** An arbitrary number, the same in every Tollgate on one PostgreSQL. */
 const ADVISORY_LOCK = 7_012_018;
 
 const CONFIG = {
@@ -18,8 +18,8 @@ const CONFIG = {
 };
 
 /**
- * Brings the database behind the URL up to date and answers the names of what was applied. Throws
- * `StoreError` where it cannot be reached or was made by a newer version.
+ * Applies the pending migrations to the database, and resolves with their names. Throws
+ * `StoreError` if it cannot be opened or was made by a newer version.
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   return explainOpenError(async () => {

@@ -133,8 +133,8 @@ function management(database: Database, now: () => number): Management {
       list: (filter) => auditEntries(database, filter),
       reloaded: (changes) => auditReload(database, now(), changes),
     },
-    refund: (asked, by) => refund(database, now(), asked, by),
-    refundable: (asked) => refundable(database, asked),
+    refund: (request, by) => refund(database, now(), request, by),
+    refundable: (request) => refundable(database, request),
     suspend: (account_id, by) => suspend(database, now(), account_id, by),
     resume: (account_id, by) => resume(database, now(), account_id, by),
   };

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often a passing fault is tried again: eight seconds or so in all. */
+/** The most tries after passing errors. They take about eight seconds in all. */
 export const ATTEMPTS = 1_000;
 
-/** Where a single try takes long, as on a server that hangs, this ends the tries. */
-const LONGEST_MS = 10_000;
+/** No try begins later than this. It matters if each try is slow, as on a server that hangs. */
+const MAX_MS = 10_000;
 
-const LONGEST_WAIT_MS = 16;
+const MAX_WAIT_MS = 16;
 
 /**
- * Milliseconds before the next try. The first ones are short, because a writer is mostly done in
- * one or two; chance keeps two processes from trying in step.
+ * Milliseconds before the next try. The first waits are short, because most writers finish within
+ * one or two. They are random, so that two processes do not retry at the same moments.
  */
 export function wait_ms(attempt: number): number {
-  return Math.ceil(Math.random() * Math.min(attempt, LONGEST_WAIT_MS));
+  return Math.ceil(Math.random() * Math.min(attempt, MAX_WAIT_MS));
 }
 
-/** Runs the work until it ends well, fails for good, or has been tried often enough. */
+/** Runs the work until it succeeds, throws an error that is not passing, or runs out of tries. */
 export async function withRetry<T>(
   isPassing: (error: unknown) => boolean,
   work: () => T | Promise<T>,
@@ -28,7 +28,7 @@ export async function withRetry<T>(
     } catch (error) {
       if (attempt === ATTEMPTS || !isPassing(error)) throw error;
       began_ms ??= performance.now();
-      if (performance.now() - began_ms > LONGEST_MS) throw error;
+      if (performance.now() - began_ms > MAX_MS) throw error;
       await sleep(wait_ms(attempt));
     }
   }

@@ -1,6 +1,6 @@
 import { codeOf } from './retry.js';
 
-/** A refusal whose message an operator can read as it is. */
+/** A refusal of the store. Its message is written for operators. */
 export class StoreError extends Error {
   override name = 'StoreError';
 }
@@ -10,7 +10,7 @@ export class TooManyKeys extends StoreError {
   override name = 'TooManyKeys';
 }
 
-/** There is a key of that ID already. */
+/** A key was to be created with an ID that another key has. */
 export class KeyExists extends StoreError {
   override name = 'KeyExists';
   constructor(readonly key_id: string) {
@@ -18,7 +18,7 @@ export class KeyExists extends StoreError {
   }
 }
 
-/** The account is suspended, and gets no new key. */
+/** A key was to be created for a suspended account. */
 export class AccountSuspended extends StoreError {
   override name = 'AccountSuspended';
   constructor() {
@@ -31,6 +31,17 @@ export class NoCharge extends StoreError {
   override name = 'NoCharge';
   constructor(request_id: string) {
     super(`There is no charge of the request "${request_id}".`);
+  }
+}
+
+/**
+ * PostgreSQL refuses connections, has ended them, or does not answer. Its message is the driver's.
+ * Whether the statement was done is not known.
+ */
+export class StoreUnreachable extends Error {
+  override name = 'StoreUnreachable';
+  constructor(cause: unknown) {
+    super(reason(cause), { cause });
   }
 }
 
@@ -54,8 +65,8 @@ function reason(error: unknown): string {
 }
 
 /**
- * The store was asked for what it does not do, and would refuse again. Any other failure is one of
- * the store itself, after which the same may succeed.
+ * Whether the store refused the operation, and would refuse it again. Any other error is a fault of
+ * the store itself, after which a retry may succeed.
  */
 export function isRefused(error: unknown): boolean {
   return error instanceof StoreError || /^(SQLITE_CONSTRAINT|2[23])/u.test(codeOf(error));

@@ -23,8 +23,8 @@ import type { RequestRecord } from '../core/request-record.js';
 export type HoldResult = { admitted: true } | HoldRefusal;
 
 /**
- * With the figures that explain a 402. A key that has `ended` was revoked, or has expired; one that
- * is `suspended` belongs to a suspended account.
+ * A refusal, with the figures that explain a 402. `ended`: the key was revoked or has expired.
+ * `suspended`: its account is suspended.
  */
 export type HoldRefusal =
   | { admitted: false; because: 'balance'; balance_nano: bigint; held_nano: bigint }
@@ -46,14 +46,17 @@ export interface Settled {
 export interface Store {
   readonly dialect: 'sqlite' | 'postgres';
 
-  // The hot path: prepared once, one trip each.
-  /** The caller of an active key by the SHA-256 (hex) of its secret; notes its use, coarsely. */
+  // The hot path: each call is one prepared statement or one batch.
+  /**
+   * Finds the caller of an active key by the SHA-256 (hex) of its secret. Notes the use of the key
+   * once a minute at most.
+   */
   caller(secret_sha256: string): Promise<Caller | undefined>;
   /**
-   * One conditional write, else nothing changes: `balance - held >= amount` of the account and, for
-   * a key with a limit, `limit - spent - held >= amount`. A key that was revoked is refused from
-   * the moment that `revokeKey` has resolved, and any key once `suspend` has. Without a key the
-   * account alone is asked. A hold is to be ended only once this has been answered.
+   * Takes a hold by one conditional write: `balance - held >= amount` for the account and, for a
+   * key with a limit, `limit - spent - held >= amount`. Otherwise nothing changes. A key is refused
+   * as soon as `revokeKey`, or `suspend` of its account, has resolved. Without a key, only the
+   * account is checked. Do not end a hold before this has resolved.
    */
   hold(
     request_id: string,
@@ -61,29 +64,31 @@ export interface Store {
     amount_nano: bigint,
     key_id?: string,
   ): Promise<HoldResult>;
-  /** The same for calls that hold nothing: refuses a key that has ended, or is suspended. */
+  /** Checks the key of a call that needs no hold: refuses one that has ended or is suspended. */
   admit(key_id: string): Promise<HoldResult>;
   /**
-   * Ends the hold and writes the charge in one transaction. Committed when it resolves. Of what is
-   * due it collects as much as the balance, beside all other holds, and the key's limit bear, never
-   * below zero; the rest is written beside the charge. A second charge of the same request changes
-   * nothing and answers false. A hold that is already gone (its lease ran out) does not stop the
-   * charge, which is collected in the same way. What the client is answered is kept in the same
-   * transaction, where its call may be repeated; if another call has that one's key by now, there
-   * is no charge, and `StoreError` is thrown. The record of the request goes into the same
-   * transaction, with what was collected; a record that cannot be written stops no charge.
+   * Ends the hold and writes the charge in one transaction, which is committed when this resolves.
+   * Collects as much of the cost as the balance, less all other holds, and the key's limit allow,
+   * never less than zero. The rest is written with the charge as uncollected. A second charge of
+   * the same request changes nothing and resolves with false. A hold that is already gone (its
+   * lease ran out) does not stop the charge, which is collected in the same way.
+   *
+   * `answered` is the answer of a call with an idempotency key. It is stored in the same
+   * transaction; if another call has the key by now, nothing is charged, and `StoreError` is
+   * thrown. The record of the request is written in the same transaction, with the amount
+   * collected; a record that cannot be written does not stop the charge.
    */
   settle(charge: Charge, answered?: EndedCall, record?: RequestRecord): Promise<Settled | false>;
-  /** Ends a hold without a charge; no fault if there is none. */
+  /** Ends a hold without a charge. Does nothing if there is no such hold. */
   release(request_id: string, account_id: string): Promise<void>;
 
-  /** Calls that their clients may repeat. */
+  /** Calls with an idempotency key, which clients may repeat. */
   readonly idempotency: IdempotencyStore;
 
-  /** What is known of each request, without its content. */
+  /** The records of requests, without their content. */
   readonly requests: RequestStore;
 
-  /** What tokens cost at each upstream, then and now. */
+  /** The prices of tokens at each upstream over time. */
   readonly prices: PriceHistory;
 
   /** Video tasks: their holds and charges live with them, not with a process. */
@@ -99,15 +104,15 @@ export interface Store {
   readonly tokens: TokenStore;
 
   /**
-   * Every change by an operator, a token, a person or the command line. Each function below that
-   * changes something writes its row in its own transaction; `by` is the gateway itself where it
-   * is left out. A repeated call that changes nothing writes nothing.
+   * The log of every change by an operator, a token, a person or the command line. Each function
+   * below writes its row in the transaction of its change; without `by`, the actor is the gateway
+   * itself. A repeated call that changes nothing writes no row.
    */
   readonly audit: AuditStore;
 
   // The rest.
   createAccount(name: string, credit_nano: bigint, by?: Actor): Promise<Account>;
-  /** All of them, oldest first; or a page by name, after the name that was seen last. */
+  /** All accounts, oldest first, or a page of them by name, after the given name. */
   accounts(page?: { after?: string; limit: number }): Promise<Account[]>;
   /** By id or by name. */
   account(id_or_name: string): Promise<Account | undefined>;
@@ -119,23 +124,24 @@ export interface Store {
     by?: Actor,
   ): Promise<LedgerEntry>;
   /**
-   * Enters a row that reverses a charge, or a part of it, and gives the key its part of the limit
-   * back. The same reference twice refunds once. Throws `NoCharge` for an unknown charge, and
+   * Enters a row that reverses a charge, or a part of it, and gives the amount back to the limit of
+   * the key. The same reference twice refunds once. Throws `NoCharge` for an unknown charge, and
    * `StoreError` for more than is left of it.
    */
-  refund(asked: RefundRequest, by?: Actor): Promise<LedgerEntry>;
+  refund(request: RefundRequest, by?: Actor): Promise<LedgerEntry>;
   /** A charge, and what refunds have left of it. Throws `NoCharge` for an unknown one. */
-  refundable(asked: Pick<RefundRequest, 'request_id' | 'account_id'>): Promise<RefundableCharge>;
+  refundable(request: Pick<RefundRequest, 'request_id' | 'account_id'>): Promise<RefundableCharge>;
   /**
-   * Refuses the keys of an account in every process from the moment that this resolves; answers
-   * that run already are finished and charged. False if the account is suspended already.
+   * Suspends an account: every process refuses its keys as soon as this resolves. Requests in
+   * flight are finished and charged. False if the account is suspended already.
    */
   suspend(account_id: string, by?: Actor): Promise<boolean>;
   /** Ends a suspension. False if the account is not suspended. */
   resume(account_id: string, by?: Actor): Promise<boolean>;
   /**
-   * The secret is in the answer and nowhere else. Throws `StoreError` for impossible terms, and
-   * `AccountSuspended` for an account that is, `TooManyKeys` and `KeyExists` as the terms say.
+   * Creates a key. The secret is in the result and stored nowhere. Throws `StoreError` for invalid
+   * terms, `AccountSuspended` if the account is suspended, and `TooManyKeys` and
+   * `KeyExists` as the terms say.
    */
   createKey(
     account_id: string,
@@ -144,29 +150,29 @@ export interface Store {
     by?: Actor,
   ): Promise<{ key: Key; secret: string }>;
   keys(account_id: string): Promise<Key[]>;
-  /** True for every key there ever was, also a revoked one, by the SHA-256 (hex) of its secret. */
+  /** Whether there is such a key, also a revoked one, by the SHA-256 (hex) of its secret. */
   isKey(secret_sha256: string): Promise<boolean>;
   /**
-   * False for an unknown key, one that is revoked already, or another account's where one is named.
-   * In force when it resolves.
+   * Revokes a key, which is refused as soon as this resolves. False if the key is unknown, revoked
+   * already, or not of the given account.
    */
   revokeKey(key_id: string, account_id?: string, by?: Actor): Promise<boolean>;
   ledger(account_id: string, page: LedgerPage): Promise<LedgerEntry[]>;
   /**
-   * From one time up to another, which is not part of it. Throws `StoreError` for more than 366
-   * days. By day, model and key.
+   * The usage of an account by day, model and key, from `from_ms` until before `to_ms`. Throws
+   * `StoreError` for more than 366 days.
    */
   usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
   /**
-   * What each key of an account has spent on whole days of UTC, less what was refunded on them. It
-   * is read from the totals of the requests, which are a second or two behind the charges.
+   * The spending of each key of an account on whole days of UTC, less the refunds on those days. It
+   * is read from the totals of requests, which are a second or two behind the charges.
    */
   spend(
     account_id: string,
     range: { from_ms: number; to_ms: number },
   ): Promise<ReadonlyMap<string, bigint>>;
   verify(): Promise<VerifyReport>;
-  /** The holds that are open now, those of tasks too. */
+  /** The open holds of all processes, and of tasks. */
   openHolds(): Promise<OpenHolds>;
 
   readonly alerts: AlertStore;
@@ -175,10 +181,8 @@ export interface Store {
   beat(note?: string): Promise<void>;
   /** The last note of each live process. */
   notes(): Promise<string[]>;
-  /** Releases the holds of dead processes; answers how many. */
+  /** Releases the holds of dead processes. Resolves with their number. */
   recover(): Promise<number>;
   ping(): Promise<void>;
-  /** The holds of all processes that have not ended. */
-  openHolds(): Promise<OpenHolds>;
   close(): Promise<void>;
 }

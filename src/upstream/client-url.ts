@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/errors.js';
+import { refuseField } from '../core/errors.js';
 import { isPrivate } from './ssrf-guard.js';
 
 const DATA = /^data:/iu;
@@ -20,9 +20,9 @@ export function checkImageUrl(url: string, param: string): void {
   if (DATA.test(url)) return;
   if (HTTP.test(url) && url.length <= MAX_CHARACTERS && URL.canParse(url)) {
     if (!isPrivate(new URL(url))) return;
-    refuse(param, 'must not lead to an address that is not public');
+    refuseField(param, 'must not lead to an address that is not public');
   }
-  refuse(param, 'must be an http(s) or a data: URL');
+  refuseField(param, 'must be an http(s) or a data: URL');
 }
 
 /** Checks the URLs in a field that goes to the upstream unchanged: a text, or a list of texts. */
@@ -38,8 +38,4 @@ export function checkAddresses(value: unknown, param: string): void {
 /** Whether a text with a colon is an address; other text may hold a colon too. */
 function isAddress(text: string): boolean {
   return text.startsWith('//', text.indexOf(':') + 1) || /^file:/iu.test(text);
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }

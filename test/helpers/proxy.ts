@@ -1,16 +1,22 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a server, which can be away (refuse and reset) or hang. */
+/**
+ * `away` resets each connection, `hangs` never answers, and `shut` refuses connections. After
+ * `fatal CODE`, a connection is answered by an error of PostgreSQL with that code.
+ */
+type ProxyState = 'here' | 'away' | 'hangs' | 'shut' | `fatal ${string}`;
+
+/** A TCP proxy in front of a server that can fail. */
 export interface Proxy {
   port: number;
-  set(state: 'here' | 'away' | 'hangs'): void;
+  set(state: ProxyState): void;
   close(): Promise<void>;
 }
 
 export async function startProxy(host: string, port: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
-  let state: 'here' | 'away' | 'hangs' = 'here';
+  let state: ProxyState = 'here';
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
@@ -19,6 +25,10 @@ export async function startProxy(host: string, port: number): Promise<Proxy> {
     keep(client);
     if (state === 'away') return void client.destroy();
     if (state === 'hangs') return;
+    if (state.startsWith('fatal ')) {
+      const answer = fatalError(state.slice('fatal '.length));
+      return void client.once('data', () => client.end(answer));
+    }
     const upstream = connect(port, host);
     keep(upstream);
     client.on('close', () => upstream.destroy());
@@ -32,16 +42,29 @@ export async function startProxy(host: string, port: number): Promise<Proxy> {
   const drop = (): void => {
     for (const socket of sockets) socket.destroy();
   };
+  const { port: own_port } = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: own_port,
     set: (next) => {
-      if (state === 'hangs' || next === 'away') drop();
+      if (state === 'hangs' || (next !== 'here' && next !== 'hangs')) drop();
+      if (next === 'shut') server.close();
+      else if (state === 'shut') server.listen(own_port, '127.0.0.1');
       state = next;
     },
     close: async () => {
       drop();
+      if (!server.listening) return;
       server.close();
       await once(server, 'close');
     },
   };
+}
+
+/** An ErrorResponse of PostgreSQL's protocol. */
+function fatalError(code: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0Mno connection for you\0\0`);
+  const head = Buffer.alloc(5);
+  head.write('E');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
 }

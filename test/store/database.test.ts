@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openStore } from '../../src/store/open.js';
-import { dollars, onEachStore, type Ground } from './helpers/ground.js';
+import { startProxy } from '../helpers/proxy.js';
+import { dollars, onEachStore, refusal, type Ground } from './helpers/ground.js';
 
 onEachStore('a read whose connection ends without a word', testEnds, ['PostgreSQL']);
 
@@ -37,5 +38,23 @@ function testEnds(ground: Ground): void {
     await store.close();
     for (const socket of sockets) socket.destroy();
     cutter.close();
+  });
+}
+
+onEachStore('a change while PostgreSQL refuses connections', testRefused, ['PostgreSQL']);
+
+function testRefused(ground: Ground): void {
+  it('fails as StoreUnreachable, with the message of the driver', async () => {
+    const url = new URL(ground.place.url);
+    const proxy = await startProxy(url.hostname, Number(url.port || 5432));
+    url.port = String(proxy.port);
+    const store = await openStore(url.href, { now: () => ground.now_ms });
+    proxy.set('shut');
+    const message = await refusal(store.createAccount('ann', dollars(1)));
+    expect(message).to.match(/^StoreUnreachable: .*(ECONNREFUSED|Connection terminated)/u);
+    proxy.set('here');
+    expect((await store.createAccount('ann', dollars(1))).name).to.equal('ann');
+    await store.close();
+    await proxy.close();
   });
 }

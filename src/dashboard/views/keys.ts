@@ -24,8 +24,8 @@ export async function makeKey(
   id?: string,
 ): Promise<{ key: Key; secret: string }> {
   const name = readName(creation.name);
-  const most_active = configuration.limits.keys;
-  const terms: KeyTerms = Object.assign(termsOf(creation, configuration, now()), { most_active });
+  const max_active = configuration.limits.keys;
+  const terms: KeyTerms = Object.assign(termsOf(creation, configuration, now()), { max_active });
   if (id !== undefined) terms.id = id;
   try {
     return await store.createKey(account_id, name, terms, by);
@@ -34,7 +34,7 @@ export async function makeKey(
       throw new GatewayError('account_suspended', error.message, { cause: error });
     }
     if (!(error instanceof TooManyKeys)) throw error;
-    const message = `An account has at most ${most_active} active keys: revoke one first.`;
+    const message = `An account has at most ${max_active} active keys: revoke one first.`;
     throw new GatewayError('invalid_request', message, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../core/errors.js';
+import { fieldError } from '../../core/errors.js';
 import { sniffImageType } from '../../lib/image-type.js';
 import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
 import { isHttp } from '../../upstream/client-url.js';
@@ -28,7 +28,7 @@ export async function inlineUrls(
 ): Promise<ChatMessage[]> {
   const places = placesOf(messages);
   const surplus = [...places.values()][limits.fetch_urls];
-  if (surplus) throw refusal(surplus.param, `is one of more than ${limits.fetch_urls} URLs`);
+  if (surplus) throw fieldError(surplus.param, `is one of more than ${limits.fetch_urls} URLs`);
   try {
     const files = await fetchFiles([...places.keys()], limits, network, caller);
     const inline = new Map<string, string>();
@@ -36,7 +36,7 @@ export async function inlineUrls(
     return messages.map((message) => inlined(message, inline));
   } catch (error) {
     if (!(error instanceof Unfetchable)) throw error;
-    throw refusal(places.get(error.url)?.param ?? 'messages', error.message);
+    throw fieldError(places.get(error.url)?.param ?? 'messages', error.message);
   }
 }
 
@@ -45,7 +45,10 @@ function dataUrl(bytes: Buffer, place: Place | undefined): string {
   const { param, kind } = place ?? { param: 'messages', kind: 'file' };
   const type = typeOf(bytes, kind);
   if (type) return `data:${type};base64,${bytes.toString('base64')}`;
-  throw refusal(param, kind === 'file' ? 'leads to no PDF' : 'leads to no PNG, JPEG, GIF or WebP');
+  throw fieldError(
+    param,
+    kind === 'file' ? 'leads to no PDF' : 'leads to no PNG, JPEG, GIF or WebP',
+  );
 }
 
 function typeOf(bytes: Buffer, kind: Place['kind']): string | undefined {
@@ -54,10 +57,6 @@ function typeOf(bytes: Buffer, kind: Place['kind']): string | undefined {
     return isPdf ? 'application/pdf' : undefined;
   }
   return IMAGE_TYPES.find((type) => type === sniffImageType(bytes));
-}
-
-function refusal(param: string, why: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${why}.`, { param });
 }
 
 function placesOf(messages: readonly ChatMessage[]): Map<string, Place> {

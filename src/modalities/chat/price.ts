@@ -1,4 +1,11 @@
-import { maxTokenCost, isPlausible, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
+import {
+  maxTokenCost,
+  isPlausible,
+  readUsage,
+  tokenCost,
+  type Bill,
+  cappedByHold,
+} from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
@@ -135,8 +142,7 @@ export async function estimatedBill(texts: readonly string[], terms: Terms): Pro
     ...(audio_input_tokens !== undefined && { audio_input_tokens }),
   };
   const cost = tokenCost(usage, upstream.price);
-  const capped = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
-  return { usage, cost_nano: capped, estimated: true };
+  return { usage, cost_nano: cappedByHold(cost, hold_nano), estimated: true };
 }
 
 async function completionTokens(texts: readonly string[], { call }: ChatWork): Promise<number> {

@@ -5,7 +5,7 @@ import type { Upstream } from '../../core/model.js';
 /** A text, or the tokens of one. */
 export type EmbeddingInput = string | readonly number[];
 
-/** An embedding call in the gateway's own words: checked, defaults filled in. */
+/** An embedding call in the gateway's own form: validated, with defaults. */
 export interface EmbeddingCall {
   inputs: readonly EmbeddingInput[];
   dimensions: number | undefined;
@@ -20,11 +20,11 @@ export type Vector = readonly number[] | string;
 export interface EmbeddingReply {
   /** One for each input, in their order. */
   vectors: readonly Vector[];
-  /** Token usage as the upstream says it, in `prompt_tokens` and `completion_tokens`. */
+  /** Token usage as the upstream reports it, in `prompt_tokens` and `completion_tokens`. */
   usage: unknown;
 }
 
-/** How one wire format says embeddings. Pure, like `ChatCodec`; throws `UpstreamError`. */
+/** Translates embeddings to one wire format. Pure, like `ChatCodec`; throws `UpstreamError`. */
 export interface EmbeddingCodec {
   encode(call: EmbeddingCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: EmbeddingCall, upstream: Upstream): EmbeddingReply;

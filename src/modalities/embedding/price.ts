@@ -1,13 +1,21 @@
-import { isPlausible, maxTokenCost, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
+import { maxNano } from '../../lib/money.js';
+import {
+  isPlausible,
+  maxTokenCost,
+  readUsage,
+  tokenCost,
+  type Bill,
+  cappedByHold,
+} from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { EmbeddingCall } from './codec.js';
 
-/** What an upstream may add around an input, and more than that. */
+/** More tokens than an upstream adds around an input. */
 const TEMPLATE_TOKENS = 16;
 
-/** Who bills for embeddings: the call, at whose price, under which hold (null where it is free). */
+/** The terms of a bill: the call, the price, and the hold (null if the call is free). */
 export interface EmbeddingTerms {
   call: EmbeddingCall;
   model: Model;
@@ -15,16 +23,16 @@ export interface EmbeddingTerms {
   hold_nano: bigint | null;
 }
 
-/** What must be held before the call leaves: at the dearest upstream that may answer it. */
+/** The amount to hold before the call is sent: its max cost at any of the upstreams. */
 export function embeddingMaxCost(call: EmbeddingCall, upstreams: readonly Upstream[]): bigint {
   const usage = maxTokens(call);
   const costs = upstreams.map(({ price }) => maxTokenCost(usage, price));
-  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
+  return maxNano(costs);
 }
 
 /**
- * By the upstream's usage where it makes sense, whatever that costs; else by a count of our own,
- * which never passes the hold.
+ * Bills the reported usage if it is plausible, even beyond the hold. Otherwise bills the gateway's
+ * own count, capped by the hold.
  */
 export async function embeddingBill(usage_reported: unknown, terms: EmbeddingTerms): Promise<Bill> {
   const { call, price, hold_nano } = terms;
@@ -34,11 +42,11 @@ export async function embeddingBill(usage_reported: unknown, terms: EmbeddingTer
   }
   const usage = await estimate(call);
   const cost = tokenCost(usage, price);
-  const cost_nano = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
+  const cost_nano = cappedByHold(cost, hold_nano);
   return { usage, cost_nano, estimated: true };
 }
 
-/** No input is nothing, and no output is made. */
+/** The reported usage, if it has input tokens and no output tokens. */
 function believable(
   usage_reported: unknown,
   { call, model }: EmbeddingTerms,
@@ -48,7 +56,7 @@ function believable(
   return isPlausible(tokens, model.limits, call.inputs.length) ? tokens : undefined;
 }
 
-/** A token is at least one byte, so the bytes of a text bound its tokens whatever the language. */
+/** A token has at least one byte, so a text has at most as many tokens as bytes. */
 function maxTokens({ inputs, fields }: EmbeddingCall): TokenUsage {
   let prompt_tokens = Buffer.byteLength(JSON.stringify(fields));
   for (const input of inputs) {

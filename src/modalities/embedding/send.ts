@@ -10,7 +10,7 @@ import {
 } from './codec.js';
 import { vectorBytes } from './vector.js';
 
-/** Asks one upstream, once. Throws `UpstreamError` where it does not answer. */
+/** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
 export async function embed(
   call: EmbeddingCall,
   upstream: Upstream,

@@ -1,16 +1,16 @@
 import type { EmbeddingCall, Vector } from './codec.js';
 
 const FLOAT_BYTES = 4;
-/** Characters of one number in JSON, at the most. */
+/** The most characters of a number in JSON. */
 const NUMBER_CHARACTERS = 24;
 
-/** A vector in the form that was asked for, whatever form the upstream gave it in. */
+/** Converts a vector to the encoding that the client wants. */
 export function inFormat(vector: Vector, format: EmbeddingCall['encoding_format']): Vector {
   if (format === 'base64') return typeof vector === 'string' ? vector : toBase64(vector);
   return typeof vector === 'string' ? toFloats(vector) : vector;
 }
 
-/** What a vector weighs in an answer, at the most. */
+/** The most bytes of a vector in an answer. */
 export function vectorBytes(vector: Vector, format: EmbeddingCall['encoding_format']): number {
   if (format === 'base64' && typeof vector === 'string') return vector.length;
   const numbers = typeof vector === 'string' ? floatsIn(vector) : vector.length;

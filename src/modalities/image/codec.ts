@@ -16,10 +16,10 @@ export const QUALITIES = ['standard', 'hd', 'low', 'medium', 'high', 'auto'] as 
 
 export type ImageQuality = (typeof QUALITIES)[number];
 
-/** An image call in the gateway's own words: checked, defaults filled in (specification 2.6). */
+/** An image call in the gateway's own form: validated, with defaults (specification 2.6). */
 export interface ImageCall {
   prompt: string;
-  /** How many this one upstream call must make: never more than its operation's `max`. */
+  /** The number of images of this upstream call, at most the `max` of its operation. */
   n: number;
   size: ImageSize | undefined;
   /** The client asked for `size: auto`: the upstream chooses, and `size` is undefined. */
@@ -27,7 +27,7 @@ export interface ImageCall {
   quality: ImageQuality | undefined;
   style: 'natural' | 'vivid' | undefined;
   response_format: 'url' | 'b64_json';
-  /** What is to be edited, as data: URLs; absent where images are made from the prompt alone. */
+  /** The images to edit, as data: URLs; absent if images are made from the prompt alone. */
   images?: readonly string[];
   /** An image, as a data: URL, whose transparent parts show where to edit. */
   mask?: string;
@@ -35,41 +35,43 @@ export interface ImageCall {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** One image as the upstream gave it: its bytes, or where they are. */
+/** One image of an upstream: its bytes, or their URL. */
 export interface GeneratedImage {
   b64_json?: string;
   url?: string;
   revised_prompt?: string;
 }
 
-/** What the upstream says it made, where a call has left that to it. */
+/** The size and quality that the upstream chose, if the call left them to it. */
 export interface MadeImage {
   size?: ImageSize;
   quality?: ImageQuality;
 }
 
 export interface ImageReply {
-  /** Those that were made; fewer than asked where some were refused. */
+  /** The images that were made: fewer than `n` if the upstream refused some. */
   images: GeneratedImage[];
-  /** Of each of them. */
+  /** Applies to each of the images. */
   made?: MadeImage;
-  /** Token usage as the upstream says it, already in `prompt_tokens` and `completion_tokens`. */
+  /** Token usage as the upstream reports it, already in `prompt_tokens` and `completion_tokens`. */
   usage: unknown;
 }
 
-/** How an upstream is asked again until images are made that it only began at the first call. */
+/** How to poll an upstream that answers the call before the images are made. */
 export interface ImagePolling {
-  /** The address to ask at, from the answer to the call. Throws `UpstreamError` without one. */
+  /** The address to poll, from the answer to the call. Throws `UpstreamError` if it has none. */
   address(submitted: unknown, call: ImageCall, upstream: Upstream): string;
-  /** Whether an answer there says that the images are still being made. */
+  /** Whether the answer of a poll says that the images are still being made. */
   isPending(body: unknown, call: ImageCall, upstream: Upstream): boolean;
 }
 
-/** How one wire format says image generation. Pure, like `ChatCodec`; throws `UpstreamError`. */
+/** Translates image calls to one wire format. Pure, like `ChatCodec`; throws `UpstreamError`. */
 export interface ImageCodec {
   encode(call: ImageCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ImageCall, upstream: Upstream): ImageReply;
-  /** Where the answer to the call is not the images: `decode` then reads the last poll's. */
+  /**
+   * Set if the answer to the call has no images. `decode` then reads the answer of the last poll.
+   */
   poll?: ImagePolling;
 }
 

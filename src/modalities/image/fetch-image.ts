@@ -6,7 +6,7 @@ import type { Network } from '../../upstream/network-types.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
-/** An image is a file that is ready, so its download is short. */
+/** An image is a finished file, so its download is short. */
 const DOWNLOAD: Download = {
   noun: 'the image',
   total_ms: 60_000,
@@ -14,11 +14,10 @@ const DOWNLOAD: Download = {
 };
 
 /**
- * The bytes of an image where an upstream says it is. An upstream must not make the gateway open
- * what only the gateway can reach, so the rule is: the provider's own origin, which the operator
- * chose, is asked with its credentials; so are, without, the hosts that its manifest lists as
- * `wire.image_hosts`; everything else must be on the public Internet, also after a redirect.
- * Throws `UpstreamError`.
+ * Downloads an image from the URL that an upstream gave. An upstream must not make the gateway open
+ * addresses of its private network. Allowed are: the provider's own origin, with its credentials;
+ * the hosts that its manifest lists as `wire.image_hosts`, without credentials; and addresses on
+ * the public Internet. The same holds for each redirect. Throws `UpstreamError`.
  */
 export async function fetchImage(
   address: string,
@@ -33,8 +32,8 @@ export async function fetchImage(
   return bytesOf(answer, provider, limit_bytes);
 }
 
-/** Whether an image is where only the gateway may have access, so that no client is sent there. */
-export function isInside(address: string, provider: Provider): boolean {
+/** Whether perhaps only the gateway can open the URL, so that clients must not get it. */
+export function isInternal(address: string, provider: Provider): boolean {
   const url = urlOf(address);
   return isOwn(provider, url) || isListed(provider, url);
 }
@@ -63,7 +62,7 @@ async function bytesOf(
 ): Promise<Buffer> {
   if (answer.status === 200) return readBytes(answer, limit_bytes);
   const fault = await errorOf(answer, provider);
-  // Whatever a store of files says, it is not the client's to mend.
+  // An error of a file server is never an error of the client.
   const message = 'The image could not be downloaded from the upstream.';
   throw new UpstreamError('broken', message, fault.retry_after, { cause: fault });
 }

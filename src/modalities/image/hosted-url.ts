@@ -5,12 +5,12 @@ import type { HostingTerms } from '../../store/images/hosted-images.js';
 
 type ImageOwner = Pick<HostingTerms, 'account_id' | 'free'>;
 
-/** As many random bytes as nobody can guess: the URL is all that is asked for. */
+/** Enough random bytes that nobody can guess the URL, which is fetched without a key. */
 const NAME_BYTES = 24;
 
 /**
- * Keeps an image for its client and answers the URL that gives it, without a key, until its time
- * is up. Where the file has no endpoint for it, the image itself is the URL.
+ * Stores an image, and resolves with the URL at which it can be fetched without a key until it
+ * expires. If gateway.yaml has no endpoint for hosted images, the result is a data: URL.
  */
 export async function hostedImageUrl(
   bytes: Buffer,

@@ -16,7 +16,7 @@ const TEMPLATES = [
   'edit/request',
 ] as const;
 
-/** How a manifest makes images: by a codec that it names, or by its own templates. */
+/** Reads the image operation of a manifest, which names a codec or has templates. */
 export async function readImage({
   source,
   data,
@@ -34,7 +34,7 @@ export async function readImage({
     if (image.edit && !source.marks.has(`${PLACE}/edit/request`)) {
       missingKey(source, `${PLACE}/edit`, 'request', 'or name a codec');
     }
-    // The templates give the whole path themselves.
+    // The templates make the whole path.
     const edit = image.edit && { edit: { path: '' } };
     return { path: '', codec: mapImages(source, image), max, ...edit };
   }
@@ -47,7 +47,7 @@ export async function readImage({
   return codec && { path, codec, max, ...edit };
 }
 
-/** A path that is text alone; '' and a fault where it is not. */
+/** A path without templates. Reports a fault and returns '' for any other value. */
 function plainPath(source: Source, place: string, path: unknown): string {
   if (path === undefined) return '';
   if (typeof path === 'string' && /^(\/|$)/.test(path)) return path;

@@ -20,14 +20,14 @@ import { images, type ImageAnswer } from './send.js';
 
 const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit, openAiImage, openAiImageEdit];
 
-/** What an image weighs in most answers: room for it is made before it is paid for. */
+/** The size of most images. The memory for them is reserved before the call is sent. */
 const IMAGE_BYTES = 1024 ** 2;
 
 /** An image request fitted to its model. */
 class PlannedImages implements Work {
   upstreams: readonly Upstream[];
   readonly repeatable = true;
-  /** Room for its images is reserved. */
+  /** Whether the memory for the images is reserved. */
   #hasRoom = false;
 
   constructor(
@@ -74,7 +74,6 @@ export const image: Modality = {
       name: 'hosted-images',
       at: 'GET /images/{id}',
       stages: ['hosted-image'],
-      // Images that are asked for by URL need a place to be had from.
     },
   ],
   operations: [

@@ -8,7 +8,9 @@ import { isAbsolute, isOwn } from '../../upstream/provider-url.js';
 import { requestJson } from '../../upstream/upstream-request.js';
 import type { ImageCall, ImagePolling } from './codec.js';
 
-/** Polls that may fail in a row. The images are being made, and paid for, all the same. */
+/**
+ * How many polls may fail in a row. Meanwhile the upstream makes the images, and charges for them.
+ */
 const MAX_FAILURES = 3;
 const PASSING: ReadonlySet<Fault> = new Set<Fault>([
   'rate_limited',
@@ -19,8 +21,8 @@ const PASSING: ReadonlySet<Fault> = new Set<Fault>([
 ]);
 
 /**
- * Asks about images that are being made, at the provider's poll interval and for no longer than its
- * total timeout. Answers the body that says how they ended. Throws `UpstreamError`.
+ * Polls until the images are made, at the provider's poll interval and for no longer than its total
+ * timeout. Resolves with the body of the last answer. Throws `UpstreamError`.
  */
 export async function pollImages(
   polling: ImagePolling,
@@ -31,7 +33,7 @@ export async function pollImages(
 ): Promise<unknown> {
   const { provider } = upstream;
   const { answer_bytes } = configuration.limits;
-  const wire = questionTo(polling.address(submitted, call, upstream), upstream);
+  const wire = pollRequest(polling.address(submitted, call, upstream), upstream);
   const polls = Math.ceil(provider.timeouts.total_ms / provider.poll_interval_ms);
   let failures = 0;
   for (let poll = 0; poll < polls; poll += 1) {
@@ -49,16 +51,16 @@ export async function pollImages(
   throw new UpstreamError('timeout', 'The upstream took too long to make the image.');
 }
 
-/** The key goes along, so an address that the upstream gave may lead only to its own hosts. */
-function questionTo(path: string, { provider }: Upstream): WireRequest {
+/** The request has the key, so the address that the upstream gave must be on its own hosts. */
+function pollRequest(path: string, { provider }: Upstream): WireRequest {
   if (!isAbsolute(path) || (URL.canParse(path) && isOwn(provider, new URL(path)))) {
     return { method: 'GET', path, headers: { accept: 'application/json' }, body: undefined };
   }
-  const message = 'The upstream tells to ask about the image at an address that is not its own.';
+  const message = 'The upstream gave an address to poll for the image that is not on its own host.';
   throw new UpstreamError('broken', message);
 }
 
-/** Waits. Throws the signal's reason as soon as that is aborted. */
+/** Waits. Throws the reason of the signal as soon as it is aborted. */
 async function pause(ms: number, signal: LightAbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve) => {

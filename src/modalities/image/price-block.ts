@@ -6,8 +6,8 @@ import { readDollars } from '../../yaml/dollars.js';
 import { kindIn } from './price.js';
 
 /**
- * Nano-dollars of an image: `any` where one number stands for all, or by quality, by size, or by
- * both, `hd/1024x1024`. What the file leaves out is not for sale.
+ * The price of an image in nano-dollars: under `any` for a single price, or by quality, by size, or
+ * by both as `hd/1024x1024`. A kind without a price is not offered.
  */
 export function readImagePrices(
   source: Source,

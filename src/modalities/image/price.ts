@@ -1,3 +1,4 @@
+import { maxNano } from '../../lib/money.js';
 import type { ImageCall, ImageQuality, MadeImage } from './codec.js';
 import {
   addUsage,
@@ -6,19 +7,21 @@ import {
   readUsage,
   tokenCost,
   type Bill,
+  cappedByHold,
+  hasTokenPrice,
 } from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 
-/** Output tokens of one image at the most, where the model's limits do not say. */
+/** The max output tokens of one image, if the limits of the model have none. */
 const MAX_TOKENS = 8_192;
-/** What an upstream may add around a prompt, and more than that. */
+/** More tokens than an upstream adds around a prompt. */
 const TEMPLATE_TOKENS = 64;
-/** Input tokens of an image to be edited, where neither model nor manifest says. */
+/** Input tokens of an image to edit, if neither model nor manifest says. */
 const INPUT_TOKENS = 8_192;
-/** Output tokens of an image of 1024 x 1024, for an estimate; of `auto` those of the dearest. */
+/** Output tokens of an image of 1024 x 1024, for an estimate. `auto` counts as the dearest. */
 const USUAL_TOKENS: Readonly<Record<ImageQuality, number>> = {
   low: 272,
   standard: 1_056,
@@ -29,7 +32,7 @@ const USUAL_TOKENS: Readonly<Record<ImageQuality, number>> = {
 };
 const USUAL_PIXELS = 1_024 ** 2;
 
-/** Words for the same quality, of which a price may list one. */
+/** Names of the same quality, of which a price may list only one. */
 const SAME_QUALITY: Partial<Record<ImageQuality, ImageQuality>> = {
   standard: 'medium',
   medium: 'standard',
@@ -39,7 +42,7 @@ const SAME_QUALITY: Partial<Record<ImageQuality, ImageQuality>> = {
 
 type Kind = Pick<ImageCall, 'size' | 'any_size' | 'quality'>;
 
-/** Who bills for images: the call, at whose price, under which hold (null where it is free). */
+/** The terms of a bill: the call, the price, and the hold (null if the call is free). */
 export interface ImageTerms {
   call: ImageCall;
   model: Model;
@@ -49,9 +52,9 @@ export interface ImageTerms {
 }
 
 /**
- * Nano-dollars of one such image, its tokens aside; undefined where the price does not cover it.
- * Where the upstream chooses size or quality, that of the dearest it may choose. A price in tokens
- * alone covers all images.
+ * The price of one such image in nano-dollars, without its tokens; undefined if it has no price. If
+ * the upstream chooses size or quality, this is the highest price. A price in tokens alone covers
+ * all images.
  */
 export function imagePrice(price: Price, kind: Kind): bigint | undefined {
   const { free, per_image } = price;
@@ -62,7 +65,7 @@ export function imagePrice(price: Price, kind: Kind): bigint | undefined {
   );
 }
 
-/** All that such an image may cost: one amount, unless the upstream chooses its size or quality. */
+/** The prices of such an image: several only if the upstream chooses its size or quality. */
 function pricesOf(per_image: ReadonlyMap<string, bigint>, kind: Kind): bigint[] {
   const listed = [...per_image].map(([key, nano]) => ({ ...kindIn(key), nano }));
   const { size, any_size, quality } = kind;
@@ -83,7 +86,7 @@ export function kindIn(key: string): { quality?: string; size?: string } {
   return { ...(size !== undefined && { size }), ...(quality !== undefined && { quality }) };
 }
 
-/** The kind of a delivered image: what the upstream chose, where that has a price. */
+/** The kind of a delivered image: the upstream's choice, if that has a price. */
 function kindOf(call: ImageCall, made: MadeImage, price: Price): Kind {
   const { size, any_size = false, quality } = call;
   const chosen: Kind = {
@@ -94,13 +97,13 @@ function kindOf(call: ImageCall, made: MadeImage, price: Price): Kind {
   return imagePrice(price, chosen) === undefined ? call : chosen;
 }
 
-/** Whether the price of an image depends on a choice of the upstream that it does not tell. */
-function isVague({ free, per_image }: Price, kind: Kind): boolean {
+/** Whether the price depends on a choice that the upstream does not report. */
+function isUnknownPrice({ free, per_image }: Price, kind: Kind): boolean {
   if (free || !per_image) return false;
   return new Set(pricesOf(per_image, kind)).size > 1;
 }
 
-/** What must be held before the call leaves: at the dearest upstream that may make the images. */
+/** The amount to hold before the call is sent: its max cost at any of the upstreams. */
 export function imageMaxCost(
   call: ImageCall,
   model: Model,
@@ -109,16 +112,16 @@ export function imageMaxCost(
   const kinds = Array.from({ length: call.n }, () => call);
   const costs = upstreams.map(
     ({ provider, price }) =>
-      imagesCost(kinds, price) + maxTokenCost(mostTokens({ call, model, provider }), price),
+      imagesCost(kinds, price) + maxTokenCost(maxTokens({ call, model, provider }), price),
   );
-  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
+  return maxNano(costs);
 }
 
 /**
  * Bills the delivered images, each as the upstream made it. A choice that the upstream does not
- * tell counts as the dearest, and makes the bill an estimate. Tokens count by the upstream's own
- * usage where it makes sense, whatever it costs, else by an estimate where they cost anything,
- * which never passes the hold.
+ * report counts as the dearest, and makes the bill an estimate. Tokens are billed by the reported
+ * usage if it is plausible, even beyond the hold. Otherwise, if tokens have a price, they are
+ * estimated, and the bill is capped by the hold.
  */
 export async function imageBill(
   usages: readonly unknown[],
@@ -128,25 +131,25 @@ export async function imageBill(
   const { call, price, hold_nano } = terms;
   if (delivered.length === 0) return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
   const kinds = delivered.map((made) => kindOf(call, made, price));
-  const reported = believed(usages, terms);
+  const reported = plausibleUsage(usages, terms);
   if (reported || !hasTokenPrice(price)) {
     const usage = reported ?? NO_TOKENS;
-    const estimated = kinds.some((kind) => isVague(price, kind));
+    const estimated = kinds.some((kind) => isUnknownPrice(price, kind));
     return { usage, cost_nano: costOf(kinds, usage, price), estimated };
   }
   const usage = await estimate(kinds, terms);
   const cost = costOf(kinds, usage, price);
-  const cost_nano = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
+  const cost_nano = cappedByHold(cost, hold_nano);
   return { usage, cost_nano, estimated: true };
 }
 
 const NO_TOKENS: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
- * The sum over all calls, if all of them make sense: nothing absurdly large, and not nothing where
- * tokens are what images are sold by.
+ * The sum of the reported usages, if all are plausible: none absurdly large, and output tokens
+ * above zero if tokens have a price.
  */
-function believed(
+function plausibleUsage(
   usages: readonly unknown[],
   { call, model, price }: ImageTerms,
 ): TokenUsage | undefined {
@@ -160,8 +163,8 @@ function believed(
   return isPlausible(sum, model.limits, call.n) ? sum : undefined;
 }
 
-/** Every image may have a call of its own, and so its own prompt. */
-function mostTokens(terms: Tokenized): TokenUsage {
+/** The max tokens. Each image may need a call of its own, which repeats the prompt. */
+function maxTokens(terms: Tokenized): TokenUsage {
   const { prompt, n, fields } = terms.call;
   const { limits } = terms.model;
   const prompt_bytes = Buffer.byteLength(prompt) + Buffer.byteLength(JSON.stringify(fields));
@@ -173,7 +176,7 @@ function mostTokens(terms: Tokenized): TokenUsage {
 
 type Tokenized = Pick<ImageTerms, 'call' | 'model' | 'provider'>;
 
-/** What the images to be edited, and their mask, are taken to cost. */
+/** The input tokens of the images to edit, and of their mask. */
 function inputTokens({ call, model, provider }: Tokenized): number {
   const { images = [], mask } = call;
   const each = model.limits.image_tokens ?? provider?.image_tokens ?? INPUT_TOKENS;
@@ -182,12 +185,12 @@ function inputTokens({ call, model, provider }: Tokenized): number {
 
 async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<TokenUsage> {
   const { call, model } = terms;
-  const most = model.limits.max_tokens ?? MAX_TOKENS;
+  const max = model.limits.max_tokens ?? MAX_TOKENS;
   let completion_tokens = 0;
   for (const { size, quality } of kinds) {
     const { width, height } = size ?? { width: 1_024, height: 1_024 };
     const usual = USUAL_TOKENS[quality ?? 'standard'];
-    completion_tokens += Math.min(Math.ceil((usual * width * height) / USUAL_PIXELS), most);
+    completion_tokens += Math.min(Math.ceil((usual * width * height) / USUAL_PIXELS), max);
   }
   const prompt_tokens = (await countTokens(call.prompt)) + inputTokens(terms);
   return { prompt_tokens, completion_tokens };
@@ -199,8 +202,4 @@ function costOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price): bigin
 
 function imagesCost(kinds: readonly Kind[], price: Price): bigint {
   return kinds.reduce((sum, kind) => sum + (imagePrice(price, kind) ?? 0n), 0n);
-}
-
-function hasTokenPrice({ input_nano_per_million, output_nano_per_million }: Price): boolean {
-  return input_nano_per_million > 0n || output_nano_per_million > 0n;
 }

@@ -20,7 +20,7 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
   return billSample(request, held_nano, able, (one) => costs.get(one) ?? 0n);
 }
 
-/** Where the usual quality has no price, one that has. */
+/** If the default quality has no price, a quality that has one. */
 function onlyQuality({ price }: Model): { quality?: ImageQuality } {
   const listed = [...(price.per_image?.keys() ?? [])].map((key) => kindIn(key).quality);
   if (listed.includes('standard') || listed.includes('medium')) return {};

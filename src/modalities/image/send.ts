@@ -21,15 +21,15 @@ export interface ImageAnswer {
   upstream: Upstream;
   created: number;
   data: readonly ImageDatum[];
-  /** Those that the client pays for. */
+  /** The images that the client pays for. */
   delivered: readonly MadeImage[];
-  /** What each upstream call says of its usage. */
+  /** The usage that each upstream call reports. */
   usages: readonly unknown[];
 }
 
 /**
- * Asks one upstream, at once by as many calls as it needs for `n` images. What some calls made is
- * kept where others failed; if all failed, throws the first one's `UpstreamError`.
+ * Makes the images at one upstream, with as many concurrent calls as `n` images need. If some calls
+ * fail, keeps the images of the others; if all fail, throws the first `UpstreamError`.
  */
 export async function images(
   call: ImageCall,
@@ -38,7 +38,7 @@ export async function images(
   services: Services,
 ): Promise<ImageAnswer> {
   const operation = operationOf(upstream);
-  const replies = await good(
+  const replies = await fulfilled(
     shares(call.n, operation.max).map((n) =>
       ask({ ...call, n }, upstream, operation, client, services),
     ),
@@ -48,13 +48,13 @@ export async function images(
   );
   const answer = { upstream, usages: replies.map(({ usage }) => usage) };
   const created = Math.floor(services.now() / 1_000);
-  // The upstream was heard out only to learn what it made: nobody is there to take it.
+  // The client has disconnected: the answer was read only to bill the images.
   if (client.disconnected && !client.may_retry) {
     return { ...answer, created, data: [], delivered: images.map(({ made }) => made) };
   }
-  // What is made is paid for, also by a client that leaves now.
+  // The client pays for the images even if it disconnects now.
   client.on_disconnect = 'drain';
-  const delivered = await good(
+  const delivered = await fulfilled(
     images.map(async ({ image, made }) => {
       const datum = await toClientFormat(image, call, upstream, client, services);
       return { datum, made };
@@ -75,8 +75,8 @@ function operationOf({ provider }: Upstream): ImageOperation {
   throw new Error(`${provider.name} does not make images.`);
 }
 
-/** What came of those that succeeded; the first failure where none did. */
-async function good<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
+/** The values of the attempts that succeeded. Throws the first error if none did. */
+async function fulfilled<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
   const outcomes = await Promise.allSettled(attempts);
   const values = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = outcomes.find((one) => one.status === 'rejected');
@@ -101,6 +101,6 @@ async function ask(
   const body = poll ? await pollImages(poll, first, { call, upstream }, client, services) : first;
   const { images, made, usage } = codec.decode(body, call, upstream);
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
-  // An upstream that makes more than was asked for gives the rest away.
+  // Images beyond `n` are dropped, and not charged.
   return { images: images.slice(0, call.n), ...(made && { made }), usage };
 }

@@ -24,9 +24,9 @@ import { UpstreamError } from '../../core/upstream-error.js';
 const AT = `/operations${join('image')}`;
 
 /**
- * The codec that a manifest's templates for images make: `request` gives the body from the call,
+ * The codec of a manifest's templates for images. `request` makes the body from the call, and
  * `response.images` a list of `{ b64_json or url, revised_prompt }`. A text in `response.error`
- * tells that a 2xx is none.
+ * marks a 2xx answer as an error.
  */
 export function mapImages(source: Source, block: PartialLoad<ImageBlock>): ImageCodec {
   const at = (place: Place, part: string, value: unknown, address = false) =>
@@ -44,14 +44,14 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   return {
     ...(block.poll && { poll: pollingOf(source, block.poll) }),
     encode(call, upstream) {
-      // The upstream's own choice is asked for by naming none.
+      // Without a quality, the upstream chooses one itself.
       const quality = call.quality === 'auto' ? undefined : call.quality;
       checkAccepted({ ...call, quality }, block);
-      const asked = { ...call, quality, ...filesOf(call) };
-      const names = { call: asked, model: upstream.model };
-      const [where, what] = call.images ? [editPath, editRequest] : [path, request];
-      const address = addressFrom(evaluate(where, asked, names));
-      const body = applyOverrides(evaluate(what, asked, names), upstream);
+      const input = { ...call, quality, ...filesOf(call) };
+      const names = { call: input, model: upstream.model };
+      const [pathTemplate, bodyTemplate] = call.images ? [editPath, editRequest] : [path, request];
+      const address = addressFrom(evaluate(pathTemplate, input, names));
+      const body = applyOverrides(evaluate(bodyTemplate, input, names), upstream);
       const form = block.send === 'form' ? { form: formParts(body, call) } : {};
       return { path: address, headers, body, ...form };
     },
@@ -83,7 +83,7 @@ function pollingOf(source: Source, block: PartialLoad<ImagePollBlock>): ImagePol
   };
 }
 
-/** The images to be edited, in the parts that templates name. */
+/** The images to edit, in the forms that templates can use. */
 function filesOf({ images, mask }: ImageCall): Fields {
   const parts = (url: string) => ({
     url,
@@ -100,8 +100,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function checkAccepted(call: ImageCall, { accepts }: PartialLoad<ImageBlock>): void {
   const size = call.size && `${call.size.width}x${call.size.height}`;
-  const asked = { size, quality: call.quality, style: call.style };
-  const refusal = unsupportedValue(asked, accepts, '');
+  const values = { size, quality: call.quality, style: call.style };
+  const refusal = unsupportedValue(values, accepts, '');
   if (refusal) throw new UpstreamError('rejected', refusal.message);
 }
 

@@ -2,7 +2,7 @@ import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import { assertPublic } from '../../upstream/ssrf-guard.js';
 import type { ImageCall, GeneratedImage } from './codec.js';
-import { fetchImage, isInside } from './fetch-image.js';
+import { fetchImage, isInternal } from './fetch-image.js';
 import { hostedImageUrl } from './hosted-url.js';
 import { bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -18,8 +18,8 @@ export interface ImageDatum {
 const URL_CHARACTERS = 8_192;
 
 /**
- * An image in the form that was asked for, whatever form the upstream gave it in. A URL that every
- * client can open is passed on as it is. Throws `UpstreamError` for an image that is none.
+ * Converts an image to the form that the client wants. A URL that every client can open is passed
+ * on unchanged. Throws `UpstreamError` for an image without bytes or address.
  */
 export async function toClientFormat(
   image: GeneratedImage,
@@ -37,7 +37,7 @@ export async function toClientFormat(
     throw new UpstreamError('broken', 'The upstream gave an image without an address.');
   }
   const isUrl = call.response_format === 'url';
-  if (inline === undefined && isUrl && !isInside(url, provider)) {
+  if (inline === undefined && isUrl && !isInternal(url, provider)) {
     assertPublic(url);
     return { url, revised_prompt };
   }

@@ -6,13 +6,13 @@ import type { ModerationBody } from '../../schema-types/moderation.js';
 /** A moderation call in the gateway's own words. */
 export interface ModerationCall {
   input: ModerationBody['input'];
-  /** How many results it has: one for each text of a list, or one for all parts. */
+  /** The number of results: one for each text of a list, or one for all parts. */
   results: number;
   /** Passthrough fields. */
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** What was found in one input. */
+/** The verdict on one input. */
 export interface ModerationResult extends Readonly<Record<string, unknown>> {
   flagged: boolean;
 }
@@ -20,11 +20,11 @@ export interface ModerationResult extends Readonly<Record<string, unknown>> {
 export interface ModerationReply {
   /** One for each input, in their order. */
   results: readonly ModerationResult[];
-  /** Token usage as the upstream says it, in `prompt_tokens` and `completion_tokens`. */
+  /** Token usage as the upstream reports it, in `prompt_tokens` and `completion_tokens`. */
   usage: unknown;
 }
 
-/** How one wire format says moderation. Pure, like `ChatCodec`; throws `UpstreamError`. */
+/** Translates moderation to one wire format. Pure, like `ChatCodec`; throws `UpstreamError`. */
 export interface ModerationCodec {
   encode(call: ModerationCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ModerationCall, upstream: Upstream): ModerationReply;

@@ -1,16 +1,24 @@
-import { isPlausible, maxTokenCost, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
+import { maxNano } from '../../lib/money.js';
+import {
+  isPlausible,
+  maxTokenCost,
+  readUsage,
+  tokenCost,
+  type Bill,
+  cappedByHold,
+} from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { ModerationCall } from './codec.js';
 
-/** What an upstream may add around an input, and more than that. */
+/** More tokens than an upstream adds around an input. */
 const TEMPLATE_TOKENS = 64;
-/** Tokens of an image, where neither model nor manifest says. */
+/** Tokens of an image, if neither model nor manifest says. */
 const IMAGE_TOKENS = 8_192;
 
-/** Who bills for moderation: the call, at whose price, under which hold (null where it is free). */
+/** The terms of a bill: the call, the price, and the hold (null if the call is free). */
 export interface ModerationTerms {
   call: ModerationCall;
   model: Model;
@@ -18,7 +26,7 @@ export interface ModerationTerms {
   hold_nano: bigint | null;
 }
 
-/** The texts of a call, and how many images there are beside them. */
+/** The texts of a call, and the number of its images. */
 function partsOf({ input }: ModerationCall): { texts: string[]; images: number } {
   const all = typeof input === 'string' ? [input] : input;
   const texts = all.map((one) => (typeof one === 'string' ? one : one.text));
@@ -26,7 +34,7 @@ function partsOf({ input }: ModerationCall): { texts: string[]; images: number }
   return { texts: read, images: texts.length - read.length };
 }
 
-/** What must be held before the call leaves: at the dearest upstream that may answer it. */
+/** The amount to hold before the call is sent: its max cost at any of the upstreams. */
 export function moderationMaxCost(
   call: ModerationCall,
   { limits }: Pick<Model, 'limits'>,
@@ -39,12 +47,12 @@ export function moderationMaxCost(
     const prompt_tokens = bytes + images * (TEMPLATE_TOKENS + image_tokens);
     return maxTokenCost({ prompt_tokens, completion_tokens: 0 }, price);
   });
-  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
+  return maxNano(costs);
 }
 
 /**
- * By the upstream's usage where it makes sense, whatever that costs; else, where tokens cost
- * anything, by a count of the texts, which never passes the hold.
+ * Bills the reported usage if it is plausible, even beyond the hold. Otherwise, if tokens have a
+ * price, bills a count of the texts, capped by the hold.
  */
 export async function moderationBill(
   usage_reported: unknown,
@@ -58,13 +66,13 @@ export async function moderationBill(
   }
   const counted = await estimate(terms);
   const cost = tokenCost(counted, price);
-  const cost_nano = hold_nano !== null && cost > hold_nano ? hold_nano : cost;
+  const cost_nano = cappedByHold(cost, hold_nano);
   return { usage: counted, cost_nano, estimated: true };
 }
 
 const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
-/** What is written is a verdict, which costs nothing. */
+/** The reported usage, without output tokens: a verdict costs nothing. */
 function believable(
   usage_reported: unknown,
   { call, model }: ModerationTerms,

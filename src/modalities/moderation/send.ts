@@ -4,7 +4,7 @@ import type { Services } from '../../pipeline/services.js';
 import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
 import { isModerationCodec, type ModerationCall, type ModerationReply } from './codec.js';
 
-/** Asks one upstream, once. Throws `UpstreamError` where it does not answer. */
+/** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
 export async function moderate(
   call: ModerationCall,
   upstream: Upstream,

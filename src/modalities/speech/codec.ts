@@ -3,11 +3,11 @@ import type { Encoded } from '../../core/provider.js';
 import { hasMethods } from '../../lib/is-record.js';
 import type { SpeechBody } from '../../schema-types/speech.js';
 
-/** A speech call in the gateway's own words: checked, defaults filled in. */
+/** A speech call in the gateway's own form: validated, with defaults. */
 export interface SpeechCall {
   input: string;
   voice: SpeechBody['voice'];
-  /** How to speak; read by the model, so it costs like the input. */
+  /** How to speak. The model reads them, so they cost like the input. */
   instructions: string | undefined;
   format: NonNullable<SpeechBody['response_format']>;
   speed: number | undefined;
@@ -15,7 +15,7 @@ export interface SpeechCall {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** How one wire format asks for speech; the answer is the sound itself. Pure, like `ChatCodec`. */
+/** Encodes speech calls for one wire format; the answer is the sound itself. Pure. */
 export interface SpeechCodec {
   encode(call: SpeechCall, upstream: Upstream): Encoded;
 }

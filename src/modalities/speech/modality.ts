@@ -13,7 +13,7 @@ const FORMATS: readonly SpeechFormat[] = [openAiFormat];
 /** A speech request fitted to its model. */
 class PlannedSpeech implements Work {
   upstreams: readonly Upstream[];
-  /** Sound is not kept. */
+  /** Sound is not stored for a repetition. */
   readonly repeatable = false;
 
   constructor(

@@ -1,3 +1,4 @@
+import { maxNano } from '../../lib/money.js';
 import type { Bill } from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
@@ -7,7 +8,7 @@ import type { Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
 import type { SpeechCall } from './codec.js';
 
-type Said = Pick<SpeechCall, 'input' | 'instructions'>;
+type Spoken = Pick<SpeechCall, 'input' | 'instructions'>;
 
 /** Nano-dollars of a million characters. */
 export function readCharacterPrice(
@@ -20,7 +21,7 @@ export function readCharacterPrice(
 }
 
 /** Characters as Unicode counts them, of the text and of the instructions to the voice. */
-export function charactersOf({ input, instructions = '' }: Said): number {
+export function charactersOf({ input, instructions = '' }: Spoken): number {
   let count = 0;
   for (const text of [input, instructions]) for (const _ of text) count += 1;
   return count;
@@ -28,19 +29,19 @@ export function charactersOf({ input, instructions = '' }: Said): number {
 
 const MILLION = 1_000_000n;
 
-/** What the call costs, which is known before it leaves; rounded up to the next nano-dollar. */
+/** The cost of a call, which is known before it is sent; rounded up to the next nano-dollar. */
 function speechCost(characters: number, { free, per_million_characters = 0n }: Price): bigint {
   return free ? 0n : (BigInt(characters) * per_million_characters + MILLION - 1n) / MILLION;
 }
 
-/** What must be held before the call leaves: its price at the dearest upstream. */
-export function speechMaxCost(call: Said, upstreams: readonly Upstream[]): bigint {
+/** The amount to hold before the call is sent: its highest price at any of the upstreams. */
+export function speechMaxCost(call: Spoken, upstreams: readonly Upstream[]): bigint {
   const characters = charactersOf(call);
   const costs = upstreams.map(({ price }) => speechCost(characters, price));
-  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
+  return maxNano(costs);
 }
 
-export function speechBill(call: Said, price: Price): Bill {
+export function speechBill(call: Spoken, price: Price): Bill {
   const characters = charactersOf(call);
   return {
     usage: { prompt_tokens: 0, completion_tokens: 0 },

@@ -8,16 +8,16 @@ import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
 import { isSpeechCodec, type SpeechCall, type SpeechCodec } from './codec.js';
 
-/** Sound whose first bytes are here, so that its upstream is known to answer. */
+/** Sound whose first bytes have arrived. */
 export interface OpenSpeech {
   first: Uint8Array;
   rest: AsyncIterator<Uint8Array, unknown>;
 }
 
-/** What an upstream says instead of sound. */
+/** The types of answers that are not sound. */
 const NO_SOUND = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
 
-/** Asks one upstream, once. Throws `UpstreamError` where it does not begin to speak. */
+/** Sends the call to one upstream, once, and waits for the first bytes. Throws `UpstreamError`. */
 export async function speak(
   call: SpeechCall,
   upstream: Upstream,
@@ -59,9 +59,9 @@ const TYPES: Record<SpeechCall['format'], string> = {
 };
 
 /**
- * Carries sound to the client, and charges it before its last bytes go out. A client that leaves
- * pays as well: its upstream has begun to speak, and charges for the whole text. Sound that the
- * upstream cuts off costs nothing, and its client sees that it is not whole.
+ * Streams sound to the client, and charges it before the last byte is sent. A client that
+ * disconnects pays as well, because the upstream charges for the whole text. Sound that the
+ * upstream cuts off costs nothing, and the client sees that it is incomplete.
  */
 export async function deliverSpeech(
   { first, rest }: OpenSpeech,
@@ -76,12 +76,16 @@ export async function deliverSpeech(
     notes.attemptEnded();
     return (paid ??= charge.settle(charge.bill));
   };
-  // Nothing is learned from sound that nobody hears.
+  // The rest of the sound is not needed for the bill.
   client.on_disconnect = 'abort';
   const headers = { 'x-request-id': request_id, 'content-type': TYPES[format] };
   const head = { status: 200, headers, length: undefined };
   try {
-    await client.sendBytes(head, withheld(first, rest, limits.stream_bytes, pay), limits.client_ms);
+    await client.sendBytes(
+      head,
+      untilPaid(first, rest, limits.stream_bytes, pay),
+      limits.client_ms,
+    );
   } catch (error) {
     if (!client.disconnected) {
       services.health.failed(provider.name, error);
@@ -93,11 +97,11 @@ export async function deliverSpeech(
   return pay();
 }
 
-/** All bytes go out as they come but the last one, which waits until they are paid for. */
-async function* withheld(
+/** Yields all bytes as they arrive, except the last one, which waits for the charge. */
+async function* untilPaid(
   first: Uint8Array,
   rest: OpenSpeech['rest'],
-  most_bytes: number,
+  max_bytes: number,
   pay: () => Promise<unknown>,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
@@ -106,7 +110,7 @@ async function* withheld(
   try {
     for (; !next.done; next = await rest.next()) {
       bytes += next.value.length;
-      if (bytes > most_bytes) throw new AnswerTooLarge(most_bytes);
+      if (bytes > max_bytes) throw new AnswerTooLarge(max_bytes);
       const chunk = Buffer.concat([kept, next.value]);
       kept = chunk.subarray(-1);
       if (chunk.length > 1) yield chunk.subarray(0, -1);

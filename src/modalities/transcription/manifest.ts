@@ -2,7 +2,7 @@ import type { ProviderOperation } from '../../core/provider.js';
 import type { ManifestReader } from '../../pipeline/modality.js';
 import { isTranscriptionCodec } from './codec.js';
 
-/** The transcription operation of a manifest, and where it translates. */
+/** The transcription operation of a manifest, with its path for translations. */
 export async function readTranscription({
   data,
   importPart,

@@ -25,7 +25,7 @@ class PlannedTranscription implements Work {
     this.upstreams = model.upstreams;
   }
 
-  /** Only JSON is kept. */
+  /** Only JSON is stored for a repetition. */
   get repeatable(): boolean {
     return TEXT_TYPES[this.call.format] === undefined;
   }

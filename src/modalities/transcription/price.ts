@@ -1,4 +1,13 @@
-import { isPlausible, maxTokenCost, readUsage, tokenCost, type Bill } from '../../billing/bill.js';
+import { maxNano } from '../../lib/money.js';
+import {
+  isPlausible,
+  maxTokenCost,
+  readUsage,
+  tokenCost,
+  type Bill,
+  cappedByHold,
+  hasTokenPrice,
+} from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
@@ -9,22 +18,22 @@ import type { Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
 import type { TranscriptionCall, TranscriptReply } from './codec.js';
 
-/** The least that speech is coded at, 8 kbit/s: audio of so many bytes plays no longer. */
-const LEAST_BYTES_PER_SECOND = 1_000;
-/** What speech is usually coded at, 32 kbit/s, for an estimate. */
+/** The lowest bit rate of speech, 8 kbit/s. It bounds the length of a file by its bytes. */
+const MIN_BYTES_PER_SECOND = 1_000;
+/** The usual bit rate of speech, 32 kbit/s, for an estimate. */
 const USUAL_BYTES_PER_SECOND = 4_000;
-/** No upstream listens for longer than a day to one file. */
-const MOST_SECONDS = 86_400;
-/** Audio tokens of a second at the most, and what an estimate takes them for. */
+/** The longest audio, a day: no upstream accepts longer files. */
+const MAX_SECONDS = 86_400;
+/** The most audio tokens of a second, and the usual number, for an estimate. */
 const MAX_TOKENS_PER_SECOND = 32;
 const USUAL_TOKENS_PER_SECOND = 10;
-/** Tokens of the transcript of a second at the most: nobody speaks faster. */
+/** The most tokens in the transcript of a second: nobody speaks faster. */
 const MAX_TEXT_TOKENS_PER_SECOND = 10;
-/** What an upstream may add around a prompt, and more than that. */
+/** More tokens than an upstream adds around a prompt. */
 const TEMPLATE_TOKENS = 64;
 const MINUTE_MS = 60_000n;
 
-/** Who bills for a transcript: the call, at whose price, under which hold (null where free). */
+/** The terms of a bill: the call, the price, and the hold (null if the call is free). */
 export interface TranscriptionTerms {
   call: TranscriptionCall;
   model: Model;
@@ -42,19 +51,19 @@ export function readMinutePrice(
   return entry === undefined ? {} : { per_audio_minute: readDollars(source, pointer) };
 }
 
-/** By the millisecond, rounded up to the next nano-dollar. */
+/** The cost by the millisecond, rounded up to the next nano-dollar. */
 function minuteCost(seconds: number, { free, per_audio_minute = 0n }: Price): bigint {
   const ms = BigInt(Math.round(seconds * 1_000));
   return free ? 0n : (ms * per_audio_minute + MINUTE_MS - 1n) / MINUTE_MS;
 }
 
-/** What must be held before the call leaves: at the dearest upstream that may answer it. */
+/** The amount to hold before the call is sent: its max cost at any of the upstreams. */
 export function transcriptionMaxCost(
   call: TranscriptionCall,
   { limits }: Pick<Model, 'limits'>,
   upstreams: readonly Upstream[],
 ): bigint {
-  const seconds = mostSeconds(call, limits.audio_seconds);
+  const seconds = maxSeconds(call, limits.audio_seconds);
   const audio_input_tokens = Math.ceil(seconds * MAX_TOKENS_PER_SECOND);
   const fields_bytes = Buffer.byteLength(JSON.stringify(call.fields));
   const usage = {
@@ -66,45 +75,47 @@ export function transcriptionMaxCost(
   const costs = upstreams.map(
     ({ price }) => minuteCost(seconds, price) + maxTokenCost(usage, price),
   );
-  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest), 0n);
+  return maxNano(costs);
 }
 
-/** How long the audio can play: by its own figures, else by its bytes at the least rate. */
-function mostSeconds({ seconds, audio }: TranscriptionCall, limit = MOST_SECONDS): number {
-  const most = seconds ?? Math.min(limit, audio.length / LEAST_BYTES_PER_SECOND);
-  return Math.max(1, most);
+/** The longest the audio can be: by its header, else by its bytes at the lowest bit rate. */
+function maxSeconds({ seconds, audio }: TranscriptionCall, limit = MAX_SECONDS): number {
+  return Math.max(1, seconds ?? Math.min(limit, audio.length / MIN_BYTES_PER_SECOND));
 }
 
 /**
- * By the seconds and the tokens that the upstream reports, where they make sense, whatever they
- * cost; else by the audio's own figures, or an estimate, neither of which passes the hold.
+ * Bills the seconds and tokens that the upstream reports if they are plausible, even beyond the
+ * hold. Otherwise bills the length in the header of the audio, or an estimate, capped by the hold.
  */
 export async function transcriptionBill(
   reply: TranscriptReply,
   terms: TranscriptionTerms,
 ): Promise<Bill> {
   const { call, price, hold_nano } = terms;
-  const said_seconds = believableSeconds(reply.seconds);
-  const seconds = said_seconds ?? call.seconds ?? call.audio.length / USUAL_BYTES_PER_SECOND;
-  const said_usage = believableUsage(reply.usage, terms);
+  const reported_seconds = believableSeconds(reply.seconds);
+  const seconds = reported_seconds ?? call.seconds ?? call.audio.length / USUAL_BYTES_PER_SECOND;
+  const reported_usage = believableUsage(reply.usage, terms);
   const bySecond = price.per_audio_minute !== undefined;
   const estimated =
-    (bySecond && said_seconds === undefined) || (hasTokenPrice(price) && said_usage === undefined);
-  const usage = hasTokenPrice(price) ? (said_usage ?? (await estimate(seconds, reply))) : NOTHING;
+    (bySecond && reported_seconds === undefined) ||
+    (hasTokenPrice(price) && reported_usage === undefined);
+  const usage = hasTokenPrice(price)
+    ? (reported_usage ?? (await estimate(seconds, reply)))
+    : NOTHING;
   const cost = minuteCost(seconds, price) + tokenCost(usage, price);
-  const cost_nano = estimated && hold_nano !== null && cost > hold_nano ? hold_nano : cost;
+  const cost_nano = estimated ? cappedByHold(cost, hold_nano) : cost;
   return { usage, cost_nano, estimated, counts: { audio_seconds: rounded(seconds) } };
 }
 
 const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
-/** To the millisecond, by which it is charged. */
+/** The seconds rounded to milliseconds, by which they are charged. */
 function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }
 
 function believableSeconds(reported: unknown): number | undefined {
-  return typeof reported === 'number' && reported > 0 && reported <= MOST_SECONDS
+  return typeof reported === 'number' && reported > 0 && reported <= MAX_SECONDS
     ? reported
     : undefined;
 }
@@ -116,10 +127,6 @@ function believableUsage(reported: unknown, { model }: TranscriptionTerms): Toke
     : undefined;
 }
 
-function hasTokenPrice({ input_nano_per_million, output_nano_per_million }: Price): boolean {
-  return input_nano_per_million > 0n || output_nano_per_million > 0n;
-}
-
 async function estimate(seconds: number, { text }: TranscriptReply): Promise<TokenUsage> {
   const audio_input_tokens = Math.ceil(seconds * USUAL_TOKENS_PER_SECOND);
   const completion_tokens = await countTokens(text);
@@ -129,7 +136,7 @@ async function estimate(seconds: number, { text }: TranscriptReply): Promise<Tok
 const SAMPLE_SECONDS = 60;
 const SAMPLE_WORDS = 150;
 
-/** A minute whose length its file tells. */
+/** A minute of audio. */
 export async function sampleBill(model: Model): Promise<SampleBill> {
   const call: TranscriptionCall = {
     task: 'transcribe',

@@ -6,7 +6,7 @@ import { wireRequest } from '../../upstream/form-request.js';
 import { requestJson } from '../../upstream/upstream-request.js';
 import { isTranscriptionCodec, type TranscriptionCall, type TranscriptReply } from './codec.js';
 
-/** Asks one upstream, once. Throws `UpstreamError` where it does not answer. */
+/** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
 export async function transcribe(
   call: TranscriptionCall,
   upstream: Upstream,

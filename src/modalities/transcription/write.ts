@@ -1,14 +1,14 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Segment, TranscriptFormat, TranscriptionCall, TranscriptReply } from './codec.js';
 
-/** The media types of transcripts that are no JSON. */
+/** The media types of transcripts that are not JSON. */
 export const TEXT_TYPES: Partial<Record<TranscriptFormat, string>> = {
   text: 'text/plain; charset=utf-8',
   srt: 'application/x-subrip; charset=utf-8',
   vtt: 'text/vtt; charset=utf-8',
 };
 
-/** A transcript in a form that is no JSON. */
+/** A transcript as text. */
 export function transcriptText({ text, segments = [] }: TranscriptReply, format: string): string {
   if (format === 'srt') {
     const cues = segments.map((one, at) => `${at + 1}\n${cue(one, ',')}\n`);
@@ -32,7 +32,7 @@ function clock(seconds: number, point: string): string {
   return `${parts.map(two).join(':')}${point}${rest}`;
 }
 
-/** A transcript as JSON, with what it is charged for. */
+/** A transcript as JSON, with its usage. */
 export function transcriptBody(
   reply: TranscriptReply,
   { format, task }: TranscriptionCall,

@@ -14,14 +14,14 @@ import { gone, poll, upstreamOf } from './poll.js';
 import { isPassing } from './poll-job.js';
 import { wireOf } from './submit-jobs.js';
 
-/** What clients of a cancelled task read. */
+/** The error of a cancelled task. */
 const CANCELLED = 'The task was cancelled.';
 
 /**
- * Cancels a task that its upstream has not begun, in the words of fal's queue. The task ends
- * FAILED and its hold with it, once the upstream has dropped all of it: an upstream that makes the
- * videos all the same would be paid for what nobody can be charged. Throws `GatewayError` (502)
- * where the upstream could not be told.
+ * Cancels a task that its upstream has not begun, with the answers of fal's queue. The task becomes
+ * FAILED, and its hold ends, only if the upstream has dropped all of its jobs: otherwise the
+ * gateway would pay for videos that it cannot charge. Throws `GatewayError` (502) if the request to
+ * the upstream fails.
  */
 export async function cancel(
   { task: routed }: RoutedTask,
@@ -34,8 +34,8 @@ export async function cancel(
 }
 
 /**
- * Ends a task FAILED that waits at its upstream; false where that has begun it or cannot drop all
- * of it. Throws `GatewayError` (502) where the upstream could not be told.
+ * Drops the queued jobs of a task, and fails the task. False if the upstream has begun the task or
+ * keeps a job. Throws `GatewayError` (502) if the request to the upstream fails.
  */
 export async function dropAll(task: Task, services: Services, by: Actor): Promise<boolean> {
   if (task.status !== 'IN_QUEUE') return false;
@@ -46,18 +46,18 @@ export async function dropAll(task: Task, services: Services, by: Actor): Promis
   const dropped = await Promise.allSettled(jobs.map((job) => drop(job, upstream, services)));
   const isDropped = dropped.map((one) => one.status === 'fulfilled' && one.value);
   if (isDropped.every(Boolean)) {
-    // Another request may have ended it since.
+    // Meanwhile another request may have ended it.
     return store.tasks.cancel(task.id, CANCELLED, now() + configuration.limits.task_ms, by);
   }
   const lost = new Set(jobs.filter((_job, i) => isDropped[i]));
-  if (lost.size > 0) await goOnWithout(lost, task, services);
+  if (lost.size > 0) await continueWithout(lost, task, services);
   const fault = dropped.find((one) => one.status === 'rejected');
   if (fault) throw unreachable(fault.reason);
   return false;
 }
 
-/** The upstream makes a part of the videos all the same, and is not asked about the others. */
-async function goOnWithout(
+/** Continues a task with the jobs that the upstream keeps. The dropped ones are not polled. */
+async function continueWithout(
   lost: ReadonlySet<TaskJob>,
   task: Task,
   { store }: Services,
@@ -69,7 +69,7 @@ async function goOnWithout(
   await store.tasks.advance(task, { status: 'IN_PROGRESS', error: null, jobs, places: [], due_ms });
 }
 
-/** Whether the upstream has dropped a task of its own. */
+/** Asks the upstream to drop a job. Resolves with whether it did. */
 async function drop(
   { state }: TaskJob,
   upstream: Upstream,
@@ -85,7 +85,7 @@ async function drop(
   return status >= 200 && status <= 299;
 }
 
-/** Undefined where the upstream cannot be told, or did not say how when it took the task. */
+/** The request that drops a job; undefined if the upstream has none. */
 function requestOf(state: JsonObject, upstream: Upstream): VideoRequest | undefined {
   try {
     return videoOperation(upstream).codec.cancel?.(state, upstream);

@@ -10,20 +10,20 @@ export interface VideoCall {
   resolution: Resolution;
   duration_seconds: number;
   generate_audio: boolean;
-  /** How many this one upstream task must make: never more than its operation's `max`. */
+  /** The number of videos of this job, at most the `max` of its operation. */
   sample_count: number;
   negative_prompt: string | undefined;
-  /** Base64 without a `data:` prefix, and the type its first bytes show. */
+  /** Base64 without a `data:` prefix, and the type that its first bytes show. */
   image: { base64: string; mime_type: 'image/png' | 'image/jpeg' | 'image/webp' } | undefined;
 }
 
 export type VideoProgress =
   | { status: 'IN_QUEUE' | 'IN_PROGRESS' }
   | { status: 'COMPLETED'; videos: readonly ContentSource[] }
-  /** In the upstream's own words: the client is shown them. */
+  /** `error` is the message of the upstream, which the client sees. */
   | { status: 'FAILED'; error: string };
 
-/** Why an upstream cannot make what is asked for, known before any money is held. */
+/** Why an upstream cannot make a video, known before any money is held. */
 export interface VideoRefusal {
   /** The field, such as `parameters.duration_seconds`. */
   param: string;
@@ -31,21 +31,21 @@ export interface VideoRefusal {
 }
 
 /**
- * How one upstream makes videos. Pure: what must be remembered between calls is `state`, JSON that
- * the store keeps. Throws `UpstreamError` for an answer that breaks the wire format.
+ * Translates video tasks to one wire format. Pure: the store keeps `state` between calls, as JSON.
+ * Throws `UpstreamError` for an answer that breaks the wire format.
  */
 export interface VideoCodec {
   refuse?(call: VideoCall, upstream: Upstream): VideoRefusal | undefined;
   submit(call: VideoCall, upstream: Upstream): VideoRequest;
   /** The state of a task from the answer to its submission (a 2xx). */
   submitted(body: unknown, call: VideoCall, upstream: Upstream): JsonObject;
-  /** Why a task ends whose answer is larger than `limits.answer`; left out, it is asked again. */
+  /** The error of a task whose answer exceeds `limits.answer`. Without it, polling goes on. */
   too_large?: string;
-  /** The next question about a task: some upstreams want a second one once it is done. */
+  /** The next poll of a task. Some upstreams need one more after the task is done. */
   poll(state: JsonObject, upstream: Upstream): VideoRequest;
   /**
-   * What an answer to `poll` means. `status` is the HTTP status: some upstreams tell a failed task
-   * by it. A new `state` asks for one more question at once.
+   * Reads the answer of a poll. `status` is the HTTP status, by which some upstreams mark a failed
+   * task. A new `state` causes one more poll at once.
    */
   polled(
     answer: { status: number; body: unknown },
@@ -53,8 +53,8 @@ export interface VideoCodec {
     upstream: Upstream,
   ): VideoProgress | { state: JsonObject };
   /**
-   * How the upstream is told to drop a task that it has not begun. Any 2xx says that it has done
-   * so; left out where it cannot be told.
+   * The request that makes the upstream drop a task that it has not begun. Any 2xx means that it
+   * did. Left out if the upstream has no such request.
    */
   cancel?(state: JsonObject, upstream: Upstream): VideoRequest;
 }
@@ -64,7 +64,7 @@ export function isVideoCodec(value: unknown): value is VideoCodec {
   return hasMethods(value, ['submit', 'submitted', 'poll', 'polled']);
 }
 
-/** How the upstream's provider makes videos: more than `max` are asked for by as many tasks. */
+/** The video codec of an upstream, and the most videos of one job. */
 export function videoOperation({ provider }: Upstream): { codec: VideoCodec; max: number } {
   const operation = provider.operations.get('video');
   if (operation && isVideoCodec(operation.codec)) {

@@ -9,9 +9,9 @@ import { deleted } from './result.js';
 import { rangeOf } from './range.js';
 
 /**
- * Carries a video from its upstream to the client (specification 4.6): as it comes, and no faster
- * than the client reads. Throws `GatewayError` (502) as long as no byte has come; later on the
- * connection is broken, so that nobody takes a part for the whole.
+ * Streams a video from its upstream to the client (specification 4.6), no faster than the client
+ * reads. Throws `GatewayError` (502) if it fails before the first byte. A later failure closes the
+ * connection, so that no client takes a part for the whole video.
  */
 export async function content(
   routed: RoutedTask,
@@ -24,14 +24,14 @@ export async function content(
   return { body: () => undefined };
 }
 
-/** A video, the first bytes of which have come. */
+/** A video whose first bytes have arrived. */
 export interface BegunVideo extends OpenVideo {
   index: number;
-  /** All of the bytes. */
+  /** All bytes, the first ones included. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Sends the bytes of a video, or only its head where no more was asked for. */
+/** Sends a video, or only its headers for a HEAD request. */
 export async function send(
   video: BegunVideo,
   client: ClientConnection,
@@ -54,8 +54,8 @@ export function isHead({ req }: ClientConnection): boolean {
 }
 
 /**
- * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 where none come, 404 for
- * a video that was deleted meanwhile, 416 for a range past its end.
+ * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 if none arrive, 404 if
+ * the video was deleted meanwhile, 416 for a range past its end.
  */
 export async function begin(
   { task, index }: RoutedTask,

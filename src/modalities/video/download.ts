@@ -10,10 +10,10 @@ import { poll } from './poll.js';
 import { settleTask, taskBill, unknown } from './result.js';
 
 /**
- * Carries the video of a task to a client that never asks for its result: here the bytes are the
- * result. So the task is charged, unless it was before, once the first bytes have come from the
- * upstream and before any goes out. A request for the head alone has nothing, and pays nothing.
- * Throws `GatewayError`: 404 as long as there is no video, 502 where its bytes do not come.
+ * Streams the video of a task to a client of an API without a separate result: the bytes are the
+ * result. So the task is charged, unless it was charged before, when the first bytes have arrived
+ * from the upstream and before any are sent. A HEAD request is not charged. Throws `GatewayError`:
+ * 404 if there is no video yet, 502 if its bytes do not arrive.
  */
 export async function download(
   { task: routed }: RoutedTask,
@@ -46,7 +46,7 @@ function notThere(task: Task): GatewayError {
   return new GatewayError('not_found', message, { param: 'videoID' });
 }
 
-/** One charge is for all videos of a task, and this API can name only one. */
+/** The refusal of a task with several videos: this API can name only one. */
 function several(task: Task, services: Services): GatewayError {
   const base = { endpoint: undefined, path: '', model: task.model };
   const path = linkTo('video.result', { requestID: task.id }, base, services);

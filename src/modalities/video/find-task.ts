@@ -6,13 +6,13 @@ import type { Task } from '../../store/tasks/task-types.js';
 import { taskId } from './formats/openai-video-object.js';
 import { logExpired } from './log-expired.js';
 
-/** What the ID in a path is: the request's own, or that of its content. */
+/** The kind of the ID in a path: the ID of the request, or of its content. */
 type Kind = 'task' | 'content';
 
 /**
- * The task that the path names. Another account's is the same as one that does not exist. Throws
- * `GatewayError` (400) for an ID, a model or an index that is not right, and for a model that the
- * key may not use: the result of its task is charged.
+ * Finds the task that the path names. A task of another account counts as missing. Throws
+ * `GatewayError` (400) for a wrong ID, model or index, and for a model that the key may not use,
+ * because the result of its task is charged.
  */
 export async function findTask(
   kind: Kind,
@@ -29,8 +29,8 @@ export async function findTask(
 }
 
 /**
- * The task that the ID of a video names, of whichever model. Throws `GatewayError`: 404 for an ID
- * that is not the account's, 400 where the key may not use the model.
+ * Finds the task that the ID of a video names, of any model. Throws `GatewayError`: 404 for an ID
+ * that is not of the account, 400 if the key may not use the model.
  */
 export async function findVideo(
   { videoID: id = '' }: PathParams,
@@ -63,13 +63,13 @@ async function ownTask(
   return find();
 }
 
-/** Fails the tasks that were not finished in time, and removes those that were kept long enough. */
+/** Fails overdue tasks, and removes ended tasks whose time is over. */
 export async function endExpired({ store, log, configuration }: Services): Promise<void> {
   const swept = await store.tasks.sweep(configuration.limits.task_ms);
   for (const one of swept) logExpired(one, log);
 }
 
-/** A task stays with its model, also where a reload has taken that one away. */
+/** A task can be found by its model even if a reload has removed the model. */
 function checkModel(
   id: string,
   task: Task | undefined,
@@ -85,7 +85,7 @@ function checkModel(
     throw new GatewayError('model_not_found', message, { param: 'model' });
   }
   if (!task || model.upstreams.some(({ provider }) => provider.name === task.provider)) return;
-  const message = `This request is not one of the provider of the model "${id}".`;
+  const message = `The request belongs to another provider than that of the model "${id}".`;
   throw new GatewayError('provider_mismatch', message, { param: 'model' });
 }
 

@@ -6,12 +6,12 @@ type Image = NonNullable<VideoCall['image']>;
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/u;
 
-/** First bytes in base64: enough of them for every signature. */
+/** How many characters of base64 hold the signature of every image type. */
 const HEAD_CHARACTERS = 24;
 
 /**
- * An image from base64, or from a data: URL of it. Its first bytes say what it is, whatever the
- * URL says. Throws `GatewayError` (400) for what is not a PNG, JPEG or WebP.
+ * Reads an image from base64 or a data: URL. Its first bytes determine the type, not the URL.
+ * Throws `GatewayError` (400) if it is not a PNG, JPEG or WebP.
  */
 export function readImage(text: string): Image {
   const base64 = base64Of(text).replaceAll(/[\r\n]/gu, '');
@@ -32,7 +32,7 @@ function mimeOf(base64: string): Image['mime_type'] | undefined {
   return undefined;
 }
 
-/** Some clients leave the padding out, and some upstreams want it. */
+/** Adds the padding, which some clients leave out and some upstreams require. */
 function padded(base64: string): string {
   return base64.padEnd(Math.ceil(base64.length / 4) * 4, '=');
 }

@@ -1,14 +1,14 @@
 import type { EndpointEntry } from '../../core/configuration.js';
 import type { Services } from '../../pipeline/services.js';
 
-/** Where the operations are that one answer points to, if the file has no endpoint for them. */
+/** The paths of links, if gateway.yaml has no endpoint for the operation. */
 const DEFAULT = {
   'video.status': '/v1/queue/{model}/requests/{requestID}/status',
   'video.result': '/v1/queue/{model}/requests/{requestID}',
   'video.content': '/v1/queue/{model}/requests/{requestID}/content/{index}',
 };
 
-/** The request in whose answer links stand. */
+/** The request whose answer has the links. */
 export interface LinkBase {
   /** The name of its endpoint. */
   endpoint: string | undefined;
@@ -44,7 +44,7 @@ export function linkTo(
   return path.replaceAll(/\{(\w+)\}/gu, (_all, name: string) => values[name] ?? '');
 }
 
-/** The model's ID in the path, as it stands there. */
+/** The ID of the model, as the client wrote it in the path. */
 function written(endpoint: EndpointEntry | undefined, path: string): string | undefined {
   if (!endpoint) return undefined;
   const pattern = endpoint.path
@@ -57,7 +57,7 @@ function does({ stages }: EndpointEntry, operation: string): boolean {
   return stages.some(({ name, option }) => name === 'transform' && option === operation);
 }
 
-/** How much of their paths two endpoints share: those that belong together share the most. */
+/** The length of the common start of two paths: endpoints that belong together share the most. */
 function shared(a: EndpointEntry, b: EndpointEntry | undefined): number {
   let length = 0;
   while (b && a.path[length] !== undefined && a.path[length] === b.path[length]) length += 1;

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { SweptTask } from '../../store/tasks/task-types.js';
 
-/** Writes down what became of a task that nobody waits for, with all that is known of it. */
+/** Logs a task that the sweep failed or removed, with all that is known of it. */
 export function logExpired({ task, did }: SweptTask, log: Logger): void {
   const { id, account_id, model, provider, upstream_model, status } = task;
-  // Not their errors: what an upstream says may repeat a prompt.
+  // The errors are left out: a message of an upstream may repeat a prompt.
   const jobs = task.jobs.map(({ count, status: was, state }) => ({ count, status: was, state }));
   const known = { request_id: id, account: account_id, model, provider, upstream_model };
   if (did === 'failed') {

@@ -13,7 +13,7 @@ const TEMPLATES = [
   'video.cancel',
 ] as const;
 
-/** How a manifest makes videos: by a codec that it names, or by its own templates. */
+/** Reads the video operation of a manifest, which names a codec or has templates. */
 export async function readVideo({
   source,
   data,

@@ -79,7 +79,7 @@ const OPERATIONS: readonly Operation[] = [
   ...OPENAI_VIDEO_OPERATIONS,
 ];
 
-/** They follow a task to its end. */
+/** The endpoints for a submitted task. */
 const ENDPOINTS: readonly DefaultEndpoint[] = [
   {
     name: 'status',

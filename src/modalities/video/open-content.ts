@@ -11,22 +11,22 @@ import { slice, spanOf } from './range.js';
 import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
-/** A video that has begun to come: `length` and `size` in bytes, where they are known. */
+/** An opened video. `length` is in bytes, if it is known. */
 export interface OpenVideo {
   body: AsyncIterable<Uint8Array>;
   length: number | undefined;
-  /** `bytes 0-9/100` where a part of it was asked for and is what comes. */
+  /** Such as `bytes 0-9/100`, if `body` is the requested part. */
   content_range: string | undefined;
 }
 
 /** The provider's limit for whole answers is too short: a client may read a video slowly. */
 const DOWNLOAD_MS = 3_600_000;
 const PACKET_BYTES = 64 * 1024;
-/** What an upstream says instead of a video. */
+/** The types of answers that are not a video. */
 const NO_VIDEO = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
 
 /**
- * Opens the bytes of a video where they are. Throws `GatewayError` (416) for a range past its end,
+ * Opens the bytes of a video. Throws `GatewayError` (416) for a range past its end,
  * `UpstreamError` for everything else.
  */
 export async function openContent(
@@ -40,9 +40,8 @@ export async function openContent(
     const bytes = bytesOfBase64(request.path);
     return whole(packets(bytes), bytes.length, range);
   }
-  const asked = base64_at ? undefined : range;
-  const wanted = asked === undefined ? {} : { range: asked };
-  const download = { noun: 'the video', total_ms: DOWNLOAD_MS, headers: wanted };
+  const rangeHeader = base64_at || range === undefined ? {} : { range };
+  const download = { noun: 'the video', total_ms: DOWNLOAD_MS, headers: rangeHeader };
   const answer = await followRedirects(wireOf(request), provider, download, network, signal);
   const { status, headers } = answer;
   const content_range = headers['content-range'];
@@ -63,9 +62,9 @@ export async function openContent(
   return whole(answer.body, lengthOf(answer), range);
 }
 
-/** A video that stands as base64 within an answer. */
-function bytesAt(way: readonly (string | number)[], answer: unknown): Buffer {
-  const found = way.reduce<unknown>((at, step) => {
+/** The bytes of a video that is base64 at a path inside a JSON answer. */
+function bytesAt(path: readonly (string | number)[], answer: unknown): Buffer {
+  const found = path.reduce<unknown>((at, step) => {
     if (typeof step === 'number') return Array.isArray(at) ? at[step] : undefined;
     return isRecord(at) ? at[step] : undefined;
   }, answer);
@@ -73,7 +72,7 @@ function bytesAt(way: readonly (string | number)[], answer: unknown): Buffer {
   return Buffer.from(found, 'base64');
 }
 
-/** Not every upstream knows ranges; where the size is known, we can cut one out ourselves. */
+/** The whole video, or the range cut out of it here, as not every upstream supports ranges. */
 function whole(
   body: AsyncIterable<Uint8Array>,
   size: number | undefined,
@@ -89,7 +88,7 @@ function whole(
   return { body: slice(body, span), length: end - start + 1, content_range };
 }
 
-/** A compressed body is inflated on its way, so its length is another one. */
+/** The length of the body; undefined for a compressed one, which is decompressed on arrival. */
 function lengthOf({ headers }: WireAnswer): number | undefined {
   const encoding = headers['content-encoding'] ?? 'identity';
   const text = headers['content-length'] ?? '';

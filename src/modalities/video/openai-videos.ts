@@ -16,7 +16,7 @@ import { poll } from './poll.js';
 const LIST_QUERY = 'openai-video-list-query';
 const CONTENT_QUERY = 'openai-video-content-query';
 
-/** What OpenAI's Videos API does beside taking tasks. */
+/** The operations of OpenAI's Videos API, except submission. */
 export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   {
     name: 'video.retrieve',
@@ -42,9 +42,9 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
     },
     shape: { needs: ['caller'], gives: ['answer:status'] },
     run: (state, { query }, services) => {
-      const asked = Object.fromEntries(query);
-      compileFormSchema(LIST_QUERY)(asked);
-      return list(asked, state, services);
+      const parameters = Object.fromEntries(query);
+      compileFormSchema(LIST_QUERY)(parameters);
+      return list(parameters, state, services);
     },
   },
   {
@@ -79,7 +79,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** What cannot be learned now stays as it was known. */
+/** If the upstream cannot be polled, answers the last known state. */
 async function retrieve({ task: routed }: RoutedTask, services: Services): Promise<Answer> {
   const { task } = await poll(routed, services);
   return { body: () => videoObject(task) };
@@ -96,7 +96,7 @@ async function list(
   const { store, now } = services;
   const beyond = after === undefined ? undefined : taskId(after);
   if (after !== undefined && beyond === undefined) throw noCursor();
-  // One more than a page shows says whether there is another page.
+  // One task more than the page shows whether there is another page.
   const page = {
     account_id,
     order,

@@ -10,20 +10,20 @@ import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
-/** What one upstream task has come to: the videos, once it is done. */
+/** The state of a job after a poll, with its videos once it is done. */
 export interface JobAnswer {
   job: TaskJob;
   places: readonly ContentSource[];
   fault?: UpstreamError;
 }
 
-/** The questions that one answer may lead to before it is the next poll's turn. */
-const QUESTIONS = 4;
+/** The most requests of one poll. */
+const MAX_REQUESTS = 4;
 
-/** These say nothing about the task: the upstream could not be asked, and may be later. */
+/** Statuses that say nothing about the job: the poll failed, and is repeated later. */
 const PASSING = new Set([401, 403, 408, 429]);
 
-/** Asks how far an upstream task is. Throws `UpstreamError` where that could not be learned. */
+/** Polls a job at its upstream. Throws `UpstreamError` if the poll fails. */
 export async function pollJob(
   job: TaskJob,
   upstream: Upstream,
@@ -31,7 +31,7 @@ export async function pollJob(
   limit_bytes: number,
 ): Promise<JobAnswer> {
   try {
-    return await askOn(job, upstream, control, limit_bytes);
+    return await requestProgress(job, upstream, control, limit_bytes);
   } catch (error) {
     const { too_large } = videoOperation(upstream).codec;
     if (!(error instanceof AnswerTooLarge) || too_large === undefined) throw error;
@@ -39,7 +39,7 @@ export async function pollJob(
   }
 }
 
-async function askOn(
+async function requestProgress(
   job: TaskJob,
   upstream: Upstream,
   control: PollClient,
@@ -48,7 +48,7 @@ async function askOn(
   const { provider } = upstream;
   const { codec } = videoOperation(upstream);
   let state: JsonObject = job.state;
-  for (let question = 0; question < QUESTIONS; question += 1) {
+  for (let request_number = 0; request_number < MAX_REQUESTS; request_number += 1) {
     const request = wireOf(codec.poll(state, upstream));
     const answer = await control.ask(provider, request, limit_bytes);
     const { status, headers, text } = answer;
@@ -60,7 +60,7 @@ async function askOn(
   return { job: { ...job, state, status: 'IN_PROGRESS' }, places: [] };
 }
 
-/** Whether a status says nothing about the task. */
+/** Whether a status says nothing about the job. */
 export function isPassing(status: number): boolean {
   return PASSING.has(status) || status >= 500 || (status >= 300 && status <= 399);
 }
@@ -77,7 +77,7 @@ function bodyOf({ status, text }: PollAnswer): unknown {
 function answerOf(job: TaskJob, progress: VideoProgress): JobAnswer {
   switch (progress.status) {
     case 'COMPLETED': {
-      // An upstream that makes more than was asked for gives the rest away.
+      // Videos beyond the count are dropped, and not charged.
       const places = progress.videos.slice(0, job.count);
       if (places.length === 0) return failed(job, 'The upstream finished without a video.');
       return { job: { ...job, status: 'COMPLETED' }, places };

@@ -5,21 +5,21 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
 /**
- * Asks the upstream how far a task is, unless it has ended or was asked within the provider's poll
- * interval, by whichever process. Callers that come together share one question.
+ * Polls a task at its upstream, unless it has ended, or any process polled it within the provider's
+ * poll interval. Concurrent callers share one poll.
  */
 export function poll(task: Task, services: Services): Promise<Polled> {
   if (task.status !== 'IN_QUEUE' && task.status !== 'IN_PROGRESS') return Promise.resolve({ task });
   const upstream = upstreamOf(task, services);
   if (!upstream) return Promise.resolve({ task, fault: gone() });
-  const underWay = services.polls.get(task.id);
-  if (underWay) return underWay;
+  const inFlight = services.polls.get(task.id);
+  if (inFlight) return inFlight;
   const polling = pollOnce(task, upstream, services).finally(() => services.polls.delete(task.id));
   services.polls.set(task.id, polling);
   return polling;
 }
 
-/** The upstream that a task is pinned to; undefined where a reload has taken it away. */
+/** The upstream of a task; undefined if a reload has removed its provider. */
 export function upstreamOf(task: Task, { configuration }: Services): Upstream | undefined {
   const provider = configuration.providers.get(task.provider);
   if (!provider?.operations.has('video')) return undefined;
@@ -30,12 +30,12 @@ export function upstreamOf(task: Task, { configuration }: Services): Upstream | 
     set: {},
     drop: [],
     rename: {},
-    // What a second costs is pinned with the task.
+    // The price of a second is stored with the task.
     price: { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n },
   };
 }
 
-/** The fault of a task whose provider is configured no longer. */
+/** The error of a task whose provider is no longer configured. */
 export function gone(): UpstreamError {
   return new UpstreamError('missing', 'The provider of this task is not configured any more.');
 }
@@ -43,19 +43,19 @@ export function gone(): UpstreamError {
 async function pollOnce(task: Task, upstream: Upstream, services: Services): Promise<Polled> {
   const { store, now } = services;
   const interval_ms = upstream.provider.poll_interval_ms;
-  // A time that lies far ahead is that of a clock which was set back since.
+  // A time far in the future comes from before the clock was set back.
   if (Math.abs(now() - task.polled_ms) < interval_ms) return { task };
   if (!(await store.tasks.claim(task.id, interval_ms)))
-    return { task: await again(task, services) };
+    return { task: await reloaded(task, services) };
   const answers = await Promise.all(task.jobs.map((job) => ask(job, task, upstream, services)));
   const fault = answers.find((answer) => answer.fault)?.fault;
   const isNews = answers.some((answer, i) => !answer.fault && !hasEnded(task.jobs[i]));
   if (isNews) await store.tasks.advance(task, progressOf(task, answers, services));
-  return { task: await again(task, services), ...(fault && !isNews && { fault }) };
+  return { task: await reloaded(task, services), ...(fault && !isNews && { fault }) };
 }
 
-/** As it is written now: this process may not be the only one that has learned something. */
-async function again(task: Task, { store }: Services): Promise<Task> {
+/** The task as it is stored now: other processes may have changed it. */
+async function reloaded(task: Task, { store }: Services): Promise<Task> {
   return (await store.tasks.task(task.id)) ?? task;
 }
 
@@ -103,7 +103,7 @@ function progressOf(task: Task, answers: readonly JobAnswer[], services: Service
   };
 }
 
-/** A task is done when all its jobs are, and well if one of them is: good videos are kept. */
+/** A task has ended when all its jobs have. It is completed if one job is: its videos are kept. */
 function statusOf(task: Task, jobs: readonly TaskJob[]): TaskProgress['status'] {
   if (jobs.every(hasEnded)) {
     return jobs.some(({ status }) => status === 'COMPLETED') ? 'COMPLETED' : 'FAILED';

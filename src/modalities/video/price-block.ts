@@ -8,8 +8,9 @@ const RESOLUTIONS = ['720p', '1080p', '4k'] as const;
 const SOUNDS = ['silent', 'audio'] as const;
 
 /**
- * Nano-dollars of a second of video by resolution and sound, `720p/audio`: one number for all, one
- * for each resolution, or one for each of both. What the file leaves out is not for sale.
+ * The price of a second of video in nano-dollars, by resolution and sound as `720p/audio`. The file
+ * has one number for all, one for each resolution, or one for each resolution and sound. A kind
+ * without a price is not offered.
  */
 export function readVideoPrices(
   source: Source,

@@ -9,8 +9,8 @@ export interface Span {
 const ONE_RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/u;
 
 /**
- * The `Range` of a request where it is one that can be kept: of bytes, and a single one. Others are
- * no range, as HTTP lets a server choose. We give no validators, so an `If-Range` never matches.
+ * The `Range` of a request if it is a single range of bytes. Any other is ignored, as HTTP allows.
+ * Answers have no validators, so an `If-Range` never matches.
  */
 export function rangeOf(headers: Context['req']['headers']): string | undefined {
   const range = headers.range?.trim().replaceAll(' ', '');
@@ -20,7 +20,7 @@ export function rangeOf(headers: Context['req']['headers']): string | undefined 
   return ONE_RANGE.test(range) && !isBackward ? range : undefined;
 }
 
-/** Which bytes of so many a range means; undefined where it means none of them. */
+/** The bytes that a range selects of `size` bytes; undefined if it selects none. */
 export function spanOf(range: string, size: number): Span | undefined {
   const [, start, end, last] = ONE_RANGE.exec(range) ?? [];
   const from = start === undefined ? Math.max(size - Number(last), 0) : Number(start);
@@ -28,7 +28,7 @@ export function spanOf(range: string, size: number): Span | undefined {
   return from <= to ? { start: from, end: to } : undefined;
 }
 
-/** The packets that hold those bytes, cut to them. Reads no further than it must. */
+/** Yields the bytes of a span, and stops reading after them. */
 export async function* slice(
   body: AsyncIterable<Uint8Array>,
   { start, end }: Span,

@@ -11,12 +11,14 @@ import { videoCost } from './price.js';
 
 const CONTENT_ID_BYTES = 24;
 
-/** What a request has paid for a task. */
+/** The bill of a request that charged a task. */
 export function taskBill(cost_nano: bigint): Bill {
   return { usage: { prompt_tokens: 0, completion_tokens: 0 }, cost_nano, estimated: false };
 }
 
-/** How far a task is (specification 2.9). What cannot be learned now stays as it was known. */
+/**
+ * The status of a task (specification 2.9): the last known one if the upstream cannot be polled.
+ */
 export async function status({ task: routed }: RoutedTask, services: Services): Promise<Answer> {
   const { task } = await poll(routed, services);
   const { id, status: state, error } = task;
@@ -29,9 +31,9 @@ export async function status({ task: routed }: RoutedTask, services: Services): 
 }
 
 /**
- * The result of a task as far as it is (specification 2.10). Its delivery charges a completed task,
- * at the first time that its result is fetched, and never again. Throws `GatewayError` (502) where
- * the state of the task could not be learned.
+ * The result of a task (specification 2.10), or its status until it has one. Its first delivery
+ * charges a completed task; later ones do not. Throws `GatewayError` (502) if the upstream cannot
+ * be polled.
  */
 export async function result(
   { task: routed }: RoutedTask,
@@ -40,7 +42,7 @@ export async function result(
 ): Promise<Answer> {
   const { task, fault } = await poll(routed, services);
   const isUnpaid = task.status === 'COMPLETED' && task.content_id === null;
-  // Nobody pays for videos that cannot be fetched any more.
+  // Videos that can no longer be fetched are not charged.
   const trouble = isUnpaid && !upstreamOf(task, services) ? gone() : fault;
   if (trouble) throw unknown(trouble);
   let settled = task;
@@ -56,13 +58,13 @@ export async function result(
   };
 }
 
-/** The refusal of a request for a task about which its upstream could not be asked. */
+/** The error of a request for a task whose upstream cannot be polled. */
 export function unknown(fault: UpstreamError): GatewayError {
   const headers = fault.retry_after === undefined ? {} : { 'retry-after': fault.retry_after };
   return new GatewayError('upstream_error', fault.message, { headers, cause: fault });
 }
 
-/** Charges a completed task unless it was charged before, and answers what that has cost. */
+/** Charges a completed task unless it was charged before. `cost_nano` is this call's charge. */
 export async function settleTask(
   task: Task,
   { store }: Services,
@@ -73,19 +75,19 @@ export async function settleTask(
     if (await store.tasks.task(task.id)) throw error;
     throw deleted(error);
   });
-  // Another request may have been first, and then ours has cost nothing.
+  // If another request was first, this one has charged nothing.
   const isFirst = settled.content_id === settlement.content_id;
   return { task: settled, cost_nano: isFirst ? settlement.cost_nano : 0n };
 }
 
-/** Another request has paid for the task since this one found it, and deleted it. */
+/** Another request has charged and deleted the task since this one found it. */
 export function deleted(cause?: unknown): GatewayError {
   return new GatewayError('not_found', 'The video was deleted meanwhile.', { cause });
 }
 
 function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle']>[1] {
   return {
-    // Random text alone may begin with a dash, and a command would take it for an option.
+    // Random text alone may begin with a dash, which commands take for an option.
     content_id: `vid_${randomBytes(CONTENT_ID_BYTES).toString('base64url')}`,
     cost_nano: videoCost(task.price_nano, task.call.duration_seconds, task.videos),
     usage: JSON.stringify(usageOf(task)),
@@ -103,7 +105,7 @@ function resultBody(task: Task, base: LinkBase, services: Services): object {
   return { ...head, data, usage: usageOf(task) };
 }
 
-/** Seconds over all videos, so that seconds times price is the charge. */
+/** The seconds of all videos, so that seconds times price is the charge. */
 function usageOf({ call, videos }: Task): object {
   return {
     video_seconds: call.duration_seconds * videos,
@@ -112,7 +114,7 @@ function usageOf({ call, videos }: Task): object {
   };
 }
 
-/** To the client, a task that is being submitted waits like any other. */
+/** Clients see a task that is being submitted as queued. */
 function shown(state: Task['status']): Task['status'] {
   return state === 'SUBMITTING' ? 'IN_QUEUE' : state;
 }

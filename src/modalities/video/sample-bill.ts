@@ -4,7 +4,7 @@ import type { Resolution } from '../../core/task.js';
 import { videoMaxCost } from './price.js';
 import { fitting, videoWork } from './formats/video-submission.js';
 
-/** One video in the first kind that has a price. */
+/** One video of the first kind that has a price. */
 export async function sampleBill(model: Model): Promise<SampleBill> {
   const kinds = model.upstreams.flatMap(({ price }) => [...(price.per_video_second?.keys() ?? [])]);
   const { resolutions } = model.limits.video ?? {};

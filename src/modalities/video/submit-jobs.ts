@@ -1,3 +1,4 @@
+import { shares } from '../../lib/shares.js';
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import type { WireRequest } from '../../core/provider.js';
 import { requestJson } from '../../upstream/upstream-request.js';
@@ -9,7 +10,7 @@ import type { VideoRequest } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
-/** What the client is told where an upstream may or may not have begun. */
+/** The error of a task if the upstream may or may not have begun it. */
 export const UNSURE = 'The gateway stopped while submitting; the upstream may have taken the task.';
 
 export interface SubmitLimits {
@@ -18,8 +19,8 @@ export interface SubmitLimits {
 }
 
 /**
- * Submits to one upstream: at once to as many of its tasks as the count of videos needs. Those that
- * it does not take are FAILED from the start; if it takes none, throws the first one's fault.
+ * Submits a call to one upstream, as many concurrent jobs as the count of videos needs. A job that
+ * the upstream refuses is FAILED from the start. If it refuses all, throws the first error.
  */
 export async function submitJobs(
   call: VideoCall,
@@ -47,7 +48,7 @@ export async function submitJobs(
   });
 }
 
-/** A request of a codec as it goes over the wire. */
+/** Converts a request of a codec to a wire request. */
 export function wireOf({ method, path, headers, body, credentials }: VideoRequest): WireRequest {
   return {
     method,
@@ -56,12 +57,6 @@ export function wireOf({ method, path, headers, body, credentials }: VideoReques
     body: body === undefined ? undefined : JSON.stringify(body),
     credentials,
   };
-}
-
-/** 4 by 3 at a time are 3 and 1. */
-function shares(total: number, most: number): number[] {
-  const length = Math.ceil(total / most);
-  return Array.from({ length }, (_, i) => Math.min(most, total - i * most));
 }
 
 async function submitJob(

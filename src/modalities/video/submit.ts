@@ -12,19 +12,19 @@ import {
 import { videoMaxCost, videoRate } from './price.js';
 import { submitJobs, UNSURE } from './submit-jobs.js';
 
-/** What the sweep adds to the upstreams' own timeouts before it takes a submission for lost. */
+/** The time beyond the timeouts of the upstreams after which the sweep fails a submission. */
 const GRACE_MS = 60_000;
 
 /**
- * A video task on its way in: its intent and its hold are written down, then an upstream is asked,
- * then the jobs that it took are written down, and only then the client learns the task's ID.
+ * A video task that is being submitted. First the intent and its hold are stored, then the upstream
+ * gets the request, then its jobs are stored, and only then the client gets the ID of the task.
  */
 export class PlannedVideo implements Work {
   upstreams: readonly Upstream[];
   readonly repeatable = true;
   readonly ignored: readonly string[];
   private readonly call: VideoCall;
-  /** The intent is in the store. */
+  /** Whether the intent is in the store. */
   #begun = false;
   #acceptance: Acceptance | undefined;
 
@@ -46,7 +46,7 @@ export class PlannedVideo implements Work {
     const { call, format, model } = this;
     const { request_id, client, services } = sending;
     const { store, network, configuration } = services;
-    // An upstream is heard out: it may take the task though the client has left.
+    // Read the whole answer: the upstream may accept the task after the client disconnected.
     client.on_disconnect = 'drain';
     const target = targetOf(upstream, call);
     if (this.#begun) await store.tasks.retarget(request_id, target);
@@ -65,7 +65,7 @@ export class PlannedVideo implements Work {
 
   async #begin(target: TaskTarget, sending: Sending): Promise<void> {
     const { request_id, caller, hold, services } = sending;
-    const patience_ms = this.upstreams
+    const timeout_ms = this.upstreams
       .map(({ provider }) => provider.timeouts.total_ms)
       .reduce((sum, ms) => sum + ms, GRACE_MS);
     const intent: TaskIntent = {
@@ -74,9 +74,9 @@ export class PlannedVideo implements Work {
       key_id: caller.key_id,
       id: request_id,
       model: this.model.id,
-      call: rememberedOf(this.call),
+      call: storedCall(this.call),
       hold_nano: hold.amount_nano ?? 0n,
-      due_ms: services.now() + patience_ms,
+      due_ms: services.now() + timeout_ms,
     };
     await hold.handOver(() => services.store.tasks.begin(intent));
   }
@@ -88,12 +88,12 @@ function targetOf({ provider, model, price }: Upstream, call: VideoCall): TaskTa
   return { provider: provider.name, upstream_model: model, price_nano };
 }
 
-function rememberedOf(call: VideoCall): TaskCall {
+function storedCall(call: VideoCall): TaskCall {
   const { aspect_ratio, resolution, duration_seconds, generate_audio, sample_count } = call;
   return { aspect_ratio, resolution, duration_seconds, generate_audio, sample_count };
 }
 
-/** From here on the task is there for its client, whose repetitions are answered the same. */
+/** Stores the jobs. From then on the client can find its task, and repeat its call. */
 async function accept(
   jobs: readonly TaskJob[],
   { provider }: TaskTarget,
@@ -111,7 +111,7 @@ async function accept(
     }
     throw new Error(`The task ${request_id} was given up while its upstream took it.`);
   } catch (error) {
-    // All that is left of the upstream's tasks, for whoever wants to find them there.
+    // Only this log line can lead operators to the jobs at the upstream.
     log.error({ request_id, provider, jobs, err: error }, 'an accepted task could not be kept');
     throw error;
   }
@@ -119,13 +119,13 @@ async function accept(
 
 async function giveUp(error: unknown, { request_id, hold, services }: Sending): Promise<void> {
   const { store, now, log, configuration } = services;
-  const isTold = error instanceof GatewayError && !isStop(error);
-  const why = isTold ? error.message : UNSURE;
+  const isForClient = error instanceof GatewayError && !isStop(error);
+  const why = isForClient ? error.message : UNSURE;
   try {
     const due_ms = now() + configuration.limits.task_ms;
     await store.tasks.fail(request_id, why, due_ms, hold.idempotency?.call);
   } catch (err) {
-    // The sweep will do it, and then release the hold.
+    // The sweep will fail the task, and release its hold.
     log.error({ request_id, err }, 'a failed task could not be ended');
   }
 }

@@ -2,10 +2,10 @@ import { isRecord } from '../../lib/is-record.js';
 import type { Json, JsonObject } from '../../core/json.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
-/** A state is kept with its task, so it is no place for files. */
+/** The most characters of a state, which the store keeps with its task. */
 const MAX_CHARACTERS = 64 * 1024;
 
-/** A value that templates made, as JSON: what JSON cannot say is null, as it would be written. */
+/** The value of a template as JSON. A value that JSON does not have becomes null. */
 export function asJson(value: unknown): Json {
   if (Array.isArray(value)) return value.map(asJson);
   if (isRecord(value)) {
@@ -15,13 +15,13 @@ export function asJson(value: unknown): Json {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** The state of a task. Throws `UpstreamError` where there is nothing to remember, or too much. */
+/** The state of a task. Throws `UpstreamError` if it is empty or too large. */
 export function asState(value: unknown): JsonObject {
   if (!isRecord(value) || Object.keys(value).length === 0) {
-    throw new UpstreamError('broken', 'The upstream began no video.');
+    throw new UpstreamError('broken', 'The upstream returned no data about the video.');
   }
   const entries = Object.entries(value).map(([key, one]) => [key, asJson(one)] as const);
   const state = Object.fromEntries(entries);
   if (JSON.stringify(state).length <= MAX_CHARACTERS) return state;
-  throw new UpstreamError('broken', 'The upstream says too much of a video that it begins.');
+  throw new UpstreamError('broken', 'The upstream returned too much data about the video.');
 }

@@ -10,15 +10,15 @@ import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Operations } from './template-types.js';
 
-/** Marks the state of a task that is done, whose result is asked for next. */
+/** Marks the state of a task that is resultParts, and whose result is requested next. */
 export const RESULT = '$result';
 
-/** What a status template must make. */
+/** The values that a status template may have. */
 export const STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
 
 const UNKNOWN = 'The upstream gave no reason.';
 
-/** Reads the answers about a task: a text in `error` tells a task that has failed. */
+/** Makes the function that reads polls. A text in `error` marks a failed task. */
 export function compileProgress(
   source: Source,
   operations: Operations,
@@ -31,12 +31,12 @@ export function compileProgress(
     });
   const status = operations['video.status']?.response;
   const result = operations['video.result']?.response;
-  const asked = {
+  const statusParts = {
     status: parts('video.status', 'status', status?.status),
     error: parts('video.status', 'error', status?.error),
     videos: status?.videos && parts('video.status', 'videos', status.videos),
   };
-  const done = {
+  const resultParts = {
     error: parts('video.result', 'error', result?.error),
     videos: parts('video.result', 'videos', result?.videos),
   };
@@ -46,24 +46,24 @@ export function compileProgress(
     const names = { body, status: code, state: known, model };
     const read = (template: Parameters<typeof evaluate>[0]) => evaluate(template, body, names);
     const isDone = known[RESULT] === true;
-    const error = textOf(read(isDone ? done.error : asked.error));
+    const error = textOf(read(isDone ? resultParts.error : statusParts.error));
     if (code < 200 || code > 299) {
       if (error !== undefined) return { status: 'FAILED', error };
       throw refusal(code, body, provider);
     }
     if (isDone) {
       if (error !== undefined) return { status: 'FAILED', error };
-      return { status: 'COMPLETED', videos: places(read(done.videos), credentials) };
+      return { status: 'COMPLETED', videos: places(read(resultParts.videos), credentials) };
     }
-    const word = STATUSES.find((one) => one === read(asked.status));
+    const word = STATUSES.find((one) => one === read(statusParts.status));
     switch (word) {
       case undefined:
-        throw new UpstreamError('broken', 'The upstream says nothing of the video.');
+        throw new UpstreamError('broken', 'The upstream returned no status of the video.');
       case 'FAILED':
         return { status: 'FAILED', error: error ?? UNKNOWN };
       case 'COMPLETED':
-        if (!asked.videos) return { state: { ...known, [RESULT]: true } };
-        return { status: 'COMPLETED', videos: places(read(asked.videos), credentials) };
+        if (!statusParts.videos) return { state: { ...known, [RESULT]: true } };
+        return { status: 'COMPLETED', videos: places(read(statusParts.videos), credentials) };
       default:
         return { status: word };
     }
@@ -74,7 +74,7 @@ function refusal(status: number, body: unknown, provider: Provider): UpstreamErr
   return classifyError(status, {}, typeof body === 'string' ? body : written(body), provider);
 }
 
-/** What is nested too deep to be written says nothing anyone could read. */
+/** The body as JSON; empty if it is nested too deep. */
 function written(body: unknown): string {
   try {
     return JSON.stringify(body) ?? '';
@@ -87,7 +87,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** `{ url, credentials }` or a mere address each; what has none is no video. */
+/** The sources of videos, from `{ url, credentials }` or URLs. Items without a URL are left out. */
 function places(value: unknown, standard: boolean): ContentSource[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.flatMap((item) => {

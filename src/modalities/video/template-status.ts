@@ -12,11 +12,15 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 import type { Operations } from './template-types.js';
 
-type Ask = (state: JsonObject, upstream: Upstream) => VideoRequest;
+type PollRequest = (state: JsonObject, upstream: Upstream) => VideoRequest;
 
-/** The questions about a task: how far it is, and once it is done, what it has made. */
-export function compileQuestion(source: Source, operations: Operations, state: Fields): Ask {
-  const question = (operation: 'video.status' | 'video.result'): Ask => {
+/** Makes the polls of a task: for its status, and once it is done, for its result. */
+export function compileQuestion(
+  source: Source,
+  operations: Operations,
+  state: Fields,
+): PollRequest {
+  const question = (operation: 'video.status' | 'video.result'): PollRequest => {
     const { path, headers } = operations[operation] ?? {};
     const at = `/operations${join(operation, 'path')}`;
     const template = compile(path, at, { source, place: questionPlace(state), address: true });
@@ -32,28 +36,32 @@ export function compileQuestion(source: Source, operations: Operations, state: F
   return (known, upstream) => (known[RESULT] === true ? result : status)(known, upstream);
 }
 
-/** How an upstream is told to drop a task; undefined where the manifest does not say. */
+/** Makes the request that drops a task; undefined if the manifest has none. */
 export function compileCancel(
   source: Source,
   operations: Operations,
   state: Fields,
-): Ask | undefined {
-  const told = operations['video.cancel'];
-  if (!told) return undefined;
+): PollRequest | undefined {
+  const operation = operations['video.cancel'];
+  if (!operation) return undefined;
   const at = `/operations${join('video.cancel', 'path')}`;
-  const template = compile(told.path, at, { source, place: questionPlace(state), address: true });
-  const sent = headersOf(told.headers);
+  const template = compile(operation.path, at, {
+    source,
+    place: questionPlace(state),
+    address: true,
+  });
+  const sent = headersOf(operation.headers);
   return (known, upstream) => {
     const made = evaluate(template, known, { state: known, model: upstream.model });
     const path = ownAddress(addressFrom(made), upstream);
-    return { method: told.method ?? 'POST', path, headers: sent, credentials: true };
+    return { method: operation.method ?? 'POST', path, headers: sent, credentials: true };
   };
 }
 
-/** An address that an upstream gave may lead only to where we asked it. */
+/** Checks an address that an upstream gave: it must be on the upstream's own host. */
 function ownAddress(address: string, { provider }: Upstream): string {
   if (!isAbsolute(address)) return address;
   if (URL.canParse(address) && isOwn(provider, urlOf(provider, address))) return address;
-  const message = 'The upstream tells to ask about the task at an address that is not its own.';
+  const message = 'The upstream gave an address to poll for the task that is not on its own host.';
   throw new UpstreamError('broken', message);
 }

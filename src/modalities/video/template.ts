@@ -15,9 +15,9 @@ import { evaluate, type Template } from '../../mapping/scope.js';
 import type { Operations } from './template-types.js';
 
 /**
- * The codec that a manifest's templates for videos make. `video.submit` gives the request from the
- * call and, from its answer, the state; `video.status` is asked by the state until it is COMPLETED
- * or FAILED, and `video.result` once after that, unless the status has the videos already.
+ * The codec of a manifest's templates for videos. `video.submit` makes the request from the call
+ * and, from its answer, the state. `video.status` polls by the state until it is COMPLETED or
+ * FAILED. `video.result` follows once, unless the status has the videos already.
  */
 export function mapVideos(source: Source, operations: Operations): VideoCodec {
   const submit = operations['video.submit'] ?? {};
@@ -46,7 +46,7 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
     },
     submitted(body, call, upstream) {
       const made = asState(evaluate(remember, body, { call, body, model: upstream.model }));
-      // Known now, while the client can still be told: how to ask about the task.
+      // Fails now, while the client can still get the error, if the task cannot be polled.
       poll(made, upstream);
       if (operations['video.result']) poll({ ...made, [RESULT]: true }, upstream);
       return made;
@@ -57,13 +57,13 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
   };
 }
 
-/** What templates of the state's block may name as `$state`. */
+/** The fields of `$state` that templates may use. */
 function fieldsOf(state: unknown): Fields {
   const names = isRecord(state) ? Object.keys(state) : [];
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
-/** The words that `map` makes of an upstream's are known already. */
+/** Reports values of `map` that are not a status. */
 function checkStatuses(source: Source, operations: Operations): void {
   const status: unknown = operations['video.status']?.response?.status;
   const words = isRecord(status) ? status['map'] : undefined;

@@ -1,14 +1,14 @@
 import type { Database } from '../database.js';
 
-/** Which alerts were told, for all processes on one store. */
+/** The alerts that were sent by any process on one store. */
 export interface AlertStore {
-  /** True for the one caller that may tell of it, until it clears or `again_ms` have passed. */
+  /** True for the one caller that is to send the alert, until it clears or after `again_ms`. */
   claim(condition: string, again_ms: number): Promise<boolean>;
-  /** The condition is over. */
+  /** Notes that the condition is over. */
   clear(condition: string): Promise<void>;
 }
 
-/** Conditions of accounts and keys that nobody has cleared are forgotten then. */
+/** After this time a condition that was never cleared is deleted. */
 const FORGET_MS = 90 * 24 * 3_600_000;
 
 export function openAlertClaims(database: Database, now: () => number): AlertStore {
@@ -20,13 +20,13 @@ export function openAlertClaims(database: Database, now: () => number): AlertSto
           .where('told_ms', '<', now_ms - FORGET_MS)
           .delete();
         const row = { condition, told_ms: now_ms };
-        const told: unknown[] = await trx('alert_claims')
+        const claimed: unknown[] = await trx('alert_claims')
           .insert(row)
           .onConflict('condition')
           .merge()
           .where('alert_claims.told_ms', '<=', now_ms - again_ms)
           .returning('condition');
-        return told.length > 0;
+        return claimed.length > 0;
       }),
     clear: (condition) =>
       database.write(async (trx) => {

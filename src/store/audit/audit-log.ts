@@ -3,7 +3,7 @@ import { GATEWAY, type Actor } from '../../core/actor.js';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 
-/** What can be done to a subject, as the audit log calls it. */
+/** A kind of change, by its name in the audit log. */
 export type Action =
   | 'account.create'
   | 'account.credit'
@@ -26,7 +26,7 @@ export interface Change {
   subject: string;
   /** The account that the subject belongs to; null for a token. */
   account_id: string | null;
-  /** The values that change; null for what was not there. Amounts are dollars in decimals. */
+  /** The values before and after; null if there were none. Amounts are decimal dollars. */
   before: Values | null;
   after: Values | null;
 }
@@ -51,8 +51,8 @@ export interface AuditStore {
   /** Newest first. The log is kept for ever. */
   list(filter: AuditFilter): Promise<AuditEntry[]>;
   /**
-   * Notes that the gateway has taken up a changed configuration, in sentences. Processes that tell
-   * the same within a minute leave one row.
+   * Notes a reload of the configuration, with one sentence for each change. Processes that note the
+   * same changes within a minute leave one row.
    */
   reloaded(changes: readonly string[]): Promise<void>;
 }

@@ -28,7 +28,7 @@ export async function addManagement(trx: Knex): Promise<void> {
   await createAudit(trx);
 }
 
-/** There are no foreign keys: the log outlives what it tells of. */
+/** There are no foreign keys: the log outlives the rows that it names. */
 async function createAudit(trx: Knex): Promise<void> {
   await trx.schema.createTable('audit', (table) => {
     table.bigIncrements('id');

@@ -1,9 +1,9 @@
 import type { Database } from '../database.js';
 import { writeAudit } from './audit-log.js';
 
-/** Reloads that tell the same within this time are one, which several processes have seen. */
+/** Equal reloads within this time are one reload, which several processes have noted. */
 const SAME_MS = 60_000;
-/** Any number will do, as long as every Tollgate asks PostgreSQL for the same lock. */
+/** An arbitrary number, the same in every Tollgate on one PostgreSQL. */
 const ADVISORY_LOCK = 7_012_019;
 
 /** See `AuditStore.reloaded`. */

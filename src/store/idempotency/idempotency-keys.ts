@@ -1,10 +1,11 @@
+import { isTrue } from '../column-values.js';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import type { EndedCall, KeyState, IdempotentCall } from './idempotency-types.js';
 import { excessOf, type Weight } from '../eviction.js';
 import { StoreError } from '../store-error.js';
 
-/** A row of `idempotency_keys`: a call runs as long as a process has it. */
+/** A row of `idempotency_keys`. The call runs as long as `process_id` is set. */
 export interface CallRow {
   asked_sha256: string;
   process_id: string | null;
@@ -18,10 +19,10 @@ interface Weighed {
   bytes: bigint | number;
 }
 
-/** So many in one transaction, so that others need not wait for all of them. */
+/** The most answers evicted in one transaction, so that other writers wait only briefly. */
 const EVICTED_AT_ONCE = 500;
 
-/** What a key that is in use means for a call that brings it again. */
+/** The state of a key that is in use, for a call that sends it again. */
 export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyState {
   if (row.asked_sha256 !== asked_sha256) return { is: 'other' };
   if (row.process_id !== null) return { is: 'running' };
@@ -29,12 +30,12 @@ export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyS
   return { is: 'answered', answer: status === null || text === null ? null : { status, text } };
 }
 
-/** A process taken for dead loses its keys, and must not charge for them any more. */
+/** The error of a process that was taken for dead: it lost its keys, and must not charge. */
 export function lostOwnership({ request_id }: IdempotentCall): StoreError {
   return new StoreError(`The Idempotency-Key of request ${request_id} is another call's by now.`);
 }
 
-/** Keeps an answer within a transaction. Throws `StoreError` where another call has the key. */
+/** Stores an answer, within a transaction. Throws `StoreError` if another call has the key. */
 export async function keepAnswer(
   trx: Knex.Transaction,
   { answer, ...call }: EndedCall,
@@ -53,7 +54,7 @@ export async function keepAnswer(
   if (kept.length === 0) throw lostOwnership(call);
 }
 
-/** Forgets a call, answered or not, within the transaction that undoes what it began. */
+/** Deletes a call, answered or not, within the transaction that ends its task. */
 export async function forgetCall(
   trx: Knex.Transaction,
   { account_id, key_sha256, request_id }: IdempotentCall,
@@ -96,7 +97,7 @@ async function weights(knex: Knex): Promise<Weight[]> {
     );
   return rows.map(({ account_id, free, bytes }) => ({
     account_id,
-    free: free === true || free === 1n,
+    free: isTrue(free),
     bytes: Number(bytes),
   }));
 }

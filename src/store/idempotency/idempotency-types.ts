@@ -1,32 +1,32 @@
 /** A call that its client may send again under one `Idempotency-Key`. */
 export interface IdempotentCall {
   account_id: string;
-  /** Of the call that has the key now. */
+  /** The request that has the key now. */
   request_id: string;
   /** SHA-256 (hex) of the account's `Idempotency-Key`. */
   key_sha256: string;
   /** SHA-256 (hex) of the request. */
   asked_sha256: string;
-  /** From when on the key may begin another call. */
+  /** The time from which the key may begin another call. */
   due_ms: number;
 }
 
-/** What a client was answered: the text is JSON. */
+/** The answer to a client. The text is JSON. */
 export interface StoredResponse {
   status: number;
   text: string;
 }
 
-/** How a call has ended; its answer is null where it was too large to be kept, or not known. */
+/** A call that has ended. Its answer is null if it was too large to be stored, or is unknown. */
 export interface EndedCall extends IdempotentCall {
   answer: StoredResponse | null;
 }
 
-/** What has become of the key: `new` for the one call that is to run. */
+/** The state of a key. `new` is for the one call that is to run. */
 export type KeyState =
   | { is: 'new' }
   | { is: 'running' }
-  /** It stands for a call that asked for something else. */
+  /** The key came before with another request. */
   | { is: 'other' }
   | { is: 'answered'; answer: StoredResponse | null };
 
@@ -35,16 +35,16 @@ export interface IdempotencyStore {
   /** One conditional write: of many calls with one key, one gets the state `new`. */
   begin(call: IdempotentCall): Promise<KeyState>;
   /**
-   * Keeps the answer of a call that is not charged; one that is charged goes with its charge.
-   * Throws `StoreError` where another call has the key by now.
+   * Stores the answer of a call that is not charged; `Store.settle` stores that of a charged call.
+   * Throws `StoreError` if another call has the key by now.
    */
   answer(call: EndedCall): Promise<void>;
-  /** Lets the key begin anew, unless its call was answered. */
+  /** Frees the key for another call, unless its call was answered. */
   forget(call: IdempotentCall): Promise<void>;
   /**
-   * Removes the keys that were kept long enough and answers how many; then gives up the oldest
-   * answers of the accounts that keep the most, but not their keys, until the others weigh no more
-   * than that together, and those that cost nothing no more than a tenth of it.
+   * Removes expired keys, and resolves with their number. Then evicts the oldest answers of the
+   * accounts that store the most, but not their keys, until all answers together have no more than
+   * `total_bytes`, and the answers of free calls a tenth of it.
    */
   sweep(total_bytes: number): Promise<number>;
 }

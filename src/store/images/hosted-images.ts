@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../owner-only.js';
-import { isPossible } from '../column-values.js';
+import { isPossible, isTrue } from '../column-values.js';
 import { excessOf, type Excess, type Weight } from '../eviction.js';
 
 /** Until when an image is kept, in ms since 1970, and how many bytes all of them may use. */
 export interface HostingTerms {
   due_ms: number;
   total_bytes: number;
-  /** Whose it is; null where that is not known. */
+  /** The account that made it; null if unknown. */
   account_id: string | null;
-  /** It has cost nothing, so it has a small part of the room. */
+  /** The image cost nothing. Free images share a small part of `total_bytes`. */
   free: boolean;
 }
 
@@ -23,15 +23,15 @@ export interface HostedImage {
 
 /** Images kept for a while, so that clients can fetch them by URL. */
 export interface HostedImageStore {
-  /** Makes room for the newest by giving up the oldest of the account that keeps the most. */
+  /** Stores an image. Evicts the oldest images of the account with the most bytes to make room. */
   keep(id: string, bytes: Uint8Array, terms: HostingTerms): Promise<void>;
-  /** Undefined for one that is not kept, or not any more. */
+  /** Undefined if there is no such image, or if it has expired. */
   image(id: string): Promise<HostedImage | undefined>;
-  /** Removes those whose time is up; answers how many. */
+  /** Removes expired images. Resolves with their number. */
   sweep(): Promise<number>;
 }
 
-/** Stores the bytes of images. The other columns are in the table on both databases. */
+/** Stores the bytes of images. All other columns are in the table, on both databases. */
 interface ImageBytes {
   put(id: string, bytes: Uint8Array): Promise<void>;
   get(id: string): Promise<Buffer | undefined>;
@@ -84,7 +84,7 @@ interface Row {
   due_ms: bigint;
 }
 
-/** Inserts the row, and answers the IDs of the images evicted to make room. */
+/** Inserts the row. Resolves with the IDs of the images that were evicted to make room. */
 async function enter(
   trx: Knex.Transaction,
   id: string,
@@ -129,10 +129,6 @@ async function oldestOf(trx: Knex.Transaction, { account_id, only_free }: Excess
   return row && { ...row, free: isTrue(row.free) };
 }
 
-function isTrue(column: unknown): boolean {
-  return column === true || column === 1n;
-}
-
 /** The bytes go first: a row that is left is swept again, a file that is left would stay. */
 async function removeAll(
   database: Database,
@@ -153,7 +149,7 @@ function inFolder({ location }: Database): ImageBytes {
   return {
     put: async (id, bytes) => {
       await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-      // One of an older version was open to all.
+      // An older version created the folder readable for all users.
       await chmod(folder, PRIVATE_FOLDER);
       await writeFile(join(folder, id), bytes, { mode: PRIVATE_FILE });
       await chmod(join(folder, id), PRIVATE_FILE);
@@ -182,7 +178,7 @@ function inTable(database: Database): ImageBytes {
       );
       return row?.data ?? undefined;
     },
-    // They leave with their rows.
+    // The bytes are deleted with their rows.
     remove: () => Promise.resolve(),
   };
 }

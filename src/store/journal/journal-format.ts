@@ -19,10 +19,10 @@ export function fileName(id: string): string {
   return `${process.pid}-${STARTED}-${MACHINE_SUM}-${id}.journal`;
 }
 
-/** Whether the file is not a journal, or is that of a process which runs on this machine. */
-export function isOwned(name: string, ours: ReadonlySet<string>): boolean {
+/** Whether a running process of this machine owns the file. True also for other files. */
+export function isOwned(name: string, openNames: ReadonlySet<string>): boolean {
   const [, pid, started = '', machine] = NAME.exec(name) ?? [];
-  if (pid === undefined || ours.has(name)) return true;
+  if (pid === undefined || openNames.has(name)) return true;
   return machine === MACHINE_SUM && Number(pid) !== process.pid && isAlive(Number(pid), started);
 }
 
@@ -39,7 +39,7 @@ export function linesIn(bytes: Buffer): { entries: JournalEntry[]; damaged: numb
   let damaged = 0;
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf('\n', at);
-    // Behind the last line lies reserved space, which is zeros.
+    // Zeros are reserved space after the last line.
     const line = bytes.subarray(at, end === -1 ? bytes.length : end).toString();
     const entry = entryOf(line.replace(/^\0+/u, ''));
     if (entry) entries.push(entry);

@@ -29,8 +29,8 @@ export interface Adopted {
   damaged: number;
 }
 
-/** The files of the journals that this very process has open. */
-const ours = new Set<string>();
+/** The names of the journal files that this process has open. */
+const openNames = new Set<string>();
 
 /**
  * Charges that the store could not take, on local disk: one append-only file for each process, a
@@ -76,20 +76,20 @@ export class Journal {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve));
     await this.#file?.close();
     this.#file = undefined;
-    // Left behind it is empty, and the next process removes it.
+    // If this fails, the file is empty, and the next process removes it.
     if (isEmpty) await rm(this.#path, { force: true }).catch(() => undefined);
-    ours.delete(basename(this.#path));
+    openNames.delete(basename(this.#path));
   }
 
   /**
-   * Claims the files of processes that have ended, and reads them. Left alone are the files whose
-   * first charge is of no account in this store: another gateway keeps its journal here too.
+   * Claims the files of processes that have ended, and reads them. Skips a file whose first charge
+   * is of no account in this store: it belongs to another gateway that uses this folder.
    */
   async adopt(isKnown: (account_id: string) => Promise<boolean>): Promise<Adopted[]> {
     const names = await readdir(this.folder).catch(() => []);
     const adopted: Adopted[] = [];
     for (const name of names) {
-      if (isOwned(name, ours)) continue;
+      if (isOwned(name, openNames)) continue;
       const path = join(this.folder, name);
       const [first] = linesIn(await readFile(path).catch(() => Buffer.alloc(0))).entries;
       if (first && !(await isKnown(first.charge.account_id))) continue;
@@ -102,21 +102,21 @@ export class Journal {
   /** All charges of an adopted file are in the store. */
   async remove(path: string): Promise<void> {
     await rm(path, { force: true });
-    ours.delete(basename(path));
+    openNames.delete(basename(path));
   }
 
   /** Leaves an adopted file to another process. */
   leave(path: string): void {
-    ours.delete(basename(path));
+    openNames.delete(basename(path));
   }
 
-  /** Renamed before it is read: an owner that lives after all notices, and begins a new file. */
+  /** Renames the file before reading it: an owner that is alive notices, and begins a new file. */
   async #claim(path: string): Promise<Adopted | undefined> {
     const mine = this.#newPath();
     try {
       await rename(path, mine);
     } catch {
-      ours.delete(basename(mine));
+      openNames.delete(basename(mine));
       return undefined;
     }
     const { entries, damaged } = linesIn(await readFile(mine));
@@ -127,7 +127,7 @@ export class Journal {
 
   #newPath(): string {
     const name = fileName(randomUUID());
-    ours.add(name);
+    openNames.add(name);
     return join(this.folder, name);
   }
 
@@ -140,26 +140,26 @@ export class Journal {
     });
   }
 
-  /** One act at a time; the lines that come meanwhile go together, with one flush for all. */
+  /** Runs one operation at a time. Lines that arrive meanwhile become one batch with one fsync. */
   async #run(): Promise<void> {
     this.#isBusy = true;
     while (this.#appends.length > 0 || this.#isEmpty) {
-      const asked = this.#appends.splice(0);
-      if (asked.length > 0) await this.#answer(asked);
+      const batch = this.#appends.splice(0);
+      if (batch.length > 0) await this.#writeBatch(batch);
       else await this.#wipe();
     }
     this.#isBusy = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #answer(asked: readonly Append[]): Promise<void> {
+  async #writeBatch(batch: readonly Append[]): Promise<void> {
     try {
-      await this.#write(Buffer.concat(asked.map(({ line }) => line)));
-      for (const { resolve } of asked) resolve();
+      await this.#write(Buffer.concat(batch.map(({ line }) => line)));
+      for (const { resolve } of batch) resolve();
     } catch (error) {
       // A line that is too large must not fail the others.
-      if (asked.length === 1) asked[0]?.reject(error);
-      else for (const one of asked) await this.#answer([one]);
+      if (batch.length === 1) batch[0]?.reject(error);
+      else for (const append of batch) await this.#writeBatch([append]);
     }
   }
 
@@ -182,14 +182,14 @@ export class Journal {
       await file.close();
       this.#file = undefined;
       this.#end = 0;
-      ours.delete(basename(this.#path));
+      openNames.delete(basename(this.#path));
       this.#path = this.#newPath();
       return this.#write(lines);
     }
     this.#end += lines.length;
   }
 
-  /** False where another process took this one for dead, or somebody removed the file. */
+  /** False if another process took this one for dead, or if the file was removed. */
   async #isOwnFile(file: FileHandle): Promise<boolean> {
     const [mine, there] = await Promise.all([file.stat(), stat(this.#path).catch(() => undefined)]);
     return mine.ino === there?.ino && mine.dev === there.dev;
@@ -199,7 +199,7 @@ export class Journal {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const file = await open(this.#path, 'wx', 0o600);
     const reserved = Buffer.alloc(Math.min(RESERVED_BYTES, this.limit_bytes));
-    // A disk that is full by now may have room for a charge all the same.
+    // If the disk is full, there may still be room for single charges.
     const written = await file.write(reserved, 0).catch(() => undefined);
     this.#reserved = written?.bytesWritten ?? 0;
     await file.datasync();
@@ -214,7 +214,7 @@ export class Journal {
     const written = this.#end;
     if (!isEmpty || !this.#file || written === 0) return;
     this.#end = 0;
-    // A charge that is found again changes nothing: the ledger has it already.
+    // If this fails, a restart finds charges that the ledger has already, which changes nothing.
     await this.#erase(this.#file, written).catch(() => undefined);
   }
 

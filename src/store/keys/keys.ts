@@ -5,7 +5,7 @@ import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { AccountSuspended, KeyExists, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
-import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.js';
+import { checkName, fitsColumn, isPossible, toBinding, numberOrNull } from '../column-values.js';
 
 export interface Key {
   id: string;
@@ -16,13 +16,13 @@ export interface Key {
   created_ms: number;
   last_used_ms: number | null;
   revoked_ms: number | null;
-  /** From when on it is refused; null for one that does not expire. */
+  /** The time from which the key is refused; null if it does not expire. */
   expires_ms: number | null;
   /** The only models that it may use; null for all. */
   models: string[] | null;
-  /** What it may spend in all its life; null for no limit of its own. */
+  /** The total that the key may spend; null for no limit of its own. */
   limit_nano: bigint | null;
-  /** What it has spent, if it has a limit; those without one are not counted. */
+  /** The total that it has spent; 0 for a key without a limit, which is not counted. */
   spent_nano: bigint;
 }
 
@@ -33,8 +33,8 @@ export interface KeyTerms {
   limit_nano?: bigint;
   /** The ID of the key, in place of a random one. Throws `KeyExists` if it is taken. */
   id?: string;
-  /** Throws `TooManyKeys` where the account has as many active keys already. */
-  most_active?: number;
+  /** `createKey` throws `TooManyKeys` if the account has this many active keys. */
+  max_active?: number;
 }
 
 type Column<T> = T extends number ? bigint : T;
@@ -68,8 +68,8 @@ export async function isKey(database: Database, secret_sha256: string): Promise<
 }
 
 /**
- * Throws `StoreError` for an unknown account, an empty name, or terms that allow nothing, and
- * `AccountSuspended` for an account that is.
+ * See `Store.createKey`. Throws `StoreError` for an unknown account, an empty name, or terms that
+ * allow nothing, and `AccountSuspended` if the account is suspended.
  */
 export async function createKey(
   database: Database,
@@ -80,7 +80,7 @@ export async function createKey(
   by?: Actor,
 ): Promise<{ key: Key; secret: string }> {
   checkName('A key', name);
-  const { expires_ms = null, models, limit_nano = null, most_active } = terms;
+  const { expires_ms = null, models, limit_nano = null, max_active } = terms;
   const { id = 'key_' + randomText(16) } = terms;
   checkTerms(terms, now_ms);
   const secret = makeSecret();
@@ -99,7 +99,7 @@ export async function createKey(
   };
   await database.write(async (trx) => {
     const owners = trx('accounts').where({ id: account_id });
-    const isChecked = most_active !== undefined || terms.id !== undefined;
+    const isChecked = max_active !== undefined || terms.id !== undefined;
     // Lock the account: concurrent calls must not count the same keys, nor miss each other's.
     const owner: { suspended_ms: bigint | null } | undefined = await (
       isChecked ? owners.forUpdate() : owners
@@ -109,7 +109,7 @@ export async function createKey(
     if (terms.id !== undefined && (await trx('keys').where({ id }).first('id'))) {
       throw new KeyExists(id);
     }
-    if (most_active !== undefined) await checkRoom(trx, account_id, most_active, now_ms);
+    if (max_active !== undefined) await checkRoom(trx, account_id, max_active, now_ms);
     await trx('keys').insert({
       ...key,
       secret_sha256: sha256(secret),
@@ -138,16 +138,16 @@ function auditKey(trx: Knex.Transaction, now_ms: number, key: Key, by?: Actor): 
 async function checkRoom(
   trx: Knex.Transaction,
   account_id: string,
-  most_active: number,
+  max_active: number,
   now_ms: number,
 ): Promise<void> {
   const active: unknown[] = await trx('keys')
     .where({ account_id, revoked_ms: null })
     .andWhere((not) => not.whereNull('expires_ms').orWhere('expires_ms', '>', now_ms))
-    .limit(most_active)
+    .limit(max_active)
     .select('id');
-  if (active.length < most_active) return;
-  throw new TooManyKeys(`The account has ${most_active} active keys, and may not have more.`);
+  if (active.length < max_active) return;
+  throw new TooManyKeys(`The account has ${max_active} active keys, and may not have more.`);
 }
 
 function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number): void {
@@ -206,13 +206,9 @@ function toKey(row: KeyRow): Key {
   return {
     ...row,
     created_ms: Number(row.created_ms),
-    last_used_ms: numberOf(row.last_used_ms),
-    revoked_ms: numberOf(row.revoked_ms),
-    expires_ms: numberOf(row.expires_ms),
+    last_used_ms: numberOrNull(row.last_used_ms),
+    revoked_ms: numberOrNull(row.revoked_ms),
+    expires_ms: numberOrNull(row.expires_ms),
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
   };
-}
-
-function numberOf(ms: bigint | null): number | null {
-  return ms === null ? null : Number(ms);
 }

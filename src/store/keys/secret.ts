@@ -18,9 +18,9 @@ export function randomText(length: number): string {
 }
 
 /**
- * A new API key: `tg-`, 36 random characters and 6 of checksum. The checksum lets a scanner tell a
- * leaked key from noise, and lets a mistyped key be refused without a look into the database. The
- * secret of a management token differs in its prefix.
+ * A new API key: `tg-`, 36 random characters and a checksum of 6. By the checksum, scanners tell
+ * leaked keys from noise, and a mistyped key is refused without a query. The secret of a management
+ * token differs in its prefix.
  */
 export function makeSecret(prefix: 'tg-' | typeof TOKEN_PREFIX = 'tg-'): string {
   const random = randomText(RANDOM_LENGTH);
@@ -39,7 +39,7 @@ export function sha256(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** A secret of 32 random bytes (base64url) for a browser, and the form of it that is stored. */
+/** A secret of 32 random bytes (base64url) for a browser, and its hash, which is stored. */
 export function makeTicket(): { secret: string; secret_sha256: string } {
   const secret = randomBytes(32).toString('base64url');
   return { secret, secret_sha256: sha256(secret) };

@@ -7,7 +7,7 @@ import { toBinding } from '../column-values.js';
 /** A process that has the store open: its row in `processes`. */
 export interface Process {
   id: string;
-  /** The machine on which the process number means something, and when the process started. */
+  /** The machine of the process ID, and the start time of the process. */
   place: string;
   pid: number;
   started_ms: number;
@@ -18,23 +18,25 @@ interface ProcessRow {
   place: string;
   pid: bigint;
   seen_ms: bigint;
-  /** By the clock of the database, which is the same one for all. */
+  /** By the clock of the database, which all processes share. */
   age_ms: bigint | string;
 }
 
 /** A process on another machine counts as dead after this time without a heartbeat. */
 export const LEASE_MS = 60_000;
 
-/** The stores that this process has open. Other rows with its process ID are of earlier runs. */
-const ours = new Set<string>();
+/**
+ * The IDs of the stores that this process has open. Other rows with its PID are of earlier runs.
+ */
+const openIds = new Set<string>();
 
 export function enter(now: () => number, id: string = randomUUID()): Process {
-  ours.add(id);
+  openIds.add(id);
   return { id, place: `${MACHINE} ${STARTED}`.trim(), pid: process.pid, started_ms: now() };
 }
 
 export function leave(self: Process): void {
-  ours.delete(self.id);
+  openIds.delete(self.id);
 }
 
 /** Inserts the process row, so that no other process takes this one for dead. */
@@ -50,8 +52,8 @@ export async function register(
 }
 
 /**
- * Releases the holds of dead processes, and answers how many. Each hold is released at most once,
- * even if another process recovers at the same time, or if a process turns out to be alive.
+ * Releases the holds of dead processes, and resolves with their number. Each hold is released at
+ * most once, even if another process recovers at the same time, or a process proves to be alive.
  */
 export async function recover(
   database: Database,
@@ -83,9 +85,9 @@ export async function notes(database: Database): Promise<string[]> {
   return rows.map(({ note }) => note);
 }
 
-/** A process on this machine keeps its holds for as long as it runs, even if it is paused. */
+/** A process on this machine is alive for as long as it exists, even if it is paused. */
 function isDead(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number): boolean {
-  if (ours.has(row.id)) return false;
+  if (openIds.has(row.id)) return false;
   const pid = Number(row.pid);
   if (row.place === MACHINE || row.place.startsWith(`${MACHINE} `)) {
     return pid === self.pid || !isAlive(pid, row.place.slice(MACHINE.length + 1));
@@ -145,10 +147,11 @@ interface Seen {
 }
 
 /**
- * Watches the other processes' signs of life by this process's own monotonic clock. A process is
- * silent once a whole lease has gone by without a new sign, during which this one looked regularly.
- * After an outage of the store, or after a pause of this process, the lease begins anew: the others
- * may have been unable to give a sign, and no clock that was set can make them look old.
+ * Watches the heartbeats of the other processes by the monotonic clock of this process. A process
+ * is silent after a whole lease without a new heartbeat, during which this process looked
+ * regularly. After an outage of the store, or a pause of this process, the lease begins anew,
+ * because the others may have been unable to send heartbeats. Setting a clock makes no process
+ * look dead.
  */
 export class Watch {
   #last_ms: number | undefined;
@@ -156,7 +159,7 @@ export class Watch {
 
   constructor(private readonly lease_ms: number) {}
 
-  /** Called only after this process has given a sign of life itself. */
+  /** To be called after this process has sent its own heartbeat. */
   look(all: readonly Seen[], elapsed_ms: number): void {
     const isGap = this.#last_ms === undefined || elapsed_ms - this.#last_ms > this.lease_ms / 2;
     const before = isGap ? undefined : this.#since;

@@ -1,10 +1,10 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Where a process number means something: one boot of one machine, and there one namespace. */
+/** Identifies the boot and the PID namespace of this machine, within which PIDs are unique. */
 export const MACHINE = machine();
 
-/** When this process started, as its kernel counts; empty where that is not known. */
+/** The start time of this process, as `startOf` gives it. */
 export const STARTED = startOf(process.pid);
 
 /**
@@ -17,11 +17,11 @@ export function isAlive(pid: number, started: string): boolean {
   return started === '' || now === '' || now === started;
 }
 
-/** When a process started, in the kernel's ticks since boot; empty where that is not known. */
+/** The start time of a process in ticks of the kernel since boot; empty if unknown. */
 export function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program may hold anything, so the fields are counted from behind it.
+    // The name of the program may have spaces and parentheses: count the fields after it.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     return '';

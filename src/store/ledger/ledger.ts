@@ -25,10 +25,10 @@ interface Figures {
 }
 
 /**
- * Adds to the balance, or takes from it where the amount is below zero. The same reference again
- * answers the first entry and changes nothing. Throws `StoreError` for an unknown account, zero, no
- * reference, another amount under a known one, and a balance that would fall below what is held or
- * pass the 64-bit column.
+ * Adds the amount to the balance; a negative amount lowers it. The same reference again changes
+ * nothing, and resolves with the first entry. Throws `StoreError` for an unknown account, an amount
+ * of zero, an invalid reference, another amount under the same reference, and a balance that would
+ * fall below the open holds or exceed 64 bits.
  */
 export async function credit(
   database: Database,
@@ -38,7 +38,7 @@ export async function credit(
   given_reference: string,
   by?: Actor,
 ): Promise<LedgerEntry> {
-  if (amount_nano === 0n) throw new StoreError('A credit of nothing is not written down.');
+  if (amount_nano === 0n) throw new StoreError('The amount of a credit cannot be zero.');
   const reference = checkedReference(given_reference);
   return database.write(async (trx) => {
     const figures: Figures | undefined = await trx('accounts')
@@ -64,7 +64,7 @@ export async function credit(
   });
 }
 
-/** Writes the row alone; the caller changes the balance in the same transaction. */
+/** Writes only the row. The caller changes the balance in the same transaction. */
 export async function enterCredit(
   trx: Knex.Transaction,
   now_ms: number,
@@ -98,7 +98,7 @@ export async function ledger(
 ): Promise<LedgerEntry[]> {
   const rows = await database.read<LedgerRow[]>((knex) => {
     const query = knex('ledger').where({ account_id }).where('id', '>', after).limit(limit);
-    // With the kinds it is the unique index that finds a reference, and no order tempts away.
+    // The kinds select the unique index, which finds the reference. `+id` keeps the planner on it.
     if (reference !== undefined) query.where({ reference }).whereIn('kind', KINDS);
     const order = knex.raw(reference === undefined ? 'id' : '+id');
     if (before === undefined) return query.orderBy(order);
@@ -135,6 +135,6 @@ function checkRoom({ balance_nano, held_nano }: Figures, amount_nano: bigint): v
     );
   }
   if (!fitsColumn(balance_nano + amount_nano)) {
-    throw new StoreError(`The account has ${balance} dollars: so much more it cannot hold.`);
+    throw new StoreError(`The account has ${balance} dollars, which cannot grow by that much.`);
   }
 }

@@ -7,19 +7,19 @@ import type { Database } from '../database.js';
 import { NoCharge, noAccount, StoreError } from '../store-error.js';
 import { ledgerRow, toEntry, type LedgerEntry, type LedgerRow } from './ledger-columns.js';
 
-/** Asks for a charge, or a part of it, to be given back. */
+/** A request to refund a charge, or a part of it. */
 export interface RefundRequest {
   /** The request, or the video task, that was charged. */
   request_id: string;
-  /** Only a charge of this account; of any account where it is left out. */
+  /** The account of the charge; any account if left out. */
   account_id?: string;
-  /** What the refunds before have left of the charge, where it is left out. */
+  /** If left out, all that earlier refunds have left of the charge. */
   amount_nano?: bigint;
   /** The same reference twice refunds once. By default it is made of request and amount. */
   reference?: string;
 }
 
-/** A charge with what refunds have left of it. */
+/** A charge, and the amount of it that is not refunded yet. */
 export interface RefundableCharge {
   charge: LedgerEntry;
   left_nano: bigint;
@@ -29,19 +29,19 @@ export interface RefundableCharge {
 export async function refund(
   database: Database,
   now_ms: number,
-  asked: RefundRequest,
+  request: RefundRequest,
   by?: Actor,
 ): Promise<LedgerEntry> {
-  const { amount_nano } = asked;
+  const { amount_nano } = request;
   if (amount_nano !== undefined && amount_nano <= 0n) {
     throw new StoreError('A refund must be above zero.');
   }
   return database.write(async (trx) => {
-    const charge = await chargeOf(trx, asked);
+    const charge = await chargeOf(trx, request);
     const balance_nano = await lock(trx, charge);
-    const reference = referenceOf(asked);
+    const reference = referenceOf(request);
     const first = await refundOf(trx, charge.account_id, reference);
-    if (first) return checkSame(first, asked);
+    if (first) return checkSame(first, request);
     const left_nano = await leftOf(trx, charge);
     const refund_nano = amount_nano ?? left_nano;
     checkAmount(charge, { refund_nano, left_nano, balance_nano });
@@ -61,10 +61,10 @@ export async function refund(
 /** See `Store.refundable`. */
 export async function refundable(
   database: Database,
-  asked: Pick<RefundRequest, 'request_id' | 'account_id'>,
+  request: Pick<RefundRequest, 'request_id' | 'account_id'>,
 ): Promise<RefundableCharge> {
   return database.snapshot(async (trx) => {
-    const charge = await chargeOf(trx, asked);
+    const charge = await chargeOf(trx, request);
     return { charge, left_nano: await leftOf(trx, charge) };
   });
 }
@@ -74,7 +74,7 @@ function referenceOf({ request_id, amount_nano, reference }: RefundRequest): str
   return amount_nano === undefined ? request_id : `${request_id} ${formatDollars(amount_nano)}`;
 }
 
-/** Throws `NoCharge` where there is none. */
+/** Throws `NoCharge` if there is no such charge. */
 async function chargeOf(
   trx: Knex.Transaction,
   { request_id, account_id }: RefundRequest,
@@ -85,7 +85,7 @@ async function chargeOf(
   return toEntry(row);
 }
 
-/** Looks into the ledger's unique index once for each account: it has no index by reference. */
+/** Looks up each account in the unique index of the ledger, which has no index by reference. */
 async function chargeId(
   trx: Knex.Transaction,
   request_id: string,
@@ -107,7 +107,7 @@ async function chargeId(
   return (found as { id: bigint } | undefined)?.id.toString();
 }
 
-/** Locks the key and then the account, as the hot path does. Answers the account's balance. */
+/** Locks the key and then the account, as the hot path does. Resolves with the balance. */
 async function lock(trx: Knex.Transaction, { key_id, account_id }: LedgerEntry): Promise<bigint> {
   if (key_id !== null) await trx('keys').where({ id: key_id }).forUpdate().first('id');
   const account: { balance_nano: bigint } | undefined = await trx('accounts')
@@ -175,7 +175,7 @@ function checkAmount(
   }
 }
 
-/** The key gets back its part of the limit, as if it had spent less. */
+/** Pays the account, and lowers what the key has spent, which frees that part of its limit. */
 async function pay(
   trx: Knex.Transaction,
   { account_id, key_id }: LedgerEntry,

@@ -1,10 +1,11 @@
+import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
 
-/** What was used and charged on a day, by model and key. */
+/** The usage and the charges of a day, by model and key. */
 export interface UsageRow extends Record<TokenClass, number> {
   /** `YYYY-MM-DD`, of UTC. */
   day: string;
@@ -35,11 +36,10 @@ export const NOTHING_USED: Readonly<Omit<UsageRow, 'day' | 'model' | 'key_id'>> 
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
-/** Entries that are added up in one statement, which in SQLite stops the event loop. */
+/** The most entries of one statement, because in SQLite it blocks the event loop. */
 const SLICE = 2_000;
-const NANO_PER_DOLLAR = 1_000_000_000n;
 
-/** Those in the JSON of `usage`; the classes of tokens have columns. */
+/** The units in the JSON of `usage`. The classes of tokens have columns. */
 const UNITS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
 const AMOUNTS = [...UNITS, ...TOKEN_CLASSES];
 
@@ -91,8 +91,9 @@ interface Slice {
 }
 
 /**
- * The entries after the position. The caller adds the end, for the index to stop there. The bare
- * times are for PostgreSQL: of pairs alone it expects half the ledger, and reads the whole table.
+ * The entries after the position. The caller adds the end, at which the index scan stops. The plain
+ * condition on the time is for PostgreSQL: with the pair alone its planner expects half of the
+ * ledger, and reads the whole table.
  */
 function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
   return knex('ledger')
@@ -101,7 +102,7 @@ function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
     .whereRaw('(created_ms, id) > (?, ?)', [String(from.created_ms), String(from.id)]);
 }
 
-/** The last entry of the slice; undefined where the rest is no more than a slice. */
+/** The last entry of the slice; undefined if all other entries fit into one slice. */
 function endOf(knex: Knex, slice: Slice): Promise<Position | undefined> {
   return entriesOf(knex, slice)
     .where('created_ms', '<', slice.to_ms)
@@ -110,7 +111,7 @@ function endOf(knex: Knex, slice: Slice): Promise<Position | undefined> {
     .first('created_ms', 'id');
 }
 
-/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
+/** Sums dollars and the rest separately, as the sum of the column could exceed 64 bits. */
 async function sumsOf(
   knex: Knex,
   dialect: Database['dialect'],
@@ -136,7 +137,7 @@ async function sumsOf(
     );
 }
 
-/** As floats: a sum that is absurd is then inexact, and no fault. */
+/** Sums are floats: an absurdly large sum is then inexact, and not an error. */
 const unitIn: Record<Database['dialect'], (name: string) => string> = {
   sqlite: (name) => `total(json_extract(usage, '$.${name}')) as ${name}`,
   postgres: (name) => `sum((usage::json ->> '${name}')::double precision) as ${name}`,

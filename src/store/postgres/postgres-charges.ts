@@ -19,7 +19,7 @@ interface ChargeRow {
  * makes a second run harmless.
  */
 export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | false> {
-  /** `onLost` hears of a record that could not be written beside its charge. */
+  /** `onLost` is called for each record that could not be written with its charge. */
   constructor(
     private readonly session: PostgresSession,
     private readonly onLost: () => void,
@@ -30,7 +30,7 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
       return await this.#settleOne(command);
     } catch (error) {
       if (!command.record || !isDataError(error)) throw error;
-      // It may be the record that is refused, and no charge may be lost for that.
+      // PostgreSQL may have refused the record, which must not stop the charge.
       const settled = await this.#settleOne({ ...command, record: undefined });
       this.onLost();
       return settled;

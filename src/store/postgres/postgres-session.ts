@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
-import { isConflict, isPassing } from '../database.js';
+import { isConflict, isPassing, onPostgres } from '../database.js';
 import type { Process } from '../leases/leases.js';
-import { codeOf, withRetry } from '../retry.js';
+import { codeOf } from '../retry.js';
 import { SQL } from './postgres-statements.js';
 
 const CONNECTIONS = 10;
@@ -48,17 +48,17 @@ export class PostgresSession {
 
   /** Runs a statement, and again if PostgreSQL rolled it back. */
   run<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
-    return withRetry(isConflict, () => this.#query<Row>(name, values));
+    return onPostgres(isConflict, () => this.#query<Row>(name, values));
   }
 
   /** Runs a statement that may run twice without harm: also again after a lost connection. */
   runIdempotent<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
-    return withRetry(isPassing, () => this.#query<Row>(name, values));
+    return onPostgres(isPassing, () => this.#query<Row>(name, values));
   }
 
   /** Runs statements in one transaction, and again if PostgreSQL rolled it back. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    return withRetry(isConflict, async () => {
+    return onPostgres(isConflict, async () => {
       const client = await this.#pool.connect();
       let failure: Error | undefined;
       try {

@@ -10,16 +10,16 @@ export interface PricedUpstream {
   upstream_model: string;
 }
 
-/** The prices of tokens that an upstream had from a time on. */
+/** The prices of tokens at an upstream. */
 export interface PriceEntry extends PricedUpstream {
   price: Price;
 }
 
-/** The prices of tokens over time, so that an old charge can be worked out again. */
+/** The prices of tokens over time, by which an old charge can be checked. */
 export interface PriceHistory {
-  /** Adds what has changed since the last time. Prices of other work than tokens are left out. */
+  /** Adds the prices of tokens that have changed since the last call. */
   note(entries: readonly PriceEntry[]): Promise<void>;
-  /** The prices about that time, the likeliest first: a price is noted a little late. */
+  /** The prices around that time, the likeliest first: a new price is noted a little late. */
   about(upstream: PricedUpstream, time_ms: number): Promise<Price[]>;
 }
 
@@ -28,7 +28,7 @@ interface PriceRow extends PricedUpstream {
   price: string;
 }
 
-/** Before the time, beside the one in force: requests in flight keep the price they began with. */
+/** How many prices before the time are read: a request in flight keeps the price it began with. */
 const BEFORE = 2;
 const KEY = ['model', 'provider', 'upstream_model'] as const;
 const FIELDS = Object.values(TOKEN_UNITS);

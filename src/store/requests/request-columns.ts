@@ -1,7 +1,7 @@
 import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.js';
 import { storable } from '../column-values.js';
 
-/** What records of one batch often have in common. */
+/** The columns in which the records of one batch are often equal. */
 const NAME_COLUMNS = [
   { name: 'account_id', type: 'text' },
   { name: 'key_id', type: 'text' },
@@ -30,7 +30,7 @@ const OWN_COLUMNS = [
   { name: 'flags', type: 'integer' },
 ] as const satisfies readonly RequestColumn[];
 
-/** Most records have nothing there, and a tenth of the time is saved where they are left out. */
+/** Columns that are empty in most records. Leaving them out saves a tenth of the insert's time. */
 const RARE_COLUMNS = [
   { name: 'attempts', type: 'json' },
   { name: 'code', type: 'text' },
@@ -49,7 +49,7 @@ export const REQUEST_COLUMNS = [...NAME_COLUMNS, ...OWN_COLUMNS, ...RARE_COLUMNS
 
 interface RequestColumn {
   name: keyof RequestRecord;
-  /** That of SQL, but `json` is text and `nano` a bigint that is one in the record too. */
+  /** The type in SQL; `json` is stored as text, and `nano` is a bigint in the record too. */
   type: 'text' | 'bigint' | 'integer' | 'boolean' | 'double precision' | 'json' | 'nano';
 }
 
@@ -141,7 +141,7 @@ export function bindRecord(values: unknown[], record: RequestRecord): void {
 /** A record as a JSON object by columns, which PostgreSQL reads as a row. */
 export function requestJson(record: RequestRecord): Record<string, unknown> {
   const { attempts, units, cost_nano, uncollected_nano } = record;
-  // A field that is no column is left out by PostgreSQL.
+  // PostgreSQL ignores fields that are not columns.
   return {
     ...record,
     attempts: attemptsText(attempts),
@@ -151,7 +151,7 @@ export function requestJson(record: RequestRecord): Record<string, unknown> {
   };
 }
 
-/** One that has answered, or none, which the other columns tell. */
+/** Whether there was no attempt, or one that succeeded. Then the other columns suffice. */
 function isUsualAttempt({ length, 0: first }: readonly UpstreamAttempt[]): boolean {
   return !first || (length === 1 && first.fault === null);
 }

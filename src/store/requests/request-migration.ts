@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 
-const MOST_NANO = 10n ** 15n;
+const MAX_SUMMED_NANO = 10n ** 15n;
 const COUNTS = `calls failed estimated fallbacks prompt_tokens completion_tokens cached_tokens
   cache_write_tokens audio_input_tokens audio_output_tokens reasoning_tokens cost_nano
   uncollected_nano`.split(/\s+/u);
 
 /**
- * Adds the records of requests, with their totals. `seq` numbers the records in the order in which
- * they were committed, which tells those that the totals already have: in SQLite it is the row's
- * own ID, in PostgreSQL the number of the transaction.
+ * Adds the records of requests, with their totals. `seq` numbers the records in the order of their
+ * commits, so that the totals know which records they have: in SQLite it is the ID of the row, in
+ * PostgreSQL the number of the transaction.
  */
 export async function recordRequests(trx: Knex): Promise<void> {
   const config = trx.client as { config: { client: string } };
@@ -17,7 +17,7 @@ export async function recordRequests(trx: Knex): Promise<void> {
   await createTotals(trx, isPostgres);
 }
 
-/** IDs sort by time, in whatever order a database sorts texts otherwise. */
+/** The collation makes IDs sort by time, whatever the default of the database is. */
 function idType(isPostgres: boolean): string {
   return isPostgres ? 'text collate "C"' : 'text';
 }
@@ -59,7 +59,7 @@ async function createRequests(trx: Knex, isPostgres: boolean): Promise<void> {
     uncollected_nano bigint not null default 0,
     flags integer not null
   )`);
-  // With the code and the status in it, a rare one is found without a look at each failure.
+  // The index has the code and the status, so that a rare one is found without reading all rows.
   await trx.raw(
     'create index requests_failed on requests (id, code, status) where code is not null',
   );
@@ -110,15 +110,15 @@ async function createTotals(trx: Knex, isPostgres: boolean): Promise<void> {
 }
 
 /**
- * Adds up the days of each account, which were under its keys alone: a list of the accounts of a
- * month read a row for each key and status of every day. An amount counts as a million dollars at
- * most, so that the sum has 64 bits.
+ * Adds rows for the days of each account. Before, the days had rows only by key, so a list of the
+ * accounts of a month read a row for each key and status of every day. An amount counts as a
+ * million dollars at most, so that the sum fits 64 bits.
  */
 export async function addAccountDays(trx: Knex): Promise<void> {
   const names = [...COUNTS, 'took_ms', 'own_ms'];
   const sums = names.map((name) =>
     name.endsWith('_nano')
-      ? `sum(case when ${name} > ${MOST_NANO} then ${MOST_NANO} else ${name} end)`
+      ? `sum(case when ${name} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${name} end)`
       : `sum(${name})`,
   );
   await trx.raw(`insert into request_totals

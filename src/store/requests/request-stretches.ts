@@ -4,19 +4,19 @@ import type { RequestFilter } from './request-types.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** So many days are looked at first, to learn whose hours matter. */
+/** How many days are searched at once for those whose hours are read. */
 const DAYS = 31;
 
-/** Records between two IDs, these included. */
+/** The records between two IDs, inclusive. */
 export interface Stretch {
   first_id: string;
   last_id: string;
 }
 
 /**
- * Where to look for such requests before a time: the stretches of each hour in which the totals
- * know of some, the newest first. The days tell which hours are looked at, and of those that have
- * some the newest come first, as a page is often full after the first hours.
+ * The stretches of records before a time in which the filter finds requests, the newest first: one
+ * for each hour in which the totals have some. The totals by day select the hours that are read,
+ * few at first and then more, as a page is often full after the first hours.
  */
 export async function* stretchesOf(
   database: Database,
@@ -41,7 +41,7 @@ interface Span {
   to_ms: number;
 }
 
-/** The days that may have such requests, the newest first. */
+/** The days that may have matching requests, the newest first. */
 async function daysWith(
   database: Database,
   account: string,
@@ -58,7 +58,9 @@ async function daysWith(
   return rows.map(({ start_ms }) => Number(start_ms));
 }
 
-/** What the rows of days can tell: of an account its models or its keys, and no providers. */
+/**
+ * The part of the filter that day rows can apply: for one account, models or keys, no providers.
+ */
 function ofDays(account: string, { ...filter }: RequestFilter): RequestFilter {
   if (account === ALL) return filter;
   delete filter.provider;
@@ -90,7 +92,7 @@ async function stretchesIn(
   );
 }
 
-/** The time of the oldest record: the totals may go back much further. */
+/** The time of the oldest record. The totals may go back much further. */
 async function oldestTime(database: Database): Promise<number | undefined> {
   const row = await database.read<{ time_ms: bigint | number } | undefined>((knex) =>
     knex('requests').orderBy('id').first('time_ms'),

@@ -3,30 +3,30 @@ import { AMOUNTS, bucketOf, COUNTS, HOUR_MS } from './request-totals-sql.js';
 
 const COUNTS_OF = Object.values(COUNTS).map(({ of }) => of);
 const AMOUNTS_OF = Object.values(AMOUNTS).map(({ of }) => of);
-/** More than any latency in buckets, so that two of them make one number. */
+/** More than the number of buckets, so that two buckets fit into one number. */
 const BUCKETS = 1_000;
 const NO_BUCKET = BUCKETS - 1;
 
-/** The records of an hour that differ in nothing by which the totals tell requests apart. */
+/** The records of an hour with the same dimensions of the totals. */
 interface Group {
   start_ms: number;
-  /** What they have in common. */
-  one: RequestRecord;
+  /** One of the records, for the dimensions. */
+  sample: RequestRecord;
   counts: number[];
   amounts: bigint[];
   first_id: string;
   last_id: string;
-  /** The answered calls by both of their buckets. */
+  /** The number of answered calls for each pair of buckets. */
   latencies: Map<number, number>;
 }
 
 /**
- * Sums of records, as `ADD_TOTALS` and `ADD_LATENCIES` take them. They cost a fraction of what the
- * database would take to read the records again and to group them.
+ * Sums of records, for `ADD_TOTALS` and `ADD_LATENCIES`. Summing here costs a fraction of the time
+ * in which the database would read and group the records again.
  */
 export class RequestSums {
   readonly #groups = new Map<string, Group>();
-  /** Most records are like the one before. */
+  /** The group of the last record, which most records share. */
   #last: Group | undefined;
 
   get groups(): number {
@@ -59,7 +59,7 @@ export class RequestSums {
 
   #groupOf(record: RequestRecord): Group {
     const start_ms = record.time_ms - (record.time_ms % HOUR_MS);
-    if (this.#last && isOf(this.#last, record, start_ms)) return this.#last;
+    if (this.#last && belongsTo(this.#last, record, start_ms)) return this.#last;
     const { account_id, key_id, model, provider, status } = record;
     const name = JSON.stringify([start_ms, account_id, key_id, model, provider, status]);
     const group = this.#groups.get(name) ?? newGroup(record, start_ms);
@@ -69,39 +69,39 @@ export class RequestSums {
   }
 }
 
-function newGroup(one: RequestRecord, start_ms: number): Group {
+function newGroup(sample: RequestRecord, start_ms: number): Group {
   return {
     start_ms,
-    one,
+    sample,
     counts: COUNTS_OF.map(() => 0),
     amounts: AMOUNTS_OF.map(() => 0n),
-    first_id: one.id,
-    last_id: one.id,
+    first_id: sample.id,
+    last_id: sample.id,
     latencies: new Map(),
   };
 }
 
-function isOf({ one, start_ms }: Group, record: RequestRecord, of_ms: number): boolean {
+function belongsTo({ sample, start_ms }: Group, record: RequestRecord, hour_ms: number): boolean {
   return (
-    start_ms === of_ms &&
-    one.key_id === record.key_id &&
-    one.account_id === record.account_id &&
-    one.model === record.model &&
-    one.provider === record.provider &&
-    one.status === record.status
+    start_ms === hour_ms &&
+    sample.key_id === record.key_id &&
+    sample.account_id === record.account_id &&
+    sample.model === record.model &&
+    sample.provider === record.provider &&
+    sample.status === record.status
   );
 }
 
 type Value = string | number | bigint | null;
 
-function totalsOf({ start_ms, one, counts, amounts, first_id, last_id }: Group): Value[] {
-  const { account_id, key_id, model, provider, status } = one;
+function totalsOf({ start_ms, sample, counts, amounts, first_id, last_id }: Group): Value[] {
+  const { account_id, key_id, model, provider, status } = sample;
   const split = [start_ms, account_id, key_id, model ?? '', provider ?? '', status];
   return [...split, ...counts, ...amounts, first_id, last_id];
 }
 
-function latenciesOf({ start_ms, one, latencies }: Group): Value[][] {
-  const split = [start_ms, one.account_id, one.model ?? '', one.provider ?? ''];
+function latenciesOf({ start_ms, sample, latencies }: Group): Value[][] {
+  const split = [start_ms, sample.account_id, sample.model ?? '', sample.provider ?? ''];
   return [...latencies].map(([both, calls]) => {
     const first = both % BUCKETS;
     const took = (both - first) / BUCKETS;

@@ -8,9 +8,9 @@ import type { RequestTail, TailCursor } from './request-types.js';
 const COLUMNS = REQUEST_COLUMNS.map(({ name }) => name);
 
 /**
- * The records that were committed after those up to the cursor, in the order of their commits. In
- * PostgreSQL a transaction that began earlier may commit later, so only those are read before which
- * all others are over.
+ * The records that were committed after the cursor, in the order of their commits. In PostgreSQL a
+ * transaction that began earlier may commit later, so this reads only records of transactions that
+ * are older than any open one.
  */
 export async function tail(
   database: Database,
@@ -34,7 +34,7 @@ export async function tail(
   return { records: rows.map(toRecord), cursor: next };
 }
 
-/** The number of the last record that no earlier one can follow any more. */
+/** The number of the last record after which no record with a lower number can appear. */
 async function lastSeq(database: Database): Promise<bigint> {
   const row = await database.read<{ last: bigint | null } | undefined>((knex) => {
     const query = knex('requests').first<{ last: bigint | null }>(knex.raw('max(seq) as last'));

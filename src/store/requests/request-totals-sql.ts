@@ -4,9 +4,9 @@ import { MAX_NANO } from '../column-values.js';
 
 export const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-const MOST_NANO = 10n ** 15n;
+const MAX_SUMMED_NANO = 10n ** 15n;
 
-/** One figure of the totals: the sum of this over the records, as SQL and in a process. */
+/** One figure of the totals: a sum over the records, in SQL and in TypeScript. */
 interface Figure<Value> {
   sql: string;
   of: (record: RequestRecord) => Value;
@@ -36,11 +36,11 @@ export const AMOUNTS: Readonly<Record<string, Figure<bigint>>> = {
 
 const FIGURES = { ...COUNTS, ...AMOUNTS };
 
-/** The sum of some thousand records has 64 bits: each counts as a million dollars at most. */
+/** An amount counts as a million dollars at most, so that the sum of a batch fits 64 bits. */
 function atMost(amount: 'cost_nano' | 'uncollected_nano'): Figure<bigint> {
   return {
-    sql: `case when ${amount} > ${MOST_NANO} then ${MOST_NANO} else ${amount} end`,
-    of: ({ [amount]: nano }) => (nano > MOST_NANO ? MOST_NANO : nano),
+    sql: `case when ${amount} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${amount} end`,
+    of: ({ [amount]: nano }) => (nano > MAX_SUMMED_NANO ? MAX_SUMMED_NANO : nano),
   };
 }
 
@@ -62,7 +62,7 @@ const NAMED_SUMS = Object.entries(FIGURES)
   .map(([name, { sql }]) => `sum(${sql}) as ${name}`)
   .join(', ');
 
-/** An amount that would pass 64 bits stays at their end: an error would stop all totals. */
+/** A sum stops at the end of 64 bits: an error would stop all totals. */
 const ADDED = FIGURE_NAMES.map((name) => {
   const [old, more] = [`request_totals.${name}`, `excluded.${name}`];
   if (!name.endsWith('_nano')) return `${name} = ${old} + ${more}`;
@@ -70,28 +70,28 @@ const ADDED = FIGURE_NAMES.map((name) => {
   return `${name} = case when ${isTooMuch} then ${MAX_NANO} else ${old} + ${more} end`;
 }).join(', ');
 
-/** The records that a step adds, between two of their numbers. */
+/** The records with numbers above `from`, up to `to`. */
 const FRESH = (from: string, to: string): string => `from requests where seq > ${from}
   and seq <= ${to}`;
 
-/** The columns of sums by the hour that a process has made itself, in this order. */
+/** The columns of the sums by hour that `RequestSums` makes, in this order. */
 const SUMMED = ['start_ms', 'account_id', 'key_id', 'model', 'provider', 'status'];
 const COUNTED = ['start_ms', 'account_id', 'model', 'provider', 'took', 'first_token', 'calls'];
 
-/** A list of rows in JSON, each of them a list, as rows with these columns. */
+/** Selects rows with these columns from a JSON list of lists. */
 function listed(columns: readonly string[]): string {
   const values = columns.map((name, at) => `value ->> ${at} as ${name}`).join(', ');
   return `select ${values} from json_each(?)`;
 }
 
-/** The period of the rows that tell accounts apart and nothing else. */
+/** The period of the rows that are split by account alone. */
 export const ACCOUNT_DAY = 'account_day';
 
 const DAY = `start_ms - start_ms % ${DAY_MS}`;
 const START = `time_ms - time_ms % ${HOUR_MS}`;
 const MODEL = `coalesce(model, '') as model, coalesce(provider, '') as provider`;
 
-/** The first and the last of the records, between which all of them are. */
+/** The first and the last ID of the records. */
 const ENDS = 'min(first_id), max(last_id)';
 const WIDENED = `
     first_id = case when excluded.first_id < request_totals.first_id
@@ -113,7 +113,7 @@ const HOURS_OF_RECORDS = (from: string, to: string): string => `
 export const ROLL_UP_TOTALS = (from: string, to: string): string =>
   addTotals(HOURS_OF_RECORDS(from, to));
 
-/** The same on SQLite for the sums of a process, the one parameter. */
+/** The same on SQLite, from sums in JSON, its one parameter. */
 export const ADD_TOTALS = addTotals(
   listed([...SUMMED, ...Object.keys(FIGURES), 'first_id', 'last_id']),
 );
@@ -146,12 +146,12 @@ function addTotals(hours: string): string {
     ${ADDED}, ${WIDENED}`;
 }
 
-/** Makes records known by their account. */
+/** Adds records to the index by account. */
 export const ROLL_UP_ACCOUNTS = (from: string, to: string): string => `
   insert into request_accounts (account_id, id)
   select account_id, id ${FRESH(from, to)} order by account_id, id`;
 
-/** Buckets of latencies in an octave: each begins 19 % above the one before. */
+/** Buckets of latencies in an octave: each begins 19 % above the one below. */
 const PER_OCTAVE = 4;
 
 const bucket = (ms: string): string =>
@@ -182,7 +182,7 @@ const LATENCIES_OF_RECORDS = (from: string, to: string): string => `
 export const ROLL_UP_LATENCIES = (from: string, to: string): string =>
   addLatencies(LATENCIES_OF_RECORDS(from, to));
 
-/** The same on SQLite for the counts of a process, the one parameter. */
+/** The same on SQLite, from counts in JSON, its one parameter. */
 export const ADD_LATENCIES = addLatencies(listed(COUNTED));
 
 function addLatencies(hours: string): string {
@@ -200,7 +200,7 @@ export function bucketOf(ms: number): number {
   return Math.floor((PER_OCTAVE * Math.log(Math.max(ms, 1))) / Math.LN2);
 }
 
-/** Where a bucket begins, in ms. */
+/** The lowest latency of a bucket, in ms. */
 export function bucketStart_ms(bucket: number): number {
   return bucket <= 0 ? 0 : 2 ** (bucket / PER_OCTAVE);
 }

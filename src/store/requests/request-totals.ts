@@ -1,3 +1,4 @@
+import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import type { Knex } from 'knex';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
@@ -9,9 +10,8 @@ import type { RequestFilter, TotalsQuery, TotalsRow } from './request-types.js';
 const PERIOD_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
 /** The most periods of one query; the key of the tables begins with them. */
 const MAX_PERIODS = { hour: 31 * 24, day: 400 };
-/** Beyond this, the hours of all accounts and keys would be read for a second and more. */
+/** Reading more hours of all accounts and keys would take a second or longer. */
 const MAX_HOURS_OF_EACH = 49;
-const NANO_PER_DOLLAR = 1_000_000_000n;
 const AMOUNTS = ['cost_nano', 'uncollected_nano'] as const;
 
 /** The beginnings of the hours or days of a range. Throws `StoreError` for too many of them. */
@@ -23,12 +23,12 @@ export function periodsOf({
   const length_ms = PERIOD_MS[period];
   const first = Math.floor(from_ms / length_ms);
   const count = Math.ceil(to_ms / length_ms) - first;
-  const most = MAX_PERIODS[period];
-  if (count > most) throw new StoreError(`Totals by the ${period} are for ${most} at most.`);
+  const max = MAX_PERIODS[period];
+  if (count > max) throw new StoreError(`Totals by the ${period} are for ${max} at most.`);
   return Array.from({ length: Math.max(count, 0) }, (_, at) => (first + at) * length_ms);
 }
 
-/** The account whose rows are read: `ALL` for those of all together, `EACH` for those of each. */
+/** The account whose rows are read: `ALL` for the sum of all accounts, `EACH` for every account. */
 export const ALL = '';
 const EACH = Symbol('each account');
 
@@ -44,7 +44,7 @@ export function among(
   if (model !== undefined) query.where({ model });
   if (provider !== undefined) query.where({ provider });
   if (failed === true || code !== undefined) {
-    query.where((some) => some.where('status', '>=', 400).orWhere('failed', '>', 0));
+    query.where((either) => either.where('status', '>=', 400).orWhere('failed', '>', 0));
   }
   if (status !== undefined && status < 10) {
     return query.whereBetween('status', [status * 100, status * 100 + 99]);
@@ -52,7 +52,7 @@ export function among(
   return status === undefined ? query : query.where({ status });
 }
 
-/** The account of a filter, or of its key; undefined where it names neither. */
+/** The account of a filter, or of its key; undefined if it names neither. */
 export async function accountOf(
   database: Database,
   { account_id, key_id }: RequestFilter,
@@ -61,7 +61,7 @@ export async function accountOf(
   const row = await database.read<{ account_id: string } | undefined>((knex) =>
     knex('keys').where({ id: key_id }).first('account_id'),
   );
-  // No account has this one, so a key that is not known has no rows.
+  // No account has the ID of a key, so that an unknown key finds no rows.
   return row?.account_id ?? key_id;
 }
 
@@ -73,31 +73,33 @@ function split(query: Knex.QueryBuilder, by: readonly string[]): Knex.QueryBuild
   return by.length === 0 ? query : query.groupBy([...by]).orderBy([...by]);
 }
 
-/** Whether there are rows by the day: of models of an account, of keys, and of all accounts. */
+/**
+ * Whether day rows suffice. They are split by model in an account, by key, and for all accounts.
+ */
 function isOfDays(query: TotalsQuery): boolean {
   const { model, provider, by } = query;
   const isOfProviders = by.includes('provider') || provider !== undefined;
   const isOfModels = by.includes('model') || model !== undefined;
   if (isOfKeys(query)) return !isOfProviders && !isOfModels;
-  return !isOfProviders || (query.account_id === undefined && !isOfSome(query));
+  return !isOfProviders || (query.account_id === undefined && !isByAccountOrKey(query));
 }
 
 function isOfKeys({ key_id, by }: TotalsQuery): boolean {
   return key_id !== undefined || by.includes('key_id');
 }
 
-/** Whether accounts are told apart. */
-function isOfSome({ by }: TotalsQuery): boolean {
+/** Whether the result is split by account or key. */
+function isByAccountOrKey({ by }: TotalsQuery): boolean {
   return by.includes('account_id') || by.includes('key_id');
 }
 
-/** Whether accounts alone are told apart: they have fewer keys than models. */
+/** Whether the rows by key can be read for accounts: there are fewer than by model. */
 function isOfAccounts({ by, model, provider }: TotalsQuery): boolean {
   const isOfModels = by.includes('model') || by.includes('provider');
   return by.includes('account_id') && !isOfModels && model === undefined && provider === undefined;
 }
 
-/** Whether accounts are told apart and nothing else, for which a day has one row of each. */
+/** Whether the result is split by account alone: a day has one row for each account. */
 function isOfWholeAccounts(query: TotalsQuery): boolean {
   const isSplit = query.by.some((name) => name !== 'account_id' && name !== 'start_ms');
   return (
@@ -108,8 +110,8 @@ function isOfWholeAccounts(query: TotalsQuery): boolean {
 type Slice = [period: TotalsQuery['period'] | typeof ACCOUNT_DAY, start_ms: number];
 
 /**
- * The periods to add up: days instead of their hours where nothing tells the hours apart, because a
- * day has far fewer rows.
+ * The periods to add up: whole days instead of their hours if the result is not split by hour,
+ * because a day has far fewer rows.
  */
 function slicesOf(query: TotalsQuery, isOfEach: boolean): Slice[] {
   const { period, by } = query;
@@ -117,9 +119,9 @@ function slicesOf(query: TotalsQuery, isOfEach: boolean): Slice[] {
   if (period === 'day') return starts.map((start_ms) => ['day', start_ms]);
   const isWhole = !by.includes('start_ms') && isOfDays(query);
   const slices: Slice[] = isWhole ? withDays(starts) : starts.map((start_ms) => ['hour', start_ms]);
-  const most = MAX_HOURS_OF_EACH;
-  if (isOfEach && slices.filter(([of]) => of === 'hour').length > most) {
-    throw new StoreError(`Totals of each account by the hour are for ${most} hours at most.`);
+  const max = MAX_HOURS_OF_EACH;
+  if (isOfEach && slices.filter(([of]) => of === 'hour').length > max) {
+    throw new StoreError(`Totals of each account by the hour are for ${max} hours at most.`);
   }
   return slices;
 }
@@ -141,9 +143,11 @@ export async function totals(database: Database, query: TotalsQuery): Promise<To
   const { period, by, key_id, account_id, model, provider } = query;
   if (!canBe([account_id, key_id, model, provider])) return [];
   const account = await accountOf(database, query);
-  const isOfEach = account === undefined && isOfSome(query);
+  const isOfEach = account === undefined && isByAccountOrKey(query);
   if (period === 'day' && !isOfDays(query)) {
-    throw new StoreError('Totals by the day tell models and keys of accounts apart, no more.');
+    throw new StoreError(
+      'Totals by the day are split by model or by key of an account, and no further.',
+    );
   }
   const isOfWhole = isOfEach && isOfWholeAccounts(query);
   const slices = slicesOf(query, isOfEach).map(([of, start_ms]): Slice => [
@@ -151,13 +155,13 @@ export async function totals(database: Database, query: TotalsQuery): Promise<To
     start_ms,
   ]);
   const rows = await database.read<Record<string, unknown>[]>((knex) => {
-    const some = knex('request_totals').whereIn(['period', 'start_ms'], slices);
-    // Each account has its days twice: under its keys, and under none by model.
+    const selected = knex('request_totals').whereIn(['period', 'start_ms'], slices);
+    // An account has its days twice: by key, and by model under the key ''.
     const under = !isOfWhole && (isOfKeys(query) || isOfAccounts(query)) ? '<>' : '=';
-    some.where((one) => one.where({ period: 'hour' }).orWhere('key_id', under, ''));
-    return split(among(some, account ?? (isOfEach ? EACH : ALL), query), by).select([
+    selected.where((either) => either.where({ period: 'hour' }).orWhere('key_id', under, ''));
+    return split(among(selected, account ?? (isOfEach ? EACH : ALL), query), by).select([
       ...by,
-      ...FIGURE_NAMES.flatMap((name) => (isAsked(name, query) ? sumsOf(knex, name) : [])),
+      ...FIGURE_NAMES.flatMap((name) => (isWanted(name, query) ? sumsOf(knex, name) : [])),
     ]);
   });
   // The sum of no rows at all is one row of nulls.
@@ -175,13 +179,13 @@ export async function hourRows(
   const starts = periodsOf({ ...span, period: 'hour' });
   const row = await database.read<{ count: bigint } | undefined>((knex) => {
     const hours = knex('request_totals').where({ period: 'hour' }).whereIn('start_ms', starts);
-    const some = among(hours, account_id, filter).limit(limit).select(knex.raw('1')).as('some');
-    return knex.from(some).first<{ count: bigint }>(knex.raw('count(*) as count'));
+    const counted = among(hours, account_id, filter).limit(limit).select(knex.raw('1')).as('some');
+    return knex.from(counted).first<{ count: bigint }>(knex.raw('count(*) as count'));
   });
   return Number(row?.count ?? 0);
 }
 
-/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
+/** Sums dollars and the rest separately, as the sum of the column could exceed 64 bits. */
 function sumsOf(knex: Knex, name: string): Knex.Raw[] {
   if (!AMOUNTS.some((amount) => amount === name)) {
     return [knex.raw(`cast(sum(${name}) as double precision) as ${name}`)];
@@ -204,11 +208,11 @@ function toTotals(row: Record<string, unknown>, query: TotalsQuery): TotalsRow {
 function figureOf(row: Record<string, unknown>, name: string, query: TotalsQuery): number | bigint {
   const [dollars, rest] = [row[`${name}_dollars`], row[`${name}_rest`]];
   if (!AMOUNTS.some((amount) => amount === name)) return Number(row[name] ?? 0);
-  if (!isAsked(name, query)) return 0n;
+  if (!isWanted(name, query)) return 0n;
   return BigInt(String(dollars)) * NANO_PER_DOLLAR + BigInt(String(rest));
 }
 
-function isAsked(name: string, { figures }: TotalsQuery): boolean {
+function isWanted(name: string, { figures }: TotalsQuery): boolean {
   return name === 'calls' || !figures || figures.some((figure) => figure === name);
 }
 
@@ -218,7 +222,7 @@ export async function latencies(database: Database, query: LatencyQuery): Promis
   if (!canBe([account_id, model, provider])) return [];
   const isSplit = [model, provider].some(Boolean) || by.some((name) => name !== 'start_ms');
   if (account_id !== ALL && isSplit) {
-    throw new StoreError('Latencies of an account do not tell models or providers apart.');
+    throw new StoreError('Latencies of an account are not split by model or provider.');
   }
   const starts = periodsOf({ ...query, period: period ?? 'hour' });
   const isWhole = period === undefined && !by.includes('start_ms');

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '../../core/request-record.js';
 import type { TokenClass } from '../../core/usage.js';
 
-/** Which requests a page shows. What is left out does not matter. */
+/** Which requests a page shows. A missing field matches all. */
 export interface RequestFilter {
   /** From this time on, in ms since 1970. */
   from_ms?: number;
@@ -15,7 +15,7 @@ export interface RequestFilter {
   status?: number;
   /** The code of the error. */
   code?: string;
-  /** Only those that were refused, failed or left. */
+  /** Only requests that were refused or failed, or whose client disconnected. */
   failed?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface RequestPage extends RequestFilter {
 /** The figures of many requests. Times and amounts are sums. */
 export interface RequestTotals extends Record<TokenClass, number> {
   calls: number;
-  /** Refused or failed; a client that left is no failure. */
+  /** Refused or failed. A client that disconnected is not a failure. */
   failed: number;
   estimated: number;
   /** Answered by another upstream than the first one. */
@@ -57,27 +57,27 @@ export interface TotalsQuery extends Pick<
   RequestFilter,
   'account_id' | 'key_id' | 'model' | 'provider' | 'status'
 > {
-  /** The hour, or the day of UTC, that this time is in is the first one. */
+  /** The first period is the hour, or the day of UTC, that contains this time. */
   from_ms: number;
-  /** The one that this time is in is left out, if the time is its beginning. */
+  /** The last period is the one that contains the millisecond before this time. */
   to_ms: number;
   /**
-   * At most 31 days by the hour, and 400 by the day. By the day, providers are told apart for all
-   * accounts together only, and models not within a key. What the days do not tell apart of all
-   * accounts at once is told by the hour for 49 hours at most.
+   * At most 31 days by the hour, and 400 by the day. By the day, only the sum of all accounts is
+   * split by provider, and a key is not split by model. A split of every account that day rows do
+   * not have is available for 49 hours at most.
    */
   period: 'hour' | 'day';
   by: readonly Dimension[];
-  /** What is added up beside the calls, and the rest is 0. All, where it is left out. */
+  /** The figures to add up beside the calls; the others are 0. All figures if left out. */
   figures?: readonly (keyof RequestTotals)[];
 }
 
-/** The hours of an account, of one of its keys, of a model. */
+/** Hours of an account, or of one of its keys or models. */
 export interface HourRowsQuery extends Pick<TotalsQuery, 'key_id' | 'model' | 'from_ms' | 'to_ms'> {
   account_id: string;
 }
 
-/** Totals, with the dimensions that were asked for. A model or provider that is none is empty. */
+/** Totals, with the dimensions of the query. The model or provider is empty if there was none. */
 export type TotalsRow = RequestTotals & {
   start_ms?: number;
   account_id?: string;
@@ -87,12 +87,12 @@ export type TotalsRow = RequestTotals & {
   status?: number;
 };
 
-/** Those of an account are not told apart by model or provider. */
+/** Latencies of an account are not split by model or provider. */
 export interface LatencyQuery extends Pick<TotalsQuery, 'account_id' | 'model' | 'provider'> {
   from_ms: number;
   to_ms: number;
   by: readonly ('start_ms' | 'model' | 'provider')[];
-  /** What `start_ms` begins: the hour if it is left out; whole days are read faster. */
+  /** The period that begins at `start_ms`, by default the hour. Whole days are read faster. */
   period?: 'hour' | 'day';
 }
 
@@ -112,7 +112,7 @@ export interface Percentiles {
   p99_ms: number;
 }
 
-/** The last record that was read of those in the order of their commits. */
+/** The last record that was read, in the order of commits. */
 export interface TailCursor {
   seq: bigint;
   id: string;
@@ -125,30 +125,30 @@ export interface RequestTail {
 
 /** The records of requests, and their totals by the hour and by the day. */
 export interface RequestStore {
-  /** Writes records that no charge has taken along; those that are there stay as they are. */
+  /** Writes records that were not written with a charge. Existing records stay unchanged. */
   add(records: readonly RequestRecord[]): Promise<void>;
-  /** Records that this process gave to the store, which could not write them. */
+  /** The number of records of this process that the store could not write. */
   readonly lost: number;
   page(page: RequestPage): Promise<RequestRecord[]>;
   one(id: string): Promise<RequestRecord | undefined>;
-  /** What was written after the cursor, in the order of the writes; without one, its end alone. */
+  /** The records after the cursor, in the order of commits; without a cursor, only its end. */
   tail(cursor: TailCursor | undefined, limit: number): Promise<RequestTail>;
-  /** From the totals, which are a second or two behind the records. */
+  /** Reads the totals, which are a second or two behind the records. */
   totals(query: TotalsQuery): Promise<TotalsRow[]>;
   latencies(query: LatencyQuery): Promise<LatencyRow[]>;
   /**
-   * How many rows hours of an account have, at most the limit. An hour has one for each key, model,
-   * provider and status, and a hundred thousand are added up for a third of a second.
+   * How many rows the hours of an account have, up to the limit. An hour has one row for each key,
+   * model, provider and status. Adding up a hundred thousand takes a third of a second.
    */
   hourRows(query: HourRowsQuery, limit: number): Promise<number>;
-  /** Adds some new records to the totals; true where there are more. */
+  /** Adds some new records to the totals. True if there are more. */
   rollUp(): Promise<boolean>;
-  /** Deletes what is older, in small steps; resolves after a few seconds at the latest. */
+  /** Deletes older records and totals in small steps, for a few seconds at most. */
   sweep(before: { records_ms: number; totals_ms: number }): Promise<number>;
 }
 
 /** The writes of a request store, once for each database. */
 export interface HotRequests extends Pick<RequestStore, 'add' | 'rollUp' | 'lost'> {
-  /** Deletes one step of old records, and of old totals; answers how many rows. */
+  /** Deletes one step of old records and totals. Resolves with the number of rows. */
   sweepStep(before: { id: string; totals_ms: number }): Promise<number>;
 }

@@ -11,9 +11,9 @@ import type { HotRequests, RequestFilter, RequestPage, RequestStore } from './re
 
 const COLUMNS = REQUEST_COLUMNS.map(({ name }) => `requests.${name}`);
 const HOUR_MS = 3_600_000;
-/** Later than any clock of a gateway. */
+/** How far the clock of another gateway may be ahead. */
 const AHEAD_MS = 24 * HOUR_MS;
-/** Between two steps of the sweep, and after this time it waits for the next one. */
+/** The pause between two steps of the sweep, and its longest time. */
 const PAUSE_MS = 20;
 const SWEEP_MS = 4_000;
 
@@ -66,8 +66,9 @@ async function pageOf(
 }
 
 /**
- * The records that are not in the totals yet are not known by their account either, but they are
- * few. They are read first: one that is added to the totals meanwhile is then found twice.
+ * A page of one account. The few records that are not in the totals yet are not in the index by
+ * account either, so they are read as well. They are read first: a record that is added to the
+ * totals meanwhile is then found twice, not missed.
  */
 async function accountPage(
   database: Database,
@@ -76,7 +77,7 @@ async function accountPage(
   last_ms: number,
 ): Promise<RequestRecord[]> {
   const fresh = await database.read<RequestRow[]>((knex) =>
-    // No index of IDs yields this, so that the new records alone are read.
+    // The expression keeps the planner off the index of IDs, so that only new records are read.
     select(knex, page, knex.raw(`requests.id || ''`))
       .where({ account_id })
       .where('seq', '>', rolledUp(knex)),
@@ -92,10 +93,10 @@ async function accountPage(
 async function readStretches(
   database: Database,
   page: RequestPage,
-  some: AsyncIterable<Stretch>,
+  stretches: AsyncIterable<Stretch>,
 ): Promise<RequestRecord[]> {
   const found: RequestRecord[] = [];
-  for await (const stretch of some) {
+  for await (const stretch of stretches) {
     const limit = page.limit - found.length;
     found.push(...(await read(database, { ...page, limit }, stretch)));
     if (found.length >= page.limit) break;
@@ -103,20 +104,20 @@ async function readStretches(
   return found;
 }
 
-/** Whether the rows that match, or nearly only such, lie together in an index. */
+/** Whether an index finds the rows without reading many others. */
 function isIndexed(page: RequestFilter): boolean {
   const { account_id, key_id, provider, status, model } = page;
   if ([key_id, provider, model, status].some((one) => one !== undefined)) return false;
   return account_id === undefined || !fails(page);
 }
 
-/** Whether all such requests have a code. */
+/** Whether all matching requests have an error code. */
 function fails({ failed, code, status = 0 }: RequestFilter): boolean {
   if (failed === true || code !== undefined) return true;
   return Math.floor(status < 10 ? status : status / 100) >= 4;
 }
 
-/** Where such requests may be, the newest first; also among those not yet in the totals. */
+/** The stretches that may have matching records, the newest first, also those not in the totals. */
 async function* stretches(
   database: Database,
   page: RequestPage,
@@ -135,12 +136,12 @@ async function* stretches(
   yield* stretchesOf(database, page, hour_ms + HOUR_MS);
 }
 
-/** The time before which all records of the page are. */
+/** The time before which the page ends. */
 function endOf({ to_ms = Infinity, before }: RequestPage, last_ms: number): number {
   return Math.min(to_ms, before === undefined ? Infinity : timeOf(before) + 1, last_ms);
 }
 
-/** The time of the oldest record that the totals do not have; undefined where they have all. */
+/** The time of the oldest record that is not in the totals; undefined if all are. */
 async function oldestFresh(database: Database): Promise<number | undefined> {
   const row = await database.read<{ time_ms: bigint | null } | undefined>((knex) =>
     knex('requests')
@@ -151,7 +152,7 @@ async function oldestFresh(database: Database): Promise<number | undefined> {
   return time_ms === undefined ? undefined : Number(time_ms);
 }
 
-/** The number of the last record that the totals have. */
+/** The number of the last record in the totals. */
 function rolledUp(knex: Knex): Knex.QueryBuilder {
   return knex('request_roll_up').select('upto');
 }
@@ -181,7 +182,7 @@ async function read(
   return rows.map(toRecord);
 }
 
-/** The records of a page, whatever their account. `id` is the column that sorts them. */
+/** Selects the records of a page, of any account. `id` is the column by which they are sorted. */
 function select(
   knex: Knex,
   page: RequestPage,
@@ -196,7 +197,7 @@ function select(
     query.whereBetween('status', [status * 100, status * 100 + 99]);
   } else if (status !== undefined) query.where({ status });
   if (page.code !== undefined) query.where({ code: page.code });
-  // The index of failures needs the words of its condition.
+  // The partial index of failures is used only if the query has its condition.
   if (fails(page)) query.whereNotNull('code');
   if (before !== undefined) query.where(id as string, '<', before);
   if (from_ms !== undefined) query.where(id as string, '>=', firstIdAt(from_ms));

@@ -7,7 +7,7 @@ import { sha256 } from '../keys/secret.js';
 import { beginSignIn, createLink, finishSignIn, sweepTickets, useLink } from './one-time-tokens.js';
 import { StoreError } from '../store-error.js';
 
-/** What a newcomer's credit is entered under: with the account it is unique, so it comes once. */
+/** The reference of the credit of a new account: it is unique, so the credit is entered once. */
 const REFERENCE = 'sign-in credit';
 
 export function openPeople(database: Database, now: () => number): SignInStore {
@@ -52,9 +52,10 @@ async function signIn(
   const account = made ?? (await accountNamed(trx, email));
   const identity = { provider, subject, account_id: account.id, email, created_ms: now_ms };
   await trx('identities').insert(identity).onConflict(['provider', 'subject']).ignore();
-  // Another process may have entered the identity meanwhile, under another address.
+  // Meanwhile another process may have inserted the identity, with another address.
   const settled = await accountOf(trx, { provider, subject });
-  if (settled?.id !== account.id) throw new StoreError('This person signs in twice at once.');
+  if (settled?.id !== account.id)
+    throw new StoreError('The person is signing in twice at the same time.');
   return { account, newcomer: made !== undefined };
 }
 

@@ -5,7 +5,7 @@ import type { NewSession, Session } from './sign-in-types.js';
 import { makeTicket, sha256 } from '../keys/secret.js';
 import type { SessionLimits } from '../../core/configuration.js';
 
-/** A session that was noted as seen this lately is not noted again. */
+/** How often the use of a session is noted at most. */
 const NOTE_EVERY_MS = 60_000;
 /** The most sessions of one account. A further one ends the least recently used. */
 const MAX_SESSIONS = 100;
@@ -21,7 +21,7 @@ interface SessionRow {
   suspended_ms: bigint | null;
 }
 
-/** Answers the secret. Throws `StoreError` for an unknown account. */
+/** Resolves with the secret. Throws `StoreError` for an unknown account. */
 export async function createSession(
   trx: Knex.Transaction,
   now_ms: number,

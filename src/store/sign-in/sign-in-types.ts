@@ -15,11 +15,11 @@ export interface Identity {
 export interface Session {
   account_id: string;
   account_name: string;
-  /** Null for one that began with a link. */
+  /** Null for a session that began with a link. */
   email: string | null;
   /** An entry of `sign_in.providers`, or `link`. */
   via: string;
-  /** Given by the link. Those who sign in by address are operators while the file says so. */
+  /** Set by a sign-in link. Other persons are operators while gateway.yaml lists their address. */
   operator: boolean;
   /** The account is suspended: its keys are refused, and it gets no new ones. */
   suspended: boolean;
@@ -30,12 +30,12 @@ export interface Session {
 export type NewSession = Pick<Session, 'account_id' | 'email' | 'via' | 'operator'>;
 
 /**
- * A sign-in that has gone to its provider and not come back yet; it belongs to one browser. What
- * proves that (state, nonce, verifier) is made from the browser's secret and kept nowhere.
+ * A sign-in that was sent to its provider and has not returned yet. It belongs to one browser: its
+ * state, nonce and verifier are derived from the browser's secret and stored nowhere.
  */
 export interface PendingSignIn {
   provider: string;
-  /** Where to go afterwards: a path of this site. */
+  /** The path of this site to which the browser goes afterwards. */
   return_to: string;
 }
 
@@ -46,31 +46,33 @@ export interface LinkOptions {
   by?: Actor;
 }
 
-/** What the store keeps of people. Each secret is 32 random bytes, base64url, kept as SHA-256. */
+/** Identities, sessions and links. A secret is 32 random bytes, base64url, stored as SHA-256. */
 export interface SignInStore {
   /**
-   * The account of an identity. A new identity joins the account that is named by its address, or
-   * becomes an account of that name with the credit. The same one twice at once makes one account.
+   * The account of an identity. A new identity joins the account that its address names; without
+   * one, an account of that name is created with the credit. Concurrent calls create one account.
    */
   signIn(identity: Identity, credit_nano: bigint): Promise<{ account: Account; newcomer: boolean }>;
 
-  /** Answers the secret of the new session; ends the one it replaces in the same transaction. */
+  /** Resolves with the secret of the new session. Ends the one that it replaces. */
   createSession(session: NewSession, replaced_secret?: string): Promise<string>;
-  /** Undefined for an unknown, ended or outlived one. Notes its use, coarsely. */
+  /** Undefined for an unknown, ended or expired session. Notes its use once a minute at most. */
   session(secret: string, limits: SessionLimits): Promise<Session | undefined>;
   endSession(secret: string): Promise<void>;
-  /** Ends all of the account; answers how many. */
+  /** Ends all sessions of the account. Resolves with their number. */
   endSessions(account_id: string): Promise<number>;
 
-  /** A link's secret, good once until `due_ms`. Throws `StoreError` for an unknown account. */
+  /**
+   * The secret of a link, valid once until `due_ms`. Throws `StoreError` for an unknown account.
+   */
   createLink(account_id: string, options: LinkOptions): Promise<{ secret: string; due_ms: number }>;
-  /** Undefined for an unknown, used or overdue one. Of many at once, one gets it. */
+  /** Undefined for an unknown, used or expired link. Only one of concurrent calls gets it. */
   useLink(secret: string): Promise<{ account_id: string; operator: boolean } | undefined>;
 
-  /** Answers the secret by which the browser takes it up again, once. */
+  /** Resolves with the secret by which the browser continues the sign-in, once. */
   beginSignIn(pending: PendingSignIn, lifetime_ms: number): Promise<string>;
   finishSignIn(secret: string): Promise<PendingSignIn | undefined>;
 
-  /** Deletes overdue sessions and tokens. */
+  /** Deletes expired sessions, links and pending sign-ins. */
   sweep(limits: SessionLimits): Promise<void>;
 }

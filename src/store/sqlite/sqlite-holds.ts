@@ -10,6 +10,7 @@ import {
   type ChargeCommand,
 } from '../hot-path.js';
 import type { HoldResult, Settled } from '../store-types.js';
+import { minNano } from '../../lib/money.js';
 import { MAX_NANO } from '../column-values.js';
 import { prepareBulk } from './sqlite-bulk.js';
 import type { RequestRecord } from '../../core/request-record.js';
@@ -244,8 +245,8 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     // A hold without a key ID belongs to a key without a limit. Without a hold, read the key.
     const mayCount = !ended || ended[1] !== null;
     const left_nano = mayCount ? this.#left(key_id, freed_nano) : undefined;
-    const max_nano = least(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
-    const collected_nano = least(cost_nano, max_nano > 0n ? max_nano : 0n);
+    const max_nano = minNano(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
+    const collected_nano = minNano(cost_nano, max_nano > 0n ? max_nano : 0n);
     const isFirst = this.#enter([{ charge, collected_nano, created_ms: this.now() }]) > 0;
     if (!isFirst && !ended) return false;
     const spent_nano = isFirst ? collected_nano : 0n;
@@ -273,10 +274,6 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     const paid = this.#statements.pay.run(spent_nano, freed_nano, account_id);
     if (paid.changes === 0) throw noAccount(account_id);
   }
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }
 
 /** Sums the charges by account, or by key. */

@@ -189,9 +189,9 @@ function prepareSweep(
 ) {
   const names = key.join(', ');
   const same = key.map((name) => `${name} = ?`).join(' and ');
-  const some = `select ${names} from ${table} where ${condition} limit ${SWEEP_ROWS}`;
+  const oldest = `select ${names} from ${table} where ${condition} limit ${SWEEP_ROWS}`;
   return {
-    oldest: database.prepare<[before_ms: number], Key>(some).raw(),
+    oldest: database.prepare<[before_ms: number], Key>(oldest).raw(),
     remove: database.prepare<Key>(`delete from ${table} where ${same}`),
   };
 }

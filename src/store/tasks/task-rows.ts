@@ -24,7 +24,7 @@ interface TaskRow {
   updated_ms: bigint;
 }
 
-/** The tasks that the filter leaves, whole. */
+/** The tasks that the filter selects. */
 export async function readTasks(
   knex: Knex,
   filter: (query: Knex.QueryBuilder) => Knex.QueryBuilder,
@@ -34,7 +34,7 @@ export async function readTasks(
   return rows.map(toTask);
 }
 
-/** The task, kept from others until the transaction ends. */
+/** Reads a task and locks it until the transaction ends. */
 export async function lockTask(trx: Knex.Transaction, id: string): Promise<Task | undefined> {
   const [task] = await readTasks(trx, (query) => query.where({ id }).forUpdate());
   return task;

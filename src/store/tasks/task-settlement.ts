@@ -26,7 +26,7 @@ export async function hasLimit(trx: Knex.Transaction, key_id: string): Promise<b
   return row !== undefined;
 }
 
-/** Ends a task that is not finished. False where it has ended already, or never was. */
+/** Fails a task that has not ended. False if it has ended, or does not exist. */
 export async function failTask(
   trx: Knex.Transaction,
   id: string,
@@ -42,7 +42,7 @@ export async function failTask(
   return true;
 }
 
-/** The same at the wish of a client. */
+/** Fails a task because its client cancels it, and notes that in the audit log. */
 export async function cancelTask(
   trx: Knex.Transaction,
   id: string,
@@ -61,7 +61,7 @@ export async function cancelTask(
   return true;
 }
 
-/** Content ID, charge and end of the hold, all or nothing. The second time nothing changes. */
+/** Sets the content ID, writes the charge and ends the hold. A second call changes nothing. */
 export async function settleTask(
   trx: Knex.Transaction,
   id: string,
@@ -81,7 +81,7 @@ export async function settleTask(
   return { ...task, content_id, charge_nano: cost_nano, hold_nano: 0n };
 }
 
-/** False where the ledger has it already: its unique key is the last word. */
+/** False if the ledger has the charge already, which its unique key decides. */
 async function enterCharge(
   trx: Knex.Transaction,
   { id, account_id, key_id, model, provider }: Task,
@@ -103,7 +103,7 @@ async function enterCharge(
   return made.length > 0;
 }
 
-/** The key first, as the hot path does, so that neither waits for the other. */
+/** Updates the key before the account, as the hot path does, which excludes deadlocks. */
 async function pay(
   trx: Knex.Transaction,
   { account_id, key_id }: Pick<Task, 'account_id' | 'key_id'>,

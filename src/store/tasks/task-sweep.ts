@@ -22,13 +22,13 @@ export async function sweep(
   for (const { id } of due) {
     const one = await database.write((trx) => sweepOne(trx, id, now_ms, keep_ms));
     if (one) swept.push(one);
-    // SQLite takes them all in one turn, and while thousands are overdue nobody else is served.
+    // SQLite blocks the event loop: with thousands of overdue tasks no request would be served.
     await nextTurn();
   }
   return swept;
 }
 
-/** A task that is being submitted lives as long as the process that does it. */
+/** Selects tasks that are due, and submissions whose process has ended. */
 function overdue(query: Knex.QueryBuilder, now_ms: number): Knex.QueryBuilder {
   return query.where((where) =>
     where
@@ -48,7 +48,7 @@ async function sweepOne(
   keep_ms: number,
 ): Promise<SweptTask | undefined> {
   const locked = await lockTask(trx, id);
-  // Another process may have done it, or the upstream answered, since this one looked.
+  // Meanwhile another process may have swept it, or the upstream may have answered.
   const [task] = await readTasks(trx, (query) => overdue(query.where({ id }), now_ms));
   if (!locked || !task) return undefined;
   if (hasEnded(task)) {
@@ -67,7 +67,7 @@ export async function removeTask(trx: Knex.Transaction, id: string): Promise<voi
   await trx('tasks').where({ id }).delete();
 }
 
-/** Whether nothing more becomes of a task by itself. */
+/** Whether the status of the task is final. */
 export function hasEnded({ status }: Task): boolean {
   return status === 'COMPLETED' || status === 'FAILED';
 }

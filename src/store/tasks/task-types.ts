@@ -3,11 +3,11 @@ import type { EndedCall, IdempotentCall } from '../idempotency/idempotency-types
 import type { JsonObject } from '../../core/json.js';
 import type { AspectRatio, Resolution, ContentSource } from '../../core/task.js';
 
-/** `SUBMITTING` is ours: the intent is written, and the upstream has not answered yet. */
+/** `SUBMITTING`: the intent is stored, and the upstream has not answered yet. */
 export type TaskStatus = 'SUBMITTING' | JobStatus;
 export type JobStatus = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
 
-/** The parameters of the request, without prompt and image: no later step needs those. */
+/** The parameters of the request, without prompt and image, which no later step needs. */
 export interface TaskCall {
   aspect_ratio: AspectRatio;
   resolution: Resolution;
@@ -16,19 +16,19 @@ export interface TaskCall {
   sample_count: number;
 }
 
-/** One task at the upstream; ours has several where the upstream makes fewer videos at once. */
+/** One job at the upstream. A task has several if the upstream makes fewer videos at once. */
 export interface TaskJob {
-  /** How many videos it was asked for. */
+  /** The number of videos that were requested. */
   count: number;
   status: JobStatus;
-  /** What the codec remembers. */
+  /** The state of the codec. */
   state: JsonObject;
   error?: string;
-  /** When it was first known to have ended. */
+  /** When the gateway first saw that it had ended. */
   ended_ms?: number;
 }
 
-/** The upstream of a task and its price a second, fixed for the life of the task. */
+/** The upstream of a task and its price. */
 export interface TaskTarget {
   provider: string;
   upstream_model: string;
@@ -39,25 +39,25 @@ export interface TaskTarget {
 export interface Task extends TaskTarget {
   id: string;
   account_id: string;
-  /** The key that submitted it, and so is charged. */
+  /** The key that submitted the task, which is charged. */
   key_id: string;
   model: string;
   call: TaskCall;
   jobs: readonly TaskJob[];
   status: TaskStatus;
   error: string | null;
-  /** Minted when the result is first fetched. */
+  /** Created when the result is first fetched. */
   content_id: string | null;
   /** How many videos there are to fetch. */
   videos: number;
-  /** What is held now; 0 once it has ended. */
+  /** The open hold; 0 once it has ended. */
   hold_nano: bigint;
   /** Null until the result was fetched. */
   charge_nano: bigint | null;
   /** Counts the changes, so that an older view never overwrites a newer one. */
   version: number;
   polled_ms: number;
-  /** When it fails, or is removed if it has ended. */
+  /** When the sweep fails the task, or removes it if it has ended. */
   due_ms: number;
   created_ms: number;
   updated_ms: number;
@@ -69,7 +69,7 @@ export interface TaskIntent extends TaskTarget {
   key_id: string;
   model: string;
   call: TaskCall;
-  /** What is held under the task's ID; 0 where there is no hold, as the model is free. */
+  /** The hold under the ID of the task; 0 if the model is free. */
   hold_nano: bigint;
   due_ms: number;
 }
@@ -108,7 +108,7 @@ export interface TaskFilter {
 /** A page of an account's tasks in the order of their IDs, which is that of time. */
 export interface TaskPage {
   account_id: string;
-  /** Only tasks of these models; of all where it is left out. */
+  /** Only tasks of these models; all models if left out. */
   models?: readonly string[];
   order: 'asc' | 'desc';
   /** Only tasks beyond this ID in that order, whether or not its task still exists. */
@@ -119,15 +119,15 @@ export interface TaskPage {
 /** The tasks of a store. Each write is one transaction, committed when it resolves. */
 export interface TaskStore {
   /**
-   * Writes down what is about to be asked of an upstream; the hold of that request moves to the
-   * task. Throws `StoreError` where there is no such hold any more.
+   * Stores a task before its request is sent to an upstream, and moves the hold of the request to
+   * the task. Throws `StoreError` if that hold has ended.
    */
   begin(intent: TaskIntent): Promise<void>;
-  /** Another upstream is about to be asked. */
+  /** Changes the upstream of a task before its request is sent to another one. */
   retarget(id: string, target: TaskTarget): Promise<void>;
   /**
-   * The upstream has taken it, which is what its client is answered. False if the task was given up
-   * meanwhile. Throws `StoreError` where another call has the key of this one.
+   * Notes that the upstream has accepted the task, and stores the answer to its client. False if
+   * the task was failed meanwhile. Throws `StoreError` if another call has its idempotency key.
    */
   accept(
     id: string,
@@ -136,33 +136,35 @@ export interface TaskStore {
     answered?: EndedCall,
   ): Promise<boolean>;
   /**
-   * Ends a task that is not finished, and its hold; whatever its client could have been answered is
-   * forgotten. False if it has ended already.
+   * Fails a task that has not ended, ends its hold and frees its idempotency key. False if the task
+   * has ended already.
    */
   fail(id: string, error: string, due_ms: number, call?: IdempotentCall): Promise<boolean>;
-  /** Ends such a task because its client wants it; the audit log tells by which key. */
+  /** Fails a task because its client cancels it. The audit log names the key of the client. */
   cancel(id: string, error: string, due_ms: number, by: Actor): Promise<boolean>;
   task(id: string): Promise<Task | undefined>;
   taskByContent(content_id: string): Promise<Task | undefined>;
-  /** Takes the turn to ask the upstream; false if someone did so within `interval_ms`. */
+  /**
+   * Claims the next poll of the upstream. False if the last claim is younger than `interval_ms`.
+   */
   claim(id: string, interval_ms: number): Promise<boolean>;
-  /** Writes the result of a poll; false if the task changed since it was read. */
+  /** Stores the result of a poll. False if the task has changed since it was read. */
   advance(task: Task, progress: TaskProgress): Promise<boolean>;
   /**
-   * Mints the content ID, charges and ends the hold of a COMPLETED task, once: every further call
-   * answers the first one's outcome.
+   * Sets the content ID of a COMPLETED task, charges it and ends its hold. Later calls change
+   * nothing and resolve with the outcome of the first.
    */
   settle(id: string, settlement: TaskSettlement): Promise<Task>;
   /** The content source of one video of a task, counted from 0. */
   place(id: string, index: number): Promise<ContentSource | undefined>;
-  /** Newest first, of those made at once the one of the greatest ID. */
+  /** Newest first; tasks of the same time by descending ID. */
   list(filter: TaskFilter): Promise<Task[]>;
   page(page: TaskPage): Promise<Task[]>;
-  /** Removes a task that has ended and holds no money; false for any other. */
+  /** Removes a task that has ended and has no hold. False for any other task. */
   remove(id: string): Promise<boolean>;
   /**
-   * Fails what is not done in time or was left behind by a process that is gone, and removes what
-   * has been kept long enough. `keep_ms` is how long a failed task stays.
+   * Fails tasks that are overdue, and submissions of processes that have ended. Removes ended tasks
+   * whose time is over. `keep_ms` is how long a failed task stays.
    */
   sweep(keep_ms: number): Promise<SweptTask[]>;
 }

@@ -203,7 +203,7 @@ function pageOf(
   );
 }
 
-/** Money that is held for a result outlives the wish to be rid of it: its upstream was paid. */
+/** A task with a hold is not removed: its upstream was paid, and its result is not charged yet. */
 async function remove(trx: Knex.Transaction, id: string): Promise<boolean> {
   const task = await lockTask(trx, id);
   if (!task || !hasEnded(task) || task.hold_nano > 0n) return false;

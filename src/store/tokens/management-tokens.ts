@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../../core/actor.js';
 import { isScope, type Scope } from '../../core/scopes.js';
 import { writeAudit } from '../audit/audit-log.js';
-import { checkName } from '../column-values.js';
+import { checkName, numberOrNull } from '../column-values.js';
 import type { Database } from '../database.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256, TOKEN_PREFIX } from '../keys/secret.js';
 import { StoreError } from '../store-error.js';
@@ -23,20 +23,20 @@ export interface ManagementToken {
 export interface NewToken {
   name: string;
   scopes: readonly Scope[];
-  /** From when on it is refused; a token without it does not expire. */
+  /** The time from which the token is refused; without it, the token does not expire. */
   expires_ms?: number;
 }
 
 export interface TokenStore {
-  /** The secret is in the answer and nowhere else. Throws `StoreError` for impossible terms. */
+  /** The secret is in the result and stored nowhere. Throws `StoreError` for invalid terms. */
   create(token: NewToken, by?: Actor): Promise<{ token: ManagementToken; secret: string }>;
-  /** All of them, the revoked ones too, oldest first. */
+  /** All tokens, also revoked ones, oldest first. */
   list(): Promise<ManagementToken[]>;
-  /** False for an unknown token, and one that is revoked already. In force when it resolves. */
+  /** A token is refused once this resolves. False if it is unknown or revoked already. */
   revoke(token_id: string, by?: Actor): Promise<boolean>;
-  /** An active token by its secret; notes its use, coarsely. */
+  /** Finds an active token by its secret, and notes its use once a minute at most. */
   find(secret: string): Promise<ManagementToken | undefined>;
-  /** True for every token there ever was, also a revoked one. */
+  /** Whether there is such a token, also a revoked one. */
   isToken(secret: string): Promise<boolean>;
 }
 
@@ -51,7 +51,7 @@ interface TokenRow {
   revoked_ms: bigint | null;
 }
 
-/** A token that was noted as used this lately is not noted again. */
+/** How often the use of a token is noted at most. */
 const NOTE_EVERY_MS = 60_000;
 const TABLE = 'management_tokens';
 const COLUMNS = [
@@ -164,7 +164,7 @@ async function find(
   return token;
 }
 
-/** A scope that another version has made is none here. */
+/** Leaves out scopes that only another version knows. */
 function toToken(row: TokenRow): ManagementToken {
   return {
     id: row.id,
@@ -172,12 +172,8 @@ function toToken(row: TokenRow): ManagementToken {
     prefix: row.prefix,
     scopes: (JSON.parse(row.scopes) as string[]).filter(isScope),
     created_ms: Number(row.created_ms),
-    last_used_ms: numberOf(row.last_used_ms),
-    expires_ms: numberOf(row.expires_ms),
-    revoked_ms: numberOf(row.revoked_ms),
+    last_used_ms: numberOrNull(row.last_used_ms),
+    expires_ms: numberOrNull(row.expires_ms),
+    revoked_ms: numberOrNull(row.revoked_ms),
   };
-}
-
-function numberOf(ms: bigint | null): number | null {
-  return ms === null ? null : Number(ms);
 }

@@ -1,3 +1,4 @@
+import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 
@@ -18,9 +19,7 @@ export async function openHolds(database: Database): Promise<OpenHolds> {
   };
 }
 
-const NANO_PER_DOLLAR = 1_000_000_000n;
-
-/** Dollars and the rest are summed apart: the sum of the whole column could pass 64 bits. */
+/** Sums dollars and the rest separately, as the sum of the column could exceed 64 bits. */
 async function counted(
   trx: Knex.Transaction,
   rows: Knex.QueryBuilder,

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
-import { formatDollars } from '../../lib/money.js';
+import { formatDollars, NANO_PER_DOLLAR } from '../../lib/money.js';
 import type { AccountRow } from '../accounts/accounts.js';
 import type { Database } from '../database.js';
 import { faultsOfRefunds } from './verify-refunds.js';
 
-/** One sentence for each thing that does not add up; empty when all is well. */
+/** The result of `verify`. `faults` has one sentence for each figure that does not add up. */
 export interface VerifyReport {
   accounts: number;
   entries: number;
@@ -12,14 +12,14 @@ export interface VerifyReport {
   faults: string[];
 }
 
-/** Adds everything up again, on one state of the database, also beside a running `serve`. */
+/** Recomputes all sums on one snapshot of the database, also while `serve` runs. */
 export async function verify(database: Database): Promise<VerifyReport> {
   return database.snapshot(async (trx) => {
     const report = await balances(trx);
     const faults = [
       ...report.faults,
       ...(await wrongSigns(trx)),
-      ...(await wrongRests(trx)),
+      ...(await wrongUncollected(trx)),
       ...(await duplicates(trx)),
       ...(await faultsOfRefunds(trx)),
       ...(await faultsOfKeys(trx)),
@@ -29,7 +29,7 @@ export async function verify(database: Database): Promise<VerifyReport> {
   });
 }
 
-/** The part of `verify` that suits the store of every version: balances, ledger and holds. */
+/** The part of `verify` that works on a store of any version: balances, ledger and holds. */
 export async function verifyBalances(database: Database): Promise<VerifyReport> {
   return database.snapshot(balances);
 }
@@ -48,9 +48,9 @@ async function balances(trx: Knex.Transaction): Promise<VerifyReport> {
     open_holds: countOf(holds) + countOf(tasks),
     faults: [
       ...accounts.flatMap((account) => faultsOfAccount(account, entries, [holds, tasks])),
-      ...strangers('Ledger entries', entries, known),
-      ...strangers('Holds', holds, known),
-      ...strangers('Holds of tasks', tasks, known),
+      ...orphans('Ledger entries', entries, known),
+      ...orphans('Holds', holds, known),
+      ...orphans('Holds of tasks', tasks, known),
     ],
   };
 }
@@ -82,8 +82,8 @@ function faultsOfAccount(
   return faults;
 }
 
-function strangers(
-  what: string,
+function orphans(
+  subject: string,
   sums: ReadonlyMap<string, Sum>,
   known: ReadonlySet<string>,
 ): string[] {
@@ -91,8 +91,8 @@ function strangers(
     .filter(([account_id]) => !known.has(account_id))
     .map(
       ([account_id, sum]) =>
-        `${what} of ${formatDollars(total_nano(sum))} dollars belong to account ${account_id}, ` +
-        'which does not exist.',
+        `${subject} of ${formatDollars(total_nano(sum))} dollars belong to ` +
+        `account ${account_id}, which does not exist.`,
     );
 }
 
@@ -112,8 +112,8 @@ async function wrongSigns(trx: Knex.Transaction): Promise<string[]> {
   );
 }
 
-/** Only a charge can be due more than was collected. */
-async function wrongRests(trx: Knex.Transaction): Promise<string[]> {
+/** Only a charge can have an uncollected amount. */
+async function wrongUncollected(trx: Knex.Transaction): Promise<string[]> {
   const rows: { id: bigint; account_id: string; kind: string; uncollected_nano: bigint }[] =
     await trx('ledger')
       .where('uncollected_nano', '<', 0)
@@ -127,7 +127,7 @@ async function wrongRests(trx: Knex.Transaction): Promise<string[]> {
   );
 }
 
-/** The table's unique key forbids them, unless someone took it away. */
+/** Finds entries that the unique key of the table forbids, in case someone dropped the key. */
 async function duplicates(trx: Knex.Transaction): Promise<string[]> {
   const columns = ['account_id', 'kind', 'reference'];
   const rows: { account_id: string; kind: string; reference: string; times: bigint }[] = await trx(
@@ -175,14 +175,14 @@ async function faultsOfKeys(trx: Knex.Transaction): Promise<string[]> {
     return faultsOfKey(key, { spent_nano: -total_nano(spent.get(key.id)), open_nano });
   });
   const known = new Set(keys.map(({ id }) => id));
-  const strangers = [...holds]
+  const orphans = [...holds]
     .filter(([key_id]) => !known.has(key_id))
     .map(
       ([key_id, sum]) =>
         `Holds of ${formatDollars(total_nano(sum))} dollars are counted for key ${key_id}, ` +
         'which has no limit.',
     );
-  return [...faults, ...strangers];
+  return [...faults, ...orphans];
 }
 
 function faultsOfKey(
@@ -256,8 +256,6 @@ interface Sum {
   dollars: bigint;
   nano: bigint;
 }
-
-const NANO_PER_DOLLAR = 1_000_000_000n;
 
 /**
  * The sum of the rows by their owner. Dollars and the rest are summed apart: the sum of the whole

@@ -189,7 +189,7 @@ onEachStore('the store of API keys', (ground) => {
     const { id } = await store.createAccount('ann', 0n);
     const made = await Promise.allSettled(
       Array.from({ length: 10 }, (_, i) =>
-        (i % 2 === 0 ? store : other).createKey(id, `k${i}`, { most_active: 3 }),
+        (i % 2 === 0 ? store : other).createKey(id, `k${i}`, { max_active: 3 }),
       ),
     );
     expect(made.filter(({ status }) => status === 'fulfilled')).to.have.length(3);
@@ -197,10 +197,10 @@ onEachStore('the store of API keys', (ground) => {
     for (const reason of refused) expect(reason).to.be.instanceOf(TooManyKeys);
     const [key] = await store.keys(id);
     await store.revokeKey(key?.id ?? '');
-    await store.createKey(id, 'late', { most_active: 3, expires_ms: ground.now_ms + 10 });
+    await store.createKey(id, 'late', { max_active: 3, expires_ms: ground.now_ms + 10 });
     ground.now_ms += 10;
-    await store.createKey(id, 'in place of the expired one', { most_active: 3 });
-    const over = refusal(store.createKey(id, 'one too many', { most_active: 3 }));
+    await store.createKey(id, 'in place of the expired one', { max_active: 3 });
+    const over = refusal(store.createKey(id, 'one too many', { max_active: 3 }));
     expect(await over).to.equal(
       'TooManyKeys: The account has 3 active keys, and may not have more.',
     );
@@ -209,7 +209,7 @@ onEachStore('the store of API keys', (ground) => {
   it('makes one key of one ID, however many processes ask for it at once', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
     const { id: account_id } = await store.createAccount('ann', 0n);
-    const terms = { id: 'key_chosen', most_active: 3 };
+    const terms = { id: 'key_chosen', max_active: 3 };
     const made = await Promise.allSettled(
       Array.from({ length: 6 }, (_, i) =>
         (i % 2 === 0 ? store : other).createKey(account_id, 'twice', terms),

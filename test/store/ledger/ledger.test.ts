@@ -103,9 +103,9 @@ onEachStore('the ledger', (ground) => {
   });
 
   const refused: [string, bigint, RegExp][] = [
-    ['nothing', 0n, /A credit of nothing/],
-    ['one nano-dollar over the column', MOST, /so much more it cannot hold/],
-    ['more than any column', 2n ** 80n, /so much more it cannot hold/],
+    ['nothing', 0n, /cannot be zero/],
+    ['one nano-dollar over the column', MOST, /cannot grow by that much/],
+    ['more than any column', 2n ** 80n, /cannot grow by that much/],
     ['less than any column', -(2n ** 80n), /cannot be taken away/],
   ];
   for (const [what, amount_nano, message] of refused) {

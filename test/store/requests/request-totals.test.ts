@@ -276,9 +276,9 @@ onEachStore('the totals of requests', (ground) => {
     expect(await refusal(store.requests.totals(each))).to.match(/each account by the hour/u);
     const day = { ...query, period: 'day' as const, account_id: 'acc_1', provider: 'openai' };
     expect(await refusal(store.requests.totals(day))).to.match(
-      /models and keys of accounts apart/u,
+      /split by model or by key of an account/u,
     );
     const split = { from_ms: 0, to_ms: 1, by: ['model'] as const, account_id: 'acc_1' };
-    expect(await refusal(store.requests.latencies(split))).to.match(/models or providers/u);
+    expect(await refusal(store.requests.latencies(split))).to.match(/model or provider/u);
   });
 });

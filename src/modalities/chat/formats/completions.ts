@@ -1,5 +1,5 @@
 import { detailedUsageBody, type Bill } from '../../../billing/bill.js';
-import { GatewayError } from '../../../core/errors.js';
+import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
@@ -57,8 +57,8 @@ const OF_CHAT = [
 
 function completionWork(body: CompletionsBody, model: Model): ChatWork {
   const { prompt, suffix, echo, best_of, logprobs, ...fields } = body;
-  if (suffix) refuse('suffix', 'is not supported: a chat model writes no text before another');
-  if (echo) refuse('echo', 'is not supported: put the prompt before the text yourself');
+  if (suffix) refuseField('suffix', 'is not supported: a chat model writes no text before another');
+  if (echo) refuseField('echo', 'is not supported: put the prompt before the text yourself');
   const rest: Record<string, unknown> = fields;
   const ignored = OF_CHAT.filter((name) => Object.hasOwn(rest, name)).map(String);
   for (const name of ignored) delete rest[name];
@@ -76,14 +76,10 @@ function completionWork(body: CompletionsBody, model: Model): ChatWork {
 function textOf(prompt: CompletionsBody['prompt']): string {
   if (typeof prompt === 'string') return prompt;
   const [first] = prompt;
-  if (typeof first !== 'string') return refuse('prompt', 'must be text, not tokens');
+  if (typeof first !== 'string') return refuseField('prompt', 'must be text, not tokens');
   return prompt.length === 1
     ? first
-    : refuse('prompt', 'must be one text: send a request for each');
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+    : refuseField('prompt', 'must be one text: send a request for each');
 }
 
 function headOf({ id, created, model }: Heading): object {

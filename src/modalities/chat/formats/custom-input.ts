@@ -1,3 +1,11 @@
+/** The parameters of the function that stands for a custom tool at the upstream. */
+export const CUSTOM_PARAMETERS = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool.' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
 /** The beginning of arguments whose first or only field is `input`. */
 const HEAD = /^\s{0,20}\{\s{0,20}"input"\s{0,20}:\s{0,20}"/u;
 /** The first escape of a surrogate pair, which cannot be decoded without the second. */

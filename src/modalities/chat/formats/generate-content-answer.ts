@@ -1,3 +1,4 @@
+import { argumentsObject } from '../../../lib/tool-arguments.js';
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
@@ -70,19 +71,8 @@ export function withState(calls: readonly object[], state: readonly ReasoningDet
 /** A tool call, with the signature that its ID contains. */
 export function callPart({ id, function: { name, arguments: args } }: ToolCall): object {
   const thoughtSignature = signatureOf(id);
-  const functionCall = { id: plainId(id), name, args: parsed(args) };
+  const functionCall = { id: plainId(id), name, args: argumentsObject(args) };
   return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) };
-}
-
-/** Arguments as an object; text that is not a JSON object becomes the field `arguments`. */
-function parsed(args: string): object {
-  try {
-    const value: unknown = JSON.parse(args || '{}');
-    if (isRecord(value)) return value;
-  } catch {
-    // A model may break off in the middle of its arguments.
-  }
-  return { arguments: args };
 }
 
 const FINISHES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { ReasoningDetail } from '../codec.js';
-import { isSealed, sealed, unsealed } from './sealed-reasoning.js';
+import { isSealed, joinDetails, sealed, unsealed } from './sealed-reasoning.js';
 
 /** The format of signatures that only Gemini gets back. */
 export const GEMINI_FORMAT = 'google-gemini-v1';
@@ -16,22 +16,10 @@ export function othersIn(details: readonly ReasoningDetail[]): ReasoningDetail[]
 
 /**
  * The state of another upstream as one signature, in base64: this API's clients send signatures
- * back. Joins the pieces of one detail, which a stream delivers one by one.
+ * back.
  */
 export function sealedSignature(details: readonly ReasoningDetail[]): string {
-  const whole: ReasoningDetail[] = [];
-  for (const piece of details) {
-    const last = whole.at(-1);
-    const isMore = last && piece.index !== undefined && last.index === piece.index;
-    if (isMore && last.type === piece.type) Object.assign(last, joined(last, piece));
-    else whole.push({ ...piece });
-  }
-  return Buffer.from(sealed(whole)).toString('base64');
-}
-
-function joined(first: ReasoningDetail, next: ReasoningDetail): ReasoningDetail {
-  const text = `${first.text ?? ''}${next.text ?? ''}`;
-  return { ...first, ...next, ...(text !== '' && { text }) };
+  return Buffer.from(sealed(joinDetails(details))).toString('base64');
 }
 
 /** The state of another upstream in a signature; empty for a signature of Gemini's own. */

@@ -199,8 +199,8 @@ export function originalOf(body: MessagesBody, headers: RequestHeaders): Message
 const MAX_BETAS = 64;
 
 function betasIn(headers: RequestHeaders): string[] {
-  const asked = (headers[BETAS] ?? '').split(',', MAX_BETAS).map((name) => name.trim());
-  return asked.filter((name) => /^[\w.-]{1,100}$/u.test(name));
+  const names = (headers[BETAS] ?? '').split(',', MAX_BETAS).map((name) => name.trim());
+  return names.filter((name) => /^[\w.-]{1,100}$/u.test(name));
 }
 
 /** Removes thoughts of other models: those without a signature, or with a sealed one. */

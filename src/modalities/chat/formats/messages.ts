@@ -1,3 +1,4 @@
+import { argumentsObject } from '../../../lib/tool-arguments.js';
 import { ERRORS, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { TokenUsage } from '../../../core/usage.js';
@@ -60,10 +61,10 @@ export const messages: ChatFormat = {
  * again with the largest limit allowed.
  */
 function refuseTooMany({ max_tokens = 0 }: MessagesBody, { limits }: Model): void {
-  const most = limits.max_tokens ?? Infinity;
-  if (max_tokens <= most) return;
+  const max = limits.max_tokens ?? Infinity;
+  if (max_tokens <= max) return;
   const message =
-    `max_tokens: ${max_tokens} > ${most}, which is the maximum allowed number of output tokens ` +
+    `max_tokens: ${max_tokens} > ${max}, which is the maximum allowed number of output tokens ` +
     'for this model';
   throw new GatewayError('invalid_request', message, { param: 'max_tokens' });
 }
@@ -91,7 +92,7 @@ function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }:
       type: 'tool_use',
       id,
       name,
-      input: parsed(args),
+      input: argumentsObject(args),
     })),
   ];
 }
@@ -110,17 +111,6 @@ function thinkingOf(details: readonly ReasoningDetail[], text: string | undefine
   });
   if (blocks.some((block) => 'thinking' in block) || !text) return blocks;
   return [{ type: 'thinking', thinking: text, signature: '' }, ...blocks];
-}
-
-/** Arguments as an object; text that is not a JSON object becomes the field `arguments`. */
-function parsed(args: string): object {
-  try {
-    const value: unknown = JSON.parse(args);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // A model may break off in the middle of its arguments.
-  }
-  return { arguments: args };
 }
 
 /** The usage as this API writes it: each token of the prompt counts in one class only. */

@@ -1,6 +1,6 @@
 import type { ChatWork, ClientTools } from '../call.js';
 import type { ToolCall, ToolCallFragment } from '../codec.js';
-import { customInput } from './responses-tools.js';
+import { customInput } from '../../../lib/tool-arguments.js';
 
 /** Writes the tool calls of one streamed choice. */
 interface CallDeltas {

@@ -1,19 +1,14 @@
-import { GatewayError } from '../../../core/errors.js';
+import { fieldError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { noteExtras } from '../../../http/request-body.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ChatWork, ClientTool } from '../call.js';
+import { CUSTOM_PARAMETERS } from './custom-input.js';
 import { chatWork } from './openai-request.js';
 
 const ENTRY_KEYS = new Set(['type', 'custom', 'cache_control']);
 const CUSTOM_KEYS = new Set(['name', 'description', 'format']);
-const INPUT = {
-  type: 'object',
-  properties: { input: { type: 'string', description: 'The whole input of the tool.' } },
-  required: ['input'],
-  additionalProperties: false,
-};
 
 /** Maps names of ignored fields to the older ones that the client used. */
 const OLDER: Readonly<Record<string, string>> = {
@@ -29,7 +24,7 @@ const OLDER: Readonly<Record<string, string>> = {
 export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
   if (body.functions) return functionsWork(body, model);
   if (isRecord(body.function_call)) {
-    throw refusal('function_call', 'names a function, but there are no functions');
+    throw fieldError('function_call', 'names a function, but there are no functions');
   }
   const { tools } = body;
   if (!tools) return chatWork(body, model);
@@ -38,7 +33,7 @@ export function completionWork(body: ChatCompletionBody, model: Model): ChatWork
   const ignored = new Set<string>();
   const plain = tools.map((tool, at) => {
     if (tool.type !== 'custom') return tool;
-    if (!tool.custom) throw refusal(`tools[${at}].custom`, 'is missing');
+    if (!tool.custom) throw fieldError(`tools[${at}].custom`, 'is missing');
     const { name, description, format } = tool.custom;
     names.set(name, { name, is_custom: true });
     custom_tools.set(name, {
@@ -60,7 +55,7 @@ export function completionWork(body: ChatCompletionBody, model: Model): ChatWork
 
 function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {
   const { functions = [], function_call: choice, tools, ...rest } = body;
-  if (tools) throw refusal('functions', 'means the same as tools: send one of them');
+  if (tools) throw fieldError('functions', 'means the same as tools: send one of them');
   const entries = functions.map((offered): ToolEntry => ({ type: 'function', function: offered }));
   const chosen = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
   // `function_call` can hold only one call.
@@ -76,7 +71,7 @@ function olderChoice(choice: string | object): string | object {
   if (choice === 'none' || choice === 'auto') return choice;
   const name = isRecord(choice) ? choice['name'] : undefined;
   if (typeof name === 'string') return { type: 'function', function: { name } };
-  throw refusal('function_call', 'must be "none", "auto" or the name of a function');
+  throw fieldError('function_call', 'must be "none", "auto" or the name of a function');
 }
 
 /** A custom tool as a function with one string. A grammar becomes a part of the description. */
@@ -94,7 +89,7 @@ function asFunction(
     function: {
       name,
       ...(about.length > 0 && { description: about.join('\n\n') }),
-      parameters: INPUT,
+      parameters: CUSTOM_PARAMETERS,
     },
     ...(tool.cache_control && { cache_control: tool.cache_control }),
   };
@@ -120,7 +115,7 @@ function choiceOf(
   if (choice['type'] !== 'allowed_tools' || !isRecord(allowed)) return {};
   const { mode, tools: listed } = allowed;
   if ((mode !== 'auto' && mode !== 'required') || !Array.isArray(listed)) {
-    throw refusal('tool_choice.allowed_tools', 'must have a mode, auto or required, and tools');
+    throw fieldError('tool_choice.allowed_tools', 'must have a mode, auto or required, and tools');
   }
   const wanted = new Set(listed.map(nameOf));
   return { tools: tools.filter((tool) => wanted.has(nameOf(tool))), tool_choice: mode };
@@ -131,8 +126,4 @@ function nameOf(tool: unknown): unknown {
   if (!isRecord(tool)) return undefined;
   const inner = tool['function'] ?? tool['custom'];
   return isRecord(inner) ? inner['name'] : undefined;
-}
-
-function refusal(param: string, complaint: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }

@@ -2,8 +2,8 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
 import type { ChatWork, ClientTools, Heading } from '../call.js';
 import { finishReason } from './openai-answer.js';
-import { sealed } from './sealed-reasoning.js';
-import { customInput } from './responses-tools.js';
+import { joinDetails, sealed } from './sealed-reasoning.js';
+import { customInput } from '../../../lib/tool-arguments.js';
 import { isRecord } from '../../../lib/is-record.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;
@@ -115,25 +115,8 @@ export function reasoningItem(id: string, text: string, details: readonly Reason
     id,
     type: 'reasoning',
     summary: text === '' ? [] : [summaryPart(text)],
-    ...(details.length > 0 && { encrypted_content: sealed(joined(details)) }),
+    ...(details.length > 0 && { encrypted_content: sealed(joinDetails(details)) }),
   };
-}
-
-/** Joins the parts of a stream that have the same index and follow each other. */
-function joined(details: readonly ReasoningDetail[]): ReasoningDetail[] {
-  const wholes: ReasoningDetail[] = [];
-  for (const detail of details) {
-    const last = wholes.at(-1);
-    const { type, index, text, summary } = detail;
-    if (last && index !== undefined && last.index === index && last.type === type) {
-      const texts = {
-        ...(text !== undefined && { text: (last.text ?? '') + text }),
-        ...(summary !== undefined && { summary: (last.summary ?? '') + summary }),
-      };
-      wholes[wholes.length - 1] = { ...last, ...detail, ...texts };
-    } else wholes.push(detail);
-  }
-  return wholes;
 }
 
 /** A tool call with the name and form that the client knows. */

@@ -5,6 +5,7 @@ import { headerSafe, noteExtras } from '../../../http/request-body.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';
+import { CUSTOM_PARAMETERS } from './custom-input.js';
 import type { ResponsesBody, ResponsesTool } from '../../../schema-types/responses.js';
 
 /** Separates a namespace from a function's name, by characters that every upstream accepts. */
@@ -13,13 +14,6 @@ const BETWEEN = '__';
 const NAME_CHARACTERS = 64;
 /** The length of the hash that ends a shortened name. */
 const HASH_CHARACTERS = 8;
-
-const CUSTOM_PARAMETERS = {
-  type: 'object',
-  properties: { input: { type: 'string', description: 'The whole input of the tool.' } },
-  required: ['input'],
-  additionalProperties: false,
-};
 
 const FUNCTION_KEYS = new Set(['type', 'name', 'description', 'parameters', 'strict']);
 const CUSTOM_KEYS = new Set(['type', 'name', 'description', 'format']);
@@ -160,15 +154,4 @@ function refuseChoice(complaint: string): never {
 function grammarOf(format: unknown): string {
   if (!isRecord(format) || typeof format['definition'] !== 'string') return '';
   return `The input follows this grammar:\n${format['definition']}`;
-}
-
-/** The input of a custom tool, from the arguments of the function that stands for it. */
-export function customInput(args: string): string {
-  try {
-    const value: unknown = JSON.parse(args);
-    if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
-  } catch {
-    // A model that knows the tool may write the input without the object around it.
-  }
-  return args;
 }

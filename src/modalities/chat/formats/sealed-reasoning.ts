@@ -25,6 +25,23 @@ export function unsealed(text: string): ReasoningDetail[] {
   }
 }
 
+/** Joins consecutive pieces of one detail: a stream delivers the detail in pieces of one index. */
+export function joinDetails(details: readonly ReasoningDetail[]): ReasoningDetail[] {
+  const wholes: ReasoningDetail[] = [];
+  for (const detail of details) {
+    const last = wholes.at(-1);
+    const { type, index, text, summary } = detail;
+    if (last && index !== undefined && last.index === index && last.type === type) {
+      const texts = {
+        ...(text !== undefined && { text: (last.text ?? '') + text }),
+        ...(summary !== undefined && { summary: (last.summary ?? '') + summary }),
+      };
+      wholes[wholes.length - 1] = { ...last, ...detail, ...texts };
+    } else wholes.push(detail);
+  }
+  return wholes;
+}
+
 function isDetail(value: unknown): value is ReasoningDetail {
   return isRecord(value) && typeof value['type'] === 'string';
 }

@@ -1,11 +1,10 @@
+import { passthroughFields } from '../../../pipeline/passthrough.js';
 import type { Bill } from '../../../billing/bill.js';
-import { GatewayError } from '../../../core/errors.js';
+import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../http/request-body.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { EmbeddingBody } from '../../../schema-types/embedding.js';
-import { checkAddresses } from '../../../upstream/client-url.js';
 import type { EmbeddingCall, EmbeddingInput, Vector } from '../codec.js';
 import { inFormat } from '../vector.js';
 
@@ -16,7 +15,7 @@ export interface EmbeddingWork {
   ignored: readonly string[];
 }
 
-/** How clients speak to the embedding modality. */
+/** A client format of the embedding modality. */
 export interface EmbeddingFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): EmbeddingWork;
@@ -38,7 +37,7 @@ export const embedding: EmbeddingFormat = {
   },
   texts: { model: 'kept', encoding_format: 'kept' },
   modelOf: (body) => (body as EmbeddingBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => embeddingWork(body as EmbeddingBody, model),
   write: ({ id }, { encoding_format }, vectors, { usage: { prompt_tokens } }) => ({
     object: 'list',
@@ -52,7 +51,7 @@ export const embedding: EmbeddingFormat = {
   }),
 };
 
-/** The same beside the other endpoints in OpenAI's own words. */
+/** The same format below `/openai/v1`. */
 export const openAiEmbeddings = spendingEndpoint(
   'openai-embeddings',
   'POST /openai/v1/embeddings',
@@ -60,31 +59,27 @@ export const openAiEmbeddings = spendingEndpoint(
 );
 
 /** The most inputs of one request. */
-const MOST_INPUTS = 2_048;
-/** The longest token of a known vocabulary, so that a longer text has certainly more tokens. */
-const LONGEST_TOKEN_BYTES = 128;
+const MAX_INPUTS = 2_048;
+/** The bytes of the longest token of any known vocabulary. */
+const MAX_TOKEN_BYTES = 128;
 
-/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+/** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set(['model', 'input', 'dimensions', 'encoding_format']);
 
 /** Fits a valid body to a model. Throws `GatewayError` for what the model cannot take. */
 export function embeddingWork(body: EmbeddingBody, model: Model): EmbeddingWork {
   const inputs = inputsOf(body.input);
-  if (inputs.length > MOST_INPUTS) {
-    refuse('input', `must be a list of at most ${MOST_INPUTS}, not of ${inputs.length}`);
+  if (inputs.length > MAX_INPUTS) {
+    refuseField('input', `must be a list of at most ${MAX_INPUTS}, not of ${inputs.length}`);
   }
   inputs.forEach((input, at) => {
     const param = Array.isArray(body.input) && inputs.length > 1 ? `input[${at}]` : 'input';
     checkInput(input, param, model);
   });
-  const others = Object.entries(body).filter(([name]) => !OWN.has(name));
-  const travels = ([name]: [string, unknown]) => name === 'user' || model.passthrough.has(name);
-  const sent = others.filter(travels);
-  for (const [name, value] of sent) checkAddresses(value, name);
+  const isSent = (name: string) => name === 'user' || model.passthrough.has(name);
+  const { fields, ignored } = passthroughFields(body, OWN, isSent);
   const { dimensions, encoding_format = 'float' } = body;
-  const call = { inputs, dimensions, encoding_format, fields: Object.fromEntries(sent) };
-  const left = others.filter((other) => !travels(other));
-  return { call, ignored: [...new Set(left.map(([name]) => headerSafe(name)))] };
+  return { call: { inputs, dimensions, encoding_format, fields }, ignored };
 }
 
 /** One text, a list of texts, the tokens of one text, or a list of the tokens of texts. */
@@ -95,20 +90,19 @@ function inputsOf(input: EmbeddingBody['input']): readonly EmbeddingInput[] {
   const inputs = input.filter((one) => typeof one !== 'number');
   const [first] = inputs;
   if (tokens.length === 0 && inputs.every((one) => typeof one === typeof first)) return inputs;
-  return refuse('input', 'must be a list of texts, of tokens or of token lists, not a mixture');
+  return refuseField(
+    'input',
+    'must be a list of texts, of tokens or of token lists, not a mixture',
+  );
 }
 
 function checkInput(input: EmbeddingInput, param: string, { id, limits }: Model): void {
-  if (input.length === 0) refuse(param, 'must not be empty');
-  const least =
+  if (input.length === 0) refuseField(param, 'must not be empty');
+  const min_tokens =
     typeof input === 'string'
-      ? Math.ceil(Buffer.byteLength(input) / LONGEST_TOKEN_BYTES)
+      ? Math.ceil(Buffer.byteLength(input) / MAX_TOKEN_BYTES)
       : input.length;
-  if (limits.context === undefined || least <= limits.context) return;
+  if (limits.context === undefined || min_tokens <= limits.context) return;
   const message = `${param} has more than the ${limits.context} tokens that ${id} takes.`;
   throw new GatewayError('context_length_exceeded', message, { param });
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../core/errors.js';
+import { refuseField } from '../../../core/errors.js';
 import { base64Of, isDataUrl } from '../../../lib/data-url.js';
 import { sniffImageType } from '../../../lib/image-type.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
@@ -23,10 +23,10 @@ export const imageEdit: ImageFormat = {
   texts: { ...IMAGE_TEXTS, image: 'kept', mask: 'kept' },
   modelOf: (body) => (body as ImageEditBody).model,
   read: (whole, model) => {
-    // The schema vouches for the body: its type is made from it.
+    // The body satisfies the schema from which its type is generated.
     const { image, mask, ...body } = whole as ImageEditBody;
     const images = [image].flat();
-    if (images.length > MAX_IMAGES) refuse('image', `must be at most ${MAX_IMAGES} images`);
+    if (images.length > MAX_IMAGES) refuseField('image', `must be at most ${MAX_IMAGES} images`);
     const { call, ignored } = imageWork(body as Parameters<typeof imageWork>[0], model);
     return {
       call: {
@@ -41,17 +41,13 @@ export const imageEdit: ImageFormat = {
 
 const MAX_IMAGES = 16;
 const TYPES = ['image/png', 'image/jpeg', 'image/webp'];
-/** First bytes in base64: enough of them for every signature. */
+/** How many characters of base64 hold the signature of every image type. */
 const HEAD_CHARACTERS = 24;
 
-/** A data: URL whose type is that of its first bytes, whatever the client says. */
+/** A data: URL with the type that the first bytes show. */
 function checked(text: string, param: string): string {
   const base64 = isDataUrl(text) ? base64Of(text) : '';
   const type = sniffImageType(Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64'));
   if (TYPES.includes(type)) return `data:${type};base64,${base64}`;
-  return refuse(param, 'must be a PNG, JPEG or WebP image: a file of a form, or a data: URL');
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+  return refuseField(param, 'must be a PNG, JPEG or WebP image: a file of a form, or a data: URL');
 }

@@ -1,3 +1,4 @@
+import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { usageBody, type Bill } from '../../../billing/bill.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TextFields } from '../../../pipeline/text-walk.js';
@@ -5,28 +6,26 @@ import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { ImageAnswer } from '../send.js';
 import { imagePrice, kindIn } from '../price.js';
 import { dropNulls } from '../../../lib/drop-nulls.js';
-import { headerSafe } from '../../../http/request-body.js';
-import { GatewayError } from '../../../core/errors.js';
+import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
 import type { ImageCall } from '../codec.js';
 import type { Model, Price, Upstream } from '../../../core/model.js';
-import { checkAddresses } from '../../../upstream/client-url.js';
 
-/** An image request as the chosen model takes it; `n` is all that was asked for. */
+/** An image request, fitted to its model. `n` is the number of images of the whole request. */
 export interface ImageWork {
   call: ImageCall;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   ignored: readonly string[];
 }
 
-/** How clients speak to the image modality. */
+/** A client format of the image modality. */
 export interface ImageFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): ImageWork;
   write(answer: ImageAnswer, bill: Bill): object;
 }
 
-/** Words of the contract and of its upstreams; the rest are texts. */
+/** Fields that are not texts. All others are. */
 export const IMAGE_TEXTS: TextFields = {
   model: 'kept',
   size: 'kept',
@@ -53,21 +52,23 @@ export const imageGeneration: ImageFormat = {
   repair: dropNulls,
   texts: IMAGE_TEXTS,
   modelOf: (body) => (body as ImageGenerationBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => imageWork(body as ImageGenerationBody, model),
   write: ({ created, data }, { usage }) => ({ created, data, usage: usageBody(usage) }),
 };
 
-/** Of a model for which the file says nothing else. */
+/** The most images of a request, if gateway.yaml sets no limit. */
 const DEFAULT_IMAGES = 10;
 const DEFAULT_SIZE = '1024x1024';
-/** The most pixels that a price covers which does not go by size: above it, upstreams take more. */
+/**
+ * The most pixels at a price that does not depend on size: upstreams charge more for larger ones.
+ */
 const DEFAULT_PIXELS = 2 ** 21;
-/** Pixels of a side: what is outside is a mistake at every known provider. */
-const LEAST_SIDE = 16;
-const LONGEST_SIDE = 8_192;
+/** The limits of a side in pixels: no known provider makes other images. */
+const MIN_SIDE = 16;
+const MAX_SIDE = 8_192;
 
-/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+/** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set([
   'model',
   'prompt',
@@ -81,16 +82,19 @@ const OWN = new Set([
 ]);
 
 /**
- * Fits a valid body to a model (specification 2.6). What an image's price goes by is always said
- * to the upstream, so that it does not choose something dearer. Throws `GatewayError`.
+ * Fits a valid body to a model (specification 2.6). Size and quality are always sent if the price
+ * depends on them, so that the upstream does not choose a dearer image. Throws `GatewayError`.
  */
 export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   const { prompt, n = 1, quality, response_format = 'url', style } = body;
   checkCount(n, model);
-  if (prompt.trim() === '') refuse('prompt', 'must not be empty');
-  if (body.stream) refuse('stream', 'must be false: images are not streamed here');
-  if (body.partial_images) refuse('partial_images', 'must be 0: images are not streamed here');
-  const { fields, ignored } = travelling(body, model);
+  if (prompt.trim() === '') refuseField('prompt', 'must not be empty');
+  if (body.stream) refuseField('stream', 'must be false: images are not streamed here');
+  if (body.partial_images) refuseField('partial_images', 'must be 0: images are not streamed here');
+  const given = Object.fromEntries(
+    Object.entries(body).filter(([, value]) => (value as unknown) !== null),
+  );
+  const { fields, ignored } = passthroughFields(given, OWN, (name) => model.passthrough.has(name));
   const { price } = model;
   const isAuto = body.size === 'auto';
   const call: ImageCall = {
@@ -106,14 +110,14 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   return { call, ignored };
 }
 
-/** The kind of image that a body gets which names none. */
+/** The values of fields that a body leaves out. */
 export function imageDefaults({ price }: Model): Record<string, string | number> {
   const size = pricedSize(price);
   const quality = pricedQuality(price);
   return { n: 1, ...(size && { size }), ...(quality && { quality }), response_format: 'url' };
 }
 
-/** Those of the upstreams that can do what is asked for. Throws `GatewayError` where none can. */
+/** The upstreams that can do the call. Throws `GatewayError` if none can. */
 function able({ images }: ImageCall, { id, upstreams }: Model): readonly Upstream[] {
   if (!images) return upstreams;
   const editing = upstreams.filter(({ provider }) => provider.operations.get('image')?.edit);
@@ -123,25 +127,25 @@ function able({ images }: ImageCall, { id, upstreams }: Model): readonly Upstrea
 }
 
 /**
- * Those of the upstreams that have a price for what is asked for. Throws `GatewayError` (400) where
- * there is none, before any money is held.
+ * The upstreams that have a price for the call. Throws `GatewayError` (400) if there is none,
+ * before any money is held.
  */
 export function priced(call: ImageCall, model: Model): readonly Upstream[] {
   const { id, limits } = model;
   const upstreams = able(call, model);
-  const most = limits.image_pixels ?? DEFAULT_PIXELS;
+  const max = limits.image_pixels ?? DEFAULT_PIXELS;
   const sold = upstreams.filter(({ price }) => imagePrice(price, call) !== undefined);
-  const fitting = sold.filter(({ price }) => goesBySize(price) || pixelsOf(call) <= most);
+  const fitting = sold.filter(({ price }) => dependsOnSize(price) || pixelsOf(call) <= max);
   const [first] = upstreams;
   if (fitting.length > 0 || !first) return fitting;
   if (sold.length > 0) {
-    const side = Math.floor(Math.sqrt(most));
-    refuse('size', `must have at most ${most} pixels for ${id}, such as ${side}x${side}`);
+    const side = Math.floor(Math.sqrt(max));
+    refuseField('size', `must have at most ${max} pixels for ${id}, such as ${side}x${side}`);
   }
   return refuseUnpriced(call, first.price);
 }
 
-/** Names the field that no price covers, and the values that one does. */
+/** Refuses the field whose value has no price, and names the values that have one. */
 function refuseUnpriced(call: ImageCall, { per_image }: Price): never {
   const listed = [...(per_image?.keys() ?? [])].map(kindIn);
   const words = (name: 'size' | 'quality'): string[] => [
@@ -151,11 +155,11 @@ function refuseUnpriced(call: ImageCall, { per_image }: Price): never {
   const text = call.size && `${call.size.width}x${call.size.height}`;
   const isSize = qualities.length === 0 || (text !== undefined && !sizes.includes(text));
   const param = isSize && sizes.length > 0 ? 'size' : 'quality';
-  return refuse(param, `must be one of ${words(param).join(', ')}`);
+  return refuseField(param, `must be one of ${words(param).join(', ')}`);
 }
 
-/** True where a larger image has a price of its own, by its size or by its tokens, or is free. */
-function goesBySize({ free, per_image }: Price): boolean {
+/** Whether larger images have their own price, by size or by tokens, or are free. */
+function dependsOnSize({ free, per_image }: Price): boolean {
   if (free || !per_image) return true;
   return [...per_image.keys()].some((key) => kindIn(key).size !== undefined);
 }
@@ -165,17 +169,17 @@ function pixelsOf({ size }: ImageCall): number {
 }
 
 function checkCount(n: number, { id, limits }: Model): void {
-  const most = limits.images ?? DEFAULT_IMAGES;
-  if (n > most) refuse('n', `must be at most ${most} for ${id}`);
+  const max = limits.images ?? DEFAULT_IMAGES;
+  if (n > max) refuseField('n', `must be at most ${max} for ${id}`);
 }
 
-/** Where the price goes by size, a request that names none gets the usual one, or the first. */
+/** The default size if the price depends on size: the usual one, else the first. */
 function pricedSize({ per_image }: Price): string | undefined {
   const sizes = [...(per_image?.keys() ?? [])].flatMap((key) => kindIn(key).size ?? []);
   return sizes.includes(DEFAULT_SIZE) ? DEFAULT_SIZE : sizes[0];
 }
 
-/** Where the price goes by quality, a request that names none gets the usual one. */
+/** The default quality if the price depends on quality. */
 function pricedQuality({ per_image }: Price): 'standard' | 'medium' | undefined {
   const listed = [...(per_image?.keys() ?? [])].map((key) => kindIn(key).quality);
   return (['standard', 'medium'] as const).find((word) => listed.includes(word));
@@ -186,30 +190,7 @@ function sizeOf(text: string | undefined): ImageCall['size'] {
   const [, width = 0, height = 0] = (/^([1-9]\d{0,4})x([1-9]\d{0,4})$/u.exec(text) ?? []).map(
     Number,
   );
-  const isSane = [width, height].every((side) => side >= LEAST_SIDE && side <= LONGEST_SIDE);
+  const isSane = [width, height].every((side) => side >= MIN_SIDE && side <= MAX_SIDE);
   if (isSane) return { width, height };
-  return refuse(
-    'size',
-    `must be auto, or WIDTHxHEIGHT, each from ${LEAST_SIDE} to ${LONGEST_SIDE}`,
-  );
-}
-
-function travelling(
-  body: ImageGenerationBody,
-  { passthrough }: Model,
-): { fields: Record<string, unknown>; ignored: string[] } {
-  const others = Object.entries(body).filter(
-    ([name, value]) => !OWN.has(name) && (value as unknown) !== null,
-  );
-  const sent = others.filter(([name]) => passthrough.has(name));
-  const left = others.filter(([name]) => !passthrough.has(name));
-  for (const [name, value] of sent) checkAddresses(value, name);
-  return {
-    fields: Object.fromEntries(sent),
-    ignored: [...new Set(left.map(([name]) => headerSafe(name)))],
-  };
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+  return refuseField('size', `must be auto, or WIDTHxHEIGHT, each from ${MIN_SIDE} to ${MAX_SIDE}`);
 }

@@ -4,7 +4,7 @@ import { imageEdit } from './image-edit.js';
 import { imageGeneration, type ImageFormat } from './image-generation.js';
 import type { ImageAnswer } from '../send.js';
 
-/** OpenAI's own words: usage counts input and output, as its clients know them. */
+/** The answer with usage as OpenAI's clients expect it: input and output tokens. */
 function write({ created, data }: ImageAnswer, { usage }: Bill): object {
   const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = usage;
   const total_tokens = input_tokens + output_tokens;

@@ -1,10 +1,10 @@
-import { GatewayError } from '../../../core/errors.js';
+import { passthroughFields } from '../../../pipeline/passthrough.js';
+import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../http/request-body.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { ModerationBody } from '../../../schema-types/moderation.js';
-import { checkAddresses, checkImageUrl } from '../../../upstream/client-url.js';
+import { checkImageUrl } from '../../../upstream/client-url.js';
 import type { ModerationCall, ModerationReply } from '../codec.js';
 
 /** A moderation request as the chosen model takes it. */
@@ -14,7 +14,7 @@ export interface ModerationWork {
   ignored: readonly string[];
 }
 
-/** How clients speak to the moderation modality. */
+/** A client format of the moderation modality. */
 export interface ModerationFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): ModerationWork;
@@ -39,25 +39,19 @@ export const moderation: ModerationFormat = {
   },
   texts: { model: 'kept', input: { image_url: 'kept' } },
   modelOf: (body) => (body as ModerationBody).model ?? DEFAULT_MODEL,
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => moderationWork(body as ModerationBody, model),
   write: (request_id, { id }, { results }) => ({ id: `modr-${request_id}`, model: id, results }),
 };
 
-/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+/** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set(['model', 'input']);
 
 function moderationWork(body: ModerationBody, model: Model): ModerationWork {
   const { input } = body;
   const results = resultsOf(input);
-  const others = Object.entries(body).filter(([name]) => !OWN.has(name));
-  const sent = others.filter(([name]) => model.passthrough.has(name));
-  for (const [name, value] of sent) checkAddresses(value, name);
-  const left = others.filter(([name]) => !model.passthrough.has(name));
-  return {
-    call: { input, results, fields: Object.fromEntries(sent) },
-    ignored: [...new Set(left.map(([name]) => headerSafe(name)))],
-  };
+  const { fields, ignored } = passthroughFields(body, OWN, (name) => model.passthrough.has(name));
+  return { call: { input, results, fields }, ignored };
 }
 
 /** One text, a list of texts, or the texts and images that are judged together. */
@@ -65,23 +59,19 @@ function resultsOf(input: ModerationBody['input']): number {
   if (typeof input === 'string') return 1;
   const texts = input.filter((one) => typeof one === 'string');
   if (texts.length === input.length) return texts.length;
-  if (texts.length > 0) refuse('input', 'must be a list of texts or of parts, not a mixture');
+  if (texts.length > 0) refuseField('input', 'must be a list of texts or of parts, not a mixture');
   input.forEach((part, at) => {
     if (typeof part === 'string') return;
     const { type, text, image_url } = part;
     const place = `input[${at}]`;
     if (type === 'text') {
-      if (text === undefined) refuse(`${place}.text`, 'is required');
-      if (image_url) refuse(`${place}.image_url`, 'does not belong to a text');
+      if (text === undefined) refuseField(`${place}.text`, 'is required');
+      if (image_url) refuseField(`${place}.image_url`, 'does not belong to a text');
     } else {
-      if (!image_url) refuse(`${place}.image_url`, 'is required');
-      if (text !== undefined) refuse(`${place}.text`, 'does not belong to an image');
+      if (!image_url) refuseField(`${place}.image_url`, 'is required');
+      if (text !== undefined) refuseField(`${place}.text`, 'does not belong to an image');
       if (image_url) checkImageUrl(image_url.url, `${place}.image_url.url`);
     }
   });
   return 1;
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }

@@ -1,10 +1,9 @@
+import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../http/request-body.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { SpeechBody } from '../../../schema-types/speech.js';
-import { checkAddresses } from '../../../upstream/client-url.js';
 import type { SpeechCall } from '../codec.js';
 
 /** A speech request as the chosen model takes it. */
@@ -14,7 +13,7 @@ export interface SpeechWork {
   ignored: readonly string[];
 }
 
-/** How clients speak to the speech modality; the answer is sound in every format. */
+/** A client format of the speech modality. The answer is sound in every format. */
 export interface SpeechFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): SpeechWork;
@@ -35,11 +34,11 @@ export const speech: SpeechFormat = {
   },
   texts: { model: 'kept', voice: 'kept', response_format: 'kept', stream_format: 'kept' },
   modelOf: (body) => (body as SpeechBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => speechWork(body as SpeechBody, model),
 };
 
-/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+/** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set([
   'model',
   'input',
@@ -58,12 +57,6 @@ function speechWork(body: SpeechBody, model: Model): SpeechWork {
     const message = 'stream_format must be audio: sound comes as it is made, without events.';
     throw new GatewayError('invalid_request', message, { param: 'stream_format' });
   }
-  const others = Object.entries(body).filter(([name]) => !OWN.has(name));
-  const sent = others.filter(([name]) => model.passthrough.has(name));
-  for (const [name, value] of sent) checkAddresses(value, name);
-  const left = others.filter(([name]) => !model.passthrough.has(name));
-  return {
-    call: { input, voice, instructions, format, speed, fields: Object.fromEntries(sent) },
-    ignored: [...new Set(left.map(([name]) => headerSafe(name)))],
-  };
+  const { fields, ignored } = passthroughFields(body, OWN, (name) => model.passthrough.has(name));
+  return { call: { input, voice, instructions, format, speed, fields }, ignored };
 }

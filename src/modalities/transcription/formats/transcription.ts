@@ -1,12 +1,11 @@
-import { GatewayError } from '../../../core/errors.js';
+import { passthroughFields } from '../../../pipeline/passthrough.js';
+import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../http/request-body.js';
 import { audioTyped, secondsOf, sniffAudio } from '../../../lib/audio-length.js';
 import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
 import { spendingEndpoint } from '../../../pipeline/fallback.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TranscriptionBody } from '../../../schema-types/transcription.js';
-import { checkAddresses } from '../../../upstream/client-url.js';
 import type { TranscriptionCall } from '../codec.js';
 
 /** A transcription request as the chosen model takes it. */
@@ -16,7 +15,7 @@ export interface TranscriptionWork {
   ignored: readonly string[];
 }
 
-/** How clients speak to the transcription modality. */
+/** A client format of the transcription modality. */
 export interface TranscriptionFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): TranscriptionWork;
@@ -51,7 +50,7 @@ export const transcription: TranscriptionFormat = {
     timestamp_granularities: 'kept',
   },
   modelOf: (body) => (body as TranscriptionBody).model,
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => transcriptionWork(body as TranscriptionBody, model, 'transcribe'),
 };
 
@@ -69,34 +68,28 @@ export const translation: TranscriptionFormat = {
     status: 200,
     content: CONTENT,
   },
-  // Its schema refines the one that the type is made from.
+  // Its schema refines the one from which the type is generated.
   read: (body, model) => transcriptionWork(body as TranscriptionBody, model, 'translate'),
 };
 
-/** Read by the gateway itself, so neither sent on as they are nor named as ignored. */
+/** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set(['model', 'file', 'response_format', 'timestamp_granularities', 'stream']);
-/** Sent on as they are. */
-const TRAVELS = new Set(['language', 'prompt', 'temperature']);
+/** Fields that are always passed through. */
+const SENT = new Set(['language', 'prompt', 'temperature']);
 
 function transcriptionWork(
   body: TranscriptionBody,
   model: Model,
   task: TranscriptionCall['task'],
 ): TranscriptionWork {
-  const { file, response_format: format = 'json', timestamp_granularities: asked = [] } = body;
-  if (body.stream) refuse('stream', 'is not supported: a transcript comes whole');
-  const travels = ([name]: [string, unknown]) => TRAVELS.has(name) || model.passthrough.has(name);
-  const others = Object.entries(body).filter(([name]) => !OWN.has(name));
-  const sent = others.filter(travels);
-  for (const [name, value] of sent) checkAddresses(value, name);
-  const left = others.filter((other) => !travels(other)).map(([name]) => headerSafe(name));
-  const granularities = [asked].flat();
-  if (granularities.length > 0 && format !== 'verbose_json') left.push('timestamp_granularities');
-  const fields = Object.fromEntries(sent);
-  return {
-    call: { task, ...audioOf(file, model), format, granularities, fields },
-    ignored: [...new Set(left)],
-  };
+  const { file, response_format: format = 'json', timestamp_granularities: requested = [] } = body;
+  if (body.stream) refuseField('stream', 'is not supported: a transcript comes whole');
+  const isSent = (name: string) => SENT.has(name) || model.passthrough.has(name);
+  const { fields, ignored } = passthroughFields(body, OWN, isSent);
+  const granularities = [requested].flat();
+  const call = { task, ...audioOf(file, model), format, granularities, fields };
+  const isUnused = granularities.length > 0 && format !== 'verbose_json';
+  return { call, ignored: isUnused ? [...ignored, 'timestamp_granularities'] : ignored };
 }
 
 function audioOf(
@@ -107,16 +100,12 @@ function audioOf(
   // What the client calls audio is the upstream's to judge, where its first bytes are not known.
   const kind = sniffAudio(audio) ?? audioTyped(mediaTypeOf(file));
   if (!kind || audio.length === 0) {
-    return refuse('file', 'must be audio: flac, m4a, mp3, mp4, ogg, wav or webm');
+    return refuseField('file', 'must be audio: flac, m4a, mp3, mp4, ogg, wav or webm');
   }
   const seconds = secondsOf(audio);
   const { audio_seconds: most } = limits;
   if (seconds !== undefined && most !== undefined && seconds > most) {
-    refuse('file', `plays for ${Math.ceil(seconds)} seconds, but ${id} takes at most ${most}`);
+    refuseField('file', `plays for ${Math.ceil(seconds)} seconds, but ${id} takes at most ${most}`);
   }
   return { audio, kind, seconds };
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }

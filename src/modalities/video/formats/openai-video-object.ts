@@ -1,11 +1,11 @@
 import type { TaskCall, Task } from '../../../store/tasks/task-types.js';
 import type { AspectRatio, Resolution } from '../../../core/task.js';
 
-/** Stands before the ID of a task, as OpenAI's clients know the IDs of videos. */
+/** The prefix of the IDs of videos, as at OpenAI. */
 const PREFIX = 'video_';
 const ID = /^video_([0-9a-f-]{36})$/u;
 
-/** The sizes of OpenAI's clients, portrait or landscape, and what they are to the queue. */
+/** The sizes of OpenAI's API, portrait or landscape, as parameters of the queue. */
 export const SIZES = {
   '720x1280': { resolution: '720p', aspect_ratio: '9:16' },
   '1280x720': { resolution: '720p', aspect_ratio: '16:9' },
@@ -36,17 +36,17 @@ export function sizeOf({ resolution, aspect_ratio }: Shape): string {
   return sizes.find(([, one]) => fits(one))?.[0] ?? '';
 }
 
-/** The ID under which OpenAI's clients know a task. */
+/** The ID of a task for OpenAI's clients. */
 export function videoId({ id }: Pick<Task, 'id'>): string {
   return PREFIX + id;
 }
 
-/** The ID of the task behind a video's; undefined for what is no ID of a video. */
+/** The ID of the task of a video; undefined if the text is not the ID of a video. */
 export function taskId(video_id: string): string | undefined {
   return ID.exec(video_id)?.[1];
 }
 
-/** A task in the words of OpenAI's clients. Times are in seconds; no prompt is kept. */
+/** A task as OpenAI's clients expect it. Times are in seconds; the prompt is not stored. */
 export function videoObject(task: Task): object {
   const { model, status, call, created_ms, due_ms } = task;
   const hasEnded = status === 'COMPLETED' || status === 'FAILED';
@@ -67,7 +67,7 @@ export function videoObject(task: Task): object {
   };
 }
 
-/** Upstreams do not say how far they are, so a percentage counts what is done. */
+/** The percentage of completed jobs, as upstreams report no progress. */
 function progressOf({ status, jobs }: Task): number {
   if (status === 'COMPLETED') return 100;
   const done = jobs.filter((job) => job.status === 'COMPLETED').length;

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../core/errors.js';
+import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
 import { headerSafe } from '../../../http/request-body.js';
@@ -34,10 +34,10 @@ export const openAiVideo: VideoFormat = {
     content: { 'application/json': 'openai-video#/$defs/video' },
   },
   texts: { model: 'kept', seconds: 'kept', size: 'kept', input_reference: 'kept' },
-  normalize: spell,
+  normalize: nestReference,
   repair: dropNulls,
   modelOf: (body) => (body as OpenAiVideoBody).model ?? DEFAULT_MODEL,
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => openAiVideoWork(body as OpenAiVideoBody, model),
   accepted: async ({ request_id, services }) => {
     const task = await services.store.tasks.task(request_id);
@@ -46,7 +46,7 @@ export const openAiVideo: VideoFormat = {
   },
 };
 
-/** They follow a video to its end; all of the API stands below `/openai/v1` too. */
+/** The endpoints for a submitted video, and the whole API below `/openai/v1`. */
 export const openAiVideoEndpoints: readonly DefaultEndpoint[] = [
   { ...openAiVideo.endpoint, name: 'openai-videos', at: 'POST /openai/v1/videos' },
   ...below('/v1', ''),
@@ -82,7 +82,7 @@ function below(path: string, prefix: string): DefaultEndpoint[] {
 const NESTED = /^input_reference\[(image_url|file_id)\]$/u;
 
 /** In a form, `input_reference[image_url]` is a field of the object. */
-function spell(body: unknown): unknown {
+function nestReference(body: unknown): unknown {
   if (!isRecord(body)) return body;
   for (const name of Object.keys(body)) {
     const [, field] = NESTED.exec(name) ?? [];
@@ -94,11 +94,11 @@ function spell(body: unknown): unknown {
   return body;
 }
 
-/** As at OpenAI, where a client does not say it. */
+/** OpenAI's defaults. */
 const DEFAULT_SIZE = '720x1280';
 const DEFAULT_SECONDS = 4;
 
-/** Read by the gateway itself, so not named as ignored. */
+/** Fields that the gateway reads itself, and does not report as ignored. */
 const OWN = new Set([
   'model',
   'prompt',
@@ -110,13 +110,13 @@ const OWN = new Set([
   'n',
 ]);
 
-/** What would change the video or its price, and cannot be kept. */
+/** Fields that would change the video or its price, and are not supported. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['characters', 'is not supported'],
   ['video', 'is not supported: videos are neither edited nor extended here'],
   ['remix_video_id', 'is not supported: videos are not remixed here'],
-  ['resolution', 'is said by size here'],
-  ['aspect_ratio', 'is said by size here'],
+  ['resolution', 'is set by size here'],
+  ['aspect_ratio', 'is set by size here'],
   ['duration', 'is called seconds here'],
   ['duration_seconds', 'is called seconds here'],
   ['sample_count', 'is always 1 here: POST /v1/queue/{model} makes several'],
@@ -128,13 +128,13 @@ function openAiVideoWork(body: OpenAiVideoBody, model: Model): VideoWork {
   const given = Object.entries(body).flatMap(([name, value]) => (value === null ? [] : name));
   for (const name of given) {
     const why = REFUSED.get(name);
-    if (why !== undefined) refuse(name, why);
+    if (why !== undefined) refuseField(name, why);
   }
   const shape = SIZES[size];
   const image = imageOf(body.input_reference);
   const parameters: VideoParameters = {
     ...shape,
-    duration_seconds: seconds === undefined ? usualSeconds(model) : secondsOf(seconds),
+    duration_seconds: seconds === undefined ? defaultSeconds(model) : secondsOf(seconds),
     ...(generate_audio !== undefined && { generate_audio }),
     ...(negative_prompt !== undefined && { negative_prompt }),
     ...(image !== undefined && { image }),
@@ -142,28 +142,28 @@ function openAiVideoWork(body: OpenAiVideoBody, model: Model): VideoWork {
   const ignored = given.filter((name) => !OWN.has(name));
   try {
     const { call } = videoWork({ prompt, parameters }, model);
-    const heard = generate_audio === undefined ? withSound(call, model) : call;
-    // The queue checks this again, but in words of its own.
-    fitting(heard, model.upstreams);
-    return { call: heard, ignored: ignored.map(headerSafe) };
+    const withAudio = generate_audio === undefined ? withSound(call, model) : call;
+    // The queue checks this again, but names its own fields.
+    fitting(withAudio, model.upstreams);
+    return { call: withAudio, ignored: ignored.map(headerSafe) };
   } catch (error) {
-    throw error instanceof GatewayError ? inOpenAisWords(error, shape) : error;
+    throw error instanceof GatewayError ? withOpenAiFields(error, shape) : error;
   }
 }
 
-/** The usual length, or the longest that the model makes. */
-function usualSeconds({ limits }: Model): number {
+/** The default length, or the longest that the model makes. */
+function defaultSeconds({ limits }: Model): number {
   return Math.min(DEFAULT_SECONDS, limits.video?.duration_seconds ?? DEFAULT_SECONDS);
 }
 
 function secondsOf(seconds: string | number): number {
   if (/^[1-8]$/u.test(String(seconds))) return Number(seconds);
-  return refuse('seconds', 'must be a whole number from 1 to 8');
+  return refuseField('seconds', 'must be a whole number from 1 to 8');
 }
 
 type Call = VideoWork['call'];
 
-/** This API has no word for sound, so a video is silent where nobody offers it otherwise. */
+/** This API has no field for sound, so a video is silent if it is only offered without sound. */
 function withSound(call: Call, model: Model): Call {
   const silent = { ...call, generate_audio: false };
   return !isOffered(call, model) && isOffered(silent, model) ? silent : call;
@@ -183,12 +183,12 @@ function imageOf(reference: VideoReference | undefined): string | undefined {
   if (reference === undefined) return undefined;
   const isText = typeof reference === 'string';
   if (!isText && typeof reference.file_id === 'string') {
-    refuse('input_reference.file_id', 'is not supported: send the image itself');
+    refuseField('input_reference.file_id', 'is not supported: send the image itself');
   }
   const param = isText ? 'input_reference' : 'input_reference.image_url';
   const url = isText ? reference : (reference.image_url ?? undefined);
   if (isDataUrl(url)) return url;
-  return refuse(param, 'must be the image itself: a file of a form, or a data: URL');
+  return refuseField(param, 'must be the image itself: a file of a form, or a data: URL');
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -199,8 +199,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const RESOLUTION = /^(720p|1080p|4k)$/u;
 
-/** A refusal of what the queue's parameters say, told by the fields of this API. */
-function inOpenAisWords(
+/** An error of the queue, with the fields of this API in place of the queue's. */
+function withOpenAiFields(
   error: GatewayError,
   shape: { resolution: Resolution; aspect_ratio: AspectRatio },
 ): GatewayError {
@@ -215,8 +215,4 @@ function inOpenAisWords(
   );
   const details = error.param === null ? {} : { param: named(error.param) };
   return new GatewayError(error.code, message, { ...details, cause: error });
-}
-
-function refuse(param: string, complaint: string): never {
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }

@@ -3,7 +3,7 @@ import type { Sending } from '../../../pipeline/work.js';
 import { videoOperation } from '../codec.js';
 import { videoRate } from '../price.js';
 import { headerSafe } from '../../../http/request-body.js';
-import { GatewayError } from '../../../core/errors.js';
+import { GatewayError, refuseField } from '../../../core/errors.js';
 import type {
   VideoParameters,
   VideoSubmissionBody,
@@ -20,11 +20,11 @@ export interface VideoWork {
   ignored: readonly string[];
 }
 
-/** How clients speak to the video queue. */
+/** A client format of the video queue. */
 export interface VideoFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): VideoWork;
-  /** What a client is answered whose task is taken. The task is in the store already. */
+  /** The answer for an accepted task. The task is in the store already. */
   accepted(sending: Sending, model: Model): Promise<Acceptance>;
 }
 
@@ -60,7 +60,7 @@ export const videoSubmission: VideoFormat = {
   },
   texts: { parameters: { image: 'kept', aspect_ratio: 'kept', resolution: 'kept' } },
   modelOf: (_body, params) => params['model'] ?? '',
-  // The schema vouches for the body: its type is made from it.
+  // The body satisfies the schema from which its type is generated.
   read: (body, model) => videoWork(body as VideoSubmissionBody, model),
   accepted: async (sending, { id: model }) => {
     const { request_id, endpoint, client, services } = sending;
@@ -140,13 +140,12 @@ function checkLimits(call: VideoCall, { id, limits }: Model): void {
 }
 
 function refuse(name: string, complaint: string): never {
-  const param = `parameters.${name}`;
-  throw new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
+  refuseField(`parameters.${name}`, complaint);
 }
 
 /**
- * Those of the upstreams that can make what is asked for and have a price for it. Throws the first
- * one's reason (400) where there is none, before any money is held.
+ * The upstreams that can make the video and have a price for it. Throws the refusal of the first
+ * one (400) if there is none, before any money is held.
  */
 export function fitting(call: VideoCall, upstreams: readonly Upstream[]): readonly Upstream[] {
   const judged = upstreams.map((upstream) => ({ upstream, refusal: refusalOf(call, upstream) }));

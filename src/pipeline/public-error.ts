@@ -1,14 +1,24 @@
 import type { Logger } from 'pino';
 import { GatewayError } from '../core/errors.js';
+import { StoreUnreachable } from '../store/store-error.js';
+
+/** Long enough for most restarts of a database, with the two retries of common clients. */
+const STORE_RETRY_S = '5';
 
 /**
- * The part of an error that clients may see. An error that is the gateway's fault is logged whole.
+ * The part of an error that clients may see. An error that is the gateway's fault, or its store's,
+ * is logged whole.
  */
 export function publicError(
   request_id: string,
   error: unknown,
   log: Logger,
 ): { shown: GatewayError; status: number } {
+  if (error instanceof StoreUnreachable) {
+    log.error({ request_id, err: error }, 'a request failed: the store cannot be reached');
+    const shown = storeUnreachable();
+    return { shown, status: shown.status };
+  }
   const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
   if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
   return { shown, status: isRefusal(error) ? error.status : shown.status };
@@ -24,6 +34,11 @@ function isRefusal(error: unknown): error is Error & { status: number } {
   if (!(error instanceof Error) || error instanceof GatewayError) return false;
   const { status, expose } = error as { status?: unknown; expose?: unknown };
   return expose === true && typeof status === 'number' && status >= 400 && status <= 499;
+}
+
+function storeUnreachable(): GatewayError {
+  const message = "The gateway's store cannot be reached: try again in a moment.";
+  return new GatewayError('overloaded', message, { headers: { 'retry-after': STORE_RETRY_S } });
 }
 
 function internal(): GatewayError {
