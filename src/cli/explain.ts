@@ -38,8 +38,10 @@ interface Options {
 
 async function explain(id: string, { config, json, body }: Options): Promise<void> {
   const asked = body === undefined ? undefined : readBody(body);
-  const { checkOrThrow } = await import('../gateway/gateway.js');
-  const { configuration } = await checkOrThrow(config, environmentOf(config));
+  const { checkForProviders } = await import('../gateway/check.js');
+  const { configuration } = await checkForProviders(config, environmentOf(config), ({ models }) =>
+    (models.get(id)?.upstreams ?? []).map(({ provider }) => provider.name),
+  );
   const model = configuration.models.get(id);
   if (!model) {
     const hint = nameHint(id, [...configuration.models.keys()]);

@@ -42,9 +42,12 @@ export function probeCommand(): Command {
 
 async function probe(name: string | undefined, options: Options): Promise<void> {
   const timeout_ms = timeoutOf(options.timeout);
-  const { checkOrThrow } = await import('../gateway/gateway.js');
+  const { checkForProviders } = await import('../gateway/check.js');
   const { probeTargets, probeUpstreams } = await import('../gateway/probe-upstreams.js');
-  const { configuration } = await checkOrThrow(options.config, environmentOf(options.config));
+  const env = environmentOf(options.config);
+  const { configuration } = await checkForProviders(options.config, env, (unset) =>
+    probeTargets(unset, name).map(({ provider }) => provider.name),
+  );
   const targets = probeTargets(configuration, name);
   if (name !== undefined && targets.length === 0) {
     const known = [...configuration.models.keys(), ...configuration.providers.keys()];

@@ -2,7 +2,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { expand, type Surroundings } from './expand.js';
 import { notText } from './line-slips.js';
 import type { Report } from './report.js';
-import { isExtension, Source } from './source.js';
+import { isExtension, Source, type Wrong } from './source.js';
 import { Tree } from './tree.js';
 import { tellYamlFaults } from './yaml-faults.js';
 
@@ -40,7 +40,7 @@ export function parse(
   const expanded = (scalar: string, pointer: string): string => {
     if (isExtension(pointer)) return scalar;
     return expand(scalar, surroundings, (wrong) => {
-      if (wrong) source.fault(pointer, wrong);
+      if (wrong && !isForgiven(wrong, pointer, surroundings)) source.fault(pointer, wrong);
       source.spoiled.add(pointer);
     });
   };
@@ -55,4 +55,10 @@ export function parse(
   source.value = value;
   source.readable = true;
   return source;
+}
+
+/** Whether a value that is unset here is one that does not matter. */
+function isForgiven({ code }: Wrong, pointer: string, { isNeeded }: Surroundings): boolean {
+  const isUnset = code === 'unset_variable' || code === 'unreadable_file';
+  return isUnset && isNeeded?.(pointer) === false;
 }
