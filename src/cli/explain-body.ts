@@ -24,7 +24,7 @@ export function readBody(argument: string): Record<string, unknown> {
 }
 
 /** Computes the requests to each upstream. Throws `UsageError` if the gateway would refuse the body. */
-export async function previewed(
+export async function previewBody(
   body: Record<string, unknown>,
   model: Model,
   configuration: Configuration,

@@ -14,9 +14,9 @@ interface Options {
   json?: boolean;
 }
 
-const LEAST_MS = 100;
+const MIN_MS = 100;
 const MAX_MS = 600_000;
-/** What a table shows of an upstream's words. */
+/** The most characters of an upstream's message in a table. */
 const SHOWN_CHARACTERS = 80;
 
 const DETAILS = `
@@ -66,7 +66,7 @@ async function probe(name: string | undefined, options: Options): Promise<void> 
 
 function timeoutOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= LEAST_MS && ms <= MAX_MS) return ms;
+  if (ms !== undefined && ms >= MIN_MS && ms <= MAX_MS) return ms;
   throw new UsageError(`"${text}" is not a time from 100ms to 10m, such as 30s`);
 }
 
