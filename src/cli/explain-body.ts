@@ -23,7 +23,9 @@ export function readBody(argument: string): Record<string, unknown> {
   return body;
 }
 
-/** Computes the requests to each upstream. Throws `UsageError` if the gateway would refuse the body. */
+/**
+ * Computes the requests to each upstream. Throws `UsageError` if the gateway would refuse the body.
+ */
 export async function previewBody(
   body: Record<string, unknown>,
   model: Model,

@@ -64,12 +64,9 @@ export async function load(
   const models = readModels(source, gateway.models ?? {}, known, (pointer) => {
     return changed_s.get(source.place(pointer).file) ?? modified_s;
   });
-  const { listen, metrics, public_url } = settings;
   checkSlips(source, {
     gateway,
-    listen,
-    metrics,
-    public_url,
+    ...settings,
     providers: read_providers,
     models,
     endpoints,

@@ -59,9 +59,9 @@ export async function checkOrThrow(
 const SHARED_PARTS = ['include', 'owners', 'models', 'endpoints', 'limits'];
 
 /**
- * Checks the file for a command that uses only the upstreams of some providers. `usedBy` names them.
- * The variables and files of other providers, and of the settings of `serve`, may be unset. Throws
- * `ConfigError` unless the rest is valid.
+ * Checks the file for a command that uses only the upstreams of some providers. `usedBy` names
+ * them. The variables and files of other providers, and of the settings of `serve`, may be unset.
+ * Throws `ConfigError` unless the rest is valid.
  */
 export async function checkForProviders(
   file: string,

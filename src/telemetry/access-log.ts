@@ -45,7 +45,9 @@ export class AccessLog implements RecordSink {
     this.#write(lineOf(record, this.#calls.get(endpoint) ?? endpoint, this.now()));
   }
 
-  /** Writes the line of a request without a record: its caller is unknown, or it asks for no work. */
+  /**
+   * Writes the line of a request without a record: its caller is unknown, or it asks for no work.
+   */
   write(line: Omit<RequestLine, 'time_ms'>): void {
     this.#write({ time_ms: this.now(), ...line });
   }

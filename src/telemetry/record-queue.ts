@@ -18,9 +18,9 @@ interface RecordQueueOptions {
 }
 
 /**
- * Writes the records of requests without a charge in batches, every second, and adds all new records
- * to the totals. (A charge writes its record in its own transaction.) No request waits for it. After
- * a failure of the store the records are written again later.
+ * Writes the records of requests without a charge in batches, every second, and adds all new
+ * records to the totals. (A charge writes its record in its own transaction.) No request waits for
+ * it. After a failure of the store the records are written again later.
  */
 export class RecordQueue implements RecordSink {
   max: number;

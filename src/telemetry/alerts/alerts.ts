@@ -83,7 +83,9 @@ export class Alerts implements View {
     this.#conditions.raise('reload.refused', { type: 'reload.refused', reason });
   }
 
-  /** Checks the conditions when it is time, and sends due alerts. Called each second. Never rejects. */
+  /**
+   * Checks the conditions when it is time, and sends due alerts. Called each second. Never rejects.
+   */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick().finally(() => (this.#ticking = undefined));
     return this.#ticking;

@@ -14,9 +14,9 @@ interface ConditionsOptions {
 }
 
 /**
- * Sends one alert for each condition until it clears, and another one after a day. The store decides
- * which of several processes sends it. If the store is away each process sends it: an alert too many
- * is better than none.
+ * Sends one alert for each condition until it clears, and another one after a day. The store
+ * decides which of several processes sends it. If the store is away each process sends it: an alert
+ * too many is better than none.
  */
 export class Conditions {
   /** When each condition was alerted, in ms since 1970; 0 for a condition that has cleared. */

@@ -10,8 +10,8 @@ export interface MeasuredWorker {
 
 /**
  * Adds up the metrics of all workers. A worker that does not answer counts with its values of the
- * last scrape. The counters of a worker that has ended are kept: Prometheus takes a total that falls
- * for a restart, and would count the other workers again.
+ * last scrape. The counters of a worker that has ended are kept: Prometheus takes a total that
+ * falls for a restart, and would count the other workers again.
  */
 export class WorkerMetrics {
   readonly #last = new Map<number, MetricValues>();
