@@ -98,7 +98,7 @@ function endpointsOf(
 }
 
 function printEndpoints(endpoints: readonly EndpointEntry[]): void {
-  printLine('\nIt is asked for at');
+  printLine('\nIts endpoints');
   for (const { method, path, stages } of endpoints) {
     printLine(`  ${method} ${path}`);
     printLine(`    ${folded(stages.map(stageText), ' > ', '      ')}`);
