@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import type { Gateway } from '../gateway/gateway.js';
 import { sentence } from './command.js';
 
-/** The audit log names so many changes of one reload. */
+/** The most changes of one reload that the audit log names. */
 const MAX_CHANGES = 20;
 
 /**
- * Runs the reload of a configuration. If the gateway has taken up another one, the audit log tells
- * what it changes for clients and bills. A store that is away stops no reload.
+ * Runs a reload, and writes an audit entry if the configuration has changed. The entry names the
+ * changes for clients and bills. If the store fails, the reload stays and the log has an error.
  */
 export async function withAudit(
   gateway: Gateway,
@@ -23,8 +23,8 @@ export async function withAudit(
     // An address may hold a secret of the environment.
     const found = await differences(before, after, { isReload: true });
     const texts = found.length > 0 ? found.map(({ text }) => text) : ['nothing for clients'];
-    const more = texts.length - MAX_CHANGES;
-    const rest = more > 0 ? [`and ${more} more`] : [];
+    const omitted = texts.length - MAX_CHANGES;
+    const rest = omitted > 0 ? [`and ${omitted} more`] : [];
     await gateway.store.audit.reloaded([...texts.slice(0, MAX_CHANGES), ...rest]);
   } catch (error) {
     const reason = sentence(error);

@@ -10,7 +10,7 @@ export function command(name: string, description: string, example: string): Com
   return new Command(name)
     .description(description)
     .showSuggestionAfterError()
-    .showHelpAfterError('Run it with --help to see what it takes.')
+    .showHelpAfterError('Run it with --help to see its arguments and options.')
     .configureOutput({ outputError: (text, write) => write(text.replace('error:', 'tollgate:')) })
     .addHelpText('after', `\nExample:\n  $ ${example}\n`);
 }
@@ -27,16 +27,21 @@ export function group(
   return whole;
 }
 
-/** The option that every command has. */
+/** Adds the option `--config`. */
 export function withConfig(target: Command): Command {
   return target.option('--config <file>', 'the configuration to use', 'gateway.yaml');
 }
 
+/** Gathers the values of an option that may be repeated. */
+export function repeated(value: string, previous?: unknown): string[] {
+  return [...(Array.isArray(previous) ? (previous as string[]) : []), value];
+}
+
 /**
- * Runs a command. A failure is on standard error, never a stack trace, and sets the exit status: 2
- * for a file that cannot be read, `invalid` for a configuration with faults, else 1. It is one
- * sentence. Only the faults of a configuration are shown with their lines, unless the command has
- * `--json`.
+ * Wraps the action of a command. A failure sets the exit status: 2 if a file cannot be read,
+ * `invalid` if a configuration has faults, else 1. It is printed on standard error as one sentence,
+ * without a stack trace. The faults of a configuration are printed with their lines, unless the
+ * command has `--json`.
  */
 export function acting<A extends unknown[]>(
   work: (...args: A) => Promise<void>,
@@ -48,38 +53,38 @@ export function acting<A extends unknown[]>(
     } catch (error) {
       if (error instanceof Unreadable) process.exitCode = 2;
       else process.exitCode = error instanceof ConfigError ? invalid : 1;
-      process.stderr.write(`${complaint(error, args.some(isForMachines))}\n`);
+      process.stderr.write(`${failureText(error, args.some(hasJsonOption))}\n`);
     }
   };
 }
 
-/** Of the arguments that commander gives: the options, where they have `--json`. */
-function isForMachines(argument: unknown): boolean {
+/** Whether an argument of an action is the object of its options, and `--json` is one of them. */
+function hasJsonOption(argument: unknown): boolean {
   return isRecord(argument) && argument['json'] === true;
 }
 
-function complaint(error: unknown, brief: boolean): string {
+function failureText(error: unknown, isBrief: boolean): string {
   if (!(error instanceof ConfigError)) return `tollgate: ${sentence(error)}`;
   const { faults } = error;
-  if (!brief) return format(faults, 'text', readLines());
-  const first = faults.filter(({ severity }) => severity === 'error').slice(0, 1);
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more: see tollgate check)` : '';
-  return `tollgate: ${format(first.length > 0 ? first : faults.slice(0, 1), 'text')}${more}`;
+  if (!isBrief) return format(faults, 'text', readLines());
+  const first = faults.find(({ severity }) => severity === 'error') ?? faults[0];
+  const others = faults.length > 1 ? ` (and ${faults.length - 1} more: see tollgate check)` : '';
+  return `tollgate: ${format(first ? [first] : [], 'text')}${others}`;
 }
 
-/** The first line of an error's message. */
+/** The first line of an error's message, to stand within a sentence. */
 export function sentence(error: unknown): string {
   const { message = 'unknown fault' } = error instanceof Error ? error : {};
   const [line = ''] = message.split('\n', 1);
   return line.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase());
 }
 
-/** An argument is invalid. The message is for the person who typed it. */
+/** An argument is invalid, or cannot be carried out. The message is for the person who typed it. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The lines of the files at fault, each file read once. A file that has gone gives none. */
+/** Reads the lines of files, each file once. A file that cannot be read has no lines. */
 export function readLines(): ReadLines {
   const files = new Map<string, readonly string[] | undefined>();
   return (file) => {

@@ -12,8 +12,8 @@ export function completionScript(shell: Shell, commands: readonly CommandWords[]
 }
 
 /**
- * A place of the command line, and what may stand there. Its name is the path of a command and the
- * number of an argument, an option that takes a value, or `-` for the options themselves.
+ * A place of the command line, and its possible words. Its name is the path of a command and one
+ * of: the number of an argument, an option that takes a value, or `-` for the options themselves.
  */
 interface Place {
   name: string;
@@ -32,7 +32,7 @@ function placesOf({ path, commands, options, arguments: args }: CommandWords): P
   ];
 }
 
-/** The names of places by what may stand there. */
+/** Groups the names of places that have the same words. */
 function grouped(places: readonly Place[], line: (values: NonNullable<Values>) => string) {
   const groups = new Map<string, string[]>();
   for (const { name, values } of places) {
@@ -65,7 +65,7 @@ const HEADS = {
   zsh: '#compdef tollgate\n# Completes tollgate in zsh: eval "$(tollgate completion zsh)"\n',
 };
 
-/** A function that bash and zsh both read: which place is it, and what may stand there? */
+/** A shell function for bash and zsh. It finds the place of the cursor and its possible words. */
 function reader(commands: readonly CommandWords[], places: readonly Place[]): string {
   const either = (names: readonly string[]): string => names.map(quoted).join('|');
   const cases = grouped(places, shellLine).map(
@@ -255,7 +255,7 @@ function fishLine(values: NonNullable<Values>, commands: readonly CommandWords[]
   return `string join \\n -- "$prefix"${lines.join(' "$prefix"')}`;
 }
 
-/** A word with what its command or option does, which fish shows beside it. */
+/** A word with the description of its command or option, which fish shows beside it. */
 function described(word: string, commands: readonly CommandWords[]): string {
   const all = commands.flatMap((one) => [...one.commands, ...one.options]);
   const found = all.filter(({ name }) => name === word).map(({ description }) => description);

@@ -4,7 +4,7 @@ import type { Argument, Command, Option } from 'commander';
 export const LISTS = ['accounts', 'manifests', 'models', 'models-and-providers'] as const;
 export type ListName = (typeof LISTS)[number];
 
-/** What may stand at a place of the command line; undefined where nothing is known of it. */
+/** The possible words at a place of the command line; undefined if they are not known. */
 export type Values =
   | { kind: 'words'; words: readonly string[] }
   | { kind: 'files' }
@@ -16,17 +16,17 @@ interface Named {
   description: string;
 }
 
-/** A command with all that may follow it. */
+/** A command with its subcommands, options and arguments. */
 export interface CommandWords {
   /** `key create`; empty for the program itself. */
   path: string;
   commands: readonly Named[];
-  /** By long flag; `takes` says whether a value has to follow. */
+  /** By long flag. `takes` is true if the option takes a value. */
   options: readonly (Named & { short: string | undefined; takes: boolean; values: Values })[];
   arguments: readonly Values[];
 }
 
-/** What the placeholders of arguments and options mean: `<model>`, `--config <file>`. */
+/** The values of placeholders in arguments and options: `<model>`, `--config <file>`. */
 const PLACEHOLDERS: Readonly<Record<string, Values>> = {
   file: { kind: 'files' },
   old: { kind: 'files' },

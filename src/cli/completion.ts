@@ -14,7 +14,7 @@ interface Options {
   json?: true;
 }
 
-/** Accounts that are offered. */
+/** The maximum of accounts that a completion offers. */
 const MAX_ACCOUNTS = 1_000;
 
 const DETAILS = `
@@ -54,7 +54,7 @@ async function complete(shell: Shell | undefined, options: Options, own: Command
   process.stdout.write(script);
 }
 
-/** Names on one line each. */
+/** The names of a list. */
 async function namesOf(list: ListName, config: string): Promise<readonly string[]> {
   switch (list) {
     case 'accounts':

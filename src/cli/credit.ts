@@ -34,21 +34,26 @@ async function credit(name: string, amount: string, options: Options): Promise<v
   const amount_nano = dollars(amount);
   await withStore(options.config, async (store) => {
     const account = await accountCalled(store, name);
-    const given = options.reference ?? randomUUID();
+    const reference = options.reference ?? randomUUID();
     const began_ms = Date.now();
-    const entry = await store.credit(account.id, amount_nano, given, cliActor());
+    const entry = await store.credit(account.id, amount_nano, reference, cliActor());
     const { balance_nano } = await accountCalled(store, account.id);
     const balance = formatDollars(balance_nano);
     const credited = formatDollars(entry.amount_nano);
     if (options.json) {
-      const { reference } = entry;
       return printJson({ account: account.id, reference, amount: credited, balance });
     }
-    printLine(`${told(entry, account.name, began_ms)}: the balance is ${priceTag(balance)}.`);
+    printLine(
+      `${creditSentence(entry, account.name, began_ms)}: the balance is ${priceTag(balance)}.`,
+    );
   });
 }
 
-function told({ amount_nano, reference, created_ms }: LedgerEntry, name: string, began_ms: number) {
+function creditSentence(
+  { amount_nano, reference, created_ms }: LedgerEntry,
+  name: string,
+  began_ms: number,
+): string {
   const amount = priceTag(formatDollars(amount_nano));
   if (created_ms < began_ms) return `The reference "${reference}" has credited ${amount} before`;
   if (amount_nano >= 0n) return `Credited ${amount} to ${name}`;

@@ -39,7 +39,7 @@ async function diff(old_file: string, new_file: string, options: Options): Promi
   for (const { loses, text } of found) printLine(`${loses ? '-' : ' '} ${text}`);
 }
 
-/** The configuration, whatever its variables and secrets are. Throws `ConfigError`. */
+/** Reads a configuration with every variable and secret taken as set. Throws `ConfigError`. */
 async function read(file: string): Promise<Configuration> {
   const { check } = await import('../gateway/check.js');
   const { faults, configuration } = await check(file, undefined);
@@ -49,7 +49,7 @@ async function read(file: string): Promise<Configuration> {
 
 const PAGE = 500;
 
-/** Keys whose list of models has one that is gone. */
+/** Finds the active keys whose list of models has a model that is gone. */
 async function keyDifferences(
   file: string,
   before: Configuration,

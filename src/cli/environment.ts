@@ -1,30 +1,18 @@
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { UsageError } from './command.js';
+import { readText, tryReadText } from './text-file.js';
 
-const MAX_BYTES = 1024 * 1024;
+const MAX_MB = 1;
 
 /**
- * The variables for a configuration: those of the process, and for names that it lacks those of
- * `env_file`, by default the file `.env` beside the configuration where there is one. Throws
- * `UsageError` where a named file cannot be read.
+ * The environment variables for a configuration. Variables of the process come first. The others
+ * are read from `env_file`, or without one from the file `.env` beside the configuration, if it is
+ * there. Throws `UsageError` if `env_file` cannot be read.
  */
 export function environmentOf(config: string, env_file?: string): NodeJS.ProcessEnv {
-  const file = env_file ?? join(dirname(config), '.env');
-  const text = textOf(file);
-  if (text === undefined) {
-    if (env_file === undefined) return process.env;
-    throw new UsageError(`${env_file} cannot be read: it is missing, no file, or too large`);
-  }
-  return { ...parseEnv(text), ...process.env };
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    const stat = statSync(file);
-    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(file, 'utf8') : undefined;
-  } catch {
-    return undefined;
-  }
+  const text =
+    env_file === undefined
+      ? tryReadText(join(dirname(config), '.env'), MAX_MB)
+      : readText(env_file, MAX_MB);
+  return text === undefined ? process.env : { ...parseEnv(text), ...process.env };
 }

@@ -1,19 +1,19 @@
-import { readFileSync, statSync } from 'node:fs';
 import type { Configuration } from '../core/configuration.js';
 import type { Model } from '../core/model.js';
 import type { Preview, PreviewedRequest } from '../gateway/preview.js';
 import { isRecord } from '../lib/is-record.js';
 import { UsageError } from './command.js';
 import { printLine } from './print.js';
+import { readText } from './text-file.js';
 
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_MB = 64;
 
-/** A client's body, from the argument or the file that it names. Throws `UsageError`. */
+/** Reads a body: `argument` is JSON, or the name of a file of JSON. Throws `UsageError`. */
 export function readBody(argument: string): Record<string, unknown> {
   const isJson = argument.trimStart().startsWith('{');
   let body: unknown;
   try {
-    body = JSON.parse(isJson ? argument : textOf(argument));
+    body = JSON.parse(isJson ? argument : readText(argument, MAX_MB));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${isJson ? '--body' : argument} is not JSON`);
@@ -23,18 +23,10 @@ export function readBody(argument: string): Record<string, unknown> {
   return body;
 }
 
-function textOf(file: string): string {
-  try {
-    const stat = statSync(file);
-    if (stat.isFile() && stat.size <= MAX_BYTES) return readFileSync(file, 'utf8');
-  } catch {
-    // A folder gives the same fault: what matters is which file it is.
-  }
-  throw new UsageError(`--body: ${file} cannot be read: it is missing, no file, or too large`);
-}
-
-/** What each upstream would be sent. Throws `UsageError` where the body would be refused. */
-export async function previewed(
+/**
+ * Computes the requests to each upstream. Throws `UsageError` if the gateway would refuse the body.
+ */
+export async function previewBody(
   body: Record<string, unknown>,
   model: Model,
   configuration: Configuration,

@@ -13,7 +13,7 @@ import { acting, command, UsageError, withConfig } from './command.js';
 import { priceTag, printJson, printLine } from './print.js';
 import type { Model, Upstream } from '../core/model.js';
 import { environmentOf } from './environment.js';
-import { previewed, printPreview, readBody } from './explain-body.js';
+import { previewBody, printPreview, readBody } from './explain-body.js';
 
 /** `tollgate explain MODEL [--body FILE|JSON]` */
 export function explainCommand(): Command {
@@ -37,25 +37,30 @@ interface Options {
 }
 
 async function explain(id: string, { config, json, body }: Options): Promise<void> {
-  const asked = body === undefined ? undefined : readBody(body);
-  const { checkOrThrow } = await import('../gateway/gateway.js');
-  const { configuration } = await checkOrThrow(config, environmentOf(config));
+  const client_body = body === undefined ? undefined : readBody(body);
+  const { checkForProviders } = await import('../gateway/check.js');
+  const { configuration } = await checkForProviders(config, environmentOf(config), ({ models }) =>
+    (models.get(id)?.upstreams ?? []).map(({ provider }) => provider.name),
+  );
   const model = configuration.models.get(id);
   if (!model) {
     const hint = nameHint(id, [...configuration.models.keys()]);
     throw new UsageError(`there is no model "${id}"; ${hint}`);
   }
   const { MODALITIES } = await import('../modalities/index.js');
-  const able = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
-  const endpoints = endpointsOf(able, configuration);
+  const modalities = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
+  const endpoints = endpointsOf(modalities, configuration);
   const { margins } = await import('../gateway/margins.js');
   const explained: Explained = {
     model,
     endpoints,
     margins: await margins(model.upstreams),
-    defaults: able.map((one) => ({ modality: one.name, defaults: one.defaults?.(model) ?? {} })),
-    bills: await Promise.all(able.map(({ example }) => example(model))),
-    preview: asked && (await previewed(asked, model, configuration)),
+    defaults: modalities.map((modality) => ({
+      modality: modality.name,
+      defaults: modality.defaults?.(model) ?? {},
+    })),
+    bills: await Promise.all(modalities.map(({ example }) => example(model))),
+    preview: client_body && (await previewBody(client_body, model, configuration)),
   };
   if (json) return printJson(shapeOf(explained));
   printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
@@ -78,44 +83,46 @@ interface Explained {
   preview: Preview | undefined;
 }
 
-/** The endpoints that route to the model's capabilities, or to its tasks. */
+/** The endpoints that route to one of the modalities, or to its tasks. */
 function endpointsOf(
-  able: readonly Modality[],
+  modalities: readonly Modality[],
   { endpoints }: Configuration,
 ): readonly EndpointEntry[] {
   return endpoints.filter(({ stages }) =>
     stages.some(({ name, option }) => {
       if (name !== 'route') return false;
-      if (isRecord(option)) return able.some((one) => one.name === option['capability']);
-      return able.some(({ tasks }) => Object.hasOwn(tasks, String(option)));
+      if (isRecord(option)) return modalities.some(({ name: own }) => own === option['capability']);
+      return modalities.some(({ tasks }) => Object.hasOwn(tasks, String(option)));
     }),
   );
 }
 
 function printEndpoints(endpoints: readonly EndpointEntry[]): void {
-  printLine('\nIt is asked for at');
+  printLine('\nIts endpoints');
   for (const { method, path, stages } of endpoints) {
     printLine(`  ${method} ${path}`);
-    printLine(`    ${folded(stages.map(stageInWords), ' > ', '      ')}`);
+    printLine(`    ${folded(stages.map(stageText), ' > ', '      ')}`);
   }
 }
 
 const COLUMNS = 80;
 
-/** Joins parts, with a new line before each that a terminal has no room for. */
-function folded(parts: readonly string[], by: string, indent: string): string {
+/** Joins parts in lines of at most 80 columns. Each further line begins with `indent`. */
+function folded(parts: readonly string[], separator: string, indent: string): string {
   let text = '';
   let room = COLUMNS - indent.length;
   for (const [at, part] of parts.entries()) {
-    const needed = part.length + (at < parts.length - 1 ? by.trimEnd().length : 0);
-    const isFull = at > 0 && needed + by.length > room;
-    text += isFull ? `${by.trimEnd()}\n${indent}${part}` : `${at > 0 ? by : ''}${part}`;
-    room = isFull ? COLUMNS - indent.length - part.length : room - part.length - by.length;
+    const needed = part.length + (at < parts.length - 1 ? separator.trimEnd().length : 0);
+    const isFull = at > 0 && needed + separator.length > room;
+    text += isFull
+      ? `${separator.trimEnd()}\n${indent}${part}`
+      : `${at > 0 ? separator : ''}${part}`;
+    room = isFull ? COLUMNS - indent.length - part.length : room - part.length - separator.length;
   }
   return text;
 }
 
-function stageInWords({ name, option }: StageEntry): string {
+function stageText({ name, option }: StageEntry): string {
   if (option === undefined || option === null) return name;
   if (typeof option === 'string') return `${name}: ${option}`;
   if (!isRecord(option)) return `${name}: ${formatOption(option)}`;
@@ -138,7 +145,10 @@ function printUpstreams({ model: { upstreams }, margins }: Explained): void {
   });
 }
 
-/** The part of the calls that each upstream is asked first, of those that come to its group. */
+/**
+ * The percentage of calls that go to each upstream first, within its group. A group is a run of
+ * upstreams with weights; an upstream without a weight is a group of its own.
+ */
 function sharesOf(upstreams: readonly Upstream[]): number[] {
   return upstreams.map(({ weight }, at) => {
     if (weight === undefined) return 100;
@@ -173,9 +183,9 @@ function printBill({ request, held_nano, charges }: SampleBill): void {
   for (const { provider, cost_nano } of charges) {
     rows.push([`charged if ${provider} answers`, cost_nano]);
   }
-  const width = Math.max(...rows.map(([what]) => what.length));
-  for (const [what, nano] of rows) {
-    printLine(`  ${what.padEnd(width)}  ${priceTag(formatDollars(nano))}`);
+  const width = Math.max(...rows.map(([label]) => label.length));
+  for (const [label, nano] of rows) {
+    printLine(`  ${label.padEnd(width)}  ${priceTag(formatDollars(nano))}`);
   }
 }
 
@@ -187,7 +197,7 @@ function shapeOf({ model, endpoints, margins, defaults, bills, preview }: Explai
     capabilities: [...model.capabilities],
     endpoints: endpoints.map(({ method, path, stages }) => ({
       at: `${method} ${path}`,
-      stages: stages.map(stageInWords),
+      stages: stages.map(stageText),
     })),
     upstreams: model.upstreams.map((upstream, at) => ({
       provider: upstream.provider.name,

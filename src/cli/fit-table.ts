@@ -4,22 +4,24 @@ export interface Grid {
   rows: string[][];
 }
 
-/** Between two columns. */
+/** The spaces between two columns. */
 export const GAP = 2;
-const NARROWEST = 6;
+/** Texts are not cut to fewer characters. */
+const MIN_WIDTH = 6;
 const NUMBER = /^-?\d+(\.\d+)?$/u;
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/u;
-/** What other commands take is cut only when nothing else is left to be cut. */
-const ID = /(?:^| )(?:id|key)$/u;
+/** Columns of IDs, which other commands take as arguments. They are cut last. */
+const ID_COLUMN = /(?:^| )(?:id|key)$/u;
 
-/** Whether a column has nothing but numbers. They are never cut. */
+/** Whether a column has only numbers, which are never cut. */
 export function isNumeric({ rows }: Grid, at: number): boolean {
   return rows.every((row) => NUMBER.test(row[at] ?? ''));
 }
 
 /**
- * Makes a table fit into so many columns of a terminal: times lose their seconds, columns without a
- * value go, then the widest texts are cut, IDs last, and then the last columns go.
+ * Makes a table fit into `columns` of a terminal. In this order: columns without a value are left
+ * out and times lose their seconds, the widest texts are cut, then IDs, and last the columns at the
+ * right are left out.
  */
 export function fitted(grid: Grid, columns: number): Grid {
   if (widthOf(grid) <= columns) return grid;
@@ -30,27 +32,28 @@ export function fitted(grid: Grid, columns: number): Grid {
   const fitting = { head, rows };
   const texts = head.map((_, at) => at).filter((at) => !isNumeric(fitting, at));
   const widths = widthsOf(fitting);
-  const others = texts.filter((at) => !ID.test(head[at] ?? ''));
-  for (const some of [others, texts]) shrink(widths, some, columns);
+  const others = texts.filter((at) => !ID_COLUMN.test(head[at] ?? ''));
+  for (const shrinkable of [others, texts]) shrink(widths, shrinkable, columns);
   while (total(widths) > columns && widths.length > 1) widths.pop();
   const cut = (row: string[]): string[] =>
     widths.map((width, at) => cutTo(row[at] ?? '', Math.min(width, columns)));
   return { head: cut(head), rows: rows.map(cut) };
 }
 
-function shrink(widths: number[], some: readonly number[], columns: number): void {
+/** Shrinks the widest of the shrinkable columns, one character at a time, until all fit. */
+function shrink(widths: number[], shrinkable: readonly number[], columns: number): void {
   while (total(widths) > columns) {
-    const widest = some.reduce<number | undefined>((best, at) => {
-      return best === undefined || (widths[at] ?? 0) > (widths[best] ?? 0) ? at : best;
+    const widest = shrinkable.reduce<number | undefined>((max, at) => {
+      return max === undefined || (widths[at] ?? 0) > (widths[max] ?? 0) ? at : max;
     }, undefined);
-    if (widest === undefined || (widths[widest] ?? 0) <= NARROWEST) return;
+    if (widest === undefined || (widths[widest] ?? 0) <= MIN_WIDTH) return;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
 }
 
 function widthsOf({ head, rows }: Grid): number[] {
   return head.map((name, at) => {
-    return rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), name.length);
+    return rows.reduce((max, row) => Math.max(max, row[at]?.length ?? 0), name.length);
   });
 }
 

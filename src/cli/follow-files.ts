@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { patternsIn, watchedBy } from '../config/include.js';
 import { onHangup } from './signals.js';
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** Files are read only after their sizes and times have been stable for this long. */
-const REST_MS = 1_000;
-const REST_LOOK_MS = 100;
-/** A file that changes all the time is read after this long. */
-const LONGEST_MS = 60_000;
+const STABLE_MS = 1_000;
+const STABLE_POLL_MS = 100;
+/** A file that keeps changing is read after this long. */
+const MAX_WAIT_MS = 60_000;
 
-/** One state of a file, or of several. */
+/** The state of one file or of several: it differs when a file has changed. */
 export interface Stamp {
   key: string;
   mtime_ms: number;
 }
 
-/** A missing file may be about to be replaced. */
+/** A missing file counts as just changed, since an editor may be about to replace it. */
 async function stampOf(file: string): Promise<Stamp> {
   try {
     const { size, mtimeMs, ino } = await stat(file);
@@ -26,27 +26,27 @@ async function stampOf(file: string): Promise<Stamp> {
   }
 }
 
-/** A configuration's file with the files that it includes, which may come and go. */
+/** The file of a configuration, and the files that it includes, which may come and go. */
 export class ConfigFiles {
-  /** The state of the main file in which it had these patterns. */
-  #read = '';
+  /** The key of the main file when its patterns were read. */
+  #patterns_key = '';
   #patterns: readonly string[] = [];
 
   constructor(private readonly main: string) {}
 
   async stamp(): Promise<Stamp> {
     const own = await stampOf(this.main);
-    if (own.key !== this.#read) {
+    if (own.key !== this.#patterns_key) {
       this.#patterns = await patternsIn(this.main);
-      this.#read = own.key;
+      this.#patterns_key = own.key;
     }
     if (this.#patterns.length === 0) return own;
     const { files, folders } = await watchedBy(this.main, this.#patterns);
     const stamps = await Promise.all(files.map(stampOf));
-    // A file that has gone shows in the time of its folder alone.
-    const around = await Promise.all(folders.map(stampOf));
+    // The time of a folder shows that a file in it was removed.
+    const folder_stamps = await Promise.all(folders.map(stampOf));
     const keys = files.map((file, at) => `${file} ${stamps[at]?.key}`);
-    const times_ms = [own, ...stamps, ...around].map(({ mtime_ms }) => mtime_ms);
+    const times_ms = [own, ...stamps, ...folder_stamps].map(({ mtime_ms }) => mtime_ms);
     return { key: [own.key, ...keys].join('\n'), mtime_ms: Math.max(...times_ms) };
   }
 }
@@ -63,42 +63,42 @@ export function followFiles(
   let { key } = known;
   let isStopped = false;
   let isRunning = false;
-  let isAsked = false;
-  // Polling also notices editors that replace the file.
-  const look = async (): Promise<void> => {
+  let isRequested = false;
+  // Polling also notices an editor that replaces the file.
+  const poll = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
-    while (!isStopped && (isAsked || (await files.stamp()).key !== key)) {
-      isAsked = false;
-      ({ key } = await stampAtRest(files));
+    while (!isStopped && (isRequested || (await files.stamp()).key !== key)) {
+      isRequested = false;
+      ({ key } = await stableStamp(files));
       if (!isStopped) await changed();
     }
     isRunning = false;
   };
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const timer = setInterval(() => void poll(), POLL_MS);
   timer.unref();
-  const unhear = onHangup(() => {
-    isAsked = true;
-    void look();
+  const stopHangups = onHangup(() => {
+    isRequested = true;
+    void poll();
   });
   return () => {
     isStopped = true;
     clearInterval(timer);
-    unhear();
+    stopHangups();
   };
 }
 
-/** Resolves at once for files that were last written a while ago. */
-async function stampAtRest(files: ConfigFiles): Promise<Stamp> {
+/** Waits until the files are stable. Resolves at once if they were last written a while ago. */
+async function stableStamp(files: ConfigFiles): Promise<Stamp> {
   let last = await files.stamp();
-  if (Date.now() - last.mtime_ms > REST_MS) return last;
+  if (Date.now() - last.mtime_ms > STABLE_MS) return last;
   const began_ms = performance.now();
-  for (let since_ms = began_ms; performance.now() - since_ms < REST_MS;) {
-    await sleep(REST_LOOK_MS, undefined, { ref: false });
+  for (let since_ms = began_ms; performance.now() - since_ms < STABLE_MS;) {
+    await sleep(STABLE_POLL_MS, undefined, { ref: false });
     const now = await files.stamp();
     if (now.key !== last.key) since_ms = performance.now();
     last = now;
-    if (performance.now() - began_ms > LONGEST_MS) break;
+    if (performance.now() - began_ms > MAX_WAIT_MS) break;
   }
   return last;
 }

@@ -2,27 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestRecord } from '../core/request-record.js';
 import type { RequestFilter, RequestStore } from '../store/requests/request-types.js';
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const BATCH = 500;
 
 interface FollowOptions {
   filter: RequestFilter;
-  /** How many of the past come first. */
+  /** The number of earlier requests to print first. */
   limit: number;
   print: (record: RequestRecord) => Promise<void>;
   signal: AbortSignal;
-  /** Between two looks at the store. */
-  look_ms?: number;
+  /** The time between two reads of the store. */
+  poll_ms?: number;
 }
 
-/** Prints the last requests, and then each one that ends, until it is told to stop. */
+/** Prints the latest requests, and then each request that ends, until `signal` is aborted. */
 export async function followRequests(
   store: Pick<RequestStore, 'page' | 'tail'>,
-  { filter, limit, print, signal, look_ms = LOOK_MS }: FollowOptions,
+  { filter, limit, print, signal, poll_ms = POLL_MS }: FollowOptions,
 ): Promise<void> {
   let { cursor } = await store.tail(undefined, 0);
   const past = await store.page({ ...filter, limit });
-  // One that was written between the two looks is seen by both.
+  // Both reads return a record that was written between them.
   const seen = new Set(past.map(({ id }) => id));
   for (const record of past.reverse()) await print(record);
   while (!signal.aborted) {
@@ -32,7 +32,7 @@ export async function followRequests(
       if (!seen.delete(record.id) && matches(record, filter)) await print(record);
     }
     if (records.length === BATCH) continue;
-    await sleep(look_ms, undefined, { signal }).catch(() => undefined);
+    await sleep(poll_ms, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -5,8 +5,8 @@ import { UsageError } from './command.js';
 const MAX_ADDRESSES = 32;
 
 /**
- * The addresses to ask: the customary ones, or those of `--local`, each as URL or NAME=URL. A name
- * that a manifest knows takes that manifest. Throws `UsageError` for anything else.
+ * The addresses to probe: the customary ones, or those of `--local`, each as URL or NAME=URL. A
+ * name that a manifest lists takes that manifest. Throws `UsageError` for anything else.
  */
 export function localAddresses(
   starters: readonly Starter[],
@@ -22,12 +22,11 @@ export function localAddresses(
   const general = starters.find(({ base_url, local }) => !base_url && local.length > 0);
   const addresses: LocalAddress[] = [];
   for (const text of typed) {
-    const [, given = 'local', url = ''] =
-      /^(?:([a-z0-9][a-z0-9-]{0,40})=)?(.*)$/su.exec(text) ?? [];
+    const [, name = 'local', url = ''] = /^(?:([a-z0-9][a-z0-9-]{0,40})=)?(.*)$/su.exec(text) ?? [];
     const base_url = addressOf(url);
-    const known = customary.find(({ name }) => name === given);
-    const uses = known?.uses ?? general?.manifest ?? given;
-    addresses.push({ name: unusedName(given, addresses), uses, base_url });
+    const known = customary.find((address) => address.name === name);
+    const uses = known?.uses ?? general?.manifest ?? name;
+    addresses.push({ name: unusedName(name, addresses), uses, base_url });
   }
   return addresses;
 }

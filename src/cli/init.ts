@@ -8,7 +8,7 @@ import type { LocalAddress } from '../gateway/local-servers.js';
 import { packageRoot } from '../lib/package-root.js';
 import { shellWord } from '../lib/shell-quote.js';
 import { nameHint } from '../yaml/did-you-mean.js';
-import { acting, command, UsageError } from './command.js';
+import { acting, command, repeated, UsageError } from './command.js';
 import { environmentOf } from './environment.js';
 import { localAddresses } from './init-addresses.js';
 import { counted, printJson, printLine } from './print.js';
@@ -31,17 +31,12 @@ export function initCommand(): Command {
     'tollgate init --provider openai',
   )
     .argument('[file]', 'where to write it', 'gateway.yaml')
-    .option('--provider <manifest>', 'only this one; may be repeated', gather)
-    .option('--local <address>', 'a server, as [NAME=]URL, not the customary ones', gather)
+    .option('--provider <manifest>', 'only this one; may be repeated', repeated)
+    .option('--local <address>', 'a server, as [NAME=]URL, not the customary ones', repeated)
     .option('--no-local', 'ask no server on this machine')
     .option('--force', 'replace a file that is there')
     .option('--json', 'print one JSON document')
     .action(acting(init));
-}
-
-/** The values of an option that may be repeated. */
-function gather(value: string, before: string[] | boolean | undefined): string[] {
-  return [...(Array.isArray(before) ? before : []), value];
 }
 
 async function init(file: string, options: Options): Promise<void> {
@@ -54,17 +49,18 @@ async function init(file: string, options: Options): Promise<void> {
   const picks = options.provider;
   const search = { starters, picks, env, addresses, timeout_ms: TIMEOUT_MS };
   const found = await findProviders(search);
-  const within = await lastResort(starters);
-  const providers = [...found.providers, ...within.filter(({ name }) => picks?.includes(name))];
+  const in_process = await lastResort(starters);
+  const picked = in_process.filter(({ name }) => picks?.includes(name));
+  const providers = [...found.providers, ...picked];
   checkFound(picks, providers, found.missed);
-  const isServed = providers.some(({ models }) => models.length > 0);
-  const written = isServed ? providers : [...providers, ...within];
+  const hasModel = providers.some(({ models }) => models.length > 0);
+  const written = hasModel ? providers : [...providers, ...in_process];
   await write(file, written, found, options.force === true);
   await checkWritten(file, env);
   report(file, written, found.missed, options);
 }
 
-/** Refuses a name that nothing has. */
+/** Throws `UsageError` for a name that is neither a manifest nor a local server. */
 function checkNames(
   picks: readonly string[] = [],
   starters: readonly Starter[],
@@ -86,7 +82,7 @@ function isPick({ variables, local, in_process }: Starter): boolean {
   return variables.length > 0 || local.length > 0 || in_process;
 }
 
-/** What was asked for by name must be there. */
+/** Throws `UsageError` for a provider of `--provider` that was not found. */
 function checkFound(
   picks: readonly string[] = [],
   found: readonly PlannedProvider[],
@@ -121,7 +117,7 @@ async function write(
   }
 }
 
-/** Whole or not at all, as a gateway may be reading the file. */
+/** Replaces a file in one step: a gateway that reads it never sees a part. */
 async function replace(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
   try {
@@ -133,14 +129,14 @@ async function replace(file: string, text: string): Promise<void> {
   }
 }
 
-/** The schema where an editor finds it from the file; undefined where it is out of its project. */
+/** The relative path from the file to the schema; undefined if the schema is in no folder below. */
 function schemaOf(file: string): string | undefined {
   const schema = join(packageRoot, 'schemas', 'gateway.schema.json');
   const path = relative(dirname(resolve(file)), schema).replaceAll('\\', '/');
   return path.startsWith('..') || path.includes(':') ? undefined : `./${path}`;
 }
 
-/** A file that `check --strict` refuses would be a fault of ours, or of a strange variable. */
+/** Checks the new file. A fault comes from a bug of `init`, or from the value of a variable. */
 async function checkWritten(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const { check } = await import('../gateway/check.js');
   const { faults } = await check(file, env);
@@ -167,7 +163,7 @@ function report(
     });
   }
   for (const provider of providers) printLine(sentenceOf(provider));
-  // A word about each provider that is not here would bury the ones that are.
+  // Most providers are not here, so only servers that did answer are worth a line.
   const near = missed.filter(({ busy_url }) => busy_url !== null);
   for (const { title, reason } of near) printLine(`Left out ${title}: ${reason}.`);
   const isAlone = providers.every(({ variables, base_url }) => !variables.length && !base_url);
@@ -182,11 +178,11 @@ function report(
 }
 
 function sentenceOf({ title, variables, base_url, models }: PlannedProvider): string {
-  const where = base_url === null ? '' : ` at ${base_url}`;
-  const how = variables.length === 0 ? '' : ` by ${variables.join(' and ')}`;
+  const place = base_url === null ? '' : ` at ${base_url}`;
+  const keys = variables.length === 0 ? '' : ` by ${variables.join(' and ')}`;
   const served =
     models.length > 0
       ? models.map(({ id }) => id).join(', ')
       : 'its prices are not known here, so it stands in the file as a comment';
-  return `${title}${where}${how}: ${served}`;
+  return `${title}${place}${keys}: ${served}`;
 }

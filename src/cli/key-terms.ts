@@ -7,14 +7,14 @@ import { priceTag, time } from './print.js';
 import type { Key, KeyTerms } from '../store/keys/keys.js';
 import { environmentOf } from './environment.js';
 
-/** The terms of a key as the command line has them. */
+/** The terms of a key as they were typed. */
 export interface TypedTerms {
   expires?: string;
   model?: string[];
   limit?: string;
 }
 
-const LEAST_MS = 1_000;
+const MIN_MS = 1_000;
 const MAX_MS = 10 * 365 * 86_400_000;
 
 /** Throws `UsageError` for an invalid time or amount, and for an unknown model. */
@@ -34,14 +34,14 @@ export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTer
   return terms;
 }
 
-/** The time after such a duration from now. Throws `UsageError` for an invalid duration. */
+/** When a duration from now ends, in ms since 1970. Throws `UsageError` for an invalid one. */
 export function expiryOf(text: string): number {
   return Date.now() + lifetime(text);
 }
 
 function lifetime(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= LEAST_MS && ms <= MAX_MS) return ms;
+  if (ms !== undefined && ms >= MIN_MS && ms <= MAX_MS) return ms;
   throw new UsageError(`"${text}" is not a time from 1s to 3650d, such as 12h or 30d`);
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatDollars } from '../lib/money.js';
 import { cliActor } from './actor.js';
-import { acting, command, group, UsageError } from './command.js';
+import { acting, command, group, repeated, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { newest, paged, pageOf, type PageOptions } from './listing.js';
 import { printJson, printLine, time } from './print.js';
@@ -24,7 +24,7 @@ export function keyCommand(): Command {
     .argument('<account>', 'its name or id')
     .requiredOption('--name <text>', 'what the key is for')
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 30d')
-    .option('--model <model>', 'let it use this model alone; may be repeated', gather)
+    .option('--model <model>', 'let it use this model alone; may be repeated', repeated)
     .option('--limit <dollars>', 'let it spend so much in all')
     .option('--json', 'print {"id","name","secret"}')
     .action(acting(createKey));
@@ -38,11 +38,6 @@ export function keyCommand(): Command {
     .action(acting(revokeKey));
   const parts = [create, list, revoke];
   return group('key', 'make, list and revoke API keys', 'tollgate key list alice', parts);
-}
-
-/** The values of an option that may be repeated. */
-function gather(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }
 
 async function createKey(

@@ -33,7 +33,7 @@ async function ledger(
   });
 }
 
-/** Read from the newest on, and answered the oldest first. */
+/** The newest entries of an account, oldest first. They are read in pages from the newest on. */
 async function newestEntries(
   store: Store,
   account_id: string,

@@ -15,7 +15,7 @@ export function listenAddress(text: string): Address {
   return { host: found[1] ?? (found[2] || '0.0.0.0'), port };
 }
 
-/** An address as people write it: `127.0.0.1:8080`, `[::1]:8080`. */
+/** Formats an address: `127.0.0.1:8080`, `[::1]:8080`. */
 export function written({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'something else listens there already',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'this machine has no such address',
-  EACCES: 'this user may not',
+  EACCES: 'this user is not allowed to',
 };
 
 /** Describes why a server cannot listen at an address. */

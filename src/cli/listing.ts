@@ -8,7 +8,7 @@ export interface PageOptions {
   since?: string;
 }
 
-/** The rows that are wanted. */
+/** Which rows a command lists. */
 export interface Page {
   limit: number;
   since_ms: number | undefined;
@@ -20,14 +20,21 @@ const DATE = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d
 /** Adds the options of every command that lists. */
 export function paged(target: Command, limit = 'all'): Command {
   return target
-    .option('--limit <n>', `at most so many, the newest (default: ${limit})`)
-    .option('--since <time>', 'only from then on: 2h, 3d, or a date such as 2026-01-31, in UTC');
+    .option('--limit <n>', `show at most this many, the newest (default: ${limit})`)
+    .option(
+      '--since <time>',
+      'only from this time on: 2h, 3d, or a date such as 2026-01-31, in UTC',
+    );
 }
 
-/** Throws `UsageError` for what is no number of rows, or no time. */
-export function pageOf({ limit, since }: PageOptions, now_ms: number, most = Infinity): Page {
+/** Reads the options. Throws `UsageError` for an invalid number of rows or an invalid time. */
+export function pageOf(
+  { limit, since }: PageOptions,
+  now_ms: number,
+  default_limit = Infinity,
+): Page {
   return {
-    limit: limit === undefined ? most : rowsOf(limit),
+    limit: limit === undefined ? default_limit : rowsOf(limit),
     since_ms: since === undefined ? undefined : timeOf(since, now_ms),
   };
 }
@@ -38,14 +45,14 @@ function rowsOf(text: string): number {
   throw new UsageError(`"${text}" is not a number of rows from 1 to ${MAX_ROWS}`);
 }
 
-/** In ms since 1970. A date without a zone is one of UTC, as all times that are printed. */
+/** Milliseconds since 1970. A date without a zone is in UTC, like all printed times. */
 export function timeOf(text: string, now_ms: number): number {
   const ago_ms = parseDuration(text);
   if (ago_ms !== undefined && ago_ms <= now_ms) return now_ms - ago_ms;
   const [, day, zone] = DATE.exec(text) ?? [];
   const isWhole = text === day || zone !== undefined;
   const ms = day === undefined ? NaN : Date.parse(isWhole ? text : `${text}Z`);
-  // A day that its month does not have is taken for one of the next.
+  // `Date.parse` takes a day that its month does not have for a day of the next month.
   const isDay = day !== undefined && new Date(Date.parse(day)).toJSON()?.startsWith(day);
   if (isDay && ms >= 0) return ms;
   throw new UsageError(`"${text}" is not a time such as 2h, 3d, 2026-01-31 or 2026-01-31T12:00`);

@@ -13,7 +13,7 @@ const { version, description } = JSON.parse(
 
 const program = command('tollgate', description, 'tollgate serve').version(version);
 
-/** The commands in the order of the help. Each file is loaded only where it is needed. */
+/** The commands in the order of the help. A command's file is loaded only when it is needed. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.js')).initCommand(),
   serve: async () => (await import('./serve.js')).serveCommand(),
@@ -40,17 +40,18 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion.js')).completionCommand(),
 };
 
-const [, , named = ''] = process.argv;
-// The help tells of all commands, and so do completion and a name that none has.
-const areAllWanted = !Object.hasOwn(COMMANDS, named) || named === 'completion';
-const wanted = Object.entries(COMMANDS).filter(([name]) => areAllWanted || name === named);
-for (const made of await Promise.all(wanted.map(([, make]) => make()))) program.addCommand(made);
+const [, , first_argument = ''] = process.argv;
+// The help, the completion and the hint for an unknown command name all commands.
+const needsAll = !Object.hasOwn(COMMANDS, first_argument) || first_argument === 'completion';
+const needed = Object.entries(COMMANDS).filter(([name]) => needsAll || name === first_argument);
+const loaded = await Promise.all(needed.map(([, loadCommand]) => loadCommand()));
+for (const subcommand of loaded) program.addCommand(subcommand);
 
-// The reader of standard output may close it early, as `head` does. That is not a failure.
+// A reader of standard output may close it early, as `head` does. That is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.exitCode = 1;
-  process.stderr.write(`tollgate: this cannot be written: ${sentence(error)}\n`);
+  process.stderr.write(`tollgate: standard output cannot be written: ${sentence(error)}\n`);
 });
 
 await program.parseAsync();

@@ -51,7 +51,7 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
   printLine(lines.map((line) => line.trimEnd()).join('\n'));
 }
 
-/** A cell in one line. Upstreams and customers write words in it: none gives a terminal orders. */
+/** A cell as one line. Text of upstreams and customers is made safe for a terminal. */
 export function shown(cell: Cell): string {
   return legible(textOf(cell).replaceAll(/\s+/gu, ' '), Infinity);
 }

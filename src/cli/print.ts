@@ -6,7 +6,7 @@ export function printLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Dollars as people write them: the sign stands before the unit. */
+/** Dollars with their unit: `$1.00`, `-$1.00`. */
 export function priceTag(dollars: string): string {
   return dollars.startsWith('-') ? `-$${dollars.slice(1)}` : `$${dollars}`;
 }
@@ -16,7 +16,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Milliseconds since 1970 as people and machines both read them. */
+/** Formats milliseconds since 1970 as ISO 8601 in UTC. */
 export function time(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -14,9 +14,9 @@ interface Options {
   json?: boolean;
 }
 
-const LEAST_MS = 100;
+const MIN_MS = 100;
 const MAX_MS = 600_000;
-/** What a table shows of an upstream's words. */
+/** The most characters of an upstream's message in a table. */
 const SHOWN_CHARACTERS = 80;
 
 const DETAILS = `
@@ -42,9 +42,12 @@ export function probeCommand(): Command {
 
 async function probe(name: string | undefined, options: Options): Promise<void> {
   const timeout_ms = timeoutOf(options.timeout);
-  const { checkOrThrow } = await import('../gateway/gateway.js');
+  const { checkForProviders } = await import('../gateway/check.js');
   const { probeTargets, probeUpstreams } = await import('../gateway/probe-upstreams.js');
-  const { configuration } = await checkOrThrow(options.config, environmentOf(options.config));
+  const env = environmentOf(options.config);
+  const { configuration } = await checkForProviders(options.config, env, (unset) =>
+    probeTargets(unset, name).map(({ provider }) => provider.name),
+  );
   const targets = probeTargets(configuration, name);
   if (name !== undefined && targets.length === 0) {
     const known = [...configuration.models.keys(), ...configuration.providers.keys()];
@@ -63,7 +66,7 @@ async function probe(name: string | undefined, options: Options): Promise<void> 
 
 function timeoutOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= LEAST_MS && ms <= MAX_MS) return ms;
+  if (ms !== undefined && ms >= MIN_MS && ms <= MAX_MS) return ms;
   throw new UsageError(`"${text}" is not a time from 100ms to 10m, such as 30s`);
 }
 

@@ -1,27 +1,25 @@
 import { isRecord } from '../lib/is-record.js';
 import { written, type Address } from './listen.js';
 
-/** How a gateway answers at its address. Null where there is nothing to tell. */
+/** The state of a gateway at its address. `reason` and `configuration` are null if all is well. */
 export interface Serving {
   address: string;
-  /** Something answers there, and it is a gateway. */
+  /** Whether a gateway answers there. */
   answers: boolean;
   ready: boolean;
   /** Why it does not answer, or is not ready. */
   reason: string | null;
-  /** Why the changed configuration was not taken up; an older one serves. */
+  /** Why the changed configuration was refused, so that an older one serves. */
   configuration: string | null;
 }
 
 const WAIT_MS = 3_000;
-const ANYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const ALL_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** Asks `/readyz`. A gateway that listens everywhere is asked on this machine. */
+/** Calls `/readyz`, for a gateway that listens on all addresses at the local one. */
 export async function readinessAt({ host, port }: Address): Promise<Serving> {
-  const asked = ANYWHERE.has(host)
-    ? { host: host === '::' ? '::1' : '127.0.0.1', port }
-    : undefined;
-  const address = written(asked ?? { host, port });
+  const local_host = host === '::' ? '::1' : '127.0.0.1';
+  const address = written({ host: ALL_ADDRESSES.has(host) ? local_host : host, port });
   const none = { address, answers: false, ready: false, configuration: null };
   if (port === 0) return { ...none, reason: 'any free port: name the one it got by --listen' };
   try {

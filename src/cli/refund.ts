@@ -35,35 +35,35 @@ export function refundCommand(): Command {
 
 async function refund(request_id: string, options: Options): Promise<void> {
   const { amount, reference } = options;
-  const asked = {
+  const terms = {
     request_id,
     ...(amount !== undefined && { amount_nano: dollars(amount) }),
     ...(reference !== undefined && { reference }),
   };
   await withStore(options.config, async (store) => {
     const began_ms = Date.now();
-    const entry = await refunded(store, asked);
+    const entry = await refundOrThrow(store, terms);
     const { id, name, balance_nano } = await accountCalled(store, entry.account_id);
     const balance = formatDollars(balance_nano);
     const given = formatDollars(entry.amount_nano);
     if (options.json) {
       return printJson({ account: id, reference: entry.reference, amount: given, balance });
     }
-    const told =
+    const sentence =
       entry.created_ms < began_ms
         ? `The reference "${entry.reference}" has refunded ${priceTag(given)} before`
         : `Refunded ${priceTag(given)} to ${name}`;
-    printLine(`${told}: the balance is ${priceTag(balance)}.`);
+    printLine(`${sentence}: the balance is ${priceTag(balance)}.`);
   });
 }
 
-async function refunded(store: Store, asked: RefundRequest): Promise<LedgerEntry> {
+async function refundOrThrow(store: Store, terms: RefundRequest): Promise<LedgerEntry> {
   try {
-    return await store.refund(asked, cliActor());
+    return await store.refund(terms, cliActor());
   } catch (error) {
     if (!(error instanceof NoCharge)) throw error;
     throw new UsageError(
-      `there is no charge of "${asked.request_id}"; "tollgate ledger ACCOUNT" shows them`,
+      `there is no charge of "${terms.request_id}"; "tollgate ledger ACCOUNT" shows them`,
     );
   }
 }

@@ -7,10 +7,10 @@ import { sentence } from './command.js';
 import { placeIn } from './fault-place.js';
 import { load, type ServeOptions } from './load.js';
 
-const MOST_CHANGES = 20;
+const MAX_CHANGES = 20;
 const CHANGE_CHARACTERS = 200;
 
-/** Takes up the changed file, or says why not. One line of the log tells what has changed. */
+/** Reloads the configuration. One line of the log names the changes, or the fault of the file. */
 export async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Promise<void> {
   const before = gateway.configuration;
   try {
@@ -19,7 +19,8 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
     const faults = error instanceof ConfigError ? error.faults : [];
     const [fault] = faults.filter(({ severity }) => severity === 'error');
     const place = fault && placeIn(options.config, fault);
-    // The probe needs no key, so it shows the place of the fault and no text of the file.
+    // /readyz needs no key, so it shows the place and the code of the fault, and no text of the
+    // file.
     gateway.refuseReload(fault ? `${place}: ${fault.code}` : 'the file cannot be read');
     const reason = fault ? `${place}: ${fault.message}` : sentence(error);
     log.error({ reason }, 'kept the older configuration: the changed one is not valid');
@@ -33,7 +34,7 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
   else log.info('took up the changed configuration: nothing changes for clients');
 }
 
-/** At most `MOST_CHANGES` sentences, those first of which a client loses something. */
+/** At most `MAX_CHANGES` sentences. Changes that take something from clients come first. */
 async function changesOf(before: Configuration, after: Configuration): Promise<string[]> {
   // An address may hold a secret of the environment.
   const found = await differences(before, after, { isReload: true });
@@ -41,6 +42,6 @@ async function changesOf(before: Configuration, after: Configuration): Promise<s
   const texts = sorted.map(({ text }) =>
     text.length > CHANGE_CHARACTERS ? `${text.slice(0, CHANGE_CHARACTERS)}…` : text,
   );
-  if (texts.length <= MOST_CHANGES) return texts;
-  return [...texts.slice(0, MOST_CHANGES - 1), `and ${texts.length - MOST_CHANGES + 1} more`];
+  if (texts.length <= MAX_CHANGES) return texts;
+  return [...texts.slice(0, MAX_CHANGES - 1), `and ${texts.length - MAX_CHANGES + 1} more`];
 }

@@ -22,7 +22,7 @@ interface Options extends PageOptions {
 }
 
 const ROWS = 50;
-/** Those that are shown before the ones to come. */
+/** The number of earlier requests that `--follow` shows first. */
 const ROWS_BEFORE = 10;
 
 const DETAILS = `
@@ -35,7 +35,7 @@ record a line.
 export function requestsCommand(): Command {
   const words = command(
     'requests',
-    'show what was asked, of whom, and how it ended',
+    'show requests, their upstreams and their outcomes',
     'tollgate requests --status 5xx --since 2h',
   );
   return withConfig(
@@ -70,7 +70,7 @@ async function requests(options: Options): Promise<void> {
   });
 }
 
-/** The exact status, or the hundred of a class. Throws `UsageError`. */
+/** The exact status, or for a class its first digit. Throws `UsageError`. */
 function statusOf(text: string): number {
   const status = /^[1-5]xx$/iu.test(text) ? Number(text[0]) : Number(text);
   if (/^[1-5](?:xx|\d\d)$/iu.test(text)) return status;
@@ -85,7 +85,7 @@ function followAll(
 ): Promise<void> {
   const stop = new AbortController();
   void untilStopped().then(() => stop.abort());
-  // The reader of a pipe may go, as `head` does.
+  // The reader of a pipe may close it, as `head` does.
   process.stdout.once('error', () => stop.abort());
   return followRequests(store.requests, { filter, limit, print, signal: stop.signal });
 }

@@ -63,7 +63,7 @@ async function listen(gateway: Gateway): Promise<Address> {
   }
 }
 
-/** Listens for scrapes; in a worker, answers the parent, which listens. */
+/** Serves metrics. A worker sends its metrics to the parent process, which serves them. */
 async function measure(gateway: Gateway, log: Logger): Promise<MetricsServer | undefined> {
   const { views, configuration } = gateway;
   const { metrics } = views;

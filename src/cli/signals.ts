@@ -6,24 +6,24 @@ export function untilStopped(): Promise<undefined> {
   });
 }
 
-/** The listener of SIGHUP. A signal that comes before there is one is kept for it. */
-let told: (() => void) | undefined;
+/** The listener of SIGHUP. A signal that comes before it is set is kept for it. */
+let listener: (() => void) | undefined;
 let isPending = false;
 
 /** Keeps a SIGHUP from ending the process while it starts. Called before anything else. */
 export function catchHangups(): void {
   process.on('SIGHUP', () => {
-    if (told) told();
+    if (listener) listener();
     else isPending = true;
   });
 }
 
 /** Calls back at each SIGHUP, also for an earlier one. Returns a function that stops it. */
 export function onHangup(hungUp: () => void): () => void {
-  told = hungUp;
+  listener = hungUp;
   if (isPending) hungUp();
   isPending = false;
   return () => {
-    told = undefined;
+    listener = undefined;
   };
 }

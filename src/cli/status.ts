@@ -8,12 +8,12 @@ interface Options extends StatusOptions {
   json?: true;
 }
 
-/** `tollgate status [--listen host:port] [--json]`: exit status 0 where it is ready, else 1. */
+/** `tollgate status [--listen host:port] [--json]`: exit status 0 if it is ready, else 1. */
 export function statusCommand(): Command {
   return withConfig(
     command(
       'status',
-      'say how the gateway is; exit 1 where it takes no work',
+      'show the state of the gateway; exit 1 if it is not ready',
       'tollgate status --json',
     )
       .option('--listen <host:port>', 'where it listens, in place of the configuration')

@@ -4,7 +4,7 @@ import type { Account } from '../store/accounts/accounts.js';
 import { environmentOf } from './environment.js';
 
 /**
- * Opens the store of a configuration, also while `serve` runs on it. It reads no other part of the
+ * Opens the store of a configuration, also while `serve` uses it. It reads no other part of the
  * file, so it works in a shell without the secrets of the service.
  */
 export async function withStore<T>(file: string, work: (store: Store) => Promise<T>): Promise<T> {
@@ -19,7 +19,7 @@ export async function withStore<T>(file: string, work: (store: Store) => Promise
   }
 }
 
-/** The account with this id or name. Throws `UsageError` where there is none. */
+/** The account with this ID or name. Throws `UsageError` if there is none. */
 export async function accountCalled(store: Store, id_or_name: string): Promise<Account> {
   const account = await store.account(id_or_name);
   if (!account) {

@@ -44,7 +44,7 @@ export async function superviseWorkers(options: ServeOptions & { workers: number
   await metrics?.close();
 }
 
-/** Listens for scrapes, and asks the workers. */
+/** Serves the metrics of all workers. */
 async function measure(configuration: Configuration): Promise<MetricsServer | undefined> {
   if (!configuration.metrics) return undefined;
   const { log } = createLog(configuration.log_level);

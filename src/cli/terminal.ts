@@ -7,9 +7,9 @@ interface Screen {
   columns?: number;
 }
 
-const NARROWEST = 20;
+const MIN_COLUMNS = 20;
 
-/** How the log is written: `auto` is text on a terminal and JSON elsewhere. */
+/** The style of the log: `auto` is text on a terminal and JSON elsewhere. */
 export function logStyle(
   { log_format }: Pick<Configuration, 'log_format'>,
   screen: Screen = process.stderr,
@@ -20,13 +20,13 @@ export function logStyle(
   return hasColours(screen, env) ? 'coloured' : 'text';
 }
 
-/** Whether colours are shown there and wanted: https://no-color.org says how they are refused. */
+/** Whether a terminal shows colours, and https://no-color.org does not turn them off. */
 export function hasColours(screen: Screen, { NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
   return screen.isTTY === true && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
 }
 
-/** The columns that a table may take; undefined where it is not read on a terminal. */
+/** The width for a table in columns; undefined if the output is no terminal. */
 export function columnsOf(screen: Screen, { COLUMNS }: NodeJS.ProcessEnv): number | undefined {
   const columns = screen.columns ?? Number(COLUMNS);
-  return columns >= NARROWEST ? columns : undefined;
+  return columns >= MIN_COLUMNS ? columns : undefined;
 }

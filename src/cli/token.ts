@@ -27,7 +27,7 @@ export function tokenCommand(): Command {
     'tollgate token create shop --scope accounts:write,credit:write --expires 90d',
   )
     .argument('<name>', 'which program it is for')
-    .requiredOption('--scope <scopes>', 'what it may do, by commas', gather)
+    .requiredOption('--scope <scopes>', 'what it may do, by commas', gatherScopes)
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 90d')
     .option('--json', 'print {"id","name","secret"}')
     .addHelpText('after', scopeHelp())
@@ -50,12 +50,12 @@ function scopeHelp(): string {
   return `\nScopes:\n${lines.join('\n')}\n`;
 }
 
-/** The option may be repeated, and each may hold several scopes. */
-function gather(value: string, before: string[] = []): string[] {
-  return [...before, ...value.split(',').map((word) => word.trim())];
+/** Gathers scopes: the option may be repeated, and each value may hold several, by commas. */
+function gatherScopes(value: string, previous: string[] = []): string[] {
+  return [...previous, ...value.split(',').map((word) => word.trim())];
 }
 
-function scopeCalled(word: string): Scope {
+function scopeOf(word: string): Scope {
   if (isScope(word)) return word;
   throw new UsageError(`there is no scope "${word}"; ${nameHint(word, SCOPE_NAMES)}`);
 }
@@ -65,10 +65,10 @@ async function createToken(
   { config, scope, expires, json }: CreateOptions,
 ): Promise<void> {
   const expires_ms = expires === undefined ? {} : { expires_ms: expiryOf(expires) };
-  const scopes = scope.map(scopeCalled);
+  const scopes = scope.map(scopeOf);
   await withStore(config, async (store) => {
-    const asked = { name, scopes, ...expires_ms };
-    const { token, secret } = await store.tokens.create(asked, cliActor());
+    const terms = { name, scopes, ...expires_ms };
+    const { token, secret } = await store.tokens.create(terms, cliActor());
     if (json) return printJson({ id: token.id, name: token.name, secret });
     printLine(`Made the token ${token.id}. Its secret, shown this once:`);
     printLine(secret);

@@ -27,8 +27,8 @@ interface Options extends PageOptions {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DEFAULT_DAYS = 30;
-/** How far back the totals of the hours go in one query, and those of the days. */
-const MOST = { hour: 30 * DAY_MS, day: 399 * DAY_MS };
+/** How far back one query may reach, for totals of hours and of days. */
+const MAX_MS = { hour: 30 * DAY_MS, day: 399 * DAY_MS };
 
 const DETAILS = `
 Without --since it is the last ${DEFAULT_DAYS} days. The time is taken back to the
@@ -67,7 +67,7 @@ async function usage(options: Options): Promise<void> {
     for (const one of inOrder(totals, options.by, page.limit)) {
       rows.push({ ...(await nameOf(store, one, options.by)), ...figures(one) });
     }
-    printRows(rows, options.json, 'Nothing was asked in that time.');
+    printRows(rows, options.json, 'There was no request in that time.');
     if (!options.json && totals.length > 0) printLine(`\n${sumOf(totals)}`);
   });
 }
@@ -81,9 +81,9 @@ function totalsOf(
   account_id: string | undefined,
 ): Promise<TotalsRow[]> {
   const from_ms = since_ms ?? now_ms - DEFAULT_DAYS * DAY_MS;
-  const isShort = now_ms - from_ms <= MOST.hour;
+  const isShort = now_ms - from_ms <= MAX_MS.hour;
   if (by === 'key' && !isShort) throw new UsageError('keys are told apart for 30 days at most');
-  if (now_ms - from_ms > MOST.day) throw new UsageError('usage goes back 399 days at most');
+  if (now_ms - from_ms > MAX_MS.day) throw new UsageError('usage goes back 399 days at most');
   const period = by === 'day' || !isShort ? 'day' : 'hour';
   const split = [DIMENSIONS[by]];
   const account = account_id === undefined ? {} : { account_id };

@@ -3,7 +3,7 @@ import { acting, command, withConfig } from './command.js';
 import { counted, printJson, printLine } from './print.js';
 import { withStore } from './store.js';
 
-/** `tollgate verify`: exit status 0 where every account adds up, else 1. */
+/** `tollgate verify`: exit status 0 if every account adds up, else 1. */
 export function verifyCommand(): Command {
   return withConfig(
     command('verify', 'prove that every balance is the sum of its ledger', 'tollgate verify')

@@ -3,18 +3,18 @@ import type { Metrics } from '../telemetry/metrics/metrics.js';
 import type { MetricValues } from '../telemetry/metrics/prometheus.js';
 import { WorkerMetrics } from '../telemetry/metrics/worker-metrics.js';
 
-/** A worker whose event loop is blocked for longer counts as it did before. */
+/** A worker whose event loop is blocked for longer counts with its earlier values. */
 const ANSWER_MS = 3_000;
 
-/** What parent and worker say to each other, in either direction. */
+/** A message between parent and worker: a request without `values`, or its response. */
 interface Message {
   tollgate: 'metrics';
-  /** The question that the answer belongs to. */
+  /** The ID of the request, which its response repeats. */
   id: number;
   values?: MetricValues;
 }
 
-/** Answers the parent's questions for the metrics of this worker. */
+/** Responds to the parent's requests for the metrics of this worker. */
 export function answerParent(metrics: Metrics): void {
   process.on('message', (message: unknown) => {
     if (!isMetrics(message)) return;
@@ -26,7 +26,7 @@ export function answerParent(metrics: Metrics): void {
   });
 }
 
-/** The parent may be gone by now. */
+/** Sends a message to the parent, which may have ended. */
 function send(message: Message): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
@@ -34,11 +34,11 @@ function send(message: Message): void {
 /** Reads the metrics of all workers, added up. */
 export async function readWorkers(): Promise<() => Promise<string>> {
   const metrics = await WorkerMetrics.open();
-  let asked = 0;
+  let last_id = 0;
   return () => {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    asked += 1;
-    const id = asked;
+    last_id += 1;
+    const id = last_id;
     return metrics.text(
       workers.map((worker) => ({ id: worker.id, values: () => ask(worker, id) })),
     );
@@ -47,21 +47,21 @@ export async function readWorkers(): Promise<() => Promise<string>> {
 
 function ask(worker: Worker, id: number): Promise<MetricValues> {
   return new Promise((resolve, reject) => {
-    const over = (values?: MetricValues): void => {
+    const finish = (values?: MetricValues): void => {
       clearTimeout(timer);
       worker.off('message', hear);
       worker.off('exit', gone);
       if (values) resolve(values);
       else reject(new Error('The worker has not answered.'));
     };
-    const gone = (): void => over();
+    const gone = (): void => finish();
     const hear = (message: unknown): void => {
-      if (isMetrics(message) && message.id === id) over(message.values);
+      if (isMetrics(message) && message.id === id) finish(message.values);
     };
     const timer = setTimeout(gone, ANSWER_MS);
     worker.on('message', hear).once('exit', gone);
     if (worker.isConnected()) worker.send({ tollgate: 'metrics', id });
-    else over();
+    else finish();
   });
 }
 

@@ -24,7 +24,8 @@ const PLACE = new RegExp(`\\{(${PARTS.join('|')})(?:=([A-Za-z0-9._-]+))?\\}`, 'g
 
 /**
  * The base URL of a provider, the entry's own or the manifest's, and the manifest's wire flags,
- * with the parts of the entry in place.
+ * with the parts of the entry in place. A part or a URL whose variables are unknown stands there as
+ * written, `${NAME}` included.
  */
 export function readAddress(
   source: Source,
@@ -35,7 +36,7 @@ export function readAddress(
   const missing = new Set<Part>();
   const fill = (text: string): string =>
     text.replaceAll(PLACE, (place, name: Part, standard: string | undefined) => {
-      const value = entry[name] ?? standard;
+      const value = entry[name] ?? unknownText(source, `${pointer}/${name}`) ?? standard;
       if (value === undefined) missing.add(name);
       return value ?? place;
     });
@@ -54,6 +55,11 @@ export function readAddress(
   return { base_url, wire };
 }
 
+/** The text as written of a value whose variables are unknown; undefined for any other value. */
+function unknownText(source: Source, pointer: string): string | undefined {
+  return source.spoiled.has(pointer) ? source.written(pointer) : undefined;
+}
+
 function readBaseUrl(
   source: Source,
   pointer: string,
@@ -68,9 +74,13 @@ function readBaseUrl(
     if (url !== undefined) checkBaseUrl(source, place, url, data);
     return url ?? '';
   }
+  const unknown = unknownText(source, place);
+  if (unknown !== undefined) return unknown;
   if (data.base_url !== undefined) {
     const filled = fill(data.base_url);
-    return missing.size > 0 ? '' : (readUrl(own, '/base_url', filled) ?? '');
+    if (missing.size > 0) return '';
+    const hasUnknown = PARTS.some((part) => source.spoiled.has(`${pointer}/${part}`));
+    return hasUnknown ? filled : (readUrl(own, '/base_url', filled) ?? '');
   }
   const faulty = source.marks.has(place) || own.marks.has('/base_url');
   if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {

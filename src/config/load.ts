@@ -32,19 +32,22 @@ export interface Loaded {
 /**
  * Reads, expands, checks and joins gateway.yaml and the manifests that it uses. Writes nothing and
  * contacts nothing. Throws `Unreadable`; all other faults are in the result. `file` is the path
- * that faults show. Without `env` every variable and every file of a secret is taken as set.
+ * that faults show. Without `env` every variable and every file of a secret is taken as set; with
+ * `isNeeded` those of the other values of gateway.yaml are.
  */
 export async function load(
   file: string,
   env: NodeJS.ProcessEnv | undefined,
   modalities: Modalities,
+  isNeeded?: (pointer: string) => boolean,
 ): Promise<Loaded> {
   const { text, modified_s } = await read(file);
   const report = new Report();
   const directory = dirname(resolve(file));
-  const source = parse(file, text, report, { env, directory });
+  const context = { env, directory, isNeeded };
+  const source = parse(file, text, report, context);
   if (!source.readable) return refused(report.sorted(file));
-  const changed_s = await includeFiles(source, { env, directory });
+  const changed_s = await includeFiles(source, context);
   const gateway = validate(source, 'gateway');
   const endpoints = readEndpoints(source, gateway.endpoints, modalities);
   const settings = readSettings(source, gateway, directory);
@@ -61,12 +64,9 @@ export async function load(
   const models = readModels(source, gateway.models ?? {}, known, (pointer) => {
     return changed_s.get(source.place(pointer).file) ?? modified_s;
   });
-  const { listen, metrics, public_url } = settings;
   checkSlips(source, {
     gateway,
-    listen,
-    metrics,
-    public_url,
+    ...settings,
     providers: read_providers,
     models,
     endpoints,

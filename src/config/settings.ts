@@ -115,12 +115,16 @@ export function journalFolder(directory: string, store: string, written?: string
   return resolve(directory, written ?? beside);
 }
 
-/** The `public_url` of the file; without one, the address to listen on. */
+/**
+ * The `public_url` of the file; without one, the address to listen on. A URL whose variables are
+ * unknown is answered as written, `${NAME}` included.
+ */
 export function readPublicUrl(
   source: Source,
   url: string | undefined,
   address = DEFAULT_LISTEN,
 ): string {
+  if (url === undefined && source.spoiled.has('/public_url')) return source.written('/public_url');
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
 

@@ -1,8 +1,8 @@
-/** Who makes a change, as the audit log names them. */
+/** The author of a change, as the audit log names it. */
 export interface Actor {
   /**
-   * `cli`: the command line. `token`: a program with a management token. `person`: somebody who is
-   * signed in. `key`: a client with an API key. `gateway`: the gateway itself.
+   * `cli`: the command line. `token`: a program with a management token. `person`: a person
+   * who is signed in. `key`: a client with an API key. `gateway`: the gateway itself.
    */
   kind: 'cli' | 'token' | 'person' | 'key' | 'gateway';
   /** The ID of the token, the key or the person's account; the login name of a `cli`. */

@@ -1,4 +1,4 @@
-/** Something wrong (or doubtful) in gateway.yaml or a manifest, with its place; both from 1. */
+/** An error or a warning about gateway.yaml or a manifest. Line and column count from 1. */
 export interface ConfigFault {
   severity: 'error' | 'warning';
   /** A stable word for scripts, such as `unknown_key`. */
@@ -6,13 +6,13 @@ export interface ConfigFault {
   file: string;
   line: number;
   column: number;
-  /** One sentence that holds the wrong word. Never an expanded secret. */
+  /** One sentence with the wrong word. It never holds an expanded secret. */
   message: string;
-  /** The right word, or what to do; empty where there is none. */
+  /** The right word or the remedy; empty if there is none. */
   hint: string;
 }
 
-/** Where a value stands in its file, for faults found after loading. */
+/** The place of a value in its file, for faults that are found after loading. */
 export interface Place {
   file: string;
   line: number;

@@ -20,11 +20,11 @@ export interface EndpointEntry {
   main: string;
 }
 
-/** A third party that says who somebody is. */
+/** A service that people sign in with. */
 export type IdentityProvider = OpenIdProvider | GithubProvider;
 
 interface IdentityClient {
-  /** Its entry's name in the file, which stands in paths. */
+  /** The name of its entry in the file. Paths of the sign-in contain it. */
   name: string;
   /** Its display name. */
   title: string;
@@ -38,13 +38,13 @@ export interface OpenIdProvider extends IdentityClient {
   kind: 'openid';
   /** Exactly as written: https, or http to this machine. */
   issuer: string;
-  /** Its addresses are good though it does not say that it has verified them. */
+  /** Whether its e-mail addresses are trusted although it does not mark them as verified. */
   trust_email: boolean;
 }
 
 export interface GithubProvider extends IdentityClient {
   kind: 'github';
-  /** Where people sign in, and where a program asks who they are; without a closing slash. */
+  /** The site where people sign in, and below it the API; without a closing slash. */
   base_url: string;
   api_url: string;
 }
@@ -73,70 +73,76 @@ export interface Configuration {
   drain_ms: number;
   limits: {
     body_bytes: number;
-    /** The most JSON values in a body, and how long a large one may bring next to nothing. */
+    /** The maximum of JSON values in a body. */
     body_values: number;
+    /** How long a large body may stall while it is sent. */
     body_stall_ms: number;
-    /** The most that the bodies and answers of all requests may weigh in memory. */
+    /** The maximum memory of the bodies and answers of all requests together. */
     in_flight_bytes: number;
-    /** The most that a whole JSON answer of an upstream may weigh. */
+    /** The maximum size of a JSON answer of an upstream. */
     answer_bytes: number;
-    /** The most that a whole stream of an upstream may weigh. */
+    /** The maximum size of a stream of an upstream, and of one of its events. */
     stream_bytes: number;
     event_bytes: number;
-    /** How long, and how much, an abandoned answer is read on for its true usage. */
+    /** How long, and how many bytes, an abandoned answer is read for its true usage. */
     drain_ms: number;
     drain_bytes: number;
     linger_ms: number;
     linger_bytes: number;
     connections: number;
     idle_connection_ms: number;
-    /** How long a client may take none of what waits for it. */
+    /** How long a client may read nothing while bytes wait for it. */
     client_ms: number;
-    /** How long a video task may take, and then how long it is kept. */
+    /** How long a video task may run, and how long it is kept afterwards. */
     task_ms: number;
-    /** How long an answer is kept for a client that repeats its request, and how much of all. */
+    /** How long answers are kept for repeated requests, and the maximum size of all. */
     idempotency_ms: number;
     idempotency_total_bytes: number;
-    /** The most that the charges which wait for the store may weigh on disk. */
+    /** The maximum size of the journal: charges that wait on disk for the store. */
     journal_bytes: number;
-    /** The most that one image may weigh. */
+    /** The maximum size of one image. */
     image_bytes: number;
-    /** The most that all images kept for their clients may weigh together, and for how long. */
+    /** The maximum size of all images that are kept for clients, and how long they are kept. */
     images_total_bytes: number;
     image_ttl_ms: number;
-    /** How long fetching the URLs of a request may take, what they may weigh, and how many. */
+    /** The limits for fetching the URLs of a request: time, size of all files, and number. */
     fetch_ms: number;
     fetch_bytes: number;
     fetch_urls: number;
-    /** How many active keys an account may make for itself. */
+    /** The maximum of active keys that an account may make for itself. */
     keys: number;
-    /** How many of each one address may have in a minute. */
+    /** The maximum of failed keys, and of sign-ins, from one address in a minute. */
     failed_keys: number;
     sign_ins: number;
   };
   requests: {
-    /** How long the record of a request is kept, and the totals of an hour or a day. */
+    /** How long records of requests are kept, and how long the totals of hours and days. */
     keep_ms: number;
     keep_totals_ms: number;
-    /** The most records that wait for the store. */
+    /** The maximum of records that wait for the store. */
     queue: number;
   };
   keep_alive_ms: number;
   log_level: string;
   /** `auto` is text on a terminal and JSON elsewhere. */
   log_format: 'auto' | 'text' | 'json';
-  /** Which headers of an answer tell of the upstream that gave it, its cost and the attempts. */
+  /** Whether answers have the headers with their upstream, their cost and their attempts. */
   headers: { upstream: boolean; cost: boolean; attempts: boolean };
-  /** Where Prometheus may ask for metrics; undefined where they are off. */
+  /** The address for scrapes by Prometheus; undefined if metrics are off. */
   metrics: { host: string; port: number } | undefined;
-  /** Where alerts go; undefined where they are off. Without a balance none is low. */
+  /**
+   * The webhook for alerts; undefined if they are off. Without `low_balance_nano` no balance is
+   * low.
+   */
   alerts: { url: string; secret: string; low_balance_nano: bigint | undefined } | undefined;
-  /** The collector of traces, and the share of requests that it gets; undefined where it is off. */
+  /**
+   * The collector of traces, and the share of requests that it gets; undefined if traces are off.
+   */
   traces: { url: string; headers: Readonly<Record<string, string>>; sample: number } | undefined;
-  /** False where nothing but the endpoints is served. */
+  /** Whether the dashboard is served. */
   dashboard: boolean;
   sign_in: SignIn;
-  /** Networks, such as `10.0.0.0/8`, whose word about a client's address is believed. */
+  /** Networks, such as `10.0.0.0/8`, whose proxies may name the address of a client. */
   trusted_proxies: readonly string[];
   /** Origins whose pages may call the endpoints from a browser; `*` for all. */
   cors: readonly string[];
@@ -147,7 +153,7 @@ export interface Configuration {
   endpoints: readonly EndpointEntry[];
 }
 
-/** How long a session lasts unused, and at most. */
+/** The maximum idle time and the maximum lifetime of a session. */
 export interface SessionLimits {
   idle_ms: number;
   lifetime_ms: number;

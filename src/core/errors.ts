@@ -42,15 +42,15 @@ export interface ErrorBody {
 export interface ErrorDetails {
   /** The request field at fault, written as `messages[2].content`. */
   param?: string;
-  /** In place of the code's own. */
+  /** Replaces the status of the code. */
   status?: number;
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
 /**
- * The only error whose message a client sees. Whoever throws it vouches that the message holds no
- * secret and no internals; every other error is answered as `internal_error`.
+ * The only error whose message a client sees. The message must hold no secret and no internals. Any
+ * other error is answered as `internal_error`.
  */
 export class GatewayError extends Error {
   readonly status: number;
@@ -69,14 +69,14 @@ export class GatewayError extends Error {
     this.headers = details.headers ?? {};
   }
 
-  /** The one error shape, also used for the error event inside a stream. */
+  /** The body of an error answer, and of the error event in a stream. */
   toJSON(): ErrorBody {
     const { type } = ERRORS[this.code];
     return { error: { message: this.message, type, code: this.code, param: this.param } };
   }
 }
 
-/** Whether the gateway itself has ended a request, because it stops: no fault of an upstream. */
+/** Whether the gateway has ended a request because it stops. That is no fault of an upstream. */
 export function isStop(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'draining';
 }
@@ -91,7 +91,7 @@ export function fieldError(param: string, complaint: string): GatewayError {
   return new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }
 
-/** The refusal of a model that is not among those of the API key. */
+/** The refusal of a model that the API key may not use. */
 export function modelNotAllowed(id: string): GatewayError {
   const message = `This API key may not use the model "${id}": GET /v1/models lists those it may.`;
   return new GatewayError('model_not_allowed', message, { param: 'model' });
@@ -110,7 +110,10 @@ export function accountSuspended(): GatewayError {
   return new GatewayError('account_suspended', message);
 }
 
-/** A stage's option is wrong: a sentence, and the right words where they are known. */
+/**
+ * The option of a stage is wrong. The message is a sentence; `choices` are the right words, if
+ * known.
+ */
 export class OptionError extends Error {
   override name = 'OptionError';
   constructor(

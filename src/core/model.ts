@@ -1,13 +1,13 @@
 import type { Provider } from './provider.js';
 import type { Resolution } from './task.js';
 
-/** The caller of a request, known from its API key. */
+/** The account and the API key of a request. */
 export interface Caller {
   key_id: string;
   account_id: string;
-  /** The only models that the key may use; undefined where it may use all. */
+  /** The only models that the key may use; undefined if it may use all. */
   models: readonly string[] | undefined;
-  /** The account is suspended, so the request is refused. */
+  /** Set if the account is suspended, so that the request is refused. */
   suspended?: true;
 }
 
@@ -16,12 +16,12 @@ export interface Price {
   free: boolean;
   input_nano_per_million: bigint;
   output_nano_per_million: bigint;
-  /** Classes of tokens with a price of their own; the others pay their input's or output's. */
+  /** Prices of token classes. A class without one has the price of input or output. */
   cached_input_nano_per_million?: bigint;
   cache_write_nano_per_million?: bigint;
   audio_input_nano_per_million?: bigint;
   audio_output_nano_per_million?: bigint;
-  /** Only input costs: the file gives no price for output. */
+  /** Whether the file gives only a price for input, so that output is free. */
   input_only?: boolean;
   /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
   per_image?: ReadonlyMap<string, bigint>;
@@ -32,8 +32,8 @@ export interface Price {
 }
 
 /**
- * The units of tokens in a price, each with the field that it is read into. A class follows the
- * input or output that it is part of.
+ * The token units of a price in gateway.yaml, each with its field of `Price`. The classes follow
+ * the input or the output that they are part of.
  */
 export const TOKEN_UNITS = {
   input_per_million: 'input_nano_per_million',
@@ -58,18 +58,18 @@ export interface Upstream {
 }
 
 export interface ModelLimits {
-  /** The most output tokens of one completion. Undefined where the file leaves it out. */
+  /** The maximum of output tokens of one completion; undefined if the file has none. */
   max_tokens: number | undefined;
-  /** The same for a client that names no limit. */
+  /** The maximum for a client that names none. */
   default_max_tokens?: number;
   context: number | undefined;
-  /** Prompt tokens that one image part is taken to cost; else its provider's manifest says it. */
+  /** The estimated prompt tokens of an image part. Without it the manifest's estimate is used. */
   image_tokens: number | undefined;
-  /** The most images that one request may ask for; 10 where the file leaves it out. */
+  /** The maximum of images that one request may ask for; 10 if the file has none. */
   images?: number;
-  /** The most pixels of an image whose price does not go by its size; 2^21 where left out. */
+  /** The maximum of pixels of an image whose price does not depend on its size; 2^21 by default. */
   image_pixels?: number;
-  /** The most seconds that one audio file may play. */
+  /** The maximum duration of one audio file. */
   audio_seconds?: number;
   /** The bounds of specification 2.8 that the file narrows. */
   video?: VideoLimits;
@@ -90,7 +90,7 @@ export interface Model {
   upstreams: readonly Upstream[];
   limits: ModelLimits;
   passthrough: ReadonlySet<string>;
-  /** Types of tools beside `function` that its clients may send on to its upstreams. */
+  /** The types of tools, beside `function`, that clients may send to its upstreams. */
   tool_types?: ReadonlySet<string>;
   price: Price;
 }

@@ -3,31 +3,33 @@ import type { ErrorReader } from './upstream-error.js';
 /** Milliseconds for each phase of an upstream call. */
 export interface Timeouts {
   connect_ms: number;
-  /** From the request being sent to the first byte of the answer's body. */
+  /** From the sending of the request to the first byte of the answer's body. */
   first_byte_ms: number;
   /** Between two packets of an answer's body. */
   idle_ms: number;
   total_ms: number;
 }
 
-/** How a provider serves one modality. */
+/** The operation by which a provider serves one modality. */
 export interface ProviderOperation {
   path: string;
-  /** Speaks the wire format; its modality knows what it is. */
+  /** Encodes and decodes the wire format. Its modality knows its type. */
   codec: unknown;
-  /** A request for more than this is sent as several. */
+  /** The maximum of results of one call. A request for more is sent as several calls. */
   max: number;
-  /** Where images are edited; absent where they are not. */
+  /** The path for editing images; absent if the provider cannot. */
   edit?: { path: string };
-  /** Where audio is translated; absent where it is not. */
+  /** The path for translating audio; absent if the provider cannot. */
   translate?: string;
-  /** `bytes` where the upstream follows no URLs: the gateway fetches the images of a request. */
+  /**
+   * `bytes` if the upstream follows no URLs, so that the gateway fetches the images of a request.
+   */
   image_urls?: 'bytes';
 }
 
 /**
- * A request as it will go out, for a signature over all of it: its headers without those of the
- * connection, names in lower case.
+ * A request to be signed, as it will be sent. Its headers are those to be signed, without the
+ * headers of the connection, and with names in lower case.
  */
 export interface UnsignedRequest {
   method: string;
@@ -36,14 +38,14 @@ export interface UnsignedRequest {
   body: string | Uint8Array | undefined;
 }
 
-/** Answers the headers that go with the request beside its own. `now_ms` is Unix time. */
+/** Returns the headers that the signature adds to a request. `now_ms` is Unix time. */
 export type RequestSigner = (
   request: UnsignedRequest,
   credentials: Credentials,
   now_ms: number,
 ) => Promise<Record<string, string>>;
 
-/** Keys that sign requests, from the provider's entry in gateway.yaml: never to be logged. */
+/** The keys that sign requests, from the provider's entry. They must never be logged. */
 export interface Credentials {
   region?: string;
   access_key_id?: string;
@@ -51,12 +53,12 @@ export interface Credentials {
   session_token?: string;
 }
 
-/** The account that signs requests for access tokens, from the key file that a cloud gives out. */
+/** The account that signs requests for access tokens, from the key file of a cloud. */
 export interface ServiceAccount {
   client_email: string;
   /** PEM. */
   private_key: string;
-  /** Where tokens are given out. */
+  /** The URL of the token server. */
   token_url: string;
 }
 
@@ -65,26 +67,31 @@ export interface Provider {
   name: string;
   manifest: string;
   base_url: string;
-  /** Headers of every call, credentials included: never to be logged. */
+  /** The headers of every call, with credentials. They must never be logged. */
   headers: Readonly<Record<string, string>>;
-  /** Whose access tokens go with every call: never to be logged. */
+  /** The account whose access token is sent with every call. It must never be logged. */
   service_account?: ServiceAccount;
-  /** Signs every call, where the manifest says `auth: { signer }`. */
+  /** Signs every call, if the manifest has `auth: { signer }`. */
   signer?: { sign: RequestSigner; credentials: Credentials };
   /** By the name of the modality. */
   operations: ReadonlyMap<string, ProviderOperation>;
-  /** How its errors are read, where its manifest says so. */
+  /** Reads its errors, if its manifest has rules for them. */
   read_error?: ErrorReader;
   timeouts: Timeouts;
-  /** The least time between two polls of one task. */
+  /** The minimum time between two polls of one task. */
   poll_interval_ms: number;
-  /** What an abandoned answer costs: `abort` where the upstream stops billing, else `drain`. */
+  /**
+   * `abort` if the upstream stops billing at an abort; `drain` if an abandoned answer is billed
+   * whole.
+   */
   on_abort: 'abort' | 'drain';
-  /** Tokens that it adds to a prompt and charges for, and more of them where tools are sent. */
+  /**
+   * The tokens that it adds to every prompt and bills, and those that it adds to one with tools.
+   */
   hidden_tokens?: { base: number; tools: number };
-  /** Prompt tokens that one image part is taken to cost, where the model does not say. */
+  /** The estimated prompt tokens of an image part, for models without an estimate. */
   image_tokens?: number;
-  /** Answers from inside this process instead of over the network. */
+  /** Answers in this process instead of over the network. */
   local: LocalUpstream | undefined;
   /** Facts about the wire that its codec reads, from the manifest. */
   wire: Readonly<Record<string, unknown>>;
@@ -94,13 +101,15 @@ export interface Provider {
 export interface WireRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /**
-   * Joined to the provider's `base_url`, unless it is an absolute http(s) URL, which must be public
-   * or the operator's choice.
+   * Joined to the provider's `base_url`, unless it is an absolute http(s) URL. Such a URL must be
+   * public or the operator's own choice.
    */
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | undefined;
-  /** False keeps the provider's headers back. Another origin than its own never gets them. */
+  /**
+   * False leaves the provider's headers out. An origin that is not the provider's never gets them.
+   */
   credentials?: boolean;
 }
 
@@ -134,6 +143,6 @@ export interface Encoded {
   is_stream?: boolean;
   /** Sent as `multipart/form-data` in place of the body. */
   form?: readonly FormPart[];
-  /** Names of what was asked for and could not be said on this wire. */
+  /** The fields of the request that this wire format cannot express. */
   ignored?: readonly string[];
 }

@@ -1,10 +1,10 @@
 import type { Fault } from './upstream-error.js';
 import type { TokenClass } from './usage.js';
 
-/** Why an attempt did not end in an answer; the last two are no fault of the upstream. */
+/** Why an attempt failed. `client_left` and `gateway_stopped` are no fault of the upstream. */
 export type AttemptFault = Fault | 'client_left' | 'gateway_stopped';
 
-/** Whether the upstream is to blame for it. */
+/** Whether a fault is the upstream's. */
 export function isUpstreams(fault: AttemptFault): fault is Fault {
   return fault !== 'client_left' && fault !== 'gateway_stopped';
 }
@@ -14,28 +14,30 @@ export interface UpstreamAttempt {
   provider: string;
   /** The name under which the upstream knows the model. */
   model: string;
-  /** Null where it answered. */
+  /** Null if it answered. */
   fault: AttemptFault | null;
-  /** The HTTP status of a failed answer; null where there was none, or it is not known. */
+  /** The HTTP status of a failed answer; null if there was none, or it is not known. */
   status: number | null;
   /**
-   * The upstream's short codes, such as `insufficient_quota`, or the system's for its connection,
-   * such as ECONNREFUSED; null where there was none.
+   * The upstream's short codes, such as `insufficient_quota`, or the system's code for the
+   * connection, such as ECONNREFUSED; null if there was none.
    */
   codes: string | null;
   /**
-   * What went wrong, at most 200 characters; null where it answered. The upstream's own words are
-   * there only where the client was told them, without those that the request has too; a sink that
-   * writes to a log or another service leaves them out.
+   * The failure, in at most 200 characters; null if it answered. It holds the upstream's own
+   * message only if the client got that too, and without the words of the request. A sink that
+   * writes to a log or another service leaves it out.
    */
   message: string | null;
-  /** When it was asked, in ms after the request began; a record of the store may lack it. */
+  /**
+   * When the attempt began, in ms after the request began; absent in older records of the store.
+   */
   began_ms?: number;
-  /** Until the whole answer was read, a stream to its end. */
+  /** The time until the whole answer was read, a stream to its end. */
   took_ms: number;
 }
 
-/** The most characters of a message in a record. */
+/** The maximum length of a message in a record. */
 export const MESSAGE_CHARACTERS = 200;
 
 /** The status of a request whose client left before its answer began. */
@@ -46,7 +48,7 @@ export const FLAGS = {
   /** The gateway counted the tokens. */
   estimated: 1,
   client_left: 2,
-  /** Another upstream than the first one answered. */
+  /** An upstream other than the first one answered. */
   fallback: 4,
   /** The stored response of an idempotency key was sent again. */
   replayed: 8,
@@ -57,25 +59,25 @@ export const FLAGS = {
 export type RequestFlag = keyof typeof FLAGS | 'uncollected';
 
 /**
- * One request for work, without any of its content. The store, the access log, metrics, traces and
- * pages are all made from it. Times are in ms with fractions, money in nano-dollars.
+ * The record of a request for work. It has no content of the request. The store, the access log,
+ * metrics, traces and pages all use it. Times are in ms with fractions, money in nano-dollars.
  */
 export interface RequestRecord extends Record<TokenClass, number | null> {
   /** A UUID, version 7: it begins with `time_ms`, so records sort by their IDs. */
   id: string;
-  /** When the request came, in ms since 1970. */
+  /** When the request arrived, in ms since 1970. */
   time_ms: number;
   account_id: string;
   key_id: string;
   /** The endpoint's name in gateway.yaml. */
   endpoint: string;
-  /** Null where the request was refused before its model was found. */
+  /** Null if the request was refused before its model was found. */
   model: string | null;
-  /** The provider that answered, or the last one asked; null where none was. */
+  /** The provider that answered, or the last one tried; null if none was. */
   provider: string | null;
   upstream_model: string | null;
   attempts: readonly UpstreamAttempt[];
-  /** Also where a stream tells the error under the status 200. */
+  /** The status of the answer. For an error within a stream, it is the error's, not 200. */
   status: number;
   /** The code of the error; null for an answer. */
   code: string | null;
@@ -83,31 +85,33 @@ export interface RequestRecord extends Record<TokenClass, number | null> {
   streamed: boolean;
   prompt_tokens: number | null;
   completion_tokens: number | null;
-  /** What else was counted, such as `{"images":1}`. */
+  /** Other billed units, such as `{"images":1}`. */
   units: Readonly<Record<string, number>> | null;
-  /** Until its key was accepted. This and the next are null where it did not get so far. */
+  /**
+   * The time until the key was accepted. This and the next two are null if it did not get that far.
+   */
   auth_ms: number | null;
-  /** Until its body was read and its model found; then the hold was asked for. */
+  /** The time until the body was read and the model found. The hold comes next. */
   read_ms: number | null;
-  /** Until the hold was taken or refused. */
+  /** The time until the hold was taken or refused. */
   hold_ms: number | null;
-  /** Null for an answer that was no stream, and for one that said nothing. */
+  /** The time until the first output of a stream; null for other answers and empty streams. */
   first_token_ms: number | null;
-  /** Until the answer was written; in the store, until its charge was. */
+  /** The time until the answer was written; in the store, until its charge was written. */
   took_ms: number;
-  /** The gateway's share of it: the time in which no upstream was asked. */
+  /** The gateway's share of `took_ms`: the time in which no upstream call ran. */
   own_ms: number;
-  /** What was collected. */
+  /** The collected cost. */
   cost_nano: bigint;
-  /** What it cost beyond that. */
+  /** The cost beyond that, which could not be collected. */
   uncollected_nano: bigint;
   /** Bits of `FLAGS`; see `flagsOf`. */
   flags: number;
-  /** The record is in the store already, with its charge. */
+  /** Whether the record is in the store already, written with its charge. */
   is_kept: boolean;
 }
 
-/** The flags of a record by their names. */
+/** The names of a record's flags. */
 export function flagsOf({
   flags,
   uncollected_nano,
@@ -118,7 +122,7 @@ export function flagsOf({
   return uncollected_nano > 0n ? [...names, 'uncollected'] : names;
 }
 
-/** Whether the gateway or an upstream refused or failed; a client that left is no failure. */
+/** Whether a request was refused or failed. A client that left is no failure. */
 export function hasFailed({ code, status }: Pick<RequestRecord, 'code' | 'status'>): boolean {
   return code !== null && status !== CLIENT_LEFT_STATUS;
 }
@@ -130,7 +134,7 @@ export function timeOf(request_id: string): number {
   return Number.parseInt(request_id.slice(0, 8) + request_id.slice(9, 13), 16);
 }
 
-/** The text at which the IDs of that time begin: those before sort before it. */
+/** The lowest text that sorts after all IDs of earlier times. */
 export function firstIdAt(time_ms: number): string {
   const clamped = Math.min(Math.max(Math.floor(time_ms), 0), 2 ** 48 - 1);
   const digits = clamped.toString(16).padStart(TIME_DIGITS, '0');

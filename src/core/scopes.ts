@@ -1,4 +1,6 @@
-/** What a management token may do. Each route of the API names the scope that it needs. */
+/**
+ * The scopes of management tokens. Each route of the management API names the scope that it needs.
+ */
 export const SCOPES = {
   'accounts:read': 'list and read accounts',
   'accounts:write': 'make, suspend and resume accounts',

@@ -4,20 +4,23 @@ export type AspectRatio = '16:9' | '9:16';
 
 export type Resolution = '720p' | '1080p' | '4k';
 
-/** A request to an upstream. `url` is absolute, for upstreams that say where to ask next. */
+/** A request of a video adapter to an upstream. */
 export interface VideoRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Joined to the provider's `base_url`, unless it is an absolute http(s) URL. */
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: Json;
-  /** False where the address is open to all, so that credentials must not go there. */
+  /** False if the address is public, so that credentials must not be sent there. */
   credentials: boolean;
 }
 
-/** Where one finished video is: kept with the task, and asked for when its content is fetched. */
+/**
+ * The source of a finished video. It is kept with the task, and used when a client fetches the
+ * video.
+ */
 export interface ContentSource {
   request: VideoRequest;
-  /** The way to its base64 within a JSON answer; left out where the answer is the video. */
+  /** The path to the video's base64 in a JSON answer; absent if the answer is the video itself. */
   base64_at?: readonly (string | number)[];
 }

@@ -13,7 +13,7 @@ export type Fault =
   | 'unreachable'
   | 'broken';
 
-/** What the gateway says of each, where the upstream's own words are not told or not kept. */
+/** The gateway's message for each fault, in place of the upstream's own. */
 export const FAULT_MESSAGES: Readonly<Record<Fault, string>> = {
   rejected: 'The upstream rejected the request.',
   context: 'The prompt is too long for the model.',
@@ -30,24 +30,25 @@ export const FAULT_MESSAGES: Readonly<Record<Fault, string>> = {
 };
 
 /**
- * A failed upstream call. `rejected`, `context` and `policy` are the client's to mend (400), and so
- * is `unsupported`: a codec throws it for a request that its wire cannot say, which another
- * upstream's may. All others become 502. The message is fit for the client: the upstream's own
- * words for the first three, ours for the rest, never a credential.
+ * A failed upstream call. The client can correct `rejected`, `context`, `policy` and `unsupported`,
+ * which become 400. A codec throws `unsupported` for a request that its wire format cannot express,
+ * although that of another upstream may. All other faults become 502. The message is for the
+ * client: the upstream's own for the first three, the gateway's for the others. It never holds a
+ * credential.
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
-  /** Whether the message may be the upstream's own, and so hold what a customer wrote. */
+  /** Whether the message may be the upstream's own, and so may repeat text of a customer. */
   readonly isQuoted: boolean;
-  /** The message as a record may keep it: with nothing that a customer wrote. */
+  /** The message for the record, without text of a customer. */
   readonly kept_message: string;
   /** The field at fault, where it is known. */
   readonly param: string | undefined;
-  /** The HTTP status of the upstream's answer, where there was one. */
+  /** The HTTP status of the upstream's answer, if there was one. */
   readonly status: number | undefined;
   /**
-   * The upstream's short codes, or the system's for its connection, such as ECONNREFUSED. They hold
-   * nothing of what a customer wrote.
+   * The upstream's short codes, or the system's code for the connection, such as ECONNREFUSED. They
+   * hold no text of a customer.
    */
   readonly codes: readonly string[];
   constructor(
@@ -58,8 +59,8 @@ export class UpstreamError extends Error {
     options?: UpstreamErrorOptions,
   ) {
     super(message, options);
-    const isClients = fault === 'rejected' || fault === 'context' || fault === 'policy';
-    this.isQuoted = isClients || options?.isQuoted === true;
+    const isClientFault = fault === 'rejected' || fault === 'context' || fault === 'policy';
+    this.isQuoted = isClientFault || options?.isQuoted === true;
     this.kept_message = options?.kept_message ?? (this.isQuoted ? FAULT_MESSAGES[fault] : message);
     this.param = options?.param;
     this.status = options?.status;
@@ -75,20 +76,22 @@ export interface UpstreamErrorOptions extends ErrorOptions {
   codes?: readonly string[];
 }
 
-/** What an upstream's error says, whichever of the many shapes it came in. Absent parts are ''. */
+/** The parts of an upstream's error, whatever its shape. Absent texts are ''. */
 export interface ErrorWords {
   message: string;
-  /** Codes, types and reasons, in lower case, to recognise the error by. */
+  /** Codes, types and reasons in lower case, by which the error is classified. */
   marks: string;
-  /** Those of them that are a short word each, which holds nothing of what a customer wrote. */
+  /** The marks that are one short word, which cannot hold text of a customer. */
   codes: readonly string[];
-  /** The status that the body itself names, for errors inside a 200. */
+  /** The status in the body, for errors inside a 200. */
   status: number | undefined;
   /** Seconds, such as Google's `retryDelay` of "34.4s". */
   retry_seconds: number | undefined;
 }
 
-/** Reads an error's words anew from its body, the parsed JSON or its text, and from its headers. */
+/**
+ * Reads an error by the rules of a manifest, from its body (parsed JSON, or text) and its headers.
+ */
 export type ErrorReader = (
   body: unknown,
   status: number | undefined,

@@ -1,4 +1,4 @@
-/** Parts of the prompt that may have a price of their own. Where they overlap, the first counts. */
+/** Parts of the prompt that may have their own price. If two overlap, the first one counts. */
 export const INPUT_CLASSES = ['cached_tokens', 'cache_write_tokens', 'audio_input_tokens'] as const;
 
 /** Parts of the completion. */
@@ -9,19 +9,18 @@ export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const;
 export type TokenClass = (typeof TOKEN_CLASSES)[number];
 
 /**
- * Tokens as the upstream counts them. Not yet believed: see billing. The classes below the first
- * two are parts of them: cached, cache_write and audio_input of the prompt, where no token counts
- * twice, reasoning and audio_output of the completion. A class that the upstream does not name is
- * absent.
+ * Tokens as the upstream counts them; billing checks them. The classes are parts of the first two
+ * counts: cached, cache_write and audio_input of the prompt, where no token counts twice; reasoning
+ * and audio_output of the completion. A class that the upstream does not report is absent.
  */
 export interface TokenUsage extends Partial<Record<TokenClass, number>> {
   prompt_tokens: number;
   completion_tokens: number;
   /** Read from the upstream's cache. */
   cached_tokens?: number;
-  /** Written into it. */
+  /** Written into the upstream's cache. */
   cache_write_tokens?: number;
-  /** Sound that was not read from the cache. */
+  /** Audio that was not read from the cache. */
   audio_input_tokens?: number;
   audio_output_tokens?: number;
   /** Part of the output that the upstream may not show. It has no price of its own. */
@@ -29,8 +28,8 @@ export interface TokenUsage extends Partial<Record<TokenClass, number>> {
 }
 
 /**
- * Usage as a codec reads it from an answer, in the words of the OpenAI wire, whatever the upstream
- * calls it. Nothing in it is believed yet.
+ * Usage as a codec reads it from an answer, with the names of the OpenAI wire. Its values are not
+ * checked yet.
  */
 export interface UpstreamUsage {
   prompt_tokens?: unknown;

@@ -6,6 +6,7 @@ import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
+import { segments } from '../yaml/source.js';
 import { byPlace, inOrder } from '../yaml/report.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
@@ -19,13 +20,15 @@ export interface CheckResult {
 
 /**
  * Reads gateway.yaml and every file that it names, and returns all faults. Writes nothing and
- * contacts nothing. Throws `Unreadable` if the file cannot be read.
+ * contacts nothing. Without `env` every variable is taken as set; with `isNeeded` those at the JSON
+ * pointers that it denies are. Throws `Unreadable` if the file cannot be read.
  */
 export async function check(
   file: string,
   env: NodeJS.ProcessEnv | undefined,
+  isNeeded?: (pointer: string) => boolean,
 ): Promise<CheckResult> {
-  const { faults, configuration, endpoints } = await load(file, env, MODALITIES);
+  const { faults, configuration, endpoints } = await load(file, env, MODALITIES, isNeeded);
   const { stages, faults: pluginFaults } = await stagesFor(
     file,
     endpoints,
@@ -41,11 +44,37 @@ export async function check(
 }
 
 /** Checks the file and throws `ConfigError` unless it is valid. */
-export async function checkOrThrow(file: string, env: NodeJS.ProcessEnv): Promise<ValidCheck> {
-  const checked = await check(file, env);
+export async function checkOrThrow(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  isNeeded?: (pointer: string) => boolean,
+): Promise<ValidCheck> {
+  const checked = await check(file, env, isNeeded);
   const { configuration } = checked;
   if (!configuration) throw new ConfigError(checked.faults);
   return { ...checked, configuration };
+}
+
+/** The parts of the file that a command reads to show or call single upstreams. */
+const SHARED_PARTS = ['include', 'owners', 'models', 'endpoints', 'limits'];
+
+/**
+ * Checks the file for a command that uses only the upstreams of some providers. `usedBy` names
+ * them. The variables and files of other providers, and of the settings of `serve`, may be unset.
+ * Throws `ConfigError` unless the rest is valid.
+ */
+export async function checkForProviders(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  usedBy: (configuration: Configuration) => readonly string[],
+): Promise<ValidCheck> {
+  const { configuration } = await check(file, undefined);
+  if (!configuration) return checkOrThrow(file, env);
+  const used = new Set(usedBy(configuration));
+  return checkOrThrow(file, env, (pointer) => {
+    const [part = '', name = ''] = segments(pointer);
+    return part === 'providers' ? used.has(name) : SHARED_PARTS.includes(part);
+  });
 }
 
 export type ValidCheck = CheckResult & { configuration: Configuration };

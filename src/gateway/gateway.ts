@@ -92,8 +92,8 @@ export class Gateway {
     this.#configuration = checked.configuration;
     this.#health = new ProviderHealth(options.now);
     this.#access_log = new AccessLog(options.log, options.lines, options.now);
-    const most = checked.configuration.requests.queue;
-    this.#records = new RecordQueue({ store: store.requests, log: options.log, most });
+    const max = checked.configuration.requests.queue;
+    this.#records = new RecordQueue({ store: store.requests, log: options.log, max });
     this.#recorder = new RequestRecorder([this.#access_log, this.#records, ...views.sinks]);
     this.#rate_limiters = createRateLimiters(options.now);
     const { log, now, random, store_wait_ms: wait_ms } = options;
@@ -188,7 +188,7 @@ export class Gateway {
    */
   reload(checked: ValidCheck): void {
     this.#configuration = checked.configuration;
-    this.#records.most = checked.configuration.requests.queue;
+    this.#records.max = checked.configuration.requests.queue;
     this.#health.keep(checked.configuration.providers);
     this.#handler = this.#compose(checked);
     this.#state.configuration_fault = undefined;

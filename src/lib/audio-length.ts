@@ -1,4 +1,4 @@
-/** A kind of audio file: its media type, and how the names of its files end. */
+/** An audio format: its media type and the extension of its files. */
 export interface AudioType {
   type: string;
   extension: string;
@@ -7,7 +7,7 @@ export interface AudioType {
 const MP3: AudioType = { type: 'audio/mpeg', extension: 'mp3' };
 const WAV: AudioType = { type: 'audio/wav', extension: 'wav' };
 
-/** The first bytes of each kind, and where they stand. */
+/** The signature of each format, and the offset at which it stands. */
 const MARKS: readonly { kind: AudioType; at: number; mark: string }[] = [
   { kind: WAV, at: 8, mark: 'WAVE' },
   { kind: MP3, at: 0, mark: 'ID3' },
@@ -17,7 +17,7 @@ const MARKS: readonly { kind: AudioType; at: number; mark: string }[] = [
   { kind: { type: 'audio/mp4', extension: 'm4a' }, at: 4, mark: 'ftyp' },
 ];
 
-/** What kind of audio the bytes are; undefined for what is none. */
+/** The audio format of a file by its first bytes; undefined for any other file. */
 export function sniffAudio(bytes: Buffer): AudioType | undefined {
   const found = MARKS.find(
     ({ at, mark }) => bytes.toString('latin1', at, at + mark.length) === mark,
@@ -33,21 +33,21 @@ const ALIASES: Readonly<Record<string, string>> = {
   opus: 'ogg',
 };
 
-/** What kind of audio a file is called, by the end of its name; undefined for any other name. */
+/** The audio format of a file by its extension; undefined for any other name. */
 export function audioNamed(filename: string): AudioType | undefined {
   const end = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase();
   const extension = ALIASES[end] ?? end;
   return MARKS.find(({ kind }) => kind.extension === extension)?.kind;
 }
 
-/** What kind of audio a media type says; undefined for any other type. */
+/** The audio format of a media type; undefined for any other type. */
 export function audioTyped(type: string): AudioType | undefined {
   return MARKS.find(({ kind }) => kind.type === type)?.kind;
 }
 
 /**
- * How many seconds a file of plain samples in WAV, or of MP3, plays, from its own figures;
- * undefined for any other, and for one whose figures make no sense.
+ * The duration of an MP3 file or an uncompressed WAV file in seconds, computed from its headers.
+ * Undefined for other formats, and for headers that make no sense.
  */
 export function secondsOf(bytes: Buffer): number | undefined {
   const kind = sniffAudio(bytes);
@@ -58,25 +58,25 @@ export function secondsOf(bytes: Buffer): number | undefined {
 
 const CHUNK_HEAD = 8;
 const FORMAT_BYTES = 16;
-/** Whole numbers, floats, and either of them with a longer head. */
-const PLAIN = [1, 3, 0xfffe];
-const MOST_CHUNKS = 1_000;
+/** The codes of uncompressed samples: integers, floats, and either with an extended header. */
+const UNCOMPRESSED = [1, 3, 0xfffe];
+const MAX_CHUNKS = 1_000;
 
-/** Not a number where the file does not say how long it is. */
+/** NaN if the file does not tell its length. */
 function secondsOfWav(bytes: Buffer): number {
   let second_bytes = NaN;
   let at = 12;
-  for (let chunks = 0; at + CHUNK_HEAD <= bytes.length && chunks < MOST_CHUNKS; chunks += 1) {
+  for (let chunks = 0; at + CHUNK_HEAD <= bytes.length && chunks < MAX_CHUNKS; chunks += 1) {
     const name = bytes.toString('latin1', at, at + 4);
     const length = bytes.readUInt32LE(at + 4);
     const start = at + CHUNK_HEAD;
     if (name === 'data') {
-      // A file that was written as a stream says that it is as long as can be.
+      // A file that was written as a stream claims the maximum length.
       const data_bytes = Math.min(length, bytes.length - start);
       return data_bytes / second_bytes;
     }
     if (name === 'fmt ' && start + FORMAT_BYTES <= bytes.length) {
-      if (!PLAIN.includes(bytes.readUInt16LE(start))) return NaN;
+      if (!UNCOMPRESSED.includes(bytes.readUInt16LE(start))) return NaN;
       const channels = bytes.readUInt16LE(start + 2);
       const rate = bytes.readUInt32LE(start + 4);
       second_bytes = channels * rate * Math.ceil(bytes.readUInt16LE(start + 14) / 8);
@@ -86,7 +86,7 @@ function secondsOfWav(bytes: Buffer): number {
   return NaN;
 }
 
-/** Kilobits a second by the index in the head of a frame, for layers I to III. */
+/** Kilobits per second by the index in a frame header, for layers I to III. */
 const KILOBITS_1 = [
   [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
   [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -99,7 +99,7 @@ const KILOBITS_2 = [
 ];
 const RATES = [44_100, 48_000, 32_000];
 const TAG_BYTES = 10;
-/** A tag may stand behind the last frame, and what is left of one that was cut. */
+/** A tag or a part of a frame may follow the last whole frame. */
 const TAIL_BYTES = 4_096;
 
 function secondsOfMp3(bytes: Buffer): number {
@@ -112,14 +112,14 @@ function secondsOfMp3(bytes: Buffer): number {
   return bytes.length - at <= TAIL_BYTES ? seconds : NaN;
 }
 
-/** The length of a tag has seven bits in each of four bytes. */
+/** The end of an ID3 tag. Its length has seven bits in each of four bytes. */
 function tagEnd(bytes: Buffer): number {
   if (bytes.length < TAG_BYTES) return bytes.length;
   const digits = [...bytes.subarray(6, TAG_BYTES)];
   return TAG_BYTES + digits.reduce((sum, digit) => sum * 128 + (digit & 0x7f), 0);
 }
 
-/** The frame whose head stands there; undefined where none does. */
+/** The size and the duration of the frame at an offset; undefined if no frame begins there. */
 function frameAt(bytes: Buffer, at: number): { bytes: number; seconds: number } | undefined {
   if (at + 4 > bytes.length) return undefined;
   const head = bytes.readUInt32BE(at);

@@ -1,4 +1,4 @@
-/** How many characters an IBAN has in each country, as its registry lists them. */
+/** The number of characters of an IBAN in each country, from the IBAN registry. */
 const LENGTHS: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 ' +
@@ -11,12 +11,12 @@ const LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** The length of an IBAN of that country, in two capitals; undefined where it has none. */
+/** The length of an IBAN of a country, by its code in capitals; undefined if it has no IBANs. */
 export function ibanLength(country: string): number | undefined {
   return LENGTHS.get(country);
 }
 
-/** Whether the check digits of an IBAN are right; it has capitals and digits alone. */
+/** Whether the check digits of an IBAN are right. The IBAN has only capitals and digits. */
 export function isIban(iban: string): boolean {
   let rest = 0;
   for (const sign of iban.slice(4) + iban.slice(0, 4)) {
@@ -26,21 +26,23 @@ export function isIban(iban: string): boolean {
   return rest === 1;
 }
 
-/** The fewest and the most digits of a card. */
-export const LEAST_CARD_DIGITS = 13;
-const MOST_CARD_DIGITS = 19;
-/** As known networks begin them. */
+/** The minimum and maximum of digits of a card number. */
+export const MIN_CARD_DIGITS = 13;
+const MAX_CARD_DIGITS = 19;
+/** The first digits of the card numbers of known networks. */
 const CARD_START = /^(?:4|5|6|2[2-7]|3[0-8])/u;
 
-/** Whether a known network begins its cards with these digits. */
+/** Whether the card numbers of a known network begin with these digits. */
 export function isCardStart(digits: string): boolean {
   return CARD_START.test(digits);
 }
 
-/** Whether digits are the number of a card: its length, its network and its check digit (Luhn). */
+/**
+ * Whether digits are a card number: its length, its network and its check digit (Luhn) are right.
+ */
 export function isCard(digits: string): boolean {
   const { length } = digits;
-  if (length < LEAST_CARD_DIGITS || length > MOST_CARD_DIGITS || !isCardStart(digits)) return false;
+  if (length < MIN_CARD_DIGITS || length > MAX_CARD_DIGITS || !isCardStart(digits)) return false;
   let sum = 0;
   for (let at = 0; at < length; at += 1) {
     const digit = Number(digits[length - 1 - at]);

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Addresses that lie in a list of networks. */
+/** A list of networks that addresses are looked up in. */
 export interface Networks {
   has(address: string): boolean;
 }
 
-/** One network: `10.0.0.0/8`, `2001:db8::/32`, or a single address. Undefined for anything else. */
+/** Parses `10.0.0.0/8`, `2001:db8::/32`, or a single address. Undefined for anything else. */
 export function parseNetwork(
   text: string,
 ): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | undefined {
@@ -18,7 +18,7 @@ export function parseNetwork(
   return { address, bits, family: familyOf(address) };
 }
 
-/** Throws nothing: the file's check has refused what is no network. */
+/** Makes a list of networks. Invalid ones are left out: the check of the file reports them. */
 export function networksOf(texts: readonly string[]): Networks {
   const list = new BlockList();
   for (const network of texts.map(parseNetwork)) {
@@ -35,7 +35,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** The network that one client may take addresses from at will: itself, or of IPv6 its /64. */
+/** The addresses that one client can use: its IPv4 address, or the /64 of its IPv6 address. */
 export function clientSubnet(address: string): string {
   const [bare = ''] = address.split('%');
   if (isIP(bare) !== 6) return bare;

@@ -1,11 +1,11 @@
 const DATA_URL = /^data:[^,]{0,200};base64,/u;
 
-/** Whether a text is a data: URL of base64. */
+/** Whether a text is a data: URL in base64. */
 export function isDataUrl(text: string | undefined): text is string {
   return text !== undefined && DATA_URL.test(text);
 }
 
-/** The base64 of a data: URL, or the text itself where it is none. */
+/** The base64 of a data: URL. Any other text is returned as it is. */
 export function base64Of(text: string): string {
   return text.replace(DATA_URL, '');
 }
@@ -15,7 +15,7 @@ export function bytesOfBase64(text: string): Buffer {
   return Buffer.from(base64Of(text), 'base64');
 }
 
-/** The media type of a data: URL, without its parameters; empty where it names none. */
+/** The media type of a data: URL without its parameters; empty if the URL has none. */
 export function mediaTypeOf(url: string): string {
   return /^data:([^,;]{0,200})/u.exec(url)?.[1]?.toLowerCase() ?? '';
 }

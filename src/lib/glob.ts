@@ -1,51 +1,51 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The files of a pattern, and the folders that were looked into for them. */
+/** The files that match a pattern, and the folders that were searched. */
 export interface Matches {
   /** Relative to the folder of the pattern, sorted. */
   files: string[];
-  /** Relative too; the folder of the pattern is ''. */
+  /** Relative to the folder of the pattern, which is ''. */
   folders: string[];
 }
 
-/** A part of a path: no slash, no control character, none that means something in other globs. */
+/** A part of a path. It has no slash, control character or special character of other globs. */
 const SEGMENT = /^[^/\\?[\]{}!$\p{Cc}]{1,255}$/u;
 
 /**
- * Whether a text is a pattern of files: a relative path that stays below its folder, in which `*`
- * stands for any characters of one name, in at most one folder and the last name.
+ * Whether a text is a pattern: a relative path that stays below its folder. `*` stands for any
+ * characters of one name. It may occur in the last name and in one folder.
  */
 export function isPattern(text: string): boolean {
   const parts = text.split('/');
-  const isSound = (part: string): boolean =>
+  const isValid = (part: string): boolean =>
     SEGMENT.test(part) && part !== '.' && part !== '..' && !part.includes('**');
   const wild = parts.slice(0, -1).filter((part) => part.includes('*'));
-  return text.length <= 1024 && wild.length <= 1 && parts.every(isSound);
+  return text.length <= 1024 && wild.length <= 1 && parts.every(isValid);
 }
 
 /**
  * Finds the files that match a pattern below a folder. `*` matches no name that begins with a dot.
- * A folder that cannot be read holds nothing.
+ * A folder that cannot be read counts as empty.
  */
 export async function findFiles(folder: string, pattern: string): Promise<Matches> {
   const parts = pattern.split('/');
   const last = parts.pop() ?? '';
   let folders = [''];
-  const looked = new Set<string>();
-  const named = async (inside: string, part: string): Promise<string[]> => {
+  const searched = new Set<string>();
+  const namesIn = async (inside: string, part: string): Promise<string[]> => {
     if (!part.includes('*')) return [join(inside, part)];
-    looked.add(inside);
+    searched.add(inside);
     const names = await readdir(join(folder, inside)).catch(() => []);
     return names.filter((name) => matches(part, name)).map((name) => join(inside, name));
   };
   for (const part of parts) {
-    folders = (await Promise.all(folders.map((inside) => named(inside, part)))).flat();
+    folders = (await Promise.all(folders.map((inside) => namesIn(inside, part)))).flat();
   }
-  for (const inside of folders) looked.add(inside);
-  const found = (await Promise.all(folders.map((inside) => named(inside, last)))).flat();
+  for (const inside of folders) searched.add(inside);
+  const found = (await Promise.all(folders.map((inside) => namesIn(inside, last)))).flat();
   const are_files = await Promise.all(found.map((file) => isFile(join(folder, file))));
-  return { files: found.filter((_, at) => are_files[at]).toSorted(), folders: [...looked] };
+  return { files: found.filter((_, at) => are_files[at]).toSorted(), folders: [...searched] };
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -55,7 +55,7 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a name matches a pattern of one segment; in time linear in the name for each `*`. */
+/** Whether a name matches a pattern of one segment. Each `*` takes time linear in the name. */
 function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const end = rest.pop();

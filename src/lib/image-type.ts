@@ -1,4 +1,4 @@
-/** The first bytes of each format, and where they stand. */
+/** The signature of each format, and the offset at which it stands. */
 const MARKS: readonly { type: string; at: number; mark: string }[] = [
   { type: 'image/png', at: 0, mark: '\x89PNG\r\n\x1a\n' },
   { type: 'image/jpeg', at: 0, mark: '\xff\xd8\xff' },
@@ -8,7 +8,10 @@ const MARKS: readonly { type: string; at: number; mark: string }[] = [
   { type: 'image/avif', at: 4, mark: 'ftypavis' },
 ];
 
-/** What kind of image the bytes are. What is none goes as bytes that no browser shows or runs. */
+/**
+ * The media type of an image by its first bytes. Any other file is `application/octet-stream`,
+ * which no browser shows or runs.
+ */
 export function sniffImageType(bytes: Buffer): string {
   const found = MARKS.find(
     ({ at, mark }) => bytes.toString('latin1', at, at + mark.length) === mark,

@@ -9,14 +9,14 @@ export interface Indexed {
 /** A request that can be ended with an error for its client. */
 export interface InFlightRequest extends Indexed {
   stop(reason: Error): void;
-  /** Whether its answer goes out on that socket. */
+  /** Whether its answer is sent on this socket. */
   isOn(socket: Duplex): boolean;
 }
 
 /**
- * All in-flight items. Not a `Set`: V8 links each table that a set has outgrown to the one after
- * it, so that once a dead table is old, every later one is kept until the next full collection, and
- * with them the items that were in flight whenever the set grew.
+ * All in-flight items. It is not a `Set`: V8 links each table that a set has outgrown to the next
+ * one. Once such a table is in the old generation, it keeps all later tables and their items alive
+ * until the next full garbage collection.
  */
 export class InFlightSet<T extends Indexed> implements Iterable<T> {
   readonly #all: T[] = [];
@@ -25,29 +25,29 @@ export class InFlightSet<T extends Indexed> implements Iterable<T> {
     return this.#all.length;
   }
 
-  add(one: T): void {
-    one.index = this.#all.push(one) - 1;
+  add(item: T): void {
+    item.index = this.#all.push(item) - 1;
   }
 
   /** Moves the last item to the free index. Does nothing for an item that is not in the set. */
-  delete(one: T): void {
-    const { index } = one;
-    if (this.#all[index] !== one) return;
+  delete(item: T): void {
+    const { index } = item;
+    if (this.#all[index] !== item) return;
     const last = this.#all.pop();
-    if (last && last !== one) {
+    if (last && last !== item) {
       this.#all[index] = last;
       last.index = index;
     }
-    one.index = -1;
+    item.index = -1;
   }
 
-  /** Iterates over a copy, so that items may end meanwhile. */
+  /** Iterates over a copy, since items may be deleted meanwhile. */
   [Symbol.iterator](): Iterator<T> {
     return [...this.#all].values();
   }
 }
 
-/** Is called on an abort; an `AbortSignal` takes the same listener. */
+/** A listener for an abort. An `AbortSignal` takes it too. */
 export interface AbortListener {
   handleEvent(): void;
 }

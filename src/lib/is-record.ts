@@ -1,4 +1,4 @@
-/** True for objects that are not arrays: what JSON calls an object. */
+/** Whether a value is an object in the sense of JSON: not null and not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

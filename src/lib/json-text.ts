@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Smaller texts are parsed as they are: nothing in them takes long. */
+/** Smaller texts are parsed without a check, since that never takes long. */
 export const LARGE_BYTES = 64 * 1024;
-/** Levels of objects and lists in a large text. */
-const DEPTH = 200;
-/** Decoding more at once would keep others waiting. */
+/** The maximum of nested objects and lists in a large text. */
+const MAX_DEPTH = 200;
+/** The bytes decoded in one turn of the event loop. More would block other requests. */
 const PIECE_BYTES = 2 * 1024 ** 2;
-/** Strings are looked through byte by byte for so long, then searched for their end. */
+/** This many bytes of a string are read one by one. Then `indexOf` searches for its end. */
 const NEAR_BYTES = 32;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Why a text is not parsed, or how many values it has, counted from its punctuation. */
+/** The number of values of a text, counted by its punctuation, or the limit that it exceeds. */
 export type Weighed = { values: number } | { over: 'values' | 'depth' };
 
 /**
- * Counts the values of a JSON text without parsing it, as far as the limit: parsed, each costs many
- * times its bytes. What is not JSON is counted as well, and left to the parser.
+ * Counts the values of a JSON text up to a limit, without parsing it: a parsed value takes many
+ * times its bytes. A text that is not JSON is counted too. The parser refuses it later.
  */
-export function weigh(bytes: Buffer, most_values: number): Weighed {
+export function weigh(bytes: Buffer, max_values: number): Weighed {
   let values = 1;
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -31,7 +31,7 @@ export function weigh(bytes: Buffer, most_values: number): Weighed {
       case 0x7b: // {
         depth += 1;
         values += 1;
-        if (depth > DEPTH) return { over: 'depth' };
+        if (depth > MAX_DEPTH) return { over: 'depth' };
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -40,14 +40,14 @@ export function weigh(bytes: Buffer, most_values: number): Weighed {
       case 0x2c: // ,
       case 0x3a: // :
         values += 1;
-        if (values > most_values) return { over: 'values' };
+        if (values > max_values) return { over: 'values' };
         break;
     }
   }
-  return values > most_values ? { over: 'values' } : { values };
+  return values > max_values ? { over: 'values' } : { values };
 }
 
-/** Where the string that begins here ends; the end of the bytes where it does not. */
+/** The index of a string's closing quote; the end of the bytes if the string does not end. */
 function endOfString(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -67,8 +67,8 @@ function endOfString(bytes: Buffer, start: number): number {
 }
 
 /**
- * The text of many bytes, a piece a turn: decoding 20 MB at once would stop all others for a tenth
- * of a second.
+ * Decodes UTF-8, one piece in each turn of the event loop. Decoding 20 MB at once would block all
+ * other requests for a tenth of a second.
  */
 export async function decode(bytes: Buffer): Promise<string> {
   let text = '';
@@ -81,7 +81,7 @@ export async function decode(bytes: Buffer): Promise<string> {
   return text;
 }
 
-/** No later than there, and not within a character. */
+/** The end of a piece: at `at` or up to three bytes before it, so that no character is split. */
 function boundary(bytes: Buffer, at: number): number {
   if (at >= bytes.length) return bytes.length;
   let to = at;

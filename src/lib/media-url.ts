@@ -1,11 +1,11 @@
 import { sniffAudio } from './audio-length.js';
 import { sniffImageType } from './image-type.js';
 
-/** Nothing but a media type, parameters and base64: a model would read free text. */
+/** Only a media type, parameters and base64 are allowed, since a model would read free text. */
 const HEAD = /^data:[a-z]{1,16}\/[\w.+-]{1,64}(?:;[\w.+-]{1,64}=[\w.+-]{1,64}){0,4};base64,/u;
 const BASE64 = /^[A-Za-z\d+/]*={0,2}$/u;
 const HEAD_CHARACTERS = 64;
-/** The first bytes of further files, and where they stand: MP4, PDF, Matroska, ZIP. */
+/** The signatures of other files, with their offsets: MP4, PDF, Matroska, ZIP. */
 const MARKS: readonly (readonly [at: number, mark: string])[] = [
   [4, 'ftyp'],
   [0, '%PDF-'],
@@ -13,7 +13,7 @@ const MARKS: readonly (readonly [at: number, mark: string])[] = [
   [0, 'PK\x03\x04'],
 ];
 
-/** Whether a text is a data: URL of an image, of sound, or of another file, and of no text. */
+/** Whether a text is a data: URL of an image, of audio, or of another file that is not text. */
 export function isMediaUrl(text: string): boolean {
   const before = HEAD.exec(text)?.[0];
   const base64 = before === undefined ? '' : text.slice(before.length);

@@ -3,9 +3,9 @@ export const NANO_PER_DOLLAR = 1_000_000_000n;
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,2}))?$/i;
 
 /**
- * Nano-dollars (1e-9 USD) from an amount in dollars such as `10`, `10.00`, `0.15` or `1e-3`. Works
- * on the digits alone, so nothing is lost to a float. Throws `RangeError` with a sentence for what
- * is not a decimal number, or is finer than a nano-dollar.
+ * Parses an amount in dollars such as `10`, `10.00`, `0.15` or `1e-3` as nano-dollars (1e-9 USD).
+ * It works on the digits, so no precision is lost to a float. Throws `RangeError` with a sentence
+ * for a text that is not a decimal number, or is finer than a nano-dollar.
  */
 export function parseDollars(text: string): bigint {
   const match = text.length <= 64 ? DECIMAL.exec(text) : null;
@@ -33,7 +33,7 @@ export function maxNano(amounts: readonly bigint[]): bigint {
   return amounts.reduce((max, nano) => (nano > max ? nano : max), 0n);
 }
 
-/** Dollars in decimal digits, exact, with two decimals or more: `10.00`, `-0.000123`. */
+/** Formats nano-dollars as dollars, exactly, with two decimals or more: `10.00`, `-0.000123`. */
 export function formatDollars(nano: bigint): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(NANO_DIGITS + 1, '0');
   const whole = digits.slice(0, -NANO_DIGITS);

@@ -1,11 +1,11 @@
-/** A function that works out its answer once for each object, and keeps both alike long. */
-export function oncePer<Key extends object, Answer>(
-  make: (key: Key) => Answer,
-): (key: Key) => Answer {
-  const made = new WeakMap<Key, { answer: Answer }>();
+/** Caches the result of a function for each object, for as long as the object lives. */
+export function oncePer<Key extends object, Result>(
+  compute: (key: Key) => Result,
+): (key: Key) => Result {
+  const cache = new WeakMap<Key, { result: Result }>();
   return (key) => {
-    const known = made.get(key) ?? { answer: make(key) };
-    made.set(key, known);
-    return known.answer;
+    const entry = cache.get(key) ?? { result: compute(key) };
+    cache.set(key, entry);
+    return entry.result;
   };
 }

@@ -6,17 +6,17 @@ import type { Range, TextPattern } from './text-search.js';
 const REACH = 8_192;
 
 /**
- * A regular expression that somebody has written, as RE2 reads it: a search takes time linear in
- * the text, so there are no references and no looking around. Throws an error that says what is
- * wrong with it. Each match may read on as far as the pattern reaches, so whoever looks for many of
- * them watches the time.
+ * Compiles an operator's regular expression with RE2. A search takes time linear in the text, so
+ * RE2 has no backreferences and no lookaround. Throws an error whose message names the fault. A
+ * search for many matches may still take long, since each may read the rest of the text: callers
+ * limit its time.
  */
 export function ownPattern(kind: string, source: string): TextPattern {
   const pattern = compile(source);
   return { kind, reach: REACH, ranges: (text, at) => matches(pattern, text, at) };
 }
 
-/** The engine is loaded where the first pattern is. */
+/** Loads the engine with the first pattern. */
 function compile(source: string): RE2JS {
   const engine = createRequire(import.meta.url)('re2js') as typeof import('re2js');
   const pattern = engine.RE2JS.compile(source);

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of package.json, where `providers/` and `schemas/` stand. Looked for upwards, because
- * the same code runs from `src/` and from `dist/src/`.
+ * The folder of package.json, `providers/` and `schemas/`. The search goes upwards, because the
+ * same code runs from `src/` and from `dist/src/`.
  */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
 

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
-import { ibanLength, isCard, isCardStart, isIban, LEAST_CARD_DIGITS } from './bank-codes.js';
+import { ibanLength, isCard, isCardStart, isIban, MIN_CARD_DIGITS } from './bank-codes.js';
 import type { Range, TextPattern } from './text-search.js';
 
-/** The longest of them is an email address: 64 characters, a sign and ten labels of 64. */
+/** The longest match is an email address: 64 characters, an at sign and ten labels of 64. */
 const REACH = 1_024;
 
-/** Letters with cases: those of scripts without spaces would run into an address. */
+/** Only letters with cases count: text in a script without spaces would run into an address. */
 const SIGN = /[@＠]|%40/gu;
 const LOCAL = /(?:[\p{Lu}\p{Ll}\d_][\p{Lu}\p{Ll}\p{M}\d._%+'-]{0,63}|"[^"\n]{1,62}")$/u;
 const DOMAIN =
@@ -31,19 +31,19 @@ const DATE = /^\d\d[./-](?:\d\d[./-](?:\d{4}(?!\d)|\d\d(?![ ./-]?\d))|\d{4}(?!\d
 
 const RANGES = { email: emails, iban: ibans, card: cards, ip: addresses, phone: phones };
 
-/** The kinds that there are, by the word for each. The most certain ones come first. */
+/** The patterns of personal data by their kind. The most certain kinds come first. */
 export const PERSONAL_DATA: ReadonlyMap<string, TextPattern> = new Map(
   Object.entries(RANGES).map(([kind, ranges]) => [kind, { kind, reach: REACH, ranges }]),
 );
 
-/** A pattern of its own that goes on from a place. */
+/** A copy of a pattern that searches from an index. */
 function from(pattern: RegExp, at: number): RegExp {
   const own = new RegExp(pattern);
   own.lastIndex = at;
   return own;
 }
 
-/** Looks back and ahead from each sign: a text has few of them. */
+/** Looks back and ahead from each at sign, since a text has few of them. */
 function* emails(text: string, at: number): Generator<Range> {
   for (const { index, 0: sign } of text.matchAll(from(SIGN, at))) {
     const local = LOCAL.exec(text.slice(Math.max(0, index - LOCAL_CHARACTERS), index))?.[0];
@@ -53,7 +53,7 @@ function* emails(text: string, at: number): Generator<Range> {
   }
 }
 
-/** Of a match, as much as an IBAN of its country has. */
+/** Takes as many characters of a match as an IBAN of its country has. */
 function* ibans(text: string, at: number): Generator<Range> {
   for (const { index, 0: match } of text.matchAll(from(IBAN, at))) {
     const length = ibanLength(match.slice(0, 2).toUpperCase()) ?? Infinity;
@@ -65,7 +65,7 @@ function* ibans(text: string, at: number): Generator<Range> {
   }
 }
 
-/** Behind so many letters and digits of a text that has spaces and dashes as well. */
+/** The index after a number of letters and digits. Spaces and dashes do not count. */
 function endOfSigns(text: string, signs: number): number {
   let [at, left] = [0, signs];
   for (; at < text.length && left > 0; at += 1) if (text[at] !== ' ' && text[at] !== '-') left -= 1;
@@ -76,7 +76,7 @@ function endsAt(text: string, at: number): boolean {
   return !/^[\p{L}\d]/u.test(text.slice(at, at + 2));
 }
 
-/** From where digits begin, the most of them that are a card: more digits may stand behind it. */
+/** Takes the longest card number of each run of digits. Other digits may follow it. */
 function* cards(text: string, at: number): Generator<Range> {
   const pattern = from(CARD, at);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
@@ -87,11 +87,11 @@ function* cards(text: string, at: number): Generator<Range> {
   }
 }
 
-/** Where the longest card ends that begins these digits; 0 where none does. */
+/** The end of the longest card number at the start of `digits`; 0 if there is none. */
 function endOfCard(digits: string, text: string, index: number): number {
   const plain = digits.replaceAll(/\D/gu, '');
   if (!isCardStart(plain)) return 0;
-  for (let length = plain.length; length >= LEAST_CARD_DIGITS; length -= 1) {
+  for (let length = plain.length; length >= MIN_CARD_DIGITS; length -= 1) {
     if (!isCard(plain.slice(0, length))) continue;
     const end = endOfSigns(digits, length);
     if (endsAt(text, index + end)) return end;
@@ -127,7 +127,7 @@ function* phones(text: string, at: number): Generator<Range> {
   yield* inOrder(all);
 }
 
-/** Numbers that begin with a zero, as many dates do. */
+/** Finds numbers that begin with a zero. Many dates do too, and are skipped. */
 function* national(text: string, at: number): Generator<Range> {
   const pattern = from(WITH_ZERO, at);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {

@@ -1,8 +1,10 @@
 const MINUTE_MS = 60_000;
-/** Remembered at once. Beyond it, those that were counted longest ago are forgotten. */
+/**
+ * The maximum of addresses in memory. The address that was counted longest ago is dropped first.
+ */
 const MAX_ADDRESSES = 10_000;
 
-/** Counts what addresses do too often. Each process counts for itself, and beyond reloads. */
+/** Rate limiters by address. Each process has its own, and a reload keeps them. */
 export interface RateLimiters {
   failed_keys: RateLimiter;
   sign_ins: RateLimiter;
@@ -13,36 +15,38 @@ export function createRateLimiters(now: () => number): RateLimiters {
 }
 
 /**
- * So many a minute for each address, all at once or one by one: as the minute goes by, what was
- * spent comes back evenly.
+ * Allows each address a number of calls per minute, as a leaky bucket: an address may make all its
+ * calls at once, and gets them back evenly over the minute.
  */
 export class RateLimiter {
-  /** When an address will have all of its share again, those counted last at the end. */
+  /** When each address has all its calls again. The addresses counted last are at the end. */
   readonly #full_ms = new Map<string, number>();
 
   constructor(
     private readonly now: () => number,
-    private readonly most_addresses = MAX_ADDRESSES,
+    private readonly max_addresses = MAX_ADDRESSES,
   ) {}
 
   get size(): number {
     return this.#full_ms.size;
   }
 
-  /** Counts one more; answers for how many ms that is too many. Refused ones are not counted. */
+  /**
+   * Counts a call. Returns 0, or the ms to wait if the call is refused. Refused calls do not count.
+   */
   consume(address: string, per_minute: number): number {
     const now_ms = this.now();
     const each_ms = MINUTE_MS / per_minute;
     const known_ms = this.#full_ms.get(address) ?? 0;
-    // None is further ahead than a minute, unless the clock was set back: that must block nobody.
+    // A time more than a minute ahead means that the clock was set back. It must block no address.
     const isAhead = known_ms > now_ms + MINUTE_MS + each_ms;
     const full_ms = Math.max(isAhead ? 0 : known_ms, now_ms) + each_ms;
     const wait_ms = full_ms - now_ms - MINUTE_MS;
-    // The last share of a minute may be a hair too large for its floating point.
+    // Rounding may make the last call of a minute a little too late.
     if (wait_ms > each_ms / 1000) return wait_ms;
     this.#full_ms.delete(address);
     this.#full_ms.set(address, full_ms);
-    if (this.#full_ms.size > this.most_addresses) this.#forgetOldest();
+    if (this.#full_ms.size > this.max_addresses) this.#forgetOldest();
     return 0;
   }
 

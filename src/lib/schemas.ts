@@ -18,22 +18,24 @@ export function readShippedSchema(name: string): AnySchemaObject {
 
 const require = createRequire(import.meta.url);
 
-/** A compiler of schemas. It is loaded when it is first needed: a valid file may need none. */
+/**
+ * Makes a compiler of schemas. The library is loaded at the first call: a valid file may need none.
+ */
 export function compilerOf(options: Options): Ajv2020 {
   const ajv = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
   return new ajv.Ajv2020(options);
 }
 
 /**
- * What a validator checks. All are of schemas that ship with the program: a test holds those
- * against the schema of schemas, which would make up a sixth of the time of a start.
+ * The kind of data that a validator checks. All schemas ship with the program. A test checks them
+ * against the schema of schemas, since that would take a sixth of the time of a start.
  */
 export type Checked = 'file' | 'body' | 'form' | 'input' | 'query';
 
 export const VALIDATOR_OPTIONS: Readonly<Record<Checked, Options>> = {
   /**
-   * The operator's files: all faults, with their data. The keywords say something to people: in
-   * faults, and in editors.
+   * The operator's files: all faults, with their data. The keywords hold texts for faults and for
+   * editors.
    */
   file: {
     allErrors: true,
@@ -42,22 +44,22 @@ export const VALIDATOR_OPTIONS: Readonly<Record<Checked, Options>> = {
     validateSchema: false,
     keywords: ['patternErrorMessage', 'enumDescriptions'],
   },
-  /** Bodies of requests. The first fault is enough, so that a hostile one causes no long list. */
+  /** Bodies of requests. Only the first fault, so that a hostile body makes no long list. */
   body: { discriminator: true, allowUnionTypes: true, validateSchema: false },
-  /** Forms and queries of requests, whose values are text and become what the schema wants. */
+  /** Forms and queries of requests. Their values are text, and become the types of the schema. */
   form: { allowUnionTypes: true, coerceTypes: true, validateSchema: false },
-  /** What the dashboard and the management API take, as JSON and as a query. */
+  /** JSON bodies and queries of the dashboard and the management API. */
   input: { verbose: true, validateSchema: false },
   query: { verbose: true, coerceTypes: true, validateSchema: false },
 };
 
-/** The schema of an operator's file, from its text, as the program holds files to it. */
+/** The schema that the program checks an operator's file against, from the shipped text. */
 export function fileSchema(text: string): AnySchemaObject {
   return withoutEditorParts(JSON.parse(text)) as AnySchemaObject;
 }
 
 interface BuiltValidator extends ValidateFunction {
-  /** The names of the schemas that it was made from, and the mark of their texts. */
+  /** The names of the schemas that it was built from, and the hash of their texts. */
   parts: readonly string[];
   mark: string;
 }
@@ -65,7 +67,7 @@ interface BuiltValidator extends ValidateFunction {
 const validators = new Map<string, ValidateFunction>();
 const compilers = new Map<Checked, Ajv2020>();
 
-/** The validator of a shipped schema: that of the build, or a new one where that is not current. */
+/** The validator of a shipped schema: from the build, or a new one if the build is out of date. */
 export function validatorOfShipped(name: string, checked: Checked): ValidateFunction {
   const key = `${checked}/${name}`;
   const validator = validators.get(key) ?? builtValidator(key) ?? newValidator(name, checked);
@@ -89,7 +91,7 @@ function newValidator(name: string, checked: Checked): ValidateFunction {
   return compileShipped(compiler, name, checked).validator;
 }
 
-/** Compiles a schema and those that it refines, whose names are among its parts. */
+/** Compiles a schema. `parts` names it and the schemas that it refines. */
 export function compileShipped(
   compiler: Ajv2020,
   name: string,
@@ -103,7 +105,7 @@ export function compileShipped(
   return { validator: validator as ValidateFunction, parts: [...parts, name] };
 }
 
-/** Tells by which texts a validator was made. */
+/** A hash of the schemas that a validator is built from. */
 export function schemaMark(parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const name of parts) hash.update(shippedSchemaText(name));
@@ -113,10 +115,9 @@ export function schemaMark(parts: readonly string[]): string {
 const VARIABLE = String.raw`\$\{`;
 
 /**
- * A part of a schema, and all within, without what is there for editors: places for `${NAME}`,
- * since the program checks values after their variables have been put in, and lists of usual words
- * that anything may stand beside. A file that includes others need not be whole by itself in an
- * editor; the program checks all of them as one.
+ * Removes the parts of a schema that are only for editors: patterns that allow `${NAME}`, since the
+ * program checks values after expansion; lists of usual words where any word is allowed; and
+ * conditions for files that include others, which the program checks together.
  */
 export function withoutEditorParts(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutEditorParts);

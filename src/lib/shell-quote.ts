@@ -1,9 +1,9 @@
-/** A word as it must be typed in a shell. */
+/** Quotes a word for a shell, if it needs quotes. */
 export function shellWord(text: string): string {
   return /^[\w./@:+-]+$/u.test(text) ? text : shellQuoted(text);
 }
 
-/** Text that a shell takes as one word, whatever it holds. */
+/** Quotes any text as one word for a shell. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

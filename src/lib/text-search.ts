@@ -1,29 +1,29 @@
 import type { Turns } from './turns.js';
 
-/** Where in a text a match begins, and where it has ended. */
+/** The start of a match in a text, and the index after its end. */
 export type Range = readonly [from: number, to: number];
 
-/** Something that texts are searched for. */
+/** A pattern that texts are searched for. */
 export interface TextPattern {
-  /** What it is, in a word. */
+  /** The name of the pattern, such as `email`. */
   readonly kind: string;
-  /** The characters that are looked at behind a place to find what begins there. */
+  /** The maximum of characters that decide whether a match begins at a place. */
   readonly reach: number;
-  /** Where it is in a text, from a place on, in order. */
+  /** Finds the matches in a text from an index on, in order. */
   readonly ranges: (text: string, at: number) => Iterable<Range>;
 }
 
-/** Work that pauses after each small step of it. */
+/** Work that is done in small steps, with a pause after each. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** So many times its reach is searched for a pattern in one step. */
+/** One step searches this many times the reach of a pattern. */
 const STEP = 4;
-/** Characters before a place on which it may depend what begins there. */
+/** Characters before a place that may decide whether a match begins there (lookbehind). */
 const BEHIND = 128;
 
 /**
- * Where a pattern is in a text, and undefined between the steps. One step sees a part of the text
- * only: a match that goes on to the end of that part is looked for again in a larger one.
+ * Yields the matches of a pattern in a text, and undefined after each step. One step searches a
+ * part of the text. A match that reaches the end of the part is searched again in a larger part.
  */
 export function* find(
   { reach, ranges }: TextPattern,
@@ -75,7 +75,7 @@ export function* isIn(pattern: TextPattern, text: string): Steps<boolean> {
   return false;
 }
 
-/** Does all steps at once. */
+/** Does all steps without a pause. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -83,10 +83,10 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** After working so long, others run first. */
+/** Work pauses for other requests after this time. */
 const TURN_MS = 5;
 
-/** Does the steps in turns with all else; `onTurn` hears how long they have worked in all. */
+/** Does the steps in turns of the event loop. `onTurn` gets the time worked so far, in ms. */
 export async function inTurns<T>(
   steps: Steps<T>,
   { turns, now }: { turns: Turns; now: () => number },

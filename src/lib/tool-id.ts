@@ -1,11 +1,11 @@
 const MARK = '~ts~';
-/** Precedes what was no base64 in its usual form, and was encoded once more. */
+/** Marks a signature that is not canonical base64, and is encoded once more. */
 const RAW = '.';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u;
 
 /**
- * A tool call's id with the signature that its upstream demands back: `ID~ts~BASE64URL`. A client
- * sends ids back as they are, so that the signature returns with every client.
+ * Joins a tool call's ID and the signature that its upstream demands back: `ID~ts~BASE64URL`.
+ * Clients send IDs back unchanged, so the signature comes back with every client.
  */
 export function signedId(id: string, signature: string): string {
   const encoded = BASE64.test(signature)
@@ -17,13 +17,13 @@ export function signedId(id: string, signature: string): string {
   return `${id}${MARK}${encoded}`;
 }
 
-/** The id alone, as it goes to an upstream that knows nothing of such signatures. */
+/** The ID without its signature, for upstreams that know no signatures. */
 export function plainId(id: string): string {
   const at = id.indexOf(MARK);
   return at === -1 ? id : id.slice(0, at);
 }
 
-/** The signature that an id carries, as its upstream gave it; undefined where there is none. */
+/** The signature in an ID, as the upstream gave it; undefined if there is none. */
 export function signatureOf(id: string): string | undefined {
   const at = id.indexOf(MARK);
   const encoded = at === -1 ? '' : id.slice(at + MARK.length);

@@ -1,11 +1,11 @@
 /**
- * Lets the long work of many requests go on one after another, each time in a turn of the event
- * loop of its own: together they keep others waiting no longer than one of them does.
+ * Gives the long work of each request its own turn of the event loop, one after another. Together
+ * they delay other requests no longer than one of them does.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
 
-  /** Resolves when all who asked before have had their turn. */
+  /** Resolves after the turns of all earlier calls. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -1,47 +1,48 @@
 import { atOnce, type Steps } from './text-search.js';
 
-/** A word of a phrase, and those that may follow it. */
+/** A node of the tree of phrases: the words that may follow a word. */
 interface Branch {
   readonly next: Map<string, Branch>;
   isEnd: boolean;
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** Characters that nobody sees. */
-const UNSEEN = /[\u00ad\u200b-\u200d\u2060\ufeff]/gu;
-/** Scripts that put no spaces between words, or endings on them. */
+/** Characters without a shape, such as the soft hyphen. */
+const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/gu;
+/** Scripts without spaces between words, or with endings on words. */
 const UNSPACED =
   /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
-/** Characters that are searched in one step. */
+/** The characters that one step searches. */
 const STEP = 16_384;
-/** A text is cut between two words, but not so far before a step has its length. */
-const LONGEST_WORD = 1_024;
+/** A step ends between two words, at most this many characters before its full length. */
+const MAX_WORD_CHARACTERS = 1_024;
 const BETWEEN_WORDS = /[\s!-/:-@[-`{-~]/u;
 
 /**
- * Words and phrases, found as whole words, whatever their case, their width and what stands between
- * them. Those of scripts without spaces are found anywhere. The time is linear in the text.
+ * Searches texts for words and phrases. It finds whole words, and ignores case, width and the
+ * characters between words. Words of scripts without spaces are found anywhere. The time is linear
+ * in the text.
  */
 export class WordList {
   readonly #root: Branch = branch();
   readonly #anywhere: string[] = [];
-  /** Characters of the longest of those. */
-  readonly #most: number;
+  /** The length of the longest word in `#anywhere`. */
+  readonly #max_length: number;
 
   constructor(words: readonly string[]) {
     for (const word of words.map(folded)) {
       if (UNSPACED.test(word)) this.#anywhere.push(word);
       else this.#add(word);
     }
-    this.#most = Math.max(1, ...this.#anywhere.map(({ length }) => length));
+    this.#max_length = Math.max(1, ...this.#anywhere.map(({ length }) => length));
   }
 
   isIn(text: string): boolean {
     return atOnce(this.search(text));
   }
 
-  /** The same in steps. */
+  /** Does the work of `isIn` in steps. */
   *search(text: string): Steps<boolean> {
     let begun: Branch[] = [];
     let before = '';
@@ -50,7 +51,7 @@ export class WordList {
       const plain = folded(text.slice(at, end));
       const near = before + plain;
       if (this.#anywhere.some((word) => near.includes(word))) return true;
-      before = near.slice(1 - this.#most || near.length);
+      before = near.slice(1 - this.#max_length || near.length);
       begun = this.#follow(begun, plain);
       if (begun.some(({ isEnd }) => isEnd)) return true;
       yield;
@@ -68,7 +69,7 @@ export class WordList {
     if (at !== this.#root) at.isEnd = true;
   }
 
-  /** The phrases that have begun by the end of this text, or the ones that end first in it. */
+  /** The nodes of phrases that are begun at the end of the text, or that end first within it. */
   #follow(before: Branch[], text: string): Branch[] {
     let begun = before;
     if (this.#root.next.size === 0) return begun;
@@ -84,7 +85,7 @@ export class WordList {
 function endOfStep(text: string, at: number): number {
   const end = at + STEP;
   if (end >= text.length) return text.length;
-  for (let cut = end; cut > end - LONGEST_WORD; cut -= 1) {
+  for (let cut = end; cut > end - MAX_WORD_CHARACTERS; cut -= 1) {
     if (BETWEEN_WORDS.test(text.charAt(cut))) return cut;
   }
   return end;
@@ -95,5 +96,5 @@ function branch(): Branch {
 }
 
 function folded(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replaceAll(UNSEEN, '');
+  return text.normalize('NFKC').toLowerCase().replaceAll(INVISIBLE, '');
 }

@@ -7,11 +7,11 @@ import type { RecordSink } from './request-recorder.js';
 export interface LogLines {
   /** Takes one line, with its line end. */
   write(line: string): void;
-  /** How the line of a request is written; in JSON where it is absent. */
+  /** Formats the line of a request. Without it, lines are JSON. */
   format?: (line: RequestLine) => string;
 }
 
-/** An endpoint of gateway.yaml, by the name that records have of it. */
+/** An endpoint of gateway.yaml; `name` is its name in records. */
 interface Endpoint {
   name: string;
   method: string;
@@ -19,9 +19,9 @@ interface Endpoint {
 }
 
 /**
- * Writes one line for each request. Where `lines` is given, the destination of a logger without
- * bindings, the line goes there directly, which takes a fifth of the time. Without `lines` it goes
- * through the logger.
+ * Writes one line for each request. With `lines`, the destination of a logger without bindings, the
+ * line goes there directly, which takes a fifth of the time. Without `lines` it goes through the
+ * logger.
  */
 export class AccessLog implements RecordSink {
   readonly #format: (line: RequestLine) => string;
@@ -35,7 +35,7 @@ export class AccessLog implements RecordSink {
     this.#format = lines?.format ?? jsonOf;
   }
 
-  /** The endpoints that are served from now on. */
+  /** Sets the endpoints that are served from now on. */
   serve(endpoints: readonly Endpoint[]): void {
     this.#calls = new Map(endpoints.map(({ name, method, path }) => [name, `${method} ${path}`]));
   }
@@ -45,7 +45,9 @@ export class AccessLog implements RecordSink {
     this.#write(lineOf(record, this.#calls.get(endpoint) ?? endpoint, this.now()));
   }
 
-  /** A request that leaves no record: refused before its caller was known, or no work. */
+  /**
+   * Writes the line of a request without a record: its caller is unknown, or it asks for no work.
+   */
   write(line: Omit<RequestLine, 'time_ms'>): void {
     this.#write({ time_ms: this.now(), ...line });
   }
@@ -59,10 +61,10 @@ export class AccessLog implements RecordSink {
 }
 
 /** Fields that pino writes itself. */
-const PINOS: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
+const PINO_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
-/** The fields of the line, by way of its text: this is not the way of a gateway under load. */
+/** The fields of a line, parsed from its JSON. A gateway under load writes to `lines` instead. */
 function fieldsOf(line: RequestLine): object {
-  const all = JSON.parse(jsonOf(line)) as object;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !PINOS.has(name)));
+  const fields = JSON.parse(jsonOf(line)) as object;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PINO_FIELDS.has(name)));
 }

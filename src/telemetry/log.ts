@@ -32,38 +32,43 @@ export function createLog(level: string, style: LogStyle = 'json'): Log {
 }
 
 const FLUSH_MS = 1_000;
-const AGAIN_MS = 25;
+/** The delay before a failed write is repeated. */
+const RETRY_MS = 25;
 const CHUNK_BYTES = 64 * 1024;
-/** A UTF-16 code unit takes at most so many bytes of UTF-8. */
+/** The most bytes of UTF-8 that a UTF-16 code unit takes. */
 const UNIT_BYTES = 3;
-/** Lines beyond this many waiting bytes are dropped, and counted. */
+/** Lines beyond this many waiting bytes are dropped and counted. */
 const MAX_BYTES = 16 * 1024 ** 2;
-/** How long the end of the process waits between two attempts to write. */
-const LAST_MS = 20;
-/** A reader that has taken nothing for so long is not waited for at the end. */
+/** The delay between two attempts to write at the end of the process. */
+const LAST_RETRY_MS = 20;
+/** The end of the process does not wait for a reader that has taken nothing for this long. */
 const STALLED_MS = 1_000;
+/** How long the end of the process waits for a write in flight, whose result it cannot see. */
+const LAST_WRITE_MS = 250;
 const WARN = pino.levels.values['warn'];
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Gathers log lines and writes them to a file descriptor in the background. pino's own destination
- * blocks requests, and the end of the process, when the disk is full or the reader has closed. This
- * one blocks neither. A line is encoded at once: lines kept as text live long enough for the
- * garbage collector to copy them, which costs a call more than the line itself.
+ * Gathers log lines in chunks and writes them to a file descriptor in the background. pino's own
+ * destination blocks requests, and the end of the process, when the disk is full or the reader has
+ * closed. This one blocks neither. It encodes each line at once: lines kept as strings live long
+ * enough for the garbage collector to copy them, which costs more than the encoding.
  */
 export class LogDestination {
   readonly #fd: number;
-  /** Where the next line goes. */
+  /** The chunk that takes the next line. */
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   #used = 0;
-  /** Those before it, and their bytes. */
+  /** The full chunks before it, oldest first, and the sum of their bytes. */
   #full: Buffer[] = [];
   #full_bytes = 0;
   #dropped = 0;
-  /** The bytes that are being written, or that could not be written yet. */
+  /** The bytes of the write in flight, or of a failed write that is repeated later. */
   #bytes: Buffer = NOTHING;
+  /** When the write in flight began; undefined while there is none. */
   #writing_since: number | undefined;
-  /** The reader has closed its end. */
+  #isScheduled = false;
+  /** Whether the reader has closed its end. */
   #isClosed = false;
 
   constructor(fd: number) {
@@ -74,25 +79,26 @@ export class LogDestination {
 
   write(line: string): void {
     if (this.#isClosed) return;
-    const most = line.length * UNIT_BYTES;
-    if (this.#full_bytes + this.#used + most > MAX_BYTES) {
+    const max_bytes = line.length * UNIT_BYTES;
+    if (this.#full_bytes + this.#used + max_bytes > MAX_BYTES) {
       this.#dropped++;
       return;
     }
-    if (this.#used + most > this.#chunk.length) this.#begin(most);
+    if (this.#used + max_bytes > this.#chunk.length) this.#begin(max_bytes);
     this.#used += this.#chunk.write(line, this.#used);
   }
 
+  /** Starts to write the waiting lines, unless a write is in flight. */
   flush(): void {
     if (this.#writing_since !== undefined) return;
     if (this.#bytes.length === 0)
-      this.#bytes = this.#full.length > 0 ? this.#oldest() : this.#rest();
+      this.#bytes = this.#full.length > 0 ? this.#takeOldest() : this.#takeLast();
     if (this.#bytes.length === 0) return;
     this.#writing_since = performance.now();
     write(this.#fd, this.#bytes, (error, written) => this.#written(error, written));
   }
 
-  /** Begins a chunk that has room for so many bytes. */
+  /** Begins a chunk that has room for `bytes`. */
   #begin(bytes: number): void {
     if (this.#used > 0) {
       this.#full.push(this.#chunk.subarray(0, this.#used));
@@ -100,32 +106,45 @@ export class LogDestination {
     }
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes));
     this.#used = 0;
-    this.flush();
+    this.#schedule();
+  }
+
+  /**
+   * Flushes after this turn of the event loop. A process that exits in this turn then has no write
+   * in flight, and writes its lines in their order.
+   */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
   }
 
   #written(error: NodeJS.ErrnoException | null, written: number): void {
     this.#writing_since = undefined;
     if (error?.code === 'EPIPE') {
       this.#isClosed = true;
-      this.#gathered();
+      this.#takeAll();
       this.#bytes = NOTHING;
     } else if (error) {
-      setTimeout(() => this.flush(), AGAIN_MS).unref();
+      setTimeout(() => this.flush(), RETRY_MS).unref();
     } else {
       this.#bytes = this.#bytes.subarray(written);
       if (this.#bytes.length > 0 || this.#full.length > 0) this.flush();
     }
   }
 
-  /** The oldest full chunk. */
-  #oldest(): Buffer {
+  /** Takes the oldest full chunk. */
+  #takeOldest(): Buffer {
     const bytes = this.#full.shift() ?? NOTHING;
     this.#full_bytes -= bytes.length;
     return bytes;
   }
 
-  /** What the last chunk holds, and after it the number of lines that were dropped. */
-  #rest(): Buffer {
+  /** Takes the bytes of the last chunk. A line with the number of dropped lines follows them. */
+  #takeLast(): Buffer {
     const bytes = this.#chunk.subarray(0, this.#used);
     const missing = this.#dropped > 0 ? missingLines(this.#dropped) : '';
     this.#used = 0;
@@ -133,32 +152,36 @@ export class LogDestination {
     return Buffer.concat([bytes, Buffer.from(missing)]);
   }
 
-  /** All that waits. */
-  #gathered(): Buffer {
+  /** Takes all waiting bytes, without those of the write in flight. */
+  #takeAll(): Buffer {
     const full = this.#full;
     this.#full = [];
     this.#full_bytes = 0;
-    return Buffer.concat([...full, this.#rest()]);
+    return Buffer.concat([...full, this.#takeLast()]);
   }
 
+  /**
+   * Writes the waiting bytes at the end of the process. No callback runs any more, so the end of a
+   * write in flight cannot be seen: it has a limited time, or the lines after it would come first.
+   */
   #end(): void {
-    let left = this.#gathered();
+    let left = this.#takeAll();
     if (this.#writing_since === undefined) left = Buffer.concat([this.#bytes, left]);
     else if (performance.now() - this.#writing_since > STALLED_MS) return;
-    else pause(LAST_MS);
+    else pause(LAST_WRITE_MS);
     let taken_at = performance.now();
     while (left.length > 0 && performance.now() - taken_at < STALLED_MS) {
-      const written = writtenOf(this.#fd, left);
+      const written = tryWrite(this.#fd, left);
       if (written === undefined) return;
       if (written > 0) taken_at = performance.now();
-      else pause(LAST_MS);
+      else pause(LAST_RETRY_MS);
       left = left.subarray(written);
     }
   }
 }
 
-/** The number of bytes written at once; undefined where writing will never succeed. */
-function writtenOf(fd: number, bytes: Buffer): number | undefined {
+/** Writes once. Returns the number of bytes written; undefined for an error that will last. */
+function tryWrite(fd: number, bytes: Buffer): number | undefined {
   try {
     return writeSync(fd, bytes);
   } catch (error) {

@@ -5,8 +5,8 @@ const MESSAGE_CHARACTERS = 300;
 const WITHHELD = 'The upstream refused the request.';
 
 /**
- * Writes these parts of an error only, since others may hold a call's headers and keys. An
- * upstream's fault has no stack, as it would name the gateway's own lines alone.
+ * The parts of an error that the log may have. Others may hold the headers and keys of a call. An
+ * upstream's fault has no stack, which would only name lines of the gateway.
  */
 export function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -21,7 +21,7 @@ function upstreamError(error: Error): UpstreamError | undefined {
   return found instanceof UpstreamError ? found : undefined;
 }
 
-/** An upstream's fault in the fields of one line. A message that may repeat a prompt stays out. */
+/** The log fields of an upstream's fault. A message that may repeat a prompt is left out. */
 export function upstreamFault(error: UpstreamError) {
   const { fault, status, codes, isQuoted, cause } = error;
   const message = isQuoted ? WITHHELD : error.message.slice(0, MESSAGE_CHARACTERS);
@@ -35,7 +35,7 @@ export function upstreamFault(error: UpstreamError) {
   };
 }
 
-/** Such as ECONNREFUSED, or what a signer of the operator's says. */
+/** A system code such as ECONNREFUSED, or the message of a signer. */
 function reasonOf(cause: Error): string {
   const reason = 'code' in cause ? String(cause.code) : cause.message;
   return reason.slice(0, MESSAGE_CHARACTERS);

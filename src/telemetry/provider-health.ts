@@ -1,17 +1,17 @@
 import { isStop } from '../core/errors.js';
 import { UpstreamError, type Fault } from '../core/upstream-error.js';
 
-/** The calls counted within the window, and the last of each kind. Times in ms since 1970. */
+/** The calls to a provider in the window, and its last success and failure, in ms since 1970. */
 export interface ProviderOutcomes {
   answered: number;
-  /** The upstream refused the request itself, so the provider is healthy. */
+  /** Calls that failed because of the request itself. The provider is healthy. */
   refused: number;
   failed: number;
   last_success_ms: number | null;
   last_failure: Failure | null;
 }
 
-/** `message` may be shown to any client, so it holds no secret. */
+/** The last failure of a provider. Any client may see `message`, so it holds no secret. */
 export interface Failure {
   at_ms: number;
   fault: Fault;
@@ -26,7 +26,8 @@ export const WINDOW_MINUTES = 5;
 
 const MINUTE_MS = 60_000;
 const MESSAGE_CHARACTERS = 300;
-const CLIENTS: ReadonlySet<Fault> = new Set(['rejected', 'context', 'policy', 'unsupported']);
+/** The faults that are the client's. */
+const CLIENT_FAULTS: ReadonlySet<Fault> = new Set(['rejected', 'context', 'policy', 'unsupported']);
 
 interface Minute {
   at: number;
@@ -36,7 +37,7 @@ interface Minute {
 }
 
 interface Tally {
-  /** One entry for each minute of the window; an entry is used again when its minute has passed. */
+  /** One entry for each minute of the window. An entry is reused after its minute has passed. */
   minutes: readonly Minute[];
   last_success_ms: number | null;
   last_failure: Failure | null;
@@ -55,14 +56,14 @@ export class ProviderHealth {
     tally.last_success_ms = now_ms;
   }
 
-  /** A call that the gateway ended because it stops has told nothing of its upstream. */
+  /** Counts a failed call. A call that the gateway ended to stop says nothing of its provider. */
   failed(provider: string, error: unknown): void {
     if (isStop(error)) return;
     const now_ms = this.now();
     const tally = this.#tally(provider);
     const minute = minuteOf(tally, now_ms);
     const fault = error instanceof UpstreamError ? error.fault : 'broken';
-    if (CLIENTS.has(fault)) {
+    if (CLIENT_FAULTS.has(fault)) {
       minute.refused += 1;
       return;
     }
@@ -106,9 +107,9 @@ export class ProviderHealth {
 /** Adds up the reports of several processes. */
 export function merged(reports: readonly OutcomeReport[]): OutcomeReport {
   const total: OutcomeReport = {};
-  for (const [name, one] of reports.flatMap((report) => Object.entries(report))) {
+  for (const [name, outcomes] of reports.flatMap((report) => Object.entries(report))) {
     const sum = total[name];
-    total[name] = sum ? added(sum, one) : one;
+    total[name] = sum ? added(sum, outcomes) : outcomes;
   }
   return total;
 }

@@ -5,37 +5,38 @@ import type { RequestStore } from '../store/requests/request-types.js';
 import type { RecordSink } from './request-recorder.js';
 
 const FLUSH_MS = 1_000;
-/** So many waiting records are not left until the second is over. */
+/** A queue of this many records is written at once, before the second is over. */
 const FULL = 500;
-/** Written in one transaction, which in SQLite stops the event loop. */
+/** The records of one transaction. In SQLite a transaction blocks the event loop. */
 const BATCH = 250;
 
 interface RecordQueueOptions {
   store: Pick<RequestStore, 'add' | 'rollUp' | 'lost'>;
   log: Logger;
-  /** The most records that wait for the store; those beyond are dropped, and counted. */
-  most: number;
+  /** The maximum of records that wait for the store. Further ones are dropped, and counted. */
+  max: number;
 }
 
 /**
- * Writes the records that no charge has taken along, every second and many at a time, and adds all
- * new records to the totals. Nothing waits for it. A store that fails gets its records again later.
+ * Writes the records of requests without a charge in batches, every second, and adds all new
+ * records to the totals. (A charge writes its record in its own transaction.) No request waits for
+ * it. After a failure of the store the records are written again later.
  */
 export class RecordQueue implements RecordSink {
-  most: number;
+  max: number;
   #waiting: RequestRecord[] = [];
   #dropped = 0;
-  /** The drops that the log has told. */
-  #told = 0;
+  /** The number of dropped records that the log has reported. */
+  #reported = 0;
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #isFailing = false;
 
   constructor(private readonly options: RecordQueueOptions) {
-    this.most = options.most;
+    this.max = options.max;
   }
 
-  /** Records that are nowhere in the store, since this process has started. */
+  /** The number of records that were lost since the process started. */
   get dropped(): number {
     return this.#dropped + this.options.store.lost;
   }
@@ -46,27 +47,27 @@ export class RecordQueue implements RecordSink {
 
   take(record: RequestRecord): void {
     if (!record.is_kept) {
-      if (this.#waiting.length >= this.most) this.#dropped += 1;
+      if (this.#waiting.length >= this.max) this.#dropped += 1;
       else this.#waiting.push(record);
     }
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
     if (this.#waiting.length >= FULL && !this.#isFailing) void this.flush();
   }
 
-  /** Writes what waits, and brings the totals up to date. Never rejects. */
+  /** Writes the waiting records, and brings the totals up to date. Never rejects. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
     return this.#flushing;
   }
 
-  /** Writes what waits for the last time. */
+  /** Writes the waiting records for the last time, and drops the others. */
   async close(): Promise<void> {
     await this.flush();
     await this.flush();
     clearTimeout(this.#timer);
     this.#dropped += this.#waiting.length;
     this.#waiting = [];
-    this.#tell();
+    this.#reportDropped();
   }
 
   async #flush(): Promise<void> {
@@ -77,7 +78,7 @@ export class RecordQueue implements RecordSink {
       await this.#write();
       while (await store.rollUp()) {
         await nextTurn();
-        // After a restart there may be many steps, and a record must not wait for all of them.
+        // After a restart there may be many steps. New records are written between them.
         await this.#write();
       }
       this.#isFailing = false;
@@ -86,7 +87,7 @@ export class RecordQueue implements RecordSink {
       this.#isFailing = true;
       this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
     }
-    this.#tell();
+    this.#reportDropped();
   }
 
   async #write(): Promise<void> {
@@ -97,10 +98,13 @@ export class RecordQueue implements RecordSink {
     }
   }
 
-  #tell(): void {
+  #reportDropped(): void {
     const { dropped } = this;
-    if (dropped === this.#told) return;
-    this.options.log.warn({ dropped: dropped - this.#told }, 'records of requests were dropped');
-    this.#told = dropped;
+    if (dropped === this.#reported) return;
+    this.options.log.warn(
+      { dropped: dropped - this.#reported },
+      'records of requests were dropped',
+    );
+    this.#reported = dropped;
   }
 }

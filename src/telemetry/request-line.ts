@@ -2,7 +2,7 @@ import { FLAGS, type RequestRecord } from '../core/request-record.js';
 import { plain, type Colour, type Paint } from '../lib/colour.js';
 import { formatDollars } from '../lib/money.js';
 
-/** The facts that the access log gives of a request. A null or undefined one is left out. */
+/** The fields of a request in the access log. A field that is null or undefined is left out. */
 export interface RequestLine {
   /** When the line is written, in ms since 1970. */
   time_ms: number;
@@ -11,7 +11,7 @@ export interface RequestLine {
   /** Method and path, such as `POST /v1/chat/completions`. */
   call: string;
   took_ms: number;
-  /** Until the first output of a stream. */
+  /** The time until the first output of a stream. */
   first_ms?: number | null | undefined;
   account?: string | undefined;
   model?: string | null | undefined;
@@ -26,7 +26,7 @@ export interface RequestLine {
   isCut?: boolean;
 }
 
-/** What a record says in a line. `call` is the method and the path of its endpoint. */
+/** The line of a record. `call` is the method and the path of its endpoint. */
 export function lineOf(record: RequestRecord, call: string, time_ms: number): RequestLine {
   const { id: request_id, status, took_ms, account_id: account, model, code } = record;
   const { prompt_tokens, completion_tokens, cost_nano, uncollected_nano } = record;
@@ -49,50 +49,50 @@ export function lineOf(record: RequestRecord, call: string, time_ms: number): Re
   };
 }
 
-/** A fault of the gateway or of an upstream, as opposed to one that the client can mend. */
+/** Whether the gateway or an upstream is at fault, not the client. */
 export function isFault({ status, isCut }: Pick<RequestLine, 'status' | 'isCut'>): boolean {
   return status >= 500 || isCut === true;
 }
 
-/** Every line of JSON is shorter, its line end included. */
+/** Every JSON line has fewer bytes, including its line end. */
 export const LINE_BYTES = 300;
-/** The longest names of a line that is too long, in characters; the first that fits is taken. */
-const CUTS = [60, 45, 36, 32, 30, 28, 26, 24, 22, 20, 16, 12, 8, 4, 0];
+/** The maximum lengths of names in a line that is too long. The first that makes it fit is used. */
+const MAX_NAME_CHARACTERS = [60, 45, 36, 32, 30, 28, 26, 24, 22, 20, 16, 12, 8, 4, 0];
 const INFO = 30;
 const WARN = 40;
 /** Text that needs no escape in JSON. */
 const PLAIN = /^[\w ./:@+-]*$/u;
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
 
-/** One line of JSON in ASCII. Call, model, upstream and code are cut where it would be too long. */
+/** A line as JSON in ASCII. In a line that is too long, call, model, upstream and code are cut. */
 export function jsonOf(line: RequestLine): string {
   let text = jsonWith(line, Infinity);
-  for (let at = 0; text.length >= LINE_BYTES && at < CUTS.length; at++) {
-    text = jsonWith(line, CUTS[at] ?? 0);
+  for (let at = 0; text.length >= LINE_BYTES && at < MAX_NAME_CHARACTERS.length; at++) {
+    text = jsonWith(line, MAX_NAME_CHARACTERS[at] ?? 0);
   }
   return text;
 }
 
-function jsonWith(line: RequestLine, most: number): string {
+function jsonWith(line: RequestLine, max: number): string {
   const { first_ms, prompt_tokens, completion_tokens, cost_nano, uncollected_nano } = line;
   const text =
     `{"level":${isFault(line) ? WARN : INFO},"time":${line.time_ms}` +
-    `,"request_id":"${line.request_id}","status":${line.status},"ms":${short(line.took_ms)}` +
-    (first_ms == null ? '' : `,"first_ms":${short(first_ms)}`) +
+    `,"request_id":"${line.request_id}","status":${line.status},"ms":${rounded(line.took_ms)}` +
+    (first_ms == null ? '' : `,"first_ms":${rounded(first_ms)}`) +
     field('account', line.account, Infinity) +
-    field('model', line.model, most) +
-    field('upstream', line.upstream, most) +
+    field('model', line.model, max) +
+    field('upstream', line.upstream, max) +
     (prompt_tokens == null ? '' : `,"in":${prompt_tokens}`) +
     (completion_tokens == null ? '' : `,"out":${completion_tokens}`) +
     (cost_nano === undefined ? '' : `,"cost":"${formatDollars(cost_nano)}"`) +
     (uncollected_nano === undefined ? '' : `,"uncollected":"${formatDollars(uncollected_nano)}"`) +
-    field('code', line.code, most);
-  return `${text}${field('msg', line.call, most)}}\n`;
+    field('code', line.code, max);
+  return `${text}${field('msg', line.call, max)}}\n`;
 }
 
-function field(name: string, value: string | null | undefined, most: number): string {
+function field(name: string, value: string | null | undefined, max: number): string {
   if (value == null) return '';
-  const text = value.length <= most ? value : cutTo(value, most);
+  const text = value.length <= max ? value : cutTo(value, max);
   if (PLAIN.test(text)) return `,"${name}":"${text}"`;
   return `,"${name}":${JSON.stringify(text).replaceAll(BEYOND_ASCII, escaped)}`;
 }
@@ -101,21 +101,21 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Three dots stand for the rest. */
-function cutTo(text: string, most: number): string {
-  return most <= 3 ? text.slice(0, most) : `${text.slice(0, most - 3)}...`;
+/** Cuts a text to `max` characters. Three dots stand for the rest. */
+function cutTo(text: string, max: number): string {
+  return max <= 3 ? text.slice(0, max) : `${text.slice(0, max - 3)}...`;
 }
 
-/** Tenths of a millisecond matter only in short times. */
-function short(ms: number): number {
+/** Rounds short times to tenths of a millisecond, and longer ones to milliseconds. */
+function rounded(ms: number): number {
   return ms >= 100 ? Math.round(ms) : Math.round(ms * 10) / 10;
 }
 
 type Part = readonly [text: string, colour?: Colour];
 
 /**
- * The same for a person at a terminal, with a line end. What does not fit into so many columns is
- * left out, the request's ID first.
+ * A line as text for a terminal, with a line end. The parts at the right that do not fit into
+ * `columns` are left out, the request ID first.
  */
 export function textOf(line: RequestLine, paint: Paint = plain, columns = Infinity): string {
   let text = '';
@@ -162,15 +162,15 @@ export function clock(ms: number): string {
 }
 
 function seconds(ms: number): string {
-  return ms < 1_000 ? `${short(ms)}ms` : `${(ms / 1_000).toFixed(2)}s`;
+  return ms < 1_000 ? `${rounded(ms)}ms` : `${(ms / 1_000).toFixed(2)}s`;
 }
 
 const CALL_CHARACTERS = 200;
-/** What a terminal could take for an order. */
+/** Characters that a terminal may take for a command, or that change the direction of text. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001F\u007F-\u009F\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g;
 
-/** Text of others in one short line of a terminal. */
-export function legible(text: string, most = CALL_CHARACTERS): string {
-  return text.slice(0, most).replaceAll(CONTROL, '?');
+/** Makes text of clients and upstreams safe to print in one line: control characters become `?`. */
+export function legible(text: string, max = CALL_CHARACTERS): string {
+  return text.slice(0, max).replaceAll(CONTROL, '?');
 }

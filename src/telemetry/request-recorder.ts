@@ -1,21 +1,21 @@
 import type { RequestRecord } from '../core/request-record.js';
 
-/** What a view may read of a request beside its record, without its content. */
+/** The parts of a request that a view may read beside its record. None is content. */
 export interface EndedRequest {
   req: { headers: Readonly<Record<string, string | string[] | undefined>> };
   state: { hold?: { amount_nano: bigint | null } };
 }
 
 /**
- * A view of requests: the log, the store, metrics, traces. It is called once for each request for
- * work, after the answer was written, and must neither throw nor wait. It keeps no record that it
- * changes: all sinks get the same object.
+ * Takes the records of requests: the log, the store, metrics, traces. It is called once for each
+ * request for work, after the answer was written. It must neither throw nor wait, and must not
+ * change the record: all sinks get the same object.
  */
 export interface RecordSink {
   take(record: RequestRecord, ended: EndedRequest): void;
 }
 
-/** Gives the record of each request to all sinks. The list is made once, by the gateway. */
+/** Gives the record of each request to all sinks. The gateway makes the list once. */
 export class RequestRecorder implements RecordSink {
   constructor(private readonly sinks: readonly RecordSink[]) {}
 

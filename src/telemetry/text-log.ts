@@ -12,15 +12,15 @@ const LEVELS: readonly [from: number, name: string, colour: Colour][] = [
 const VALUE_CHARACTERS = 400;
 const STACK_CHARACTERS = 4_000;
 
-/** A line of JSON from pino for a person at a terminal. Lists and stacks follow below it. */
+/** Formats a JSON line of pino for a terminal. Lists and stacks follow below the line. */
 export function entryText(json: string, paint: Paint): string {
   const { level, time, msg, err, ...rest } = JSON.parse(json) as Record<string, unknown>;
   const [, name, colour] = LEVELS.find(([from]) => Number(level) >= from) ?? [0, 'INFO', 'green'];
   const error = isRecord(err) ? err : {};
-  const all = { ...rest, ...('message' in error && { error: error['message'] }) };
+  const fields = { ...rest, ...('message' in error && { error: error['message'] }) };
   const [lists, facts] = [[] as string[], [] as string[]];
-  for (const [key, value] of Object.entries(all)) {
-    if (Array.isArray(value)) lists.push(...value.map((one) => `    ${shown(one)}\n`));
+  for (const [key, value] of Object.entries(fields)) {
+    if (Array.isArray(value)) lists.push(...value.map((item) => `    ${shown(item)}\n`));
     else facts.push(`${paint('dim', `${legible(key)}=`)}${shown(value)}`);
   }
   const words = typeof msg === 'string' ? legible(msg, VALUE_CHARACTERS) : '';
@@ -34,7 +34,7 @@ function shown(value: unknown): string {
   return legible(text, VALUE_CHARACTERS);
 }
 
-/** The frames of an error, without its message, which stands in the line above. */
+/** The frames of an error's stack. Its message is in the line above. */
 function stackText({ stack }: Record<string, unknown>, paint: Paint): string {
   if (typeof stack !== 'string') return '';
   const frames = stack.slice(0, STACK_CHARACTERS).split('\n');

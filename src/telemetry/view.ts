@@ -4,35 +4,35 @@ import type { OpenHolds } from '../store/verify/open-holds.js';
 import type { EndedRequest } from './request-recorder.js';
 import type { OutcomeReport } from './provider-health.js';
 
-/** What a view may read of a running gateway, at any time. */
+/** The state of a running gateway that a view may read at any time. */
 export interface GatewayFacts {
   /** Requests that are being served. */
   readonly in_flight: number;
   readonly in_flight_bytes: number;
   /** Charges that wait in the journal. */
   readonly journal_charges: number;
-  /** The last write to the store has succeeded. */
+  /** Whether the last write to the store succeeded. */
   readonly is_store_up: boolean;
   readonly records_waiting: number;
   readonly records_dropped: number;
-  /** An edited gateway.yaml was not taken up. */
+  /** Whether an edited gateway.yaml was refused, so that the older one serves. */
   readonly has_configuration_fault: boolean;
   providers(): OutcomeReport;
-  /** Rejects where the store takes no writes. */
+  /** Rejects if the store takes no writes. */
   ping(): Promise<void>;
   holds(): Promise<OpenHolds>;
 }
 
-/** A way to see what a gateway does, from its requests and from what happens to it. */
+/** Metrics, traces or alerts: made from the records of requests and the events of the gateway. */
 export interface View {
   /** Called once, before the first request. */
   watch?(facts: GatewayFacts): void;
-  /** Called for each request for work that is over; it must neither throw nor wait. */
+  /** Called for each request for work that has ended. It must neither throw nor wait. */
   take?(record: RequestRecord, ended: EndedRequest): void;
-  /** Called after a configuration was taken up. */
+  /** Called after a reload. */
   reloaded?(configuration: Configuration): void;
-  /** Called where an edited one was not; the reason holds no text of the file. */
+  /** Called after an edited gateway.yaml was refused. The reason holds no text of the file. */
   refused?(reason: string): void;
-  /** Called at the end; resolves within seconds. */
+  /** Called when the gateway stops. Resolves within seconds. */
   close?(): Promise<void>;
 }

@@ -8,16 +8,16 @@ export interface BodySource {
   abandon(): void;
 }
 
-/** Counts the bytes of an answer that is held whole in memory. */
+/** The memory budget of an answer that is read whole. */
 export interface AnswerRoom {
-  /** Throws where the memory budget has no room for the bytes. */
+  /** Takes bytes from the budget. Throws if it has no room for them. */
   grow(bytes: number): void;
 }
 
 /** The upstream is paused when this many bytes wait for the reader. */
 const AHEAD_BYTES = 64 * 1024;
 
-/** Reads a packet. Where it returns a promise, the next packet waits until that resolves. */
+/** Reads a packet. If it returns a promise, the next packet waits until that resolves. */
 export type Taker = (packet: Buffer) => Promise<void> | undefined;
 
 interface Reader {
@@ -25,7 +25,7 @@ interface Reader {
   reject(error: unknown): void;
 }
 
-/** An answer larger than its limit. Another call would most likely bring the same answer. */
+/** An answer is larger than its limit. Another call would most likely get the same answer. */
 export class AnswerTooLarge extends UpstreamError {
   constructor(limit_bytes: number) {
     super('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
@@ -50,9 +50,9 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
   #state: 'open' | 'ended' | 'failed' | 'abandoned' = 'open';
   #error: unknown;
-  /** A microtask is queued that gives the reader the bytes of this turn. */
+  /** Whether a microtask is queued that gives the reader the bytes of this turn. */
   #isDelivering = false;
-  /** One function for all packets, so that a packet makes no closure. */
+  /** One function for all packets saves a closure for each packet. */
   readonly #deliver_now = (): void => this.#deliver();
 
   constructor(source: BodySource) {
@@ -89,8 +89,8 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   /**
-   * Servers often send several chunks in one packet, and the parser hands them over one by one, in
-   * one turn. They go to the reader as one, since each write to the client costs.
+   * Gives the reader all chunks of this turn as one. Servers often send several chunks in one
+   * packet, which the parser hands over one by one, and each write to the client costs time.
    */
   #deliverAfterTurn(): void {
     if (this.#isDelivering) return;
@@ -164,7 +164,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     });
   }
 
-  /** Doubles the limit. Throws where memory has no room, or the answer is too large. */
+  /** Doubles the limit. Throws if memory has no room, or if the answer is too large. */
   #widen(): void {
     const [bytes, max] = [this.#bytes, this.#max_bytes];
     if (bytes > max) throw new AnswerTooLarge(max);
@@ -221,15 +221,17 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   }
 }
 
-/** What a packet consumer asks of its body: the next packets, or none after a fault of its own. */
+/** The side of the body that a packet consumer uses. */
 interface PacketSource {
+  /** Asks for the next packets. */
   goOn(): void;
+  /** Ends the reading after a failure of the reader. */
   stop(): void;
 }
 
-/** The reader that `AnswerBody.each` serves, and how the body reports its end to it. */
+/** Calls the reader of `AnswerBody.each` with packets, and reports the end of the body to it. */
 class PacketConsumer {
-  /** The reader's promise for its last packet is still pending. */
+  /** Whether the reader's promise for its last packet is pending. */
   isBusy = false;
   readonly #take: Taker;
   readonly #body: PacketSource;

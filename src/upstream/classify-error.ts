@@ -14,7 +14,7 @@ type Headers = Readonly<Record<string, string>>;
 type Caller = Pick<Provider, 'headers' | 'read_error' | 'signer'>;
 
 const MESSAGE_CHARACTERS = 1_000;
-/** The part of the message, and of the marks, that is searched for the kind of the error. */
+/** The part of the message and of the marks that is searched to classify the error. */
 const MATCHED_CHARACTERS = 4_096;
 /** A shorter part of a secret is of no use, and would mask common words. */
 const SECRET_CHARACTERS = 8;
@@ -57,7 +57,7 @@ const CREDENTIALS = anyOf(
   '(invalid|incorrect|expired|missing)\\b.{0,100}\\bapi[ _-]?key',
 );
 const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (credit|balance)');
-/** Said with 400 where the upstream serves no caller of the gateway's country. */
+/** A 400 of an upstream that does not serve the gateway's country. */
 const LOCATION = anyOf('location is not supported', 'unsupported_country');
 const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
 const RATE = anyOf('rate_?limit', 'resource_exhausted', 'too_many_requests');
@@ -80,7 +80,7 @@ function anyOf(...patterns: string[]): RegExp {
  * Classifies an answer whose status is not 2xx. The client can correct a 400, 413 or 422, so these
  * keep the upstream's message, at most 1,000 characters. All others get a message of the gateway.
  * The credentials of `caller` are masked wherever the upstream repeats them. `sent` is the body of
- * the request: without it nothing of the upstream's message is kept.
+ * the request. Without it the record keeps nothing of the upstream's message.
  */
 export function classifyError(
   status: number,
@@ -97,8 +97,8 @@ export function classifyError(
 }
 
 /**
- * Classifies an error that came inside a 200, as a body or as an event of a stream. `whole` is its
- * JSON, or its text. The status in it decides, and without one its code and type.
+ * Classifies an error inside a 200: a body or an event of a stream. `whole` is its JSON, or its
+ * text. The status in it decides; without a status, its code and type.
  */
 export function classifyErrorInside(whole: unknown, caller?: Caller): UpstreamError {
   const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
@@ -188,7 +188,7 @@ function toError(
   return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
 }
 
-/** Hides each secret of the caller. */
+/** Replaces each secret of the caller by `***`. */
 export function masked(text: string, caller: Caller | undefined): string {
   let result = text;
   for (const secret of caller ? secretsOf(caller) : []) {
@@ -198,7 +198,9 @@ export function masked(text: string, caller: Caller | undefined): string {
   return result;
 }
 
-/** Keys that sign, and each header value that may be a secret, or hold one after a scheme. */
+/**
+ * The signing keys, and the header values that may be secrets, without a scheme such as `Bearer`.
+ */
 function secretsOf({ headers, signer }: Caller): string[] {
   const values = Object.entries(headers)
     .filter(([name]) => !PLAIN_HEADERS.has(name.toLowerCase()))
@@ -208,7 +210,7 @@ function secretsOf({ headers, signer }: Caller): string[] {
   return [...values, ...keys.filter((key) => key !== undefined)];
 }
 
-/** A text that was cut may end in the beginning of a secret. */
+/** Masks the beginning of a secret at the end of a text that was cut. */
 function withoutBeginning(text: string, secret: string): string {
   for (let length = secret.length - 1; length >= SECRET_CHARACTERS; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
@@ -226,11 +228,11 @@ function reasonOf({ codes }: ErrorWords, status: number | undefined): UpstreamEr
   return { cause, codes, ...(status !== undefined && { status }) };
 }
 
-/** Whole seconds or an HTTP date, as it may go out in our own header. */
+/** The value of our own `retry-after` header: whole seconds, or an HTTP date. */
 function retryAfter(headers: Headers, { retry_seconds }: ErrorWords): string | undefined {
-  const given = headers['retry-after']?.trim();
-  if (given && /^\d{1,9}(\.\d+)?$/u.test(given)) return seconds(Number(given));
-  if (given && /^[A-Z][a-z]{2}, [\w :]+ GMT$/u.test(given)) return given;
+  const value = headers['retry-after']?.trim();
+  if (value && /^\d{1,9}(\.\d+)?$/u.test(value)) return seconds(Number(value));
+  if (value && /^[A-Z][a-z]{2}, [\w :]+ GMT$/u.test(value)) return value;
   const ms = headers['retry-after-ms'];
   if (ms && /^\d{1,12}(\.\d+)?$/u.test(ms)) return seconds(Number(ms) / 1_000);
   return retry_seconds === undefined ? undefined : seconds(retry_seconds);

@@ -6,13 +6,13 @@ const HTTP = /^https?:/iu;
 const SCHEME = /^[a-z][a-z0-9+.-]{0,20}:/iu;
 const MAX_CHARACTERS = 8_192;
 
-/** Whether a text is an http(s) URL, and no data: URL. */
+/** Whether a text begins as an http(s) URL. */
 export function isHttp(text: string | undefined): text is string {
   return text !== undefined && HTTP.test(text);
 }
 
 /**
- * Refuses URLs that an upstream inside the private network could open for a client: files, and
+ * Refuses URLs by which a client could reach the private network through an upstream: files, and
  * hosts whose name or address is not public. A data: URL holds its image and may have any length.
  * Throws `GatewayError` (400) naming `param`.
  */

@@ -7,47 +7,51 @@ import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { masked } from './classify-error.js';
 
-/** Gives access tokens of service accounts, and keeps each while it is valid. */
+/** Gets access tokens for service accounts, and caches them. */
 export interface TokenSource {
-  /** Throws `UpstreamError` where no token can be had. Its message never shows the key. */
+  /** Throws `UpstreamError` if there is no token. Its message never shows the key. */
   token(account: ServiceAccount): Promise<string>;
-  /** Forgets a token that an upstream has refused, unless a newer one has replaced it. */
+  /** Drops a token that an upstream has refused, unless a newer one has replaced it. */
   drop(account: ServiceAccount, token: string): void;
 }
 
-/** A token is renewed this long before its end, or after half its life where that is later. */
+/** A token is renewed this long before it expires, or after half its life if that is later. */
 const EARLY_MS = 300_000;
 const UNAUTHORIZED = 401;
 /** The part of a refusal's body that is read, so that its socket can be used again. */
 const UNREAD_BYTES = 1_024;
 
-interface KeptToken {
-  /** Requested, or here. */
+interface CachedToken {
+  /** Pending while the token is requested. */
   token: Promise<Token>;
   value: string | undefined;
   renew_ms: number;
 }
 
 export function createTokenSource(now: () => number): TokenSource {
-  const kept = new WeakMap<ServiceAccount, KeptToken>();
+  const cache = new WeakMap<ServiceAccount, CachedToken>();
   return {
     async token(account) {
-      const known = kept.get(account);
-      if (known && now() < known.renew_ms) return (await known.token).value;
-      const asked: KeptToken = { token: fetchToken(account), value: undefined, renew_ms: Infinity };
-      kept.set(account, asked);
+      const cached = cache.get(account);
+      if (cached && now() < cached.renew_ms) return (await cached.token).value;
+      const entry: CachedToken = {
+        token: fetchToken(account),
+        value: undefined,
+        renew_ms: Infinity,
+      };
+      cache.set(account, entry);
       try {
-        const { value, life_ms } = await asked.token;
-        asked.value = value;
-        asked.renew_ms = now() + Math.max(life_ms - EARLY_MS, life_ms / 2);
+        const { value, life_ms } = await entry.token;
+        entry.value = value;
+        entry.renew_ms = now() + Math.max(life_ms - EARLY_MS, life_ms / 2);
         return value;
       } catch (error) {
-        if (kept.get(account) === asked) kept.delete(account);
+        if (cache.get(account) === entry) cache.delete(account);
         throw error;
       }
     },
     drop(account, token) {
-      if (kept.get(account)?.value === token) kept.delete(account);
+      if (cache.get(account)?.value === token) cache.delete(account);
     },
   };
 }
@@ -67,7 +71,7 @@ export function withTokens(network: Network, tokens: TokenSource): Network {
   };
 }
 
-/** A poll client that does the same. */
+/** A poll client that adds the token of a provider's service account to requests to Google. */
 export function pollWithTokens(poll_client: PollClient, tokens: TokenSource): PollClient {
   return {
     ask: (provider, request, limit_bytes) =>
@@ -78,7 +82,7 @@ export function pollWithTokens(poll_client: PollClient, tokens: TokenSource): Po
   };
 }
 
-/** Sends a request, and once more with a new token where the one that was kept is refused. */
+/** Sends a request with a token. If the token is refused, sends it once more with a new token. */
 async function authorized<Answer extends { status: number }>(
   provider: Provider,
   request: WireRequest,
@@ -98,7 +102,7 @@ function signedWith(token: string, request: WireRequest): WireRequest {
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
 }
 
-/** A token also opens Google's storage, so it may go there, but to no other foreign address. */
+/** Whether a request may have the token: it goes to the provider, or to another API of Google. */
 function mayCarry(provider: Provider, { path, credentials }: WireRequest): boolean {
   if (credentials === false || provider.local) return false;
   const url = urlOf(provider, path);
@@ -110,7 +114,7 @@ export function isGoogle({ protocol, hostname, port }: URL): boolean {
   return protocol === 'https:' && port === '' && /(^|\.)googleapis\.com$/u.test(hostname);
 }
 
-/** Characters of a signer's own error that the log gets. */
+/** The maximum length of a signer's error in the log. */
 const REASON_CHARACTERS = 300;
 
 /** A network that signs the requests of providers with a signer; `now` is Unix time in ms. */
@@ -124,7 +128,7 @@ export function withSignatures(network: Network, now: () => number): Network {
   };
 }
 
-/** A poll client that does the same. */
+/** A poll client that signs the requests of providers with a signer. */
 export function pollWithSignatures(poll_client: PollClient, now: () => number): PollClient {
   return {
     ask: async (provider, request, limit_bytes) =>
@@ -134,8 +138,8 @@ export function pollWithSignatures(poll_client: PollClient, now: () => number): 
 }
 
 /**
- * The request with the headers of its signature, which is over all headers that go out. A request
- * to another origin than the provider's own gets none. Throws `UpstreamError` (credentials).
+ * Adds the headers of a signature to a request. The signature covers all headers that are sent. A
+ * request to a foreign origin is not signed. Throws `UpstreamError` (credentials).
  */
 async function signed(
   provider: Provider,
@@ -149,8 +153,8 @@ async function signed(
   const { method, body } = request;
   const headers = lowered({ ...request.headers, ...provider.headers });
   try {
-    const more = await signer.sign({ method, url, headers, body }, signer.credentials, now());
-    return { ...request, headers: { ...request.headers, ...more } };
+    const signature = await signer.sign({ method, url, headers, body }, signer.credentials, now());
+    return { ...request, headers: { ...request.headers, ...signature } };
   } catch (error) {
     if (error instanceof UpstreamError) throw error;
     const reason = error instanceof Error ? error.message : '';

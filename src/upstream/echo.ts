@@ -1,15 +1,15 @@
 import { MESSAGE_CHARACTERS } from '../core/request-record.js';
 import type { WireRequest } from '../core/provider.js';
 
-/** Searching a larger body would keep other requests waiting. */
+/** Searching a larger body would block other requests. */
 const MAX_SENT_CHARACTERS = 256 * 1024;
 const WORD = /[\p{L}\p{N}_]+/gu;
-/** Too short to say anything of a customer. */
+/** Words too short to tell anything about a customer. */
 const SHORT = /^[a-z\d]{1,2}$/u;
 const HIDDEN = '…';
 const HIDDEN_WORDS = /…(?:[^\p{L}\p{N}…]*…)+/gu;
 
-/** The words of errors, and the names of fields. They tell nothing where a prompt has them too. */
+/** Usual words of errors, and names of fields. They may be kept although a prompt has them too. */
 const USUAL_WORDS = `
   about above after all allowed also and another any are argument array assistant audio
   available base64 because been before below between blocked body boolean both but can cannot
@@ -32,19 +32,19 @@ const USUAL_WORDS = `
 const USUAL = new Set(USUAL_WORDS.trim().split(/\s+/u));
 
 /**
- * An upstream's message as a record may keep it: one line, of which the words are hidden that stand
- * in the request too, unless errors usually have them. Undefined where that cannot be told, or
- * nothing is left.
+ * The part of an upstream's message that a record may keep: its first line, with `…` in place of
+ * words that the request has too, except the usual words of errors. Undefined if the request cannot
+ * be searched, or if no word is left.
  */
 export function withoutEcho(message: string, sent: WireRequest['body']): string | undefined {
   if (typeof sent !== 'string' || sent.length > MAX_SENT_CHARACTERS) return undefined;
-  const asked = folded(sent);
-  // An object in a message is what the upstream was sent, or what its model wrote.
+  const sent_text = folded(sent);
+  // An object in a message is a part of the request, or output of the model.
   const [line = ''] = message.trim().split(/[\n\r{]/u, 1);
   const kept = line
     .normalize('NFC')
     .slice(0, MESSAGE_CHARACTERS)
-    .replaceAll(WORD, (word) => (isEcho(folded(word), asked) ? HIDDEN : word))
+    .replaceAll(WORD, (word) => (isEcho(folded(word), sent_text) ? HIDDEN : word))
     .replaceAll(HIDDEN_WORDS, HIDDEN)
     .trim();
   return /[\p{L}\p{N}]/u.test(kept) ? kept : undefined;
@@ -54,6 +54,6 @@ function folded(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }
 
-function isEcho(word: string, asked: string): boolean {
-  return !USUAL.has(word) && !SHORT.test(word) && asked.includes(word);
+function isEcho(word: string, sent_text: string): boolean {
+  return !USUAL.has(word) && !SHORT.test(word) && sent_text.includes(word);
 }

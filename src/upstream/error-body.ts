@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/is-record.js';
 import type { ErrorWords, ErrorReader } from '../core/upstream-error.js';
 
-/** The limit of an error's body. The message stands well within it. */
+/** The part of an error's body that is read. The message is well within it. */
 export const ERROR_BYTES = 64 * 1024;
 
 const UNPARSED_CHARACTERS = 300;
@@ -34,7 +34,7 @@ function readRecord(body: Record<string, unknown>): ErrorWords {
   return words({ ...body, details: detail ?? body['details'] }, detailText(detail));
 }
 
-/** Reads a body with the reader of the provider's manifest, where it has one. */
+/** Reads a body with the reader of the provider's manifest, if it has one. */
 export function reread(
   body: unknown,
   status: number | undefined,

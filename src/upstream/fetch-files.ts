@@ -8,19 +8,19 @@ import { followRedirects } from './redirects.js';
 import type { Caller } from './upstream-request.js';
 import { NotPublic } from './ssrf-guard.js';
 
-/** A client's URL gives no file. The message says of it what is wrong: `took too long`. */
+/** A client's URL cannot be fetched. The message is a predicate of it, such as `took too long`. */
 export class Unfetchable extends Error {
   override name = 'Unfetchable';
   constructor(
     readonly url: string,
-    why: string,
+    reason: string,
     options?: ErrorOptions,
   ) {
-    super(why, options);
+    super(reason, options);
   }
 }
 
-/** How long fetching all files of a request may take, and what they may weigh together. */
+/** The limits for fetching all files of a request: the time, and the size of all files. */
 export interface FetchLimits {
   fetch_ms: number;
   fetch_bytes: number;
@@ -31,8 +31,8 @@ const UNREAD_BYTES = 1_024;
 const HEADERS = { accept: '*/*', 'user-agent': 'tollgate' };
 
 /**
- * The bytes behind URLs that a client names, by URL. Only the public Internet is asked, also after
- * a redirect. Throws `Unfetchable`, and what ends the request: its abort, or a lack of memory.
+ * Fetches the files at a client's URLs, by URL. Only public addresses are called, also after a
+ * redirect. Throws `Unfetchable`, the reason of an abort, or the error of a full memory budget.
  */
 export async function fetchFiles(
   urls: readonly string[],
@@ -77,19 +77,19 @@ async function fetchFile(
   const request = { method: 'GET', path: url, headers: {}, body: undefined } as const;
   const download = { noun: 'the file', total_ms: limits.fetch_ms, headers: HEADERS };
   try {
-    const nobody = nobodyWithin(limits.fetch_ms);
-    const answer = await followRedirects(request, nobody, download, network, signal);
+    const provider = foreignProvider(limits.fetch_ms);
+    const answer = await followRedirects(request, provider, download, network, signal);
     if (answer.status === 200) return await readBytes(answer, limits.fetch_bytes, room);
     await readText(answer, UNREAD_BYTES);
     throw new Unfetchable(url, `is answered with status ${answer.status}`);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    throw new Unfetchable(url, whyOf(error, limits), { cause: error });
+    throw new Unfetchable(url, reasonOf(error, limits), { cause: error });
   }
 }
 
-/** A provider that owns no address: every one must be public, and gets no credentials. */
-function nobodyWithin(ms: number): Provider {
+/** A provider that owns no address: every address must be public, and gets no credentials. */
+function foreignProvider(ms: number): Provider {
   return {
     name: 'nobody',
     manifest: 'nobody',
@@ -104,7 +104,7 @@ function nobodyWithin(ms: number): Provider {
   };
 }
 
-function whyOf(error: UpstreamError, limits: FetchLimits): string {
+function reasonOf(error: UpstreamError, limits: FetchLimits): string {
   if (error instanceof AnswerTooLarge) return tooMuch(limits);
   if (error instanceof NotPublic) return 'leads to an address that is not public';
   if (error.fault === 'timeout') return 'took too long';

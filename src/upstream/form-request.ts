@@ -1,7 +1,7 @@
 import type { Encoded, FormPart, WireRequest } from '../core/provider.js';
 import { jsonRequest } from './upstream-request.js';
 
-/** A request of a codec as it goes over the wire: a form where it has parts, else JSON. */
+/** The wire request of a codec's request: a form if it has parts, else JSON. */
 export async function wireRequest(encoded: Encoded, path: string): Promise<WireRequest> {
   const wire = jsonRequest(encoded, path);
   if (!encoded.form) return wire;

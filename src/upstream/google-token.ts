@@ -33,17 +33,19 @@ export async function fetchToken(account: ServiceAccount): Promise<Token> {
       return Promise.resolve(config);
     },
   });
-  const asked_ms = Date.now();
+  const began_ms = Date.now();
   try {
     const { access_token, expiry_date } = await client.authorize();
     if (!access_token) throw new Error('The token server gave no token.');
-    return { value: access_token, life_ms: Math.max(0, (expiry_date ?? 0) - asked_ms) };
+    return { value: access_token, life_ms: Math.max(0, (expiry_date ?? 0) - began_ms) };
   } catch (error) {
     throw faultOf(error);
   }
 }
 
-/** Keeps only the message of a library's error, which also holds the request and its assertion. */
+/**
+ * Keeps only the message of a library's error: the error also holds the request and its assertion.
+ */
 function faultOf(error: unknown): UpstreamError {
   const message = error instanceof Error ? error.message.slice(0, 300) : '';
   const cause = new Error(`No access token: ${message}`);
@@ -52,7 +54,9 @@ function faultOf(error: unknown): UpstreamError {
   return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
 }
 
-/** False where the token server cannot be reached, or fails itself. */
+/**
+ * Whether the token server refused the account. False if the server cannot be reached, or fails.
+ */
 function wasRefused(error: unknown): boolean {
   // An error from before the request was sent holds no request.
   if (!isRecord(error) || !('config' in error)) return true;

@@ -21,7 +21,7 @@ interface Base {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Frees a socket that is still connecting long after its call has ended. */
+/** A socket may connect for this long. Its call has most likely ended before. */
 const CONNECT_MS = 120_000;
 
 /**
@@ -36,7 +36,7 @@ const IDENTITY = { 'accept-encoding': 'identity' };
 export function createNetwork({ connections, idle_ms }: NetworkOptions): Network {
   const sockets = {
     connections,
-    // One call at a time on a socket: aborting a call may then close it, and harms no other.
+    // One call at a time on a socket, so that an aborted call can close its socket.
     pipelining: 1,
     // A call times its own phases.
     headersTimeout: 0,
@@ -46,7 +46,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
   const agent = new Agent({ ...sockets, connect: connecting });
-  // Upstreams choose these addresses, so the calls to them share no socket with the provider's.
+  // Upstreams choose these addresses, so calls to them share no sockets with the provider.
   const outside = new Agent({ ...sockets, connect: { ...connecting, lookup: lookupPublic } });
   const bases = new WeakMap<Provider, Base>();
 
@@ -74,7 +74,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   };
 }
 
-/** The idle time of a socket. A time that the server announces itself replaces it. */
+/** The idle time of a socket. A time that the server announces replaces it. */
 export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
 }
@@ -103,21 +103,24 @@ function outgoing(provider: Provider, base: Base, request: WireRequest) {
   return { origin, path, method: request.method, headers, body: request.body ?? null };
 }
 
-/** A request to a provider elsewhere as it leaves: its URL, and all headers but `host`. */
+/** The request as it is sent over the network: its URL, and all headers except `host`. */
 export function outgoingRequest(provider: Provider, request: WireRequest) {
   const { origin, path, ...rest } = outgoing(provider, baseOf(provider), request);
   return { url: origin + path, ...rest };
 }
 
-/** The origin and path of a request, whose path may be a whole URL. */
-function addressOf({ origin, path, query }: Base, asked: string): { origin: string; path: string } {
-  if (isAbsolute(asked)) {
-    const url = new URL(asked);
+/** The origin and the path of a request, whose own path may be a whole URL. */
+function addressOf(
+  { origin, path, query }: Base,
+  request_path: string,
+): { origin: string; path: string } {
+  if (isAbsolute(request_path)) {
+    const url = new URL(request_path);
     return { origin: url.origin, path: url.pathname + url.search };
   }
-  const own = path + asked;
-  if (!query) return { origin, path: own || '/' };
-  return { origin, path: own + (own.includes('?') ? '&' : '?') + query };
+  const joined = path + request_path;
+  if (!query) return { origin, path: joined || '/' };
+  return { origin, path: joined + (joined.includes('?') ? '&' : '?') + query };
 }
 
 function baseOf({ base_url, headers }: Provider): Base {

@@ -1,22 +1,22 @@
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 
-/** The collector of an operator, and the headers that it asks for, which may hold its key. */
+/** A trace collector. Its headers may hold its key. */
 export interface Collector {
   url: string;
   headers: Readonly<Record<string, string>>;
 }
 
-/** One batch must be with the collector by then, its retries included. */
+/** The time limit for sending a batch, with its retries. */
 const SEND_MS = 5_000;
 const BATCHES = 4;
 
 /**
- * Sends spans to a collector by OTLP over HTTP, as JSON. `sent` hears how each batch has ended:
- * undefined where the collector took it. Loaded only where traces are on.
+ * Sends spans to a collector by OTLP over HTTP, as JSON. `onSent` gets the error of each batch;
+ * undefined if the collector took it. The library is loaded only if traces are on.
  */
 export async function createOtlpExporter(
   { url, headers }: Collector,
-  sent: (error: Error | undefined) => void,
+  onSent: (error: Error | undefined) => void,
 ): Promise<SpanExporter> {
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const exporter = new OTLPTraceExporter({
@@ -26,10 +26,10 @@ export async function createOtlpExporter(
     concurrencyLimit: BATCHES,
   });
   return {
-    export: (spans: ReadableSpan[], done) =>
+    export: (spans: ReadableSpan[], callback) =>
       exporter.export(spans, (result) => {
-        sent(result.code === 0 ? undefined : (result.error ?? new Error('The batch failed.')));
-        done(result);
+        onSent(result.code === 0 ? undefined : (result.error ?? new Error('The batch failed.')));
+        callback(result);
       }),
     shutdown: () => exporter.shutdown(),
   };

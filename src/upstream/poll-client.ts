@@ -28,8 +28,8 @@ export interface PollAnswer {
 /** Asks an upstream about work in flight, such as whether a task is done. */
 export interface PollClient {
   /**
-   * Asks once: no retry, no redirect. Any status is an answer. Rejects with `UpstreamError` where
-   * no answer comes, and with `AnswerTooLarge` for an answer larger than `limit_bytes`.
+   * Asks once: no retry, no redirect. Any status is an answer. Rejects with `UpstreamError` if no
+   * answer comes, and with `AnswerTooLarge` for an answer larger than `limit_bytes`.
    */
   ask(provider: Provider, request: WireRequest, limit_bytes: number): Promise<PollAnswer>;
   close(): void;
@@ -38,7 +38,7 @@ export interface PollClient {
 /** The longest time that a poll may take, where the provider's own timeouts are longer. */
 const TOTAL_MS = 60_000;
 
-/** Has sockets of its own, so that a poll never waits for a call, nor a call for a poll. */
+/** Makes a client with its own sockets, so that polls and calls never wait for each other. */
 export function createPollClient(network: Network): PollClient {
   const agents = [newAgents(), newAgents()] as const;
   const client = got.extend({
@@ -47,7 +47,7 @@ export function createPollClient(network: Network): PollClient {
     throwHttpErrors: false,
     followRedirect: false,
   });
-  // Upstreams choose these addresses, so the calls to them share no socket with the provider's.
+  // Upstreams choose these addresses, so calls to them share no sockets with the provider.
   const outside = client.extend({ agent: agents[1], dnsLookup: lookupPublic });
   return {
     ask: (provider, request, limit_bytes) =>
@@ -92,9 +92,8 @@ async function askByNetwork(
   const url = urlOf(provider, request.path);
   const isOutside = isForeign(provider, request.path);
   if (isOutside) assertPublic(url.href);
-  const by = isOutside ? outside : client;
-  const stream = by.stream(url, optionsOf(provider, request, url));
-  // The stream reports an error to its next reader too, so one that comes in between is not lost.
+  const stream = (isOutside ? outside : client).stream(url, optionsOf(provider, request, url));
+  // Without a listener an early error would be thrown. The next reader gets the error too.
   stream.on('error', () => undefined);
   const timer = timePhases(stream, timeoutsOf(provider));
   try {
@@ -143,7 +142,7 @@ function optionsOf(
   return {
     method,
     headers: { 'user-agent': 'tollgate', ...headers, ...(own && provider.headers) },
-    // Without a body of its own, such a call would wait for one to be written.
+    // Without a body, got would wait for one to be written.
     ...(method === 'GET' ? body !== undefined && { body } : { body: body ?? '' }),
   };
 }

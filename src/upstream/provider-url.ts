@@ -15,8 +15,8 @@ export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): U
 
 /**
  * Whether a path is an address that the operator did not choose. The operator chose the provider's
- * own origin, and the hosts that its manifest lists as `wire.image_hosts`. An upstream or a
- * client may have named any other, so that one must be public.
+ * own origin and the hosts in `wire.image_hosts` of its manifest. An upstream or a client may have
+ * named any other address, so it must be public.
  */
 export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: string): boolean {
   if (!isAbsolute(path)) return false;
@@ -31,8 +31,8 @@ export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: U
 
 /**
  * Whether an address is the provider's own, so that its key may go there: same scheme, host and
- * port, or a host that its manifest lists as `wire.key_hosts`. There `api.*.example.com` stands for
- * any one word in the place of the star, and for https alone.
+ * port, or a host that its manifest lists as `wire.key_hosts`. In `api.*.example.com` the star
+ * stands for one word, and the scheme must be https.
  */
 export function isOwn({ base_url, wire }: Pick<Provider, 'base_url' | 'wire'>, url: URL): boolean {
   if (base_url !== '' && new URL(base_url).origin === url.origin) return true;

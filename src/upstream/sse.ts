@@ -21,7 +21,7 @@ export class EventReader {
   readonly #parser: EventSourceParser;
   readonly #decoder = new TextDecoder();
   #bytes = 0;
-  /** No byte of earlier packets is pending. False at first, because of a byte order mark. */
+  /** Whether no byte of earlier packets is pending. False at first, for a byte order mark. */
   #isWhole = false;
   #events: ServerSentEvent[] = [];
   /** Lines of a bare JSON text, from its first brace on. */
@@ -48,7 +48,9 @@ export class EventReader {
     return this.#feed(this.#textOf(packet));
   }
 
-  /** A packet that begins and ends between characters needs no state of the decoder. */
+  /**
+   * Decodes a packet. One that begins and ends between characters needs no state of the decoder.
+   */
   #textOf(packet: Uint8Array): string {
     const isWhole = (packet.at(-1) ?? 0xff) < 0x80;
     if (this.#isWhole && isWhole && Buffer.isBuffer(packet)) return packet.toString();
@@ -74,7 +76,7 @@ export class EventReader {
     return events;
   }
 
-  /** A line that is no field, no comment and not blank. */
+  /** Handles a line that is no field, no comment and not blank. */
   #stray({ type, line = '' }: ParseError): void {
     if (type === 'max-buffer-size-exceeded') this.#oversize = true;
     if (type !== 'unknown-field') return;
@@ -95,8 +97,8 @@ function bareError(text: string): string | undefined {
   }
 }
 
-function tooLarge(what: string, limit_bytes: number): UpstreamError {
-  return new UpstreamError('broken', `The upstream sent ${what} of over ${limit_bytes} bytes.`);
+function tooLarge(noun: string, limit_bytes: number): UpstreamError {
+  return new UpstreamError('broken', `The upstream sent ${noun} of over ${limit_bytes} bytes.`);
 }
 
 export interface ServerSentEvent {

@@ -5,9 +5,9 @@ import { UpstreamError } from '../core/upstream-error.js';
 
 type Callback = (error: Error | null, address: LookupAddress[] | string, family?: number) => void;
 
-/** Azure's wire server. Only machines of that cloud reach it, although its range is public. */
+/** Azure's wire server. Only machines in Azure reach it, although its range is public. */
 const CLOUD_INSIDE = '168.63.129.16';
-/** The IPv6 range that the Internet routes, and the range that stands for IPv4 (NAT64). */
+/** The IPv6 range of the Internet, and the range that translates to IPv4 (NAT64). */
 const GLOBAL_6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
@@ -51,19 +51,19 @@ export function isPrivate({ hostname }: URL): boolean {
  * Resolves a name for a socket, and fails if any of its addresses is not public. The socket
  * connects to these addresses, so the name cannot resolve to another one a moment later.
  */
-export function lookupPublic(host: string, options: LookupOptions, done: Callback): void {
+export function lookupPublic(host: string, options: LookupOptions, callback: Callback): void {
   resolve(host, { ...options, all: true }, (error, addresses) => {
-    if (error) return done(error, []);
+    if (error) return callback(error, []);
     const [first] = addresses;
     if (!first || !addresses.every(({ address }) => isPublic(address))) {
-      return done(new NotPublic(), []);
+      return callback(new NotPublic(), []);
     }
-    if (options.all) done(null, addresses);
-    else done(null, first.address, first.family);
+    if (options.all) callback(null, addresses);
+    else callback(null, first.address, first.family);
   });
 }
 
-/** An address that someone else named is not on the public Internet. */
+/** An address that an upstream or a client named is not public. */
 export class NotPublic extends UpstreamError {
   constructor() {
     super('broken', 'The upstream pointed to an address that is not public.');

@@ -11,15 +11,15 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 type Headers = Record<string, string | string[] | undefined>;
 
 /**
- * The time and the bytes that an answer gets to end after its reader has stopped reading. A few
- * bytes follow the last event of a stream, and reading them keeps the socket for the next call.
+ * The time and the bytes in which an answer must end after its reader has stopped. A few bytes
+ * follow the last event of a stream. Reading them keeps the socket for the next call.
  */
 const ABANDONED_MS = 250;
 const ABANDONED_BYTES = 16 * 1024;
 
 /**
- * One call to an upstream. It takes the events of undici's dispatcher, times each phase, and hands
- * over the answer. It ends exactly once: completed, failed, timed out, or aborted.
+ * One call to an upstream. It handles the events of undici's dispatcher, times each phase, and
+ * returns the answer. It ends exactly once: completed, failed, timed out, or aborted.
  */
 export class UpstreamCall
   implements Dispatcher.DispatchHandler, BodySource, AbortListener, TimedCall
@@ -45,7 +45,7 @@ export class UpstreamCall
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = new PhaseTimer(timeouts, this);
-    // The call itself is the listener, so that it makes no closure.
+    // The call itself is the listener, which saves a closure.
     signal.addEventListener('abort', this);
   }
 
@@ -97,7 +97,7 @@ export class UpstreamCall
     this.fail(connectionError(error, reached));
   }
 
-  /** The signal was aborted. */
+  /** Called when the signal is aborted. */
   handleEvent(): void {
     this.fail(this.#signal.reason);
   }
@@ -142,7 +142,9 @@ export type Phase = keyof typeof TOO_LONG;
 
 /** A call whose phases are timed. */
 export interface TimedCall {
-  /** The gateway itself does not read at the moment, so the upstream's silence does not count. */
+  /**
+   * Whether the gateway does not read at the moment, so that the upstream's silence does not count.
+   */
   readonly isPaused: boolean;
   /** Ends the call. */
   fail(error: UpstreamError): void;
@@ -222,8 +224,8 @@ function check(timer: PhaseTimer): void {
 }
 
 /**
- * The error of a call that a library reports as failed. A call that was sent may have been carried
- * out, so its fault is another one than `unreachable`.
+ * The error of a call that a library reports as failed. Only a call that was not sent is
+ * `unreachable`: the upstream may have carried out any other.
  */
 export function connectionError(
   error: Error,

@@ -7,13 +7,13 @@ import { ERROR_BYTES } from './error-body.js';
 import type { Network } from './network-types.js';
 import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
 
-/** The client for whom a call is made: its signal ends the call, its room bounds the answer. */
+/** The client of a call. Its signal ends the call, and its memory budget limits the answer. */
 export interface Caller {
   signal: LightAbortSignal;
   room?: AnswerRoom | undefined;
 }
 
-/** A request of a codec as it goes over the wire; `path` is used where the codec names none. */
+/** The wire request of a codec's request, as JSON. `path` is used if the codec names none. */
 export function jsonRequest(encoded: Encoded, path: string): WireRequest {
   return {
     method: 'POST',
@@ -46,7 +46,7 @@ export async function requestJson(
   return readJson(await requestOk(network, provider, wire, signal), limit_bytes, room);
 }
 
-/** Reads and classifies the error that an answer carries; `sent` is what it answers. */
+/** Reads and classifies the error of an answer. `sent` is the body of the request. */
 export async function errorOf(
   answer: WireAnswer,
   provider: Provider,
@@ -57,8 +57,8 @@ export async function errorOf(
 }
 
 /**
- * Parsing more values would keep other requests waiting. An answer with the log probabilities of
- * all its tokens has fewer.
+ * Parsing more values would block other requests. An answer with the log probabilities of all its
+ * tokens has fewer.
  */
 const MAX_VALUES = 500_000;
 
@@ -84,8 +84,8 @@ export async function readJson(
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
-    const what = text.trim() === '' ? 'empty' : 'not JSON';
-    throw new UpstreamError('broken', `The upstream's answer is ${what}.`);
+    const fault = text.trim() === '' ? 'empty' : 'not JSON';
+    throw new UpstreamError('broken', `The upstream's answer is ${fault}.`);
   }
 }
 

@@ -3,8 +3,8 @@ import { Agent, request } from 'undici';
 /** Posts a body to an address that the operator chose. */
 export interface WebhookClient {
   /**
-   * Rejects where the receiver does not take it: no answer in time, or a status other than 2xx. A
-   * redirect is not followed, since it would lead to an address that the operator did not choose.
+   * Rejects if the receiver does not take it: no answer in time, or a status other than 2xx. It
+   * follows no redirect, which would lead to an address that the operator did not choose.
    */
   post(url: string, body: string, headers: Record<string, string>): Promise<void>;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export function createWebhookClient(): WebhookClient {
         headers,
         signal: AbortSignal.timeout(CONNECT_MS + ANSWER_MS),
       });
-      // Nobody reads the answer, however long it is.
+      // The body of the answer is not needed.
       answer.on('error', () => undefined).destroy();
       if (statusCode < 200 || statusCode > 299) throw new Error(`The status was ${statusCode}.`);
     },

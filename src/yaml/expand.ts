@@ -9,6 +9,11 @@ export interface ExpansionContext {
   env: NodeJS.ProcessEnv | undefined;
   /** The folder that `${file:path}` is relative to. */
   directory: string;
+  /**
+   * Whether the value at a JSON pointer matters. Elsewhere an unset variable or an unreadable file
+   * is no fault. Absent where all values matter.
+   */
+  isNeeded?: ((pointer: string) => boolean) | undefined;
   /** The values that may still be read, where several files share one maximum. */
   budget?: ValueBudget;
 }

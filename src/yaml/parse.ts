@@ -2,7 +2,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { expand, type ExpansionContext } from './expand.js';
 import { notText } from './line-slips.js';
 import type { Report } from './report.js';
-import { isExtension, Source } from './source.js';
+import { isExtension, Source, type FaultDetails } from './source.js';
 import { Tree } from './tree.js';
 import { reportYamlFaults } from './yaml-faults.js';
 
@@ -40,7 +40,7 @@ export function parse(
   const expanded = (scalar: string, pointer: string): string => {
     if (isExtension(pointer)) return scalar;
     return expand(scalar, context, (wrong) => {
-      if (wrong) source.fault(pointer, wrong);
+      if (wrong && !isForgiven(wrong, pointer, context)) source.fault(pointer, wrong);
       source.spoiled.add(pointer);
     });
   };
@@ -55,4 +55,14 @@ export function parse(
   source.value = value;
   source.readable = true;
   return source;
+}
+
+/** Whether a fault is an unset value that the caller does not need. */
+function isForgiven(
+  { code }: FaultDetails,
+  pointer: string,
+  { isNeeded }: ExpansionContext,
+): boolean {
+  const isUnset = code === 'unset_variable' || code === 'unreadable_file';
+  return isUnset && isNeeded?.(pointer) === false;
 }

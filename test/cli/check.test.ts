@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,6 +129,18 @@ describe('tollgate check', () => {
     await writeFile(join(place.folder, '.env'), 'OWN_URL=http://127.0.0.1:8099\n');
     expect(await check(yaml)).to.include({ status: 0 });
     await rm(join(place.folder, '.env'));
+  });
+
+  // Node 20 reads --env-file itself, wherever it stands, unless "--" stands before it.
+  it('names a missing --env-file in one sentence, where Node leaves the option to it', () => {
+    const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+    const args = ['--', main, 'check', '--env-file', 'missing.env'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const reason = 'it is missing, not a file, or larger than 1 MB';
+    expect([status, stderr]).to.deep.equal([
+      1,
+      `tollgate: missing.env cannot be read: ${reason}\n`,
+    ]);
   });
 
   it('prints the faults as SARIF and as JUnit, for other CI systems', async () => {

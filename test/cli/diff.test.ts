@@ -51,4 +51,21 @@ describe('tollgate diff', () => {
     const { differences } = JSON.parse(stdout) as { differences: { text: string }[] };
     expect(differences.at(-1)?.text).to.match(/^key key_\w+ of ann loses sim$/u);
   });
+
+  it('shows the variable of an unset address, not another address in its place', async () => {
+    const variable = (name: string): string =>
+      `public_url: '\${${name}_URL}'
+${SIMULATED.replace('providers: {', `providers: { lab: { uses: openai, base_url: '\${${name}_LAB}/v1', api_key: k }, cloud: { uses: bedrock, region: '\${${name}_REGION}', access_key_id: k, secret_access_key: k },`)}`;
+    await writeFile(join(place.folder, 'red.yaml'), variable('RED'));
+    await writeFile(join(place.folder, 'blue.yaml'), variable('BLUE'));
+    const { status, stdout } = await place.tollgate('diff', 'red.yaml', 'blue.yaml');
+    expect(status).to.equal(0);
+    expect(stdout.split('\n')).to.include.members([
+      '  provider lab: its address is ${BLUE_LAB}/v1, ${RED_LAB}/v1 before',
+      '  the gateway is at ${BLUE_URL}, ${RED_URL} before',
+    ]);
+    expect(stdout).to.match(/provider cloud: its address is \S+\$\{BLUE_REGION\}\S+, \S+ before/u);
+    const same = await place.tollgate('diff', 'red.yaml', 'red.yaml');
+    expect(same.stdout).to.equal('Nothing changes for clients.\n');
+  });
 });

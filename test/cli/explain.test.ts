@@ -291,4 +291,26 @@ describe('tollgate explain with prices and a body', function () {
         .and.match(/^tollgate: .*\n$/u);
     });
   }
+
+  it('needs the variables of the providers that the model uses, and of no others', async () => {
+    const yaml = YAML.replace(
+      'spare: {',
+      "other: { uses: openai, api_key: '${OTHER_KEY}' }\n  spare: {",
+    )
+      .replace(
+        'models:',
+        'models:\n  far: { owner: me, capabilities: [chat], upstreams: [{ provider: other, model: far }], price: free }',
+      )
+      .replace('sqlite:data/tollgate.db', "'${STORE_URL}'");
+    const own = await makePlace(yaml);
+    try {
+      expect(await own.tollgate('explain', 'gift')).to.include({ status: 0, stderr: '' });
+      const far = await own.tollgate('explain', 'far');
+      expect(far.status).to.equal(1);
+      expect(far.stderr).to.include('OTHER_KEY').and.not.include('STORE_URL');
+      expect((await own.tollgate('explain', 'nothing')).stderr).to.include('no model "nothing"');
+    } finally {
+      await own.close();
+    }
+  });
 });

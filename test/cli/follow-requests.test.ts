@@ -17,7 +17,7 @@ onEachStore('following the requests', (ground) => {
     const stop = new AbortController();
     const { signal } = stop;
     const print = async ({ id }: { id: string }): Promise<void> => void printed.push(id);
-    const ended = followRequests(requests, { filter, limit, print, signal, look_ms: 5 });
+    const ended = followRequests(requests, { filter, limit, print, signal, poll_ms: 5 });
     await until(() => printed.length >= limit, 'it shows the past');
     return { requests, printed, end: () => (stop.abort(), ended) };
   }

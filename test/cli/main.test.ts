@@ -153,7 +153,8 @@ describe('the command line', () => {
   });
 
   (existsSync('/dev/full') ? it : it.skip)('says that nothing could be written', async () => {
-    const said = 'tollgate: this cannot be written: ENOSPC: no space left on device, write\n1\n';
+    const said =
+      'tollgate: standard output cannot be written: ENOSPC: no space left on device, write\n1\n';
     expect(await redirected('> /dev/full')).to.equal(said);
   });
 });

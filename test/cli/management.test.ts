@@ -130,7 +130,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     expect((await place.json<Change[]>('audit', '--since', '1h')).length).to.be.greaterThan(8);
     const { stdout } = await place.tollgate('audit', '--limit', '1');
     expect(stdout).to.include('key.revoke').and.include('name laptop');
-    expect(await fault('audit', '--since', 'lately')).to.include('neither a duration');
+    expect(await fault('audit', '--since', 'lately')).to.include('is not a time such as 2h');
     expect(await fault('audit', '--limit', '0')).to.include('"0" is not a number of rows');
   });
 

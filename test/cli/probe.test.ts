@@ -204,4 +204,19 @@ describe('tollgate probe', () => {
     expect(stdout).not.to.include(GOOD).and.not.include(BAD);
     expect(existsSync(join(place.folder, 'data'))).to.equal(false);
   });
+
+  it('needs the variables of the probed providers, and of no others', async () => {
+    const yaml = yamlFor(upstream.url).replace(`api_key: ${BAD}`, "api_key: '${LOCKED_KEY}'");
+    const own = await makePlace(yaml);
+    try {
+      expect(await own.tollgate('probe', 'talk')).to.include({ status: 0, stderr: '' });
+      expect(await own.tollgate('probe', 'idle')).to.include({ status: 0, stderr: '' });
+      for (const args of [['two'], ['locked'], []]) {
+        const { status, stderr } = await own.tollgate('probe', ...args);
+        expect([status, stderr.includes('LOCKED_KEY')]).to.deep.equal([1, true]);
+      }
+    } finally {
+      await own.close();
+    }
+  });
 });

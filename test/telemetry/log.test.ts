@@ -40,6 +40,19 @@ describe('the log on standard error', () => {
     expect(numbers).to.deep.equal(Array.from({ length: 2_000 }, (_, at) => at));
   });
 
+  it('has every line, in order, of a process that ends at once on a busy machine', async () => {
+    const { lines, ended } = program(
+      `const { pbkdf2 } = await import('node:crypto');
+      // No thread is free for a write before the end.
+      for (let at = 0; at < 4; at++) pbkdf2('a', 'b', 300_000, 32, 'sha512', () => undefined);
+      for (let at = 0; at < 2000; at++) log.info({ at });
+      process.exit(0);`,
+    );
+    await ended;
+    const numbers = lines().map((line) => (JSON.parse(line) as { at: number }).at);
+    expect(numbers).to.deep.equal(Array.from({ length: 2000 }, (_, at) => at));
+  });
+
   it('has every line of processes that end by themselves', async () => {
     const code = 'for (let at = 0; at < 3; at++) log.info({ at });';
     const programs = Array.from({ length: 10 }, () => program(code));

@@ -15,7 +15,7 @@ onEachStore('the queue of records', (ground) => {
 
   it('writes what waits, and leaves out what the store has already', async () => {
     const store = await ground.open();
-    const queue = new RecordQueue({ store: store.requests, log, most: 1_000 });
+    const queue = new RecordQueue({ store: store.requests, log, max: 1_000 });
     for (const record of some(700)) queue.take(record);
     for (const record of some(5, { is_kept: true })) queue.take(record);
     await queue.close();
@@ -27,7 +27,7 @@ onEachStore('the queue of records', (ground) => {
     const lines: { msg: string; dropped?: number }[] = [];
     const write = (line: string): void => void lines.push(JSON.parse(line) as (typeof lines)[0]);
     const store = await ground.open();
-    const queue = new RecordQueue({ store: store.requests, log: pino({}, { write }), most: 100 });
+    const queue = new RecordQueue({ store: store.requests, log: pino({}, { write }), max: 100 });
     for (const record of some(130)) queue.take(record);
     expect([queue.waiting, queue.dropped]).to.deep.equal([100, 30]);
     await queue.close();
@@ -54,7 +54,7 @@ onEachStore('the queue of records', (ground) => {
         },
       },
       log,
-      most: 1_000,
+      max: 1_000,
     });
     await queue.flush();
     expect(waiting).to.equal(0);
@@ -73,7 +73,7 @@ onEachStore('the queue of records', (ground) => {
         add: (records) => (fails ? Promise.reject(new Error('away')) : requests.add(records)),
       },
       log,
-      most: 1_000,
+      max: 1_000,
     });
     for (const record of some(600)) queue.take(record);
     await queue.flush();

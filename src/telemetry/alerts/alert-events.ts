@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { formatDollars } from '../../lib/money.js';
 
-/** Something that an operator wants to be told. Amounts are nano-dollars. */
+/** An event that an operator is alerted to. Amounts are in nano-dollars. */
 export type AlertEvent =
   | { type: 'balance.low'; account: string; balance_nano: bigint; threshold_nano: bigint }
   | KeyBudget
@@ -59,8 +59,8 @@ function messageOf(event: AlertEvent): string {
 }
 
 /**
- * The value of `tollgate-signature`: when it was signed, in seconds since 1970, and the HMAC-SHA256
- * of `TIME.BODY` in hex. A receiver that refuses old times cannot be sent an old alert again.
+ * The value of the header `tollgate-signature`: the time in seconds since 1970, and the HMAC-SHA256
+ * of `TIME.BODY` in hex. A receiver that refuses old times is safe from replayed alerts.
  */
 export function signatureOf(body: string, secret: string, now_ms: number): string {
   const time_s = Math.floor(now_ms / 1_000);

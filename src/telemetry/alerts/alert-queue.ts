@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { WebhookClient } from '../../upstream/webhook.js';
 import { alertBody, signatureOf, type AlertEvent } from './alert-events.js';
 
-/** Alerts that wait; those beyond are dropped, and logged. */
-const MOST = 100;
-/** Before each further attempt; after the last one the alert is given up. */
+/** The maximum of alerts that wait. Further ones are dropped, and logged. */
+const MAX_WAITING = 100;
+/** The delays before the retries. After the last one the alert is given up. */
 const RETRY_MS = [2_000, 10_000, 60_000, 300_000] as const;
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface AlertQueueOptions {
   target: () => { url: string; secret: string };
 }
 
-/** Sends alerts one after another, and tries again what the receiver did not take. */
+/** Sends alerts one after another, and retries those that the receiver did not take. */
 export class AlertQueue {
   #waiting: Waiting[] = [];
   #sending: Promise<void> | undefined;
@@ -36,7 +36,7 @@ export class AlertQueue {
   add(event: AlertEvent): void {
     const { log, now } = this.options;
     const { type } = event;
-    if (this.#waiting.length >= MOST) {
+    if (this.#waiting.length >= MAX_WAITING) {
       log.error({ alert: type }, 'an alert was dropped: too many wait for the webhook');
       return;
     }
@@ -45,7 +45,7 @@ export class AlertQueue {
     this.#waiting.push({ type, body, attempts: 0, due_ms: now_ms });
   }
 
-  /** Sends what is due. Never rejects. */
+  /** Sends the alerts that are due. Never rejects. */
   send(): Promise<void> {
     this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
     return this.#sending;
@@ -53,18 +53,18 @@ export class AlertQueue {
 
   async #send(): Promise<void> {
     const due = this.#waiting.filter(({ due_ms }) => due_ms <= this.options.now());
-    for (const one of due) {
-      const end = await this.#attempt(one);
-      if (end !== 'again') this.#waiting = this.#waiting.filter((other) => other !== one);
-      // A receiver that is away would let each of them wait for its deadline.
-      if (end !== 'sent') break;
+    for (const alert of due) {
+      const outcome = await this.#attempt(alert);
+      if (outcome !== 'retry') this.#waiting = this.#waiting.filter((other) => other !== alert);
+      // If the receiver is away, each further alert would wait for its deadline too.
+      if (outcome !== 'sent') break;
     }
   }
 
-  async #attempt(one: Waiting): Promise<'sent' | 'again' | 'given up'> {
+  async #attempt(alert: Waiting): Promise<'sent' | 'retry' | 'given up'> {
     const { client, log, now, target } = this.options;
     const { url, secret } = target();
-    const { type, body } = one;
+    const { type, body } = alert;
     try {
       await client.post(url, body, {
         'content-type': 'application/json',
@@ -73,15 +73,15 @@ export class AlertQueue {
       });
       return 'sent';
     } catch (error) {
-      const wait_ms = RETRY_MS[one.attempts];
-      one.attempts += 1;
-      one.due_ms = now() + (wait_ms ?? 0);
+      const wait_ms = RETRY_MS[alert.attempts];
+      alert.attempts += 1;
+      alert.due_ms = now() + (wait_ms ?? 0);
       // The message of a library may hold the address, which may be a secret.
       const reason = error instanceof Error && 'code' in error ? String(error.code) : 'refused';
-      const known = { alert: type, attempts: one.attempts, reason };
-      if (wait_ms === undefined) log.error(known, 'an alert was given up');
-      else log.warn(known, 'the webhook took no alert');
-      return wait_ms === undefined ? 'given up' : 'again';
+      const fields = { alert: type, attempts: alert.attempts, reason };
+      if (wait_ms === undefined) log.error(fields, 'an alert was given up');
+      else log.warn(fields, 'the webhook took no alert');
+      return wait_ms === undefined ? 'given up' : 'retry';
     }
   }
 }

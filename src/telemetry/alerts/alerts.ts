@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../../core/configuration.js';
 import type { RequestRecord } from '../../core/request-record.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import type { Store } from '../../store/store-types.js';
 import { createWebhookClient, type WebhookClient } from '../../upstream/webhook.js';
 import { merged, type OutcomeReport } from '../provider-health.js';
@@ -17,26 +18,26 @@ interface AlertsOptions {
 }
 
 const TICK_MS = 1_000;
-const LOOK_EVERY_MS = 15_000;
+const CHECK_EVERY_MS = 15_000;
 const CLOSE_MS = 3_000;
-/** Accounts that wait to be looked at; others are looked at when they are charged again. */
-const MOST_ACCOUNTS = 1_000;
-const ACCOUNTS_A_LOOK = 50;
-/** So many failures and no answer within five minutes make a provider down. */
-const FAILURES = 3;
+/** The maximum of accounts that wait for a check. Others are checked after their next charge. */
+const MAX_ACCOUNTS = 1_000;
+const ACCOUNTS_A_CHECK = 50;
+/** A provider with this many failures and no success within five minutes is down. */
+const MIN_FAILURES = 3;
 const BUDGETS = [100, 80] as const;
 const PAYMENT_REQUIRED = 402;
 
-/** Tells the operator's webhook what needs somebody's attention. */
+/** Sends alerts to the operator's webhook when a condition needs attention. */
 export class Alerts implements View {
   readonly #client: WebhookClient = createWebhookClient();
   readonly #queue: AlertQueue;
   readonly #conditions: Conditions;
   readonly #accounts = new Set<string>();
   #facts: GatewayFacts | undefined;
-  #looked_ms: number;
+  #checked_ms: number;
   #ticking: Promise<void> | undefined;
-  /** A store that fails once may only be slow. */
+  /** Failed pings of the store in a row. A store that fails once may only be slow. */
   #misses = 0;
   readonly #timer: NodeJS.Timeout;
 
@@ -51,21 +52,21 @@ export class Alerts implements View {
       now,
       target: () => this.settings,
     });
-    const tell = this.#queue.add.bind(this.#queue);
-    this.#conditions = new Conditions({ store: store.alerts, now, tell });
-    this.#looked_ms = now();
+    const alert = this.#queue.add.bind(this.#queue);
+    this.#conditions = new Conditions({ store: store.alerts, now, alert });
+    this.#checked_ms = now();
     this.#timer = setInterval(() => void this.tick(), TICK_MS).unref();
   }
 
   watch(facts: GatewayFacts): void {
     this.#facts = facts;
-    // An edited file that was refused before a restart is over: this process serves the whole file.
+    // This process has read the whole file, so an earlier refusal of it is over.
     this.#conditions.clear('reload.refused');
   }
 
   take({ account_id, model, status, cost_nano, uncollected_nano }: RequestRecord): void {
     if (cost_nano > 0n || status === PAYMENT_REQUIRED) {
-      if (this.#accounts.size < MOST_ACCOUNTS) this.#accounts.add(account_id);
+      if (this.#accounts.size < MAX_ACCOUNTS) this.#accounts.add(account_id);
     }
     if (uncollected_nano === 0n) return;
     const event = { account: account_id, model: model ?? '', uncollected_nano };
@@ -82,31 +83,28 @@ export class Alerts implements View {
     this.#conditions.raise('reload.refused', { type: 'reload.refused', reason });
   }
 
-  /** Looks where it is time to, and sends what is due. Called each second; never rejects. */
+  /**
+   * Checks the conditions when it is time, and sends due alerts. Called each second. Never rejects.
+   */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick().finally(() => (this.#ticking = undefined));
     return this.#ticking;
   }
 
-  /** Sends what is due, as far as the receiver takes it at once. */
+  /** Sends the due alerts, for a few seconds at most. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([this.#queue.send(), late]);
-    clearTimeout(timer);
+    await withTimeout(this.#queue.send(), CLOSE_MS);
     await this.#client.close();
   }
 
   async #tick(): Promise<void> {
     const now_ms = this.options.now();
-    if (now_ms - this.#looked_ms >= LOOK_EVERY_MS) {
-      this.#looked_ms = now_ms;
-      // Without the store only the store itself can be told of.
-      if (await this.#lookAtStore()) {
-        await this.#look().catch((err: unknown) => {
+    if (now_ms - this.#checked_ms >= CHECK_EVERY_MS) {
+      this.#checked_ms = now_ms;
+      // Without the store, its own condition is the only one that can be checked.
+      if (await this.#checkStore()) {
+        await this.#check().catch((err: unknown) => {
           this.options.log.warn({ err }, 'the conditions of alerts could not be read');
         });
       }
@@ -115,7 +113,7 @@ export class Alerts implements View {
     await this.#queue.send();
   }
 
-  async #lookAtStore(): Promise<boolean> {
+  async #checkStore(): Promise<boolean> {
     const facts = this.#facts;
     if (!facts) return false;
     const isUp = await facts.ping().then(
@@ -130,34 +128,34 @@ export class Alerts implements View {
     return false;
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const reports = (await this.options.store.notes()).map(
       (note) => JSON.parse(note) as OutcomeReport,
     );
-    this.#lookAtProviders(merged(reports));
+    this.#checkProviders(merged(reports));
     const { low_balance_nano } = this.settings;
     const low = this.#conditions.holding('balance.low ');
-    const again = low.map((condition) => condition.slice('balance.low '.length));
-    const some = [...this.#accounts].slice(0, ACCOUNTS_A_LOOK);
-    for (const id of some) this.#accounts.delete(id);
-    for (const id of new Set([...some, ...again])) {
-      if (low_balance_nano !== undefined) await this.#lookAtBalance(id, low_balance_nano);
-      await this.#lookAtKeys(id);
+    const low_accounts = low.map((condition) => condition.slice('balance.low '.length));
+    const charged = [...this.#accounts].slice(0, ACCOUNTS_A_CHECK);
+    for (const id of charged) this.#accounts.delete(id);
+    for (const id of new Set([...charged, ...low_accounts])) {
+      if (low_balance_nano !== undefined) await this.#checkBalance(id, low_balance_nano);
+      await this.#checkKeys(id);
     }
   }
 
-  #lookAtProviders(report: OutcomeReport): void {
+  #checkProviders(report: OutcomeReport): void {
     for (const [provider, { answered, failed, last_failure }] of Object.entries(report)) {
       const condition = `provider.down ${provider}`;
       if (answered > 0) this.#conditions.clear(condition);
-      if (answered > 0 || failed < FAILURES) continue;
+      if (answered > 0 || failed < MIN_FAILURES) continue;
       const last_fault = last_failure?.fault ?? 'broken';
       const event = { type: 'provider.down' as const, provider, failed, last_fault };
       this.#conditions.raise(condition, event);
     }
   }
 
-  async #lookAtBalance(id: string, threshold_nano: bigint): Promise<void> {
+  async #checkBalance(id: string, threshold_nano: bigint): Promise<void> {
     const account = await this.options.store.account(id);
     if (!account) return;
     const { name, balance_nano } = account;
@@ -167,7 +165,7 @@ export class Alerts implements View {
     this.#conditions.raise(condition, event);
   }
 
-  async #lookAtKeys(account: string): Promise<void> {
+  async #checkKeys(account: string): Promise<void> {
     for (const { id: key, limit_nano, spent_nano, revoked_ms } of await this.options.store.keys(
       account,
     )) {

@@ -6,7 +6,7 @@ import { loadPrometheus, type MetricValues, type Prometheus } from './prometheus
 import { RequestMetrics } from './request-metrics.js';
 import { addStateMetrics } from './state-metrics.js';
 
-/** What one process counts for Prometheus. */
+/** The Prometheus metrics of one process. */
 export class Metrics implements View {
   readonly #registry: Registry;
   readonly #requests: RequestMetrics;
@@ -22,7 +22,7 @@ export class Metrics implements View {
     const name = 'tollgate_reloads_total';
     const help = 'Edited gateway.yaml files, taken up (ok) or refused, in each process.';
     this.#reloads = new prometheus.Counter({ name, help, labelNames: ['outcome'], registers });
-    // An alert on a rise needs the zero before it.
+    // An alert on a rise needs a value of zero before it.
     for (const outcome of ['ok', 'refused']) this.#reloads.inc({ outcome }, 0);
     prometheus.collectDefaultMetrics({ register: this.#registry });
   }
@@ -44,12 +44,12 @@ export class Metrics implements View {
     this.#reloads.inc({ outcome: 'refused' }, 1);
   }
 
-  /** The answer to a scrape, in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }
 
-  /** The same, for a process that adds several up. */
+  /** All metrics as data, for a process that adds up those of several. */
   values(): Promise<MetricValues> {
     return this.#registry.getMetricsAsJSON() as Promise<MetricValues>;
   }

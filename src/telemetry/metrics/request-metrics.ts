@@ -4,7 +4,7 @@ import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.j
 import { TOKEN_CLASSES } from '../../core/usage.js';
 import type { Prometheus } from './prometheus.js';
 
-/** From a cached embedding to a video that its client waits for. */
+/** Buckets from the time of a cached embedding to that of a video that its client waits for. */
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 const FIRST_TOKEN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32];
 const OVERHEAD_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
@@ -14,7 +14,7 @@ const TOKENS = ['prompt_tokens', 'completion_tokens', ...TOKEN_CLASSES] as const
 
 const NANO = 1e9;
 
-/** The names that may stand in a label: a task may tell of a model that is long gone. */
+/** The names that labels may have. A task may name a model that is no longer configured. */
 type Names = Pick<Configuration, 'models' | 'providers'>;
 
 /** Counts requests by endpoint, model, provider and outcome. Labels hold names of gateway.yaml. */
@@ -61,13 +61,13 @@ export class RequestMetrics {
     this.#expectUncollected();
   }
 
-  /** Takes the names of another configuration for labels. */
+  /** Sets the names that labels may have, from a new configuration. */
   know(names: Names): void {
     this.names = names;
     this.#expectUncollected();
   }
 
-  /** An alert on a rise needs the zero before it, and most often there is only one rise. */
+  /** Sets the counters to zero. An alert on a rise needs a value before the first rise. */
   #expectUncollected(): void {
     for (const [model, { upstreams }] of this.names.models) {
       for (const { provider, price } of upstreams) {

@@ -1,11 +1,12 @@
 import type { Aggregator, Gauge, Registry } from 'prom-client';
+import { withTimeout } from '../../lib/with-timeout.js';
 import type { ProviderOutcomes } from '../provider-health.js';
 import type { GatewayFacts } from '../view.js';
 import type { Prometheus } from './prometheus.js';
 
 const OUTCOMES = ['answered', 'refused', 'failed'] as const;
 const NANO = 1e9;
-/** A scrape does not wait longer for the store. */
+/** The longest time that a scrape waits for the store. */
 const STORE_MS = 1_500;
 
 type Collect = (gauge: Gauge) => void | Promise<void>;
@@ -79,9 +80,9 @@ function addStore(gauge: AddGauge, facts: GatewayFacts): void {
     return isUp ? (performance.now() - began) / 1_000 : undefined;
   };
   // Both gauges of a scrape share one ping.
-  let asked: Promise<number | undefined> | undefined;
+  let pending: Promise<number | undefined> | undefined;
   const ping = (): Promise<number | undefined> =>
-    (asked ??= pinged().finally(() => (asked = undefined)));
+    (pending ??= pinged().finally(() => (pending = undefined)));
   const up = async (one: Gauge): Promise<void> => {
     const took_s = await ping();
     one.set(Number(took_s !== undefined && facts.is_store_up));
@@ -102,20 +103,18 @@ function addStore(gauge: AddGauge, facts: GatewayFacts): void {
   gauge('holds_dollars', 'What they hold.', amount, { aggregator: 'max' });
 }
 
-/** A value that is not known is absent, which alerts can tell from 0. */
+/** An unknown value is absent. Alerting rules can tell that from 0. */
 function setOrClear(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);
 }
 
-async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), STORE_MS);
-  });
-  const settled = await Promise.race([asked.catch(() => undefined), late]);
-  clearTimeout(timer);
-  return settled;
+/** The result of a read, or undefined if it fails or takes too long. */
+function inTime<T>(read: Promise<T>): Promise<T | undefined> {
+  return withTimeout(
+    read.catch(() => undefined),
+    STORE_MS,
+  );
 }
 
 function addProviders(gauge: AddGauge, facts: GatewayFacts): void {

@@ -1,17 +1,17 @@
 import type { Registry } from 'prom-client';
 import { loadPrometheus, type MetricValues, type Prometheus } from './prometheus.js';
 
-/** A process whose metrics are added up with those of others. */
+/** A worker process whose metrics are added up with those of others. */
 export interface MeasuredWorker {
   id: number;
-  /** Rejects where the process has ended, or does not answer in time. */
+  /** Rejects if the process has ended or does not answer in time. */
   values: () => Promise<MetricValues>;
 }
 
 /**
- * Adds up the metrics of all workers. A worker that does not answer counts as at the scrape before,
- * and one that has ended leaves its counts behind: Prometheus takes a total that falls for a
- * restart, and would count the others anew.
+ * Adds up the metrics of all workers. A worker that does not answer counts with its values of the
+ * last scrape. The counters of a worker that has ended are kept: Prometheus takes a total that
+ * falls for a restart, and would count the other workers again.
  */
 export class WorkerMetrics {
   readonly #last = new Map<number, MetricValues>();
@@ -23,7 +23,7 @@ export class WorkerMetrics {
     return new WorkerMetrics(await loadPrometheus());
   }
 
-  /** The answer to a scrape of the workers that live. One call at a time. */
+  /** All metrics in the text format of Prometheus. Only one call may run at a time. */
   async text(workers: readonly MeasuredWorker[]): Promise<string> {
     await this.#keepEnded(new Set(workers.map(({ id }) => id)));
     const ask = async ({ id, values }: MeasuredWorker): Promise<void> => {
@@ -34,7 +34,7 @@ export class WorkerMetrics {
     return this.#sum([...this.#last.values(), this.#ended]).metrics();
   }
 
-  /** Of a worker that has ended, the counts stay and the states go. */
+  /** Keeps the counters of workers that have ended, and drops their gauges. */
   async #keepEnded(living: ReadonlySet<number>): Promise<void> {
     for (const [id, values] of this.#last) {
       if (living.has(id)) continue;
@@ -49,7 +49,7 @@ export class WorkerMetrics {
   }
 }
 
-/** The library's types number the types of metrics, whose values are words. */
+/** The library declares numbers for the types of metrics, but sends words. */
 function isCount(type: unknown): boolean {
   return type === 'counter' || type === 'histogram';
 }

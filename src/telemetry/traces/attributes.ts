@@ -5,7 +5,7 @@ import type { EndedRequest } from '../request-recorder.js';
 
 const NANO = 1e9;
 
-/** What the GenAI conventions call an operation, where that is not the capability's own name. */
+/** The GenAI conventions' names of operations that differ from the name of the capability. */
 const OPERATIONS: Readonly<Record<string, string>> = { embedding: 'embeddings' };
 
 /** The operation of each endpoint by its name: `chat`, `embeddings`, `image`. */
@@ -22,7 +22,7 @@ export function operationsOf({ endpoints }: Configuration): Map<string, string> 
   );
 }
 
-/** The attributes of the span of a whole request. None holds what a client or a model said. */
+/** The attributes of a request's span. None holds text of a client or of a model. */
 export function requestAttributes(
   record: RequestRecord,
   operation: string,
@@ -61,7 +61,7 @@ function usage(record: RequestRecord): Attributes {
   };
 }
 
-/** The attributes of the span of one call to an upstream; the one that answered has the usage. */
+/** The attributes of the span of a call to an upstream. A call that succeeded has the usage. */
 export function attemptAttributes(
   attempt: UpstreamAttempt,
   record: RequestRecord,

@@ -8,12 +8,13 @@ import {
   type RequestRecord,
   type UpstreamAttempt,
 } from '../../core/request-record.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { createOtlpExporter } from '../../upstream/otlp-exporter.js';
 import type { EndedRequest } from '../request-recorder.js';
 import type { View } from '../view.js';
 import { attemptAttributes, operationsOf, requestAttributes } from './attributes.js';
 
-/** The most spans that wait for the collector; those beyond are dropped. */
+/** The maximum of spans that wait for the collector. Further ones are dropped. */
 const QUEUE = 4_096;
 const BATCH = 512;
 const SEND_EVERY_MS = 2_000;
@@ -22,10 +23,10 @@ const CLOSE_MS = 3_000;
 
 const SERVER_FAULT = 500;
 
-/** The W3C header; other versions than 00 may be longer, and are not followed. */
+/** The W3C header `traceparent` in version 00. Other versions are ignored. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/u;
 
-/** Sends a span of each request, and one below it of each call to an upstream, to a collector. */
+/** Sends spans to a collector: one for each request, with a child for each call to an upstream. */
 export class Traces implements View {
   #operations: Map<string, string>;
   readonly #tracer: Tracer;
@@ -40,7 +41,7 @@ export class Traces implements View {
     this.#tracer = provider.getTracer('tollgate');
   }
 
-  /** Loads the libraries, so it is called only where traces are on. */
+  /** Loads the libraries. Call it only if traces are on. */
   static async open(
     configuration: Configuration,
     traces: NonNullable<Configuration['traces']>,
@@ -55,7 +56,7 @@ export class Traces implements View {
     const limits = { maxQueueSize: QUEUE, maxExportBatchSize: BATCH };
     const batches = { scheduledDelayMillis: SEND_EVERY_MS, exportTimeoutMillis: 10_000 };
     const provider = new sdk.TracerProvider({
-      // Which requests are sent is decided before there is a span.
+      // `isSampled` decides before a span is made.
       sampler: new sdk.AlwaysOnSampler(),
       resource: resourceFromAttributes({ 'service.name': 'tollgate' }),
       spanProcessors: [new sdk.BatchSpanProcessor({ exporter, ...limits, ...batches })],
@@ -85,14 +86,12 @@ export class Traces implements View {
     span.end(record.time_ms + record.took_ms);
   }
 
-  /** Waits a little for what is still to be sent. */
+  /** Sends the waiting spans, for a few seconds at most. */
   async close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([this.provider.shutdown().catch(() => undefined), late]);
-    clearTimeout(timer);
+    await withTimeout(
+      this.provider.shutdown().catch(() => undefined),
+      CLOSE_MS,
+    );
   }
 
   #attempt(
@@ -113,7 +112,7 @@ export class Traces implements View {
     span.end(startTime + attempt.took_ms);
   }
 
-  /** The kind of provider, such as its manifest calls it: the operator's own name says less. */
+  /** The manifest of a provider: it says more than the name that the operator gave it. */
   #providerOf(name: string | null): string | undefined {
     if (name === null) return undefined;
     return this.configuration.providers.get(name)?.manifest ?? name;
@@ -133,8 +132,8 @@ export class Traces implements View {
 const RANDOM_DIGITS = 12;
 
 /**
- * Whether a request is of the sample: by the random end of its own ID. A client chooses the ID of
- * its trace, and could have all its requests sent, or none.
+ * Whether a request is sampled, decided by the random end of its ID. The ID of the trace would not
+ * do: the client chooses it, and could have all its requests sent, or none.
  */
 export function isSampled(request_id: string, sample: number): boolean {
   const random = Number.parseInt(request_id.slice(-RANDOM_DIGITS), 16);

@@ -9,7 +9,7 @@ import type {
 import { noteExtras } from '../../../http/request-body.js';
 import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
-import { countPdfPages, type Unfolding } from '../../../lib/pdf-pages.js';
+import { countPdfPages, type InflateBudget } from '../../../lib/pdf-pages.js';
 import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
 const PLAIN_KEYS = ['role', 'content', 'name', 'cache_control'];
@@ -137,7 +137,7 @@ export interface Reading {
   ignored: Set<string>;
   size: PromptSize;
   /** The bytes to which the files may still be decompressed while their pages are counted. */
-  unfolding: Unfolding;
+  unfolding: InflateBudget;
 }
 
 const PART_KEYS = new Set(['type', 'text', 'image_url', 'input_audio', 'file', 'cache_control']);
