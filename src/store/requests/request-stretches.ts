@@ -11,6 +11,8 @@ const DAYS = 31;
 export interface Stretch {
   first_id: string;
   last_id: string;
+  /** The number of matching records according to the totals; absent if it is not known. */
+  calls?: number;
 }
 
 /**
@@ -82,14 +84,16 @@ async function stretchesIn(
       period: 'hour',
     }),
   );
-  return database.read<Stretch[]>((knex) =>
+  const rows = await database.read<(Stretch & { calls: unknown })[]>((knex) =>
     among(knex('request_totals').where({ period: 'hour' }), account, filter)
       .whereIn('start_ms', starts)
       .groupBy('start_ms')
       .orderBy('start_ms', 'desc')
       .min({ first_id: 'first_id' })
-      .max({ last_id: 'last_id' }),
+      .max({ last_id: 'last_id' })
+      .sum({ calls: 'calls' }),
   );
+  return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
 }
 
 /** The time of the oldest record. The totals may go back much further. */

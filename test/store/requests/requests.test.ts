@@ -238,6 +238,19 @@ onEachStore('the records of requests', (ground) => {
     );
   }
 
+  it('are the newest, also in an hour with more records than the totals count', async () => {
+    const store = await ground.open();
+    const records = Array.from({ length: 5 }, (_, at) =>
+      recordAt(ground.now_ms - 3 * HOUR_MS + at, { model: 'rare' }),
+    );
+    await store.requests.add(records);
+    await rollUp(ground, store);
+    await ground.place.sql('update request_totals set calls = 1');
+    const page = await store.requests.page({ model: 'rare', limit: 2 });
+    const newest = records.slice(-2).toReversed();
+    expect(page.map(({ id }) => id)).to.deep.equal(newest.map(({ id }) => id));
+  });
+
   it('are swept step by step, but never before the totals have them', async () => {
     const store = await ground.open();
     const old = Array.from({ length: 1_200 }, (_, at) => recordAt(ground.now_ms - HOUR_MS + at));
