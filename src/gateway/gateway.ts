@@ -143,7 +143,7 @@ export class Gateway {
       const views = await Views.open(configuration, { ...options, store });
       const gateway = new Gateway(checked, store, network, options, views);
       await gateway.#settler.open();
-      if (await gateway.#heartbeat.beat()) await gateway.#heartbeat.sweep();
+      await gateway.#heartbeat.open();
       return gateway;
     } catch (error) {
       // An open store or network would keep the process alive.
@@ -204,11 +204,12 @@ export class Gateway {
   /** Refuses new requests, lets those in flight finish within `drain`, then closes all parts. */
   async stop(): Promise<void> {
     this.#state.draining = true;
-    this.#heartbeat.stop();
+    const heartbeat = this.#heartbeat.stop();
     await drain(this.#server, this.#connections, this.#inflight, this.#configuration.drain_ms);
     this.#poll_client.close();
     await this.network.close();
     await this.#settler.close();
+    await heartbeat;
     await this.#records.close();
     await this.views.close();
     try {

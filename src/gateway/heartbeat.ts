@@ -3,6 +3,7 @@ import { PriceNotes } from './price-notes.js';
 import type { Settler } from '../billing/hold.js';
 import type { Configuration } from '../core/configuration.js';
 import { logExpired } from '../modalities/video/log-expired.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import type { Store } from '../store/store-types.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
@@ -11,6 +12,8 @@ import type { RecordQueue } from '../telemetry/record-queue.js';
 const INTERVAL_MS = 10_000;
 /** The wait after a failed heartbeat: shorter, to notice soon that the store is back. */
 const RETRY_MS = 1_000;
+/** How long the end of the process waits for a heartbeat or sweep that runs. */
+const STOP_MS = 2_000;
 
 interface HeartbeatParts {
   store: Store;
@@ -31,8 +34,11 @@ interface HeartbeatParts {
 export class Heartbeat {
   readonly #price_notes: PriceNotes;
   #timer: NodeJS.Timeout | undefined;
-  #isStopped = false;
-  #isSweeping = false;
+  readonly #stopped = new AbortController();
+  /** The heartbeat that runs or ran last. */
+  #beating: Promise<boolean> | undefined;
+  /** The sweep that runs. */
+  #sweeping: Promise<void> | undefined;
   /** The error of the last heartbeat. It is logged once, and not at every heartbeat. */
   #fault = '';
 
@@ -40,20 +46,33 @@ export class Heartbeat {
     this.#price_notes = new PriceNotes(parts.store.prices);
   }
 
+  /**
+   * Writes the first heartbeat, and releases the holds of dead processes and expired tasks: their
+   * accounts have their credit from the first call on. Records are swept beside the calls.
+   */
+  async open(): Promise<void> {
+    if (!(await this.beat())) return;
+    await this.#logged(() => this.#sweepHolds());
+    void this.sweep();
+  }
+
   /** Begins with a heartbeat after `INTERVAL_MS`. */
   start(): void {
     this.#schedule(INTERVAL_MS);
   }
 
-  stop(): void {
-    this.#isStopped = true;
+  /** Resolves when nothing of it uses the store any more, or after `STOP_MS`. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
     clearTimeout(this.#timer);
+    await withTimeout(Promise.all([this.#beating, this.#sweeping]), STOP_MS);
   }
 
   #schedule(wait_ms: number): void {
     const beat = async (): Promise<void> => {
-      const isStoreUp = await this.beat();
-      if (this.#isStopped) return;
+      this.#beating = this.beat();
+      const isStoreUp = await this.#beating;
+      if (this.#stopped.signal.aborted) return;
       this.#schedule(isStoreUp ? INTERVAL_MS : RETRY_MS);
       if (isStoreUp) void this.sweep();
     };
@@ -80,28 +99,39 @@ export class Heartbeat {
   }
 
   /** Never rejects: a failure is logged, and the next sweep tries again. */
-  async sweep(): Promise<void> {
-    if (this.#isSweeping) return;
-    this.#isSweeping = true;
-    const { store, settler, log } = this.parts;
-    const configuration = this.parts.configuration();
-    const { limits } = configuration;
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#logged(() => this.#sweepAll()).finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  async #logged(act: () => Promise<void>): Promise<void> {
     try {
-      // The charges of a dead process are settled before its holds are released.
-      const released = (await settler.adopt()) ? await store.recover() : 0;
-      if (released > 0) log.warn({ released }, 'released the holds of a process that has ended');
-      const swept = await store.tasks.sweep(limits.task_ms);
-      for (const one of swept) logExpired(one, log);
-      await store.images.sweep();
-      await store.idempotency.sweep(limits.idempotency_total_bytes);
-      await store.sign_in.sweep(configuration.sign_in.session);
-      await this.#sweepRequests();
-      await this.#price_notes.note(configuration);
+      await act();
     } catch (error) {
-      log.error({ err: error }, 'the store does not answer');
-    } finally {
-      this.#isSweeping = false;
+      this.parts.log.error({ err: error }, 'the store does not answer');
     }
+  }
+
+  async #sweepAll(): Promise<void> {
+    const { store } = this.parts;
+    const configuration = this.parts.configuration();
+    await this.#sweepHolds();
+    await store.images.sweep();
+    await store.idempotency.sweep(configuration.limits.idempotency_total_bytes);
+    await store.sign_in.sweep(configuration.sign_in.session);
+    await this.#sweepRequests();
+    await this.#price_notes.note(configuration);
+  }
+
+  async #sweepHolds(): Promise<void> {
+    const { store, settler, log } = this.parts;
+    // The charges of a dead process are settled before its holds are released.
+    const released = (await settler.adopt()) ? await store.recover() : 0;
+    if (released > 0) log.warn({ released }, 'released the holds of a process that has ended');
+    const swept = await store.tasks.sweep(this.parts.configuration().limits.task_ms);
+    for (const one of swept) logExpired(one, log);
   }
 
   /** Deletes old records. Also adds records to the totals that a killed process did not add. */
@@ -111,6 +141,6 @@ export class Heartbeat {
     const { keep_ms, keep_totals_ms } = this.parts.configuration().requests;
     const now_ms = now();
     const oldest = { records_ms: now_ms - keep_ms, totals_ms: now_ms - keep_totals_ms };
-    await store.requests.sweep(oldest);
+    await store.requests.sweep(oldest, this.#stopped.signal);
   }
 }

@@ -143,8 +143,11 @@ export interface RequestStore {
   hourRows(query: HourRowsQuery, limit: number): Promise<number>;
   /** Adds some new records to the totals. True if there are more. */
   rollUp(): Promise<boolean>;
-  /** Deletes older records and totals in small steps, for a few seconds at most. */
-  sweep(before: { records_ms: number; totals_ms: number }): Promise<number>;
+  /**
+   * Deletes older records and totals in small steps, for a few seconds at most, or until the signal
+   * is aborted. Resolves with the number of rows.
+   */
+  sweep(before: { records_ms: number; totals_ms: number }, signal?: AbortSignal): Promise<number>;
 }
 
 /** The writes of a request store, once for each database. */

@@ -36,7 +36,7 @@ export function openRequests(
     latencies: (query) => latencies(database, query),
     hourRows: (query, limit) => hourRows(database, query, limit),
     rollUp: () => hot.rollUp(),
-    sweep: (before) => sweep(hot, before),
+    sweep: (before, signal) => sweep(hot, before, signal),
   };
 }
 
@@ -230,6 +230,7 @@ function select(
 async function sweep(
   hot: HotRequests,
   { records_ms, totals_ms }: { records_ms: number; totals_ms: number },
+  signal: AbortSignal | undefined,
 ): Promise<number> {
   const id = firstIdAt(records_ms);
   const end_ms = performance.now() + SWEEP_MS;
@@ -237,7 +238,7 @@ async function sweep(
   for (;;) {
     const step = await hot.sweepStep({ id, totals_ms });
     swept += step;
-    if (step === 0 || performance.now() > end_ms) return swept;
+    if (step === 0 || performance.now() > end_ms || signal?.aborted) return swept;
     await sleep(PAUSE_MS);
   }
 }
