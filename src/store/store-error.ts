@@ -10,11 +10,11 @@ export class TooManyKeys extends StoreError {
   override name = 'TooManyKeys';
 }
 
-/** A key was to be created with an ID that another key has. */
-export class KeyExists extends StoreError {
-  override name = 'KeyExists';
-  constructor(readonly key_id: string) {
-    super(`There is a key ${key_id} already.`);
+/** A key or a token was to be created with an ID that another one has. */
+export class IdTaken extends StoreError {
+  override name = 'IdTaken';
+  constructor(readonly id: string) {
+    super(`There is ${id} already.`);
   }
 }
 

@@ -141,7 +141,7 @@ export interface Store {
   /**
    * Creates a key. The secret is in the result and stored nowhere. Throws `StoreError` for invalid
    * terms, `AccountSuspended` if the account is suspended, and `TooManyKeys` and
-   * `KeyExists` as the terms say.
+   * `IdTaken` as the terms say.
    */
   createKey(
     account_id: string,

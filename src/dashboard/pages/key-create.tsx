@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
 import { actorOf } from '../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
-import { keyIdOf, makeKey } from '../views/keys.js';
+import { formId } from '../views/form-id.js';
+import { makeKey } from '../views/keys.js';
 import { AgentCards, agentModels } from './agents.js';
 import { signedIn } from './guard.js';
 import { amountOf, answerForm, EMPTY_FORM, fieldsReader, textOf, type FormState } from './form.js';
@@ -10,7 +11,8 @@ import { KeyForm } from './key-form.js';
 import { sendPage } from './page.js';
 import { Card, Code, SecretNotice } from './parts.js';
 import type { Key } from '../../store/keys/keys.js';
-import { KeyExists } from '../../store/store-error.js';
+import { IdTaken } from '../../store/store-error.js';
+import { showSentBefore } from './sent-before.js';
 
 const readFields = fieldsReader<KeyCreation>('key-creation');
 
@@ -46,13 +48,14 @@ async function create(
       const creation = readFields(fieldsOf(form));
       const by = actorOf(ctx, visitor);
       const { account_id } = visitor.session;
-      const id = keyIdOf(account_id, textOf(form, 'form_token'));
+      const id = formId('key_', account_id, textOf(form, 'form_token'));
       try {
         const { key, secret } = await makeKey(services, account_id, creation, by, id);
         showSecret(ctx, visitor, services, key, secret);
       } catch (error) {
-        if (!(error instanceof KeyExists)) throw error;
-        showSentBefore(ctx, visitor, error.key_id);
+        if (!(error instanceof IdTaken)) throw error;
+        const above = { path: '/settings/keys', name: 'API Keys' };
+        showSentBefore(ctx, visitor, { noun: 'key', id: error.id, above });
       }
     },
     showAgain: (state) => showForm(ctx, visitor, services, state, 400),
@@ -126,40 +129,10 @@ function showSecret(
   sendPage(ctx, visitor, page, 201);
 }
 
-/** Answers a form that has made its key already: on a double submit, or a reload. */
-function showSentBefore(ctx: DashboardContext, visitor: Visitor, key_id: string): void {
-  const page = {
-    title: 'This form was sent before',
-    above: { path: '/settings/keys', name: 'API Keys' },
-    at: '/settings/keys',
-    narrow: true,
-    body: (
-      <Card>
-        <div class="stack">
-          <p>The first submission created the API key. This one created nothing.</p>
-          <p class="soft">
-            The secret was in the answer to the first submission and cannot be shown again. If you
-            did not copy it, revoke that key and create another one.
-          </p>
-          <div class="row">
-            <a class="button solid" href={`/settings/keys/${key_id}/revoke`}>
-              Revoke that key
-            </a>
-            <a class="button" href="/settings/keys/new">
-              Create another key
-            </a>
-          </div>
-        </div>
-      </Card>
-    ),
-  };
-  sendPage(ctx, visitor, page, 409);
-}
-
 function Secret({ secret, public_url }: { secret: string; public_url: string }): JSX.Element {
   return (
     <>
-      <SecretNotice what="key" />
+      <SecretNotice />
       <Card title="Secret">
         <div class="stack" data-once="/settings/keys">
           <Code label="secret" id="secret" text={secret} wrap />

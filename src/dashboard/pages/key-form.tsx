@@ -21,7 +21,6 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
   const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
   return (
     <form class="stack" method="post" action="/settings/keys">
-      <input type="hidden" name="form_token" value={values.get('form_token') ?? newToken()} />
       {fault && !isPlaced && <Notice mood="bad">{fault.message}</Notice>}
       <NameAndExpiry
         hint="What it is for, such as the program that will use it."
@@ -40,12 +39,12 @@ export function KeyForm(props: { state: FormState; models: readonly string[] }):
   );
 }
 
-/** A one-time token, so that the same form sent twice makes one key. */
+/** A one-time token, so that the same form sent twice makes one key or token. */
 function newToken(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** The fields that a key and a token have in common. */
+/** The fields that a key and a token have in common, with the form's one-time token. */
 export function NameAndExpiry(props: {
   hint: string;
   values: URLSearchParams;
@@ -54,6 +53,7 @@ export function NameAndExpiry(props: {
   const { hint, values, fault } = props;
   return (
     <>
+      <input type="hidden" name="form_token" value={values.get('form_token') ?? newToken()} />
       <Field
         label="Name"
         name="name"

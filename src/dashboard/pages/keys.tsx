@@ -21,7 +21,7 @@ export function keysRoute(services: DashboardServices): Route {
         title: 'API Keys',
         about: 'Programs call the gateway with a key. Its secret is shown once, when it is made.',
         above: { path: '/settings', name: 'Settings' },
-        actions: <CreateLink />,
+        ...(!signedIn(visitor).session.suspended && { actions: <CreateLink /> }),
         body: await keysBody(ctx, signedIn(visitor), services),
       });
     },
@@ -64,7 +64,7 @@ async function keysBody(
         ) : (
           <Empty title="No active key">
             <p>Make one for each program, so that you can limit and revoke them one by one.</p>
-            <CreateLink />
+            {!visitor.session.suspended && <CreateLink />}
           </Empty>
         )}
       </Card>

@@ -143,7 +143,7 @@ function Recent(props: {
 
 function Suspended({ name }: { name: string }): JSX.Element {
   return (
-    <Card title="This account is suspended">
+    <Card title="Your account is suspended">
       <div class="stack">
         <p>
           Every call with one of its API keys is answered with 403 <code>account_suspended</code>,

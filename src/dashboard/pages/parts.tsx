@@ -67,14 +67,14 @@ export function Notice(props: {
 }
 
 /** The notice beside a secret that is shown once. */
-export function SecretNotice({ what: noun }: { what: 'key' | 'token' }): JSX.Element {
+export function SecretNotice(): JSX.Element {
   return (
     <Notice mood="warn">
       <strong>Copy it now.</strong> It is not stored and cannot be shown again.
       <noscript>
         {' '}
-        Do not load this page again: your browser would send the form once more,{' '}
-        {noun === 'key' ? 'and its answer would not have the secret' : 'and create another token'}.
+        Do not load this page again: your browser would send the form once more, and its answer
+        would not have the secret.
       </noscript>
     </Notice>
   );

@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { AccountCreation } from '../../schema-types/account-creation.js';
 import type { AccountCredit } from '../../schema-types/account-credit.js';
 import type { DashboardServices } from '../types.js';
-import { NoCharge, StoreError } from '../../store/store-error.js';
+import { IdTaken, NoCharge, StoreError } from '../../store/store-error.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 import { invalid, readName } from './checks.js';
@@ -50,12 +50,17 @@ export async function accountOf(store: DashboardServices['store'], id: string): 
   throw new GatewayError('not_found', 'There is no such account.');
 }
 
-/** Turns an error of the store, whose message is written for people, into a 400 of the field. */
+/**
+ * Turns an error of the store, whose message is written for people, into a 400 of the field. Throws
+ * `NoCharge` and `IdTaken` as they are, as they concern no field.
+ */
 export async function asInvalid<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof StoreError) || error instanceof NoCharge) throw error;
+    const isOfField =
+      error instanceof StoreError && !(error instanceof NoCharge || error instanceof IdTaken);
+    if (!isOfField) throw error;
     throw invalid(param, error.message);
   }
 }

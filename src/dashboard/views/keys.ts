@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Actor } from '../../core/actor.js';
 import { parseDollars } from '../../lib/money.js';
 import { GatewayError } from '../../core/errors.js';
@@ -14,7 +13,7 @@ const SHOWN_REVOKED = 100;
 /**
  * Makes a key, for the API and for the form. Throws `GatewayError`: 400, naming the field, for an
  * invalid name, time, model or amount, and if the account has too many keys; 403 if the account is
- * suspended. Throws `KeyExists` if there is a key of that `id` already.
+ * suspended. Throws `IdTaken` if there is a key of that `id` already.
  */
 export async function makeKey(
   { store, configuration, now }: DashboardServices,
@@ -37,16 +36,6 @@ export async function makeKey(
     const message = `An account has at most ${max_active} active keys: revoke one first.`;
     throw new GatewayError('invalid_request', message, { cause: error });
   }
-}
-
-/**
- * The ID of the key that a form makes, from the form's one-time token: the same form sent twice
- * asks for the same ID, at whichever gateway. Undefined for a form without a valid token.
- */
-export function keyIdOf(account_id: string, form_token: string): string | undefined {
-  if (!/^[\w-]{22}$/u.test(form_token)) return undefined;
-  const digest = createHash('sha256').update(`${account_id} ${form_token}`).digest('base64');
-  return `key_${digest.replaceAll(/[^0-9A-Za-z]/gu, '').slice(0, 16)}`;
 }
 
 /** Newest first: all active keys, and the last 100 revoked ones. */

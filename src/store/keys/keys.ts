@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.js';
 import { formatDollars } from '../../lib/money.js';
 import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
-import { AccountSuspended, KeyExists, noAccount, StoreError, TooManyKeys } from '../store-error.js';
+import { AccountSuspended, IdTaken, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName, fitsColumn, isPossible, toBinding, numberOrNull } from '../column-values.js';
 
@@ -31,7 +31,7 @@ export interface KeyTerms {
   expires_ms?: number;
   models?: readonly string[];
   limit_nano?: bigint;
-  /** The ID of the key, in place of a random one. Throws `KeyExists` if it is taken. */
+  /** The ID of the key, in place of a random one. Throws `IdTaken` if it is taken. */
   id?: string;
   /** `createKey` throws `TooManyKeys` if the account has this many active keys. */
   max_active?: number;
@@ -107,7 +107,7 @@ export async function createKey(
     if (!owner) throw noAccount(account_id);
     if (owner.suspended_ms !== null) throw new AccountSuspended();
     if (terms.id !== undefined && (await trx('keys').where({ id }).first('id'))) {
-      throw new KeyExists(id);
+      throw new IdTaken(id);
     }
     if (max_active !== undefined) await checkRoom(trx, account_id, max_active, now_ms);
     await trx('keys').insert({

@@ -5,7 +5,7 @@ import { writeAudit } from '../audit/audit-log.js';
 import { checkName, numberOrNull } from '../column-values.js';
 import type { Database } from '../database.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256, TOKEN_PREFIX } from '../keys/secret.js';
-import { StoreError } from '../store-error.js';
+import { IdTaken, StoreError } from '../store-error.js';
 
 /** A management token, by which a program acts as an operator within its scopes. */
 export interface ManagementToken {
@@ -25,6 +25,8 @@ export interface NewToken {
   scopes: readonly Scope[];
   /** The time from which the token is refused; without it, the token does not expire. */
   expires_ms?: number;
+  /** The ID of the token, in place of a random one. Throws `IdTaken` if it is taken. */
+  id?: string;
 }
 
 export interface TokenStore {
@@ -92,7 +94,7 @@ export function openTokens(database: Database, now: () => number): TokenStore {
 async function create(
   database: Database,
   now_ms: number,
-  { name, scopes, expires_ms }: NewToken,
+  { name, scopes, expires_ms, id = 'mgt_' + randomText(16) }: NewToken,
   by?: Actor,
 ): Promise<{ token: ManagementToken; secret: string }> {
   checkName('A token', name);
@@ -102,7 +104,7 @@ async function create(
   }
   const secret = makeSecret(TOKEN_PREFIX);
   const row = {
-    id: 'mgt_' + randomText(16),
+    id,
     name,
     prefix: secret.slice(0, PREFIX_LENGTH),
     scopes: JSON.stringify([...new Set(scopes)].toSorted()),
@@ -114,7 +116,9 @@ async function create(
   const token = toToken(row);
   await database.write(async (trx) => {
     const times = { created_ms: now_ms, expires_ms: token.expires_ms };
-    await trx(TABLE).insert({ ...row, ...times, secret_sha256: sha256(secret) });
+    const whole = { ...row, ...times, secret_sha256: sha256(secret) };
+    const made = await trx(TABLE).insert(whole).onConflict('id').ignore().returning('id');
+    if (made.length === 0) throw new IdTaken(id);
     const expires = expires_ms !== undefined && { expires: new Date(expires_ms).toISOString() };
     const after = { name, scopes: token.scopes, ...expires };
     const change = { subject: token.id, account_id: null, before: null, after };

@@ -144,20 +144,46 @@ describe('the pages without a browser', () => {
     await store.suspend(id);
     const text = await (await get('/', session)).text();
     expect(text).not.to.include('Make your first call');
-    expect(text).to.include('This account is suspended').and.include('account_suspended');
+    expect(text).to.include('Your account is suspended').and.include('account_suspended');
     expect(text).to.include('Ask an operator of this gateway to resume the account');
+    const keys = await (await get('/settings/keys', session)).text();
+    expect(keys).to.include('No active key').and.not.to.include('/settings/keys/new');
     await store.resume(id);
     expect(await (await get('/', session)).text()).to.include('Make your first call');
+    expect(await (await get('/settings/keys', session)).text()).to.include('/settings/keys/new');
+  });
+
+  const formToken = async (path: string, cookie: string): Promise<string> => {
+    const form = await (await fetch(dashboard.url + path, { headers: { cookie } })).text();
+    return /name="form_token" value="([\w-]{22})"/u.exec(form)?.[1] ?? '';
+  };
+
+  it('made two management tokens of a form that was sent twice without JavaScript', async () => {
+    const cookie = `session=${await dashboard.signIn(dashboard.account.id, true)}`;
+    const form_token = await formToken('/operator/tokens/new', cookie);
+    const send = (scopes: string) => {
+      const body = new URLSearchParams({ form_token, name: 'shop', scopes }).toString();
+      return post('/operator/tokens', body, { cookie });
+    };
+    // A refused form keeps its token.
+    const refused = await send('nothing');
+    expect(refused.status).to.equal(400);
+    expect(await refused.text()).to.include(form_token);
+    const first = await send('accounts:read');
+    const second = await send('accounts:read');
+    expect([first.status, second.status]).to.deep.equal([201, 409]);
+    expect(await first.text()).to.include('id="secret"');
+    const [token, ...others] = await dashboard.gateway.store.tokens.list();
+    expect(others).to.deep.equal([]);
+    const text = await second.text();
+    expect(text).to.include(`/operator/tokens/${token?.id}/revoke`).and.not.to.include('tgm_');
   });
 
   it('made two keys of a form that was sent twice without JavaScript', async () => {
     const { store } = dashboard.gateway;
     const { id } = await store.createAccount('twice', 0n);
     const cookie = `session=${await dashboard.signIn(id)}`;
-    const form = await (
-      await fetch(`${dashboard.url}/settings/keys/new`, { headers: { cookie } })
-    ).text();
-    const form_token = /name="form_token" value="([\w-]{22})"/u.exec(form)?.[1] ?? '';
+    const form_token = await formToken('/settings/keys/new', cookie);
     const send = (name: string) =>
       post('/settings/keys', new URLSearchParams({ form_token, name }).toString(), { cookie });
     // A refused form keeps its token.

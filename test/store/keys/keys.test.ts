@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isWellFormed, sha256 } from '../../../src/store/keys/secret.js';
 import { onEachStore, refusal } from '../helpers/ground.js';
-import { KeyExists, TooManyKeys } from '../../../src/store/store-error.js';
+import { IdTaken, TooManyKeys } from '../../../src/store/store-error.js';
 import type { KeyTerms } from '../../../src/store/keys/keys.js';
 
 onEachStore('the store of API keys', (ground) => {
@@ -217,7 +217,7 @@ onEachStore('the store of API keys', (ground) => {
     );
     expect(made.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    for (const reason of refused) expect(reason).to.be.instanceOf(KeyExists);
+    for (const reason of refused) expect(reason).to.be.instanceOf(IdTaken);
     expect(await store.keys(account_id)).to.have.length(1);
   });
 });

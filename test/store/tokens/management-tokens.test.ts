@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IdTaken } from '../../../src/store/store-error.js';
 import { onEachStore, refusal } from '../helpers/ground.js';
 
 onEachStore('management tokens', (ground) => {
@@ -46,6 +47,22 @@ onEachStore('management tokens', (ground) => {
     expect(await other.tokens.find(two.secret)).to.equal(undefined);
     expect(await other.tokens.isToken(one.secret)).to.equal(true);
     expect(await other.tokens.isToken('tgm_guess')).to.equal(false);
+  });
+
+  it('are one of one ID, however many processes ask for it at once', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    const scopes = ['accounts:read'] as const;
+    const made = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, at) =>
+        (at % 2 === 0 ? store : other).tokens.create({ name: 'twice', scopes, id: 'mgt_chosen' }),
+      ),
+    );
+    expect(made.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    for (const reason of refused) expect(reason).to.be.instanceOf(IdTaken);
+    expect(await store.tokens.list()).to.have.length(1);
+    const [audit] = await ground.place.sql('select count(*) as rows from audit');
+    expect(Number(audit?.['rows'])).to.equal(1);
   });
 
   it('need a name, a scope and a future', async () => {

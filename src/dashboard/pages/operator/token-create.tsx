@@ -4,11 +4,15 @@ import type { TokenCreation } from '../../../schema-types/token-creation.js';
 import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
 import { actorOf } from '../../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { IdTaken } from '../../../store/store-error.js';
+import { formId } from '../../views/form-id.js';
 import { makeToken } from '../../views/tokens.js';
+import { signedIn } from '../guard.js';
 import { fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { NameAndExpiry } from '../key-form.js';
 import { sendPage } from '../page.js';
 import { Card, Code, SecretNotice } from '../parts.js';
+import { showSentBefore } from '../sent-before.js';
 import { formRoutes } from './form-routes.js';
 import { TOKENS, TOKENS_TITLE } from './tokens.js';
 
@@ -32,8 +36,15 @@ export function createTokenRoutes(services: DashboardServices): Route[] {
         scopes: form.getAll('scopes'),
         expires_in_s: expires_in_s === '' ? '' : Number(expires_in_s),
       });
-      const { token, secret } = await makeToken(services, creation, actorOf(ctx, visitor));
-      showSecret(ctx, visitor, services.configuration.public_url, token, secret);
+      const by = actorOf(ctx, visitor);
+      const id = formId('mgt_', signedIn(visitor).session.account_id, textOf(form, 'form_token'));
+      try {
+        const { token, secret } = await makeToken(services, creation, by, id);
+        showSecret(ctx, visitor, services.configuration.public_url, token, secret);
+      } catch (error) {
+        if (!(error instanceof IdTaken)) throw error;
+        showSentBefore(ctx, visitor, { noun: 'token', id: error.id, above: ABOVE });
+      }
     },
   });
 }
@@ -113,7 +124,7 @@ function showSecret(
     narrow: true,
     body: (
       <>
-        <SecretNotice what="token" />
+        <SecretNotice />
         <Card title="Secret">
           <div class="stack" data-once={TOKENS}>
             <Code label="secret" id="secret" text={secret} wrap />
