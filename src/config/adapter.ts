@@ -98,7 +98,7 @@ export class Adapters {
         : await importAdapter(this.#source, pointer, name, this.#manifest);
     if (!adapter) {
       // A codec that could not be read may read further names.
-      if (this.#source.marks.has(pointer)) this.#areAllRead = false;
+      if (this.#source.has(pointer)) this.#areAllRead = false;
       return undefined;
     }
     this.#readNames(pointer, adapter);

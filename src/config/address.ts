@@ -82,8 +82,8 @@ function readBaseUrl(
     const hasUnknown = PARTS.some((part) => source.spoiled.has(`${pointer}/${part}`));
     return hasUnknown ? filled : (readUrl(own, '/base_url', filled) ?? '');
   }
-  const faulty = source.marks.has(place) || own.marks.has('/base_url');
-  if (!faulty && !own.marks.has('/in_process') && !source.misspells(pointer, 'base_url')) {
+  const faulty = source.has(place) || own.has('/base_url');
+  if (!faulty && !own.has('/in_process') && !source.misspells(pointer, 'base_url')) {
     const message = `${nameOf(pointer)} is missing the key "base_url"`;
     const such = 'such as base_url: https://llm.example.com/v1';
     const hint = `the manifest ${manifestName(own)} has none: add it, ${such}`;
@@ -98,7 +98,7 @@ function reportMissing(
   name: Part,
   { source: own }: Manifest,
 ): void {
-  if (source.marks.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
+  if (source.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
   const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
   const where = `the manifest ${manifestName(own)} has a place for it in its address`;
   const hint = `${where}: add it, such as ${name}: ${EXAMPLES[name]}`;
@@ -107,7 +107,7 @@ function reportMissing(
 
 function reportUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
   const place = `${pointer}${join(name)}`;
-  if (!source.marks.has(place) || isUsed(name, manifest)) return;
+  if (!source.has(place) || isUsed(name, manifest)) return;
   const own = manifestName(manifest.source);
   const message = `${name} is not used: the manifest ${own} has no place for it`;
   const hint = 'remove it, or put it into base_url';
@@ -127,7 +127,7 @@ function reportWhole(source: Source, pointer: string, name: Part, { data }: Mani
 
 /** Whether the address or a wire flag has a place for a part. A signature always has the region. */
 function isUsed(name: Part, { data, source: own }: Manifest): boolean {
-  if (name === 'region' && own.marks.has('/auth/signer')) return true;
+  if (name === 'region' && own.has('/auth/signer')) return true;
   const texts = [data.base_url, ...Object.values(data.wire ?? {})];
   return texts.some(
     (text) => typeof text === 'string' && [...text.matchAll(PLACE)].some(([, one]) => one === name),

@@ -43,7 +43,7 @@ const byCapability = oncePer(
 const isServed = oncePer(({ source }: Manifest) =>
   oncePer(({ manifest }: Modality) =>
     manifest.served_by.some((list) =>
-      list.every((operation) => source.marks.has(`/operations${join(operation)}`)),
+      list.every((operation) => source.has(`/operations${join(operation)}`)),
     ),
   ),
 );

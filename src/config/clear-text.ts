@@ -2,7 +2,7 @@ import { isExtension, segments, type Mark, type Source } from '../yaml/source.js
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
 export function checkTexts(source: Source): void {
-  for (const [pointer, mark] of source.marks) {
+  for (const [pointer, mark] of source.marks()) {
     if (mark.text === undefined || isExtension(pointer)) continue;
     if (mark.expanded) checkDefault(source, pointer, mark);
     else if (!checkUnexpanded(source, pointer, mark.text)) checkSecret(source, pointer, mark.text);

@@ -91,7 +91,7 @@ function checkEvery(source: Source, entry: Block | undefined): void {
     });
   if (typeof entry === 'string') addFault(pointer, 'value');
   for (const key of ['at', 'stages']) {
-    if (source.marks.has(`${pointer}/${key}`)) addFault(`${pointer}/${key}`, 'key');
+    if (source.has(`${pointer}/${key}`)) addFault(`${pointer}/${key}`, 'key');
   }
 }
 

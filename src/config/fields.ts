@@ -64,6 +64,11 @@ const heldBy = oncePer((modalities: Modalities) => [
   ...HELD_ALIASES,
 ]);
 
+/** All fields of the requests of these modalities. */
+const ownFields = oncePer((modalities: Modalities) =>
+  [...modalities.values()].flatMap((modality) => modality.fields.own),
+);
+
 /** Fields that decide the price, and that a request may leave out. */
 const PRICED = ['n', 'max_tokens', 'size', 'quality'];
 
@@ -110,18 +115,17 @@ export function checkPassthrough(
 
 /**
  * `set`, `drop` and `rename` must not contradict each other, nor change fields that the hold
- * depends on. `passthrough` are the fields that reach the upstream beside those of the contract.
+ * depends on. `passthrough` has the lists of the fields that reach the upstream beside those of the
+ * contract.
  */
 export function checkChanges(
   source: Source,
   pointer: string,
   changes: FieldChanges,
   modalities: Modalities,
-  passthrough: readonly (string | undefined)[],
+  passthrough: readonly (readonly (string | undefined)[])[],
 ): void {
   const held = heldBy(modalities);
-  const fields = [...modalities.values()].flatMap((modality) => modality.fields.own);
-  const known = [...fields, ...passthrough.flatMap((field) => field ?? [])];
   for (const field of Object.keys(changes.set)) {
     if (!held.includes(field)) continue;
     const place = `${pointer}/set${join(field)}`;
@@ -130,7 +134,10 @@ export function checkChanges(
   }
   changes.drop.forEach((field, i) => {
     if (field === undefined) return;
-    checkDropped(source, `${pointer}/drop${join(i)}`, field, known);
+    checkDropped(source, `${pointer}/drop${join(i)}`, field, [
+      ...ownFields(modalities),
+      ...passthrough.flat().filter((one) => one !== undefined),
+    ]);
     if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
     const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';

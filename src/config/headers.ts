@@ -56,10 +56,10 @@ function credentials(
 ): Record<string, string> {
   const place = `${pointer}/api_key`;
   const auth = readAuth(manifest.data.auth);
-  const given = source.marks.has(place);
-  const isSigned = auth?.signs === true || source.marks.has(`${pointer}/service_account`);
+  const given = source.has(place);
+  const isSigned = auth?.signs === true || source.has(`${pointer}/service_account`);
   if (!auth) {
-    const silent = manifest.source.marks.has('/auth') && manifest.data.auth === undefined;
+    const silent = manifest.source.has('/auth') && manifest.data.auth === undefined;
     if (given && !silent) reportUnused(source, place, manifest);
     return {};
   }

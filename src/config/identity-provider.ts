@@ -86,7 +86,7 @@ function readSafeUrl(source: Source, place: string, text: string): string | unde
 }
 
 function require(source: Source, place: string, key: Key): void {
-  if (source.marks.has(`${place}/${key}`) || source.misspells(place, key)) return;
+  if (source.has(`${place}/${key}`) || source.misspells(place, key)) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
   const isGithub = key === 'issuer' && place.endsWith('/github');
   const hint = isGithub ? 'add kind: github' : `add ${EXAMPLES[key] ?? key}`;
@@ -124,7 +124,7 @@ function checkSecret(source: Source, place: string, issuer: string, client: Clie
 function refuseForeign(source: Source, place: string, kind: IdentityProvider['kind']): void {
   for (const [other, keys] of Object.entries(OWN)) {
     for (const key of other === kind ? [] : keys) {
-      if (!source.marks.has(`${place}/${key}`)) continue;
+      if (!source.has(`${place}/${key}`)) continue;
       const message = `${quote(key)} is for a provider of kind ${other}`;
       const hint = `remove it, or write kind: ${other}`;
       source.fault(`${place}/${key}`, { code: 'unknown_key', message, hint, at: 'key' });

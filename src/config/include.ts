@@ -203,39 +203,27 @@ function merge(source: Source, part: Source): void {
     part.fault('', { code: 'wrong_type', message });
     return;
   }
-  const added = new Set<string>();
   for (const [name, block] of Object.entries(part.value)) {
     if (isExtension(join(name))) continue;
     if (!BLOCKS.includes(name)) reportOther(part, name);
     else if (!isRecord(block)) reportNoBlock(part, name, block);
-    else for (const key of mergeBlock(source, part, name, block)) added.add(key);
-  }
-  // The marks of an entry's values follow its own.
-  let within: string | undefined;
-  for (const [pointer, mark] of part.marks) {
-    if (within === undefined || !pointer.startsWith(within)) {
-      within = added.has(pointer) ? `${pointer}/` : undefined;
-      if (within === undefined) continue;
-    }
-    source.marks.set(pointer, mark);
+    else mergeBlock(source, part, name, block);
   }
   for (const pointer of part.spoiled) {
-    if (source.marks.get(pointer)?.from === part) source.spoiled.add(pointer);
+    if (source.mark(pointer)?.from === part) source.spoiled.add(pointer);
   }
 }
 
-/** Returns the pointers of the added entries, and of the block if it was absent before. */
-function mergeBlock(source: Source, part: Source, name: string, block: object): string[] {
+function mergeBlock(source: Source, part: Source, name: string, block: object): void {
   const own = source.value as Record<string, unknown>;
-  const added: string[] = [];
   // An empty block in the main file counts as absent.
   if (own[name] === undefined || own[name] === null) {
     own[name] = {};
-    added.push(join(name));
+    source.include(join(name), part);
   }
   const into = own[name];
   // The schema reports a list or a text in its place.
-  if (!isRecord(into)) return [];
+  if (!isRecord(into)) return;
   for (const [key, entry] of Object.entries(block)) {
     const pointer = join(name, key);
     if (Object.hasOwn(into, key)) {
@@ -246,9 +234,8 @@ function mergeBlock(source: Source, part: Source, name: string, block: object): 
       continue;
     }
     into[key] = entry;
-    added.push(pointer);
+    source.include(pointer, part);
   }
-  return added;
 }
 
 function reportNoBlock(part: Source, name: string, block: unknown): void {

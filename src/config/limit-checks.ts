@@ -154,7 +154,7 @@ function checkAudioPrices(source: Source, { capabilities, upstreams }: ReadLimit
   if (capabilities.size === 0 || AUDIO_INPUT.some((one) => capabilities.has(one))) return;
   for (const place of new Set(upstreams.map(({ price_at }) => price_at))) {
     const pointer = `${place}/audio_input_per_million`;
-    if (!source.marks.has(pointer)) continue;
+    if (!source.has(pointer)) continue;
     source.fault(pointer, {
       code: 'unused_price',
       message: 'audio_input_per_million is never charged: audio in a prompt is refused',
@@ -175,7 +175,7 @@ function checkKinds(source: Source, upstreams: readonly ReadUpstream[]): void {
     for (const one of upstreams) {
       const own = of(one);
       const place = `${one.price_at}${join(unit)}`;
-      if (!own || own.has('any') || one.upstream.price.free || !source.marks.has(place)) continue;
+      if (!own || own.has('any') || one.upstream.price.free || !source.has(place)) continue;
       const missing = [...all].filter((kind) => kind !== 'any' && !covers(own, kind));
       if (missing.length === 0) continue;
       source.fault(place, {

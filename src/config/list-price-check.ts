@@ -50,7 +50,7 @@ function checkListed(
 function checkCached(source: Source, price_at: string, price: Price): void {
   const { cached_input_nano_per_million: cached, input_nano_per_million: input } = price;
   const place = `${price_at}/cached_input_per_million`;
-  if (cached === undefined || input === 0n || cached <= input || !source.marks.has(place)) return;
+  if (cached === undefined || input === 0n || cached <= input || !source.has(place)) return;
   source.fault(place, {
     code: 'dear_cache',
     message: `cached_input_per_million: ${source.word(place)} is more than input_per_million`,
@@ -63,8 +63,7 @@ function checkCached(source: Source, price_at: string, price: Price): void {
 function checkSwapped(source: Source, price_at: string, price: Price): void {
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   const place = `${price_at}/output_per_million`;
-  if (output === 0n || output * 2n > input || output * 12n < input || !source.marks.has(place))
-    return;
+  if (output === 0n || output * 2n > input || output * 12n < input || !source.has(place)) return;
   source.fault(place, {
     code: 'swapped_price',
     message: `output_per_million: ${source.word(place)} is far below input_per_million`,
@@ -88,7 +87,7 @@ function checkKinds(source: Source, price_at: string, price: Price): void {
   })) {
     for (const [kind, nano] of kinds ?? []) {
       const exact = `${price_at}/${unit}${kind === 'any' ? '' : join(...kind.split('/'))}`;
-      const place = source.marks.has(exact) ? exact : `${price_at}/${unit}`;
+      const place = source.has(exact) ? exact : `${price_at}/${unit}`;
       if (kind !== 'any' || unit !== 'per_image') checkMagnitude(source, place, unit, nano);
     }
   }

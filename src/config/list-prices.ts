@@ -9,6 +9,7 @@ import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { pointer as join, type Source } from '../yaml/source.js';
+import { ModelNames } from './model-names.js';
 import { validate, type PartialLoad } from '../yaml/validate.js';
 import { readPrice } from './prices.js';
 
@@ -34,6 +35,8 @@ interface Target {
 
 /** List prices by manifest and by the provider's own model ID. */
 export class ListPrices {
+  readonly #names = new Map<string, ModelNames>();
+
   constructor(
     /** All manifests that have list prices, also those whose prices were not read. */
     private readonly manifests: readonly string[],
@@ -61,9 +64,15 @@ export class ListPrices {
     return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${this.manifests.join(', ')}`;
   }
 
-  /** The IDs of the models of a manifest that have a list price. */
-  modelsOf(manifest: string): string[] {
-    return Object.keys(this.#of(manifest)?.models ?? {});
+  /** The models of a manifest that have a list price, and the further ones that it names itself. */
+  names(manifest: string, further: readonly string[]): ModelNames {
+    let names = this.#names.get(manifest);
+    if (!names) {
+      const listed = Object.keys(this.#of(manifest)?.models ?? {});
+      names = new ModelNames([...listed, ...further]);
+      this.#names.set(manifest, names);
+    }
+    return names;
   }
 
   #of(manifest: string): PartialLoad<PricesFile>[string] {

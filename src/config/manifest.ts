@@ -98,7 +98,7 @@ export class Manifests {
     const renames = [data.rename ?? {}];
     checkPassthrough(source, '/passthrough', data.passthrough ?? [], renames, this.modalities);
     const changes = { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} };
-    checkChanges(source, '', changes, this.modalities, data.passthrough ?? []);
+    checkChanges(source, '', changes, this.modalities, [data.passthrough ?? []]);
     const adapters = new Adapters(source, file, GATEWAY_FLAGS);
     const operations = await this.#operations(source, data, adapters);
     const read_error = compileErrors(source, data.errors);

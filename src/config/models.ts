@@ -95,7 +95,7 @@ function readModelPrice(
 ): Price | 'list' {
   if (price === 'list') return price;
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
-  if (!source.marks.has(`${pointer}/price`) && !hasForeignPrice(source, pointer)) {
+  if (!source.has(`${pointer}/price`) && !hasForeignPrice(source, pointer)) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
     const hint = `write price: list, price: free, or ${EXAMPLE_PRICE}`;
     source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });

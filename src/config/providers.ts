@@ -72,7 +72,7 @@ async function findManifest(
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
   if (source.misspells(pointer, 'uses') || isReported(source, name)) return undefined;
-  if (!source.marks.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
+  if (!source.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
 }
@@ -92,7 +92,7 @@ function isReported(source: Source, name: string): boolean {
 function readProvider(source: Source, name: string, entry: Entry, manifest: Manifest): Provider {
   const { data, answer } = manifest;
   const pointer = `/providers${join(name)}`;
-  if (data.in_process === undefined && source.marks.has(`${pointer}/settings`)) {
+  if (data.in_process === undefined && source.has(`${pointer}/settings`)) {
     const own = manifestName(manifest.source);
     const message = `settings are not used: the manifest ${own} does not answer in process`;
     const hint = 'fields of requests are set by an upstream of a model: set: { NAME: VALUE }';
@@ -156,10 +156,10 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
 
 /** Warns of a phase whose timeout is longer than `total`, so that it is never reached. */
 function checkOrder(source: Source, pointer: string, timeouts: Timeouts): void {
-  if (!source.marks.has(`${pointer}/total`)) return;
+  if (!source.has(`${pointer}/total`)) return;
   for (const phase of ['connect', 'first_byte', 'idle'] as const) {
     const place = `${pointer}/${phase}`;
-    if (!source.marks.has(place) || timeouts[`${phase}_ms`] <= timeouts.total_ms) continue;
+    if (!source.has(place) || timeouts[`${phase}_ms`] <= timeouts.total_ms) continue;
     const total = source.word(`${pointer}/total`);
     const message = `timeout.${phase}: ${source.word(place)} is never reached: total is ${total}`;
     const hint = 'total is the time of the whole call: make it the longest';

@@ -205,7 +205,7 @@ const ROOM_OF_BODY = 6;
  * such a body would always be refused.
  */
 function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number): void {
-  const place = ['in_flight_bytes', 'body'].find((key) => source.marks.has(`/limits/${key}`));
+  const place = ['in_flight_bytes', 'body'].find((key) => source.has(`/limits/${key}`));
   if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
   const min_mb = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
   const max_kb = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);

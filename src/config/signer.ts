@@ -21,8 +21,8 @@ export function readSigner(
   entry: Entry,
   manifest: Manifest,
 ): Provider['signer'] {
-  const given = KEYS.filter((key) => source.marks.has(`${pointer}/${key}`));
-  if (!manifest.source.marks.has('/auth/signer')) {
+  const given = KEYS.filter((key) => source.has(`${pointer}/${key}`));
+  if (!manifest.source.has('/auth/signer')) {
     for (const key of given) {
       const own = manifestName(manifest.source);
       const message = `${key} is not used: the manifest ${own} signs no requests`;
@@ -32,7 +32,7 @@ export function readSigner(
     }
     return undefined;
   }
-  if (source.marks.has(`${pointer}/api_key`)) {
+  if (source.has(`${pointer}/api_key`)) {
     for (const key of given) {
       const message = `${key} stands beside api_key`;
       source.fault(`${pointer}/${key}`, {
@@ -51,7 +51,7 @@ export function readSigner(
 
 function reportMissing(source: Source, pointer: string, entry: Entry): void {
   const lacks = (key: string): boolean =>
-    !source.marks.has(`${pointer}/${key}`) && !source.misspells(pointer, key, others(key));
+    !source.has(`${pointer}/${key}`) && !source.misspells(pointer, key, others(key));
   const missing = NEEDED.filter(lacks).map(quote);
   if (missing.length > 0) {
     const keys = `${missing.length === 1 ? 'key' : 'keys'} ${missing.join(' and ')}`;
@@ -99,7 +99,7 @@ export async function importSigner(
   adapters: Adapters,
 ): Promise<RequestSigner | undefined> {
   if (typeof auth !== 'object') return undefined;
-  const has = (key: string): boolean => source.marks.has(`/auth/${key}`);
+  const has = (key: string): boolean => source.has(`/auth/${key}`);
   if (!has('signer') && !has('header') && !source.misspells('/auth', 'header')) {
     const message = 'auth is missing the key "header"';
     source.fault('/auth', { code: 'missing_key', message });

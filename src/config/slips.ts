@@ -58,7 +58,7 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     return;
   }
   const addFault = (code: string, message: string): void =>
-    source.fault(source.marks.has('/public_url') ? '/public_url' : '/listen', {
+    source.fault(source.has('/public_url') ? '/public_url' : '/listen', {
       code,
       message,
       hint: 'put a proxy with TLS in front, and write public_url: https://YOUR.HOST',
@@ -80,7 +80,7 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
 
 /** Warns of a public_url on this machine whose port is not the port of `listen`. */
 function reportPort(source: Source, listen: ReadFile['listen'], public_url: string): void {
-  if (!source.marks.has('/public_url') || source.hides('/public_url')) return;
+  if (!source.has('/public_url') || source.hides('/public_url')) return;
   const url = new URL(public_url);
   url.port = String(listen.port);
   source.fault('/public_url', {
@@ -165,7 +165,7 @@ type Weighted = readonly ({ readonly weight?: number | undefined } | undefined)[
 function checkWeight(source: Source, list: string, upstreams: Weighted, at: number): void {
   // A weight that is no number has a fault of its own, and counts as one here.
   const weights = upstreams.map((one, i) => {
-    return one?.weight ?? (source.marks.has(`${list}${join(i)}/weight`) ? 1 : undefined);
+    return one?.weight ?? (source.has(`${list}${join(i)}/weight`) ? 1 : undefined);
   });
   const pointer = `${list}${join(at)}/weight`;
   const own = weights[at];

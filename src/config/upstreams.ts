@@ -2,7 +2,6 @@ import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
-import { meantModel } from './model-names.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
@@ -45,7 +44,7 @@ export function readUpstreams(
     const place = pointer + join(i);
     if (entry?.provider === undefined) return [];
     // A faulty model name could be any name; a missing one is the public ID.
-    const known_model = entry.model !== undefined || !source.marks.has(`${place}/model`);
+    const known_model = entry.model !== undefined || !source.has(`${place}/model`);
     const target = JSON.stringify([entry.provider, entry.model ?? model.id]);
     const first = seen.get(target);
     if (first !== undefined && known_model) reportUnreachable(source, place, first);
@@ -68,7 +67,7 @@ interface PricedModel {
 function reportUnreachable(source: Source, pointer: string, first: number): void {
   const provider = source.word(`${pointer}/provider`);
   const model = `${pointer}/model`;
-  const target = source.marks.has(model) ? `${source.word(model)} of ${provider}` : provider;
+  const target = source.has(model) ? `${source.word(model)} of ${provider}` : provider;
   source.fault(pointer, {
     code: 'unreachable_fallback',
     message: `${target} is tried already by upstreams[${first}], so this entry is never used`,
@@ -104,7 +103,7 @@ function readUpstream(
 ): ReadUpstream {
   const { provider, manifest } = read;
   const own = { set: entry.set ?? {}, drop: entry.drop ?? [], rename: entry.rename ?? {} };
-  const passthrough = [...(manifest.data.passthrough ?? []), ...model.passthrough];
+  const passthrough = [manifest.data.passthrough ?? [], model.passthrough];
   checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
@@ -141,7 +140,7 @@ function checkModel(
   find: (model: string) => unknown,
 ): void {
   const place = `${pointer}/model`;
-  if (!source.marks.has(place) || source.hides(place)) return;
+  if (!source.has(place) || source.hides(place)) return;
   if (model !== model.trim()) {
     const message = `model: ${source.word(place)} begins or ends with a space`;
     source.fault(place, { code: 'bad_model', message, hint: `write ${flow(model.trim())}` });
@@ -167,13 +166,13 @@ function checkName(
   prices: ListPrices,
 ): void {
   // A server at an address of the operator's own may give its models any name.
-  if (source.marks.has(`/providers${join(provider.name)}/base_url`)) return;
+  if (source.has(`/providers${join(provider.name)}/base_url`)) return;
   const own = `${pointer}/model`;
-  const isOwn = source.marks.has(own);
+  const isOwn = source.has(own);
   if (isOwn && (entry.model === undefined || source.hides(own))) return;
   const model = entry.model ?? id;
   const started = Object.keys(manifest.data.init?.models ?? {});
-  const near = meantModel(model, [...prices.modelsOf(provider.manifest), ...started]);
+  const near = prices.names(provider.manifest, started).meant(model);
   if (near === undefined) return;
   source.fault(isOwn ? own : pointer, {
     code: 'unknown_model',

@@ -15,7 +15,7 @@ export function refuseBeside(
 ): void {
   for (const name of names) {
     const at = place + join(name);
-    if (!source.marks.has(at)) continue;
+    if (!source.has(at)) continue;
     const message = `${quote(name)} cannot stand beside ${other}`;
     source.fault(at, { code: 'unknown_key', message, hint: 'remove one of them', at: 'key' });
   }

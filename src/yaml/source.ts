@@ -37,9 +37,11 @@ export class Source {
   readable = false;
   /** False if entries are missing because a file that holds them could not be read. */
   complete = true;
-  readonly marks = new Map<string, Mark>();
   /** The pointers of values that could not be read. They get no further faults. */
   readonly spoiled = new Set<string>();
+  readonly #marks = new Map<string, Mark>();
+  /** The sources of included blocks and entries, by pointer. */
+  readonly #included = new Map<string, Source>();
 
   constructor(
     /** The path as the operator gave it. */
@@ -49,8 +51,53 @@ export class Source {
     private readonly whole = '',
   ) {}
 
+  /** The place of a value; undefined for a value that the file does not have. */
+  mark(pointer: string): Mark | undefined {
+    const source = this.#included.size === 0 ? this : (this.#partOf(pointer) ?? this);
+    return source.#marks.get(pointer);
+  }
+
+  has(pointer: string): boolean {
+    return this.mark(pointer) !== undefined;
+  }
+
+  /** Notes the place of a value, when the file is read. */
+  note(pointer: string, mark: Mark): void {
+    this.#marks.set(pointer, mark);
+  }
+
+  /** Takes the places of a block or an entry, and of all within it, from the file that has it. */
+  include(pointer: string, part: Source): void {
+    this.#included.set(pointer, part);
+  }
+
+  /** All values with their pointers, those of the file itself first. */
+  *marks(): Generator<[pointer: string, mark: Mark]> {
+    for (const part of new Set([this, ...this.#included.values()])) {
+      // The values of an entry follow it.
+      let entry: string | undefined;
+      for (const one of part.#marks) {
+        const [pointer] = one;
+        if (entry === undefined || !pointer.startsWith(entry)) {
+          entry = undefined;
+          if ((this.#partOf(pointer) ?? this) !== part) continue;
+          if (this.#included.has(pointer)) entry = `${pointer}/`;
+        }
+        yield one;
+      }
+    }
+  }
+
+  /** A block is one key deep, and an entry two: `/models/NAME`. */
+  #partOf(pointer: string): Source | undefined {
+    const block_end = pointer.indexOf('/', 1);
+    if (block_end < 0) return this.#included.get(pointer);
+    const end = pointer.indexOf('/', block_end + 1);
+    return this.#included.get(end < 0 ? pointer : pointer.slice(0, end));
+  }
+
   place(pointer: string, at: 'key' | 'value' = 'value'): Place {
-    const mark = this.marks.get(pointer);
+    const mark = this.mark(pointer);
     return mark ? mark.from.placeOf(mark[at]) : this.placeOf(0);
   }
 
@@ -61,7 +108,7 @@ export class Source {
 
   /** The line of a key from that key on, as written. */
   lineOf(pointer: string): string {
-    const mark = this.marks.get(pointer);
+    const mark = this.mark(pointer);
     return mark ? (/^[^\n]*/.exec(mark.from.whole.slice(mark.key))?.[0] ?? '') : '';
   }
 
@@ -98,29 +145,32 @@ export class Source {
 
   /** The text of a scalar after expansion. */
   text(pointer: string): string | undefined {
-    return this.marks.get(pointer)?.text;
+    return this.mark(pointer)?.text;
   }
 
   /** Whether a value came from outside the file, so that no message may show it. */
   hides(pointer: string): boolean {
-    return this.marks.get(pointer)?.expanded === true;
+    return this.mark(pointer)?.expanded === true;
   }
 
   /** A value as written in the file, without quotes. */
   written(pointer: string): string {
-    return this.marks.get(pointer)?.written ?? '';
+    return this.mark(pointer)?.written ?? '';
   }
 
   /** Whether a value, or one within it, came from outside the file. */
   hidesWithin(pointer: string): boolean {
     if (this.hides(pointer)) return true;
     const inside = `${pointer}/`;
-    return [...this.marks].some(([one, { expanded }]) => expanded && one.startsWith(inside));
+    for (const [one, { expanded }] of this.marks()) {
+      if (expanded && one.startsWith(inside)) return true;
+    }
+    return false;
   }
 
   /** A value for a message: always as written in the file, never as expanded. */
   word(pointer: string): string {
-    const written = this.marks.get(pointer)?.written;
+    const written = this.mark(pointer)?.written;
     return written === undefined ? 'this' : quote(written);
   }
 }

@@ -69,7 +69,7 @@ export class Tree {
     const value = place ?? offsetOf(node, key);
     const from = this.#source;
     const mark: Mark = { key, value, written: undefined, text: undefined, expanded: false, from };
-    from.marks.set(pointer, mark);
+    from.note(pointer, mark);
     if (!this.#countable(value)) return null;
     if (isAlias(node)) {
       const target = this.#resolve(node);
@@ -126,7 +126,7 @@ export class Tree {
     const start = offsetOf(map, 0);
     const end = this.#untilNext(map);
     if (end !== undefined) this.#reportTooDeep(offsetOf(map.items[end]?.key, start));
-    const items = map.items.slice(0, end);
+    const items = end === undefined ? map.items : map.items.slice(0, end);
     const cut = new Set<Pair>();
     for (const [at, pair] of items.entries()) {
       if (cut.has(pair)) continue;
@@ -135,10 +135,13 @@ export class Tree {
       if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
         merged.push(...this.#merged(pair.value, key));
       } else if (name !== undefined) {
+        const entry: Entry = { name, key, value: pair.value };
         const rests = map.flow === true ? restsOf(items, at) : [];
-        for (const rest of rests) cut.add(rest);
-        const whole = [pair.value, ...rests.map((rest) => rest.key)].map(textOf).join(',');
-        this.#add(own, { name, key, value: pair.value, ...(rests.length > 0 && { whole }) });
+        if (rests.length > 0) {
+          for (const rest of rests) cut.add(rest);
+          entry.whole = [pair.value, ...rests.map((rest) => rest.key)].map(textOf).join(',');
+        }
+        this.#add(own, entry);
       }
     }
     for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
@@ -151,6 +154,7 @@ export class Tree {
    */
   #untilNext(map: YAMLMap): number | undefined {
     const names = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
+    if (new Set(names).size === names.length) return undefined;
     const at = names.findIndex((name, i) => names.indexOf(name) < i) - 1;
     const follow = names.slice(at + 1).filter((name) => names.indexOf(name) < at);
     const next = map.items[at];
@@ -265,7 +269,8 @@ function restsOf(items: readonly Pair[], at: number): Pair[] {
   if (!isScalar(value) || !/^\d+$/.test(textOf(value))) return [];
   const rests: Pair[] = [];
   let end = value.range?.[1] ?? NaN;
-  for (const pair of items.slice(at + 1)) {
+  for (let next = at + 1; next < items.length; next += 1) {
+    const pair = items[next] as Pair;
     const { key, value: inner } = pair;
     const isAlone = !isNode(inner) || (isScalar(inner) && textOf(inner) === '');
     const isRest = isScalar(key) && /^\d[\w.]*$/.test(textOf(key)) && isAlone;

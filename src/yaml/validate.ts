@@ -53,7 +53,7 @@ function errorsOf(check: ValidateFunction, value: unknown): ErrorObject[] {
 function convert(source: Source, value: unknown, errors: readonly ErrorObject[]): boolean {
   let converted = false;
   for (const { keyword, instancePath, params } of errors) {
-    const mark = source.marks.get(instancePath);
+    const mark = source.mark(instancePath);
     if (keyword !== 'type' || !mark?.expanded || mark.text === undefined) continue;
     const plain = plainValue(mark.text, [params['type']].flat());
     if (plain === undefined) continue;

@@ -25,13 +25,13 @@ export async function readImage({
   const image = data.operations?.image;
   if (!image) return undefined;
   const { max = 1, codec: name } = image;
-  if (!source.marks.has(`${PLACE}/codec`)) {
+  if (!source.has(`${PLACE}/codec`)) {
     for (const part of ['request', 'response'] as const) {
-      if (!source.marks.has(`${PLACE}/${part}`)) {
+      if (!source.has(`${PLACE}/${part}`)) {
         missingKey(source, PLACE, part, 'or name a codec');
       }
     }
-    if (image.edit && !source.marks.has(`${PLACE}/edit/request`)) {
+    if (image.edit && !source.has(`${PLACE}/edit/request`)) {
       missingKey(source, `${PLACE}/edit`, 'request', 'or name a codec');
     }
     // The templates make the whole path.

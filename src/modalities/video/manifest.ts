@@ -27,10 +27,10 @@ export async function readVideo({
     const codec = await importPart(place, video.codec, 'video', isVideoCodec);
     return codec && { path: '', codec, max: video.max ?? 1 };
   }
-  const first = TEMPLATES.find((name) => source.marks.has(`/operations${join(name)}`));
+  const first = TEMPLATES.find((name) => source.has(`/operations${join(name)}`));
   if (first === undefined) return undefined;
   for (const name of ['video.submit', 'video.status'] as const) {
-    if (!source.marks.has(`/operations${join(name)}`)) missingKey(source, '/operations', name, '');
+    if (!source.has(`/operations${join(name)}`)) missingKey(source, '/operations', name, '');
   }
   if (!submit || !status) return undefined;
   return { path: '', codec: mapVideos(source, operations), max: submit.max ?? 1 };
