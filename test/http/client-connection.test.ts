@@ -68,11 +68,12 @@ describe('SseWriter', () => {
 
   it('sends its headers and its texts', async () => {
     const sink = await connect(HOUR_MS);
-    void sink.write('one 🚂');
-    sink.end('two');
+    const texts = ['one 🚂', 'two', '', 'three 🚂 of them', 'x'.repeat(20_000), 'four'];
+    for (const text of texts) void sink.write(text);
+    sink.end('five');
     let text = '';
-    for await (const chunk of client) text += String(chunk);
-    expect(text).to.equal('one 🚂two');
+    for await (const chunk of client.setEncoding('utf8')) text += String(chunk);
+    expect(text).to.equal(`${texts.join('')}five`);
     expect(client.complete).to.equal(true);
     expect(client.headers['x-test']).to.equal('yes');
   });
@@ -84,10 +85,29 @@ describe('SseWriter', () => {
     [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
     const sink = new SseWriter(response, {}, HOUR_MS, HOUR_MS);
     void sink.write('one');
-    sink.end('two');
+    void sink.write('two');
+    sink.end('three');
     let text = '';
     for await (const chunk of socket) text += String(chunk);
-    expect(text.split('\r\n\r\n')[1]).to.equal('onetwo');
+    expect(text.split('\r\n\r\n')[1]).to.equal('onetwothree');
+  });
+
+  it('keeps the order of answers to requests that a client sends at once', async () => {
+    const { port } = server.address() as AddressInfo;
+    const sinks: SseWriter[] = [];
+    server.on('request', (_, res) => sinks.push(new SseWriter(res, {}, HOUR_MS, HOUR_MS)));
+    const socket = connectTo(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2));
+    await until(() => sinks.length === 2, 'both requests are there');
+    // The second answer waits for its turn on the connection.
+    for (const word of ['a', 'b', 'c'])
+      for (const sink of sinks.toReversed()) void sink.write(word);
+    for (const sink of sinks.toReversed()) sink.end('.');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (data: string) => (text += data));
+    const answer = '1\r\na\r\n1\r\nb\r\n1\r\nc\r\n1\r\n.\r\n0\r\n\r\n';
+    await until(() => text.split(answer).length === 3 && text.endsWith(answer), 'both are whole');
+    socket.destroy();
   });
 
   it('leaves the connection usable for the next request', async () => {
