@@ -22,6 +22,12 @@ interface Tracked extends Indexed {
   ended: Promise<unknown>;
 }
 
+/**
+ * Listens to the error of a connection that breaks. The statement that it runs rejects with it too;
+ * without a listener, it would end the process.
+ */
+const ignore = (): void => undefined;
+
 /** Runs the prepared statements of the hot path on a pool of connections, with retries. */
 export class PostgresSession {
   readonly process_id: string;
@@ -42,8 +48,8 @@ export class PostgresSession {
       // A server that hangs without closing must not block the connection and its caller for ever.
       query_timeout: QUERY_MS,
     });
-    // The pool replaces an idle connection that breaks; without a listener its error would exit.
-    this.#pool.on('error', () => undefined);
+    // The pool replaces an idle connection that breaks.
+    this.#pool.on('error', ignore);
   }
 
   /** Runs a statement, and again if PostgreSQL rolled it back. */
@@ -60,6 +66,7 @@ export class PostgresSession {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return onPostgres(isConflict, async () => {
       const client = await this.#pool.connect();
+      client.on('error', ignore);
       let failure: Error | undefined;
       try {
         await client.query('begin');
@@ -72,6 +79,7 @@ export class PostgresSession {
       } finally {
         // A connection whose transaction failed is closed, which rolls it back.
         client.release(failure);
+        if (!failure) client.off('error', ignore);
       }
     });
   }
