@@ -9,12 +9,12 @@ const testBreaks = (ground: Ground): void => {
     const url = new URL(ground.place.url);
     const proxy = await startProxy(url.hostname, Number(url.port || 5432));
     url.port = String(proxy.port);
-    const { requests, close } = await openStore(url.href, { now: () => ground.now_ms });
+    const store = await openStore(url.href, { now: () => ground.now_ms });
     const before = { records_ms: 0, totals_ms: ground.now_ms };
     const unlock = await ground.place.lock('lock table request_totals in access exclusive mode');
     try {
       // Mocha would report an error that has no listener.
-      const sweeping = refusal(requests.sweep(before));
+      const sweeping = refusal(store.requests.sweep(before));
       await until(async () => {
         const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock'
           and application_name = current_setting('application_name')`;
@@ -26,8 +26,8 @@ const testBreaks = (ground: Ground): void => {
       await unlock();
     }
     proxy.set('here');
-    expect(await requests.sweep(before)).to.equal(0);
-    await close();
+    expect(await store.requests.sweep(before)).to.equal(0);
+    await store.close();
     await proxy.close();
   });
 };
