@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { Ago, Badge, Money } from './parts.js';
-import { counted, grouped } from './words.js';
+import { usageText } from './usage-text.js';
+import { grouped } from './words.js';
 import type { Key } from '../../store/keys/keys.js';
 import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
@@ -46,7 +47,7 @@ export function LedgerTable(props: {
                 {entry.key_id !== null && (names.get(entry.key_id) ?? '')}
               </td>
               <td class="soft nowrap">
-                {usageText(entry)} {entry.estimated && <Badge>estimated</Badge>}
+                {usageText(usageOf(entry) ?? {})} {entry.estimated && <Badge>estimated</Badge>}
                 <Classes {...entry} />
               </td>
               <td class="number end">
@@ -100,15 +101,6 @@ function Description(props: { entry: LedgerEntry; requests: string }): JSX.Eleme
       <span class="soft">{kind === 'credit' ? reference : model}</span>
     </>
   );
-}
-
-/** `1,204 → 310 tokens`, `2 images`, `8 s of video`: the usage in the ledger as text. */
-function usageText(entry: LedgerEntry): string {
-  const { prompt_tokens, completion_tokens, images, video_seconds } = usageOf(entry) ?? {};
-  if (typeof video_seconds === 'number') return `${grouped(video_seconds)} s of video`;
-  if (typeof images === 'number') return counted(images, 'image');
-  if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return '';
-  return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)} tokens`;
 }
 
 /** The classes of tokens, after a count. */

@@ -24,14 +24,21 @@ export interface RequestCost {
 }
 
 const MILLION = 1_000_000n;
+/** Seconds of audio are counted to the millisecond. */
+const THOUSAND = 1_000;
 
 /**
  * Explains the cost of a request by the first price that yields the charge. A rest that the tokens
- * do not explain is spread over the other units, such as images.
+ * do not explain is spread over the other units, such as images. So is the whole cost of a request
+ * without tokens, such as one for a video.
  */
 export function costOf(record: RequestRecord, prices: readonly Price[]): RequestCost {
   const total_nano = record.cost_nano + record.uncollected_nano;
   if (total_nano === 0n) return { lines: [], total_nano };
+  if (!record.prompt_tokens && !record.completion_tokens) {
+    const line = unitLine(record, total_nano);
+    return { lines: line ? [line] : [], total_nano };
+  }
   const usage = usageOf(record);
   const price = prices.find((one) => tokenCost(usage, one) === total_nano);
   if (price) return { lines: tokenLines(usage, price), total_nano };
@@ -91,8 +98,9 @@ function unitLine({ units }: RequestRecord, rest_nano: bigint): CostLine | undef
   const [first] = counts;
   if (!first || counts.length > 1 || rest_nano <= 0n) return undefined;
   const [unit, count] = first;
-  if (!Number.isSafeInteger(count)) return undefined;
+  const thousandths = Math.round(count * THOUSAND);
+  if (!Number.isSafeInteger(thousandths) || thousandths === 0) return undefined;
   const name = UNITS[unit] ?? unit;
-  const price_nano = rest_nano / BigInt(count);
+  const price_nano = (rest_nano * BigInt(THOUSAND)) / BigInt(thousandths);
   return { name, count, price_nano, by_million: false, cost_nano: rest_nano };
 }

@@ -7,7 +7,7 @@ import { begin, isHead, send } from './content.js';
 import { videoId } from './formats/openai-video-object.js';
 import { linkTo } from './links.js';
 import { poll } from './poll.js';
-import { settleTask, taskBill, unknown } from './result.js';
+import { NOTHING_CHARGED, settleTask, unknown } from './result.js';
 
 /**
  * Streams the video of a task to a client of an API without a separate result: the bytes are the
@@ -31,9 +31,9 @@ export async function download(
     streams: false,
     deliver: async () => {
       if (client.disconnected) throw new ClientDisconnected();
-      const cost_nano = isHead(client) ? 0n : (await settleTask(task, services)).cost_nano;
+      const bill = isHead(client) ? NOTHING_CHARGED : (await settleTask(task, services)).bill;
       await send(video, client, services);
-      return taskBill(cost_nano);
+      return bill;
     },
     body: () => undefined,
   };

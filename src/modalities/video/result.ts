@@ -11,10 +11,12 @@ import { videoCost } from './price.js';
 
 const CONTENT_ID_BYTES = 24;
 
-/** The bill of a request that charged a task. */
-export function taskBill(cost_nano: bigint): Bill {
-  return { usage: { prompt_tokens: 0, completion_tokens: 0 }, cost_nano, estimated: false };
-}
+/** The bill of a request that charges nothing. */
+export const NOTHING_CHARGED: Bill = {
+  usage: { prompt_tokens: 0, completion_tokens: 0 },
+  cost_nano: 0n,
+  estimated: false,
+};
 
 /**
  * The status of a task (specification 2.9): the last known one if the upstream cannot be polled.
@@ -52,7 +54,7 @@ export async function result(
     deliver: async () => {
       const paid = await settleTask(task, services);
       settled = paid.task;
-      return taskBill(paid.cost_nano);
+      return paid.bill;
     },
     body: () => resultBody(settled, base, services),
   };
@@ -64,20 +66,24 @@ export function unknown(fault: UpstreamError): GatewayError {
   return new GatewayError('upstream_error', fault.message, { headers, cause: fault });
 }
 
-/** Charges a completed task unless it was charged before. `cost_nano` is this call's charge. */
+/** Charges a completed task unless it was charged before. `bill` has what this call charged. */
 export async function settleTask(
   task: Task,
   { store }: Services,
-): Promise<{ task: Task; cost_nano: bigint }> {
-  if (task.status !== 'COMPLETED' || task.content_id !== null) return { task, cost_nano: 0n };
+): Promise<{ task: Task; bill: Bill }> {
+  if (task.status !== 'COMPLETED' || task.content_id !== null) {
+    return { task, bill: NOTHING_CHARGED };
+  }
   const settlement = settlementOf(task);
   const settled = await store.tasks.settle(task.id, settlement).catch(async (error: unknown) => {
     if (await store.tasks.task(task.id)) throw error;
     throw deleted(error);
   });
   // If another request was first, this one has charged nothing.
-  const isFirst = settled.content_id === settlement.content_id;
-  return { task: settled, cost_nano: isFirst ? settlement.cost_nano : 0n };
+  if (settled.content_id !== settlement.content_id) return { task: settled, bill: NOTHING_CHARGED };
+  const { cost_nano } = settlement;
+  const counts = { video_seconds: secondsOf(task) };
+  return { task: settled, bill: { ...NOTHING_CHARGED, cost_nano, counts } };
 }
 
 /** Another request has charged and deleted the task since this one found it. */
@@ -106,9 +112,14 @@ function resultBody(task: Task, base: LinkBase, services: Services): object {
 }
 
 /** The seconds of all videos, so that seconds times price is the charge. */
-function usageOf({ call, videos }: Task): object {
+function secondsOf({ call, videos }: Task): number {
+  return call.duration_seconds * videos;
+}
+
+function usageOf(task: Task): object {
+  const { call } = task;
   return {
-    video_seconds: call.duration_seconds * videos,
+    video_seconds: secondsOf(task),
     video_resolution: call.resolution,
     video_has_audio: call.generate_audio,
   };

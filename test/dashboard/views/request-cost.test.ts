@@ -42,6 +42,22 @@ describe('the cost of a request, worked out', () => {
     expect(costOf(record, [price]).lines).to.deep.equal([images]);
   });
 
+  it('spreads the whole cost over seconds of video, which have no tokens', () => {
+    const none = { prompt_tokens: 0, completion_tokens: 0 };
+    const units = { video_seconds: 8 };
+    const record = recordAt(NOW_MS, { ...none, units, cost_nano: 320_000_000n });
+    const video = line('Seconds of video', 8, 40_000_000n, 320_000_000n);
+    expect(costOf(record, []).lines).to.deep.equal([{ ...video, by_million: false }]);
+  });
+
+  it('divides by seconds of audio to the millisecond', () => {
+    const none = { prompt_tokens: null, completion_tokens: null };
+    const units = { audio_seconds: 12.345 };
+    const record = recordAt(NOW_MS, { ...none, units, cost_nano: 1_234_500n });
+    const audio = line('Seconds of audio', 12.345, 100_000n, 1_234_500n);
+    expect(costOf(record, []).lines).to.deep.equal([{ ...audio, by_million: false }]);
+  });
+
   it('invents no price where it knows none that fits', () => {
     const record = recordAt(NOW_MS, { ...USAGE, cost_nano: 7n });
     expect(costOf(record, [OLD, NEW])).to.deep.equal({ lines: [], total_nano: 7n });

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { RequestRecord } from '../../../src/core/request-record.js';
 import { ask } from '../../helpers/ask.js';
+import { until } from '../../helpers/until.js';
 import { onEachStore } from '../../store/helpers/ground.js';
 import { dollars, MODEL, startVideoGateway, type VideoGateway } from './helpers/video-gateway.js';
 import { REEL } from './helpers/video-upstream.js';
@@ -48,6 +50,26 @@ onEachStore("an OpenAI client's video", (ground) => {
       balance: dollars(10) - PRICE,
       faults: [],
     });
+  });
+
+  it('was recorded without its seconds', async () => {
+    const id = await create();
+    await studio.get(`/v1/videos/${id}`);
+    for (let download = 0; download < 2; download += 1) {
+      await studio.get(`/v1/videos/${id}/content`);
+    }
+    const { requests } = studio.gateway.store;
+    let records: RequestRecord[] = [];
+    await until(async () => {
+      const page = await requests.page({ limit: 10 });
+      records = page.filter(({ endpoint }) => endpoint === 'video-content');
+      return records.length === 2;
+    }, 'both downloads are recorded');
+    const shown = records.map(({ cost_nano, units }) => [cost_nano, units]);
+    expect(shown).to.have.deep.members([
+      [0n, null],
+      [PRICE, { video_seconds: 4 }],
+    ]);
   });
 
   it('is charged once by downloads and results at once', async () => {

@@ -172,7 +172,9 @@ function Facts(props: {
 
 function tokenFacts(record: RequestRecord): [string, string | null][] {
   const { prompt_tokens, completion_tokens, units } = record;
-  const count = (value: number | null): string | null => (value === null ? null : grouped(value));
+  const isCounted = Boolean(prompt_tokens) || Boolean(completion_tokens);
+  const count = (value: number | null): string | null =>
+    value === null || !isCounted ? null : grouped(value);
   return [
     ['Input tokens', count(prompt_tokens)],
     ['Output tokens', count(completion_tokens)],

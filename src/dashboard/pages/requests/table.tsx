@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { hasFailed, type RequestRecord } from '../../../core/request-record.js';
 import { Ago, Money } from '../parts.js';
-import { grouped, msShown } from '../words.js';
+import { usageText } from '../usage-text.js';
+import { msShown } from '../words.js';
 import { Flags, Outcome } from './outcome.js';
 import { requestPath, type Scope } from './scope.js';
 
@@ -28,7 +29,7 @@ export function RequestTable(props: {
             <th>Outcome</th>
             <th>Time</th>
             <th>{scope.is_operator ? 'Account' : 'Key'}</th>
-            <th class="number">Tokens in → out</th>
+            <th class="number">Usage</th>
             <th class="number">Took</th>
             <th class="number">Cost</th>
           </tr>
@@ -74,7 +75,7 @@ function RequestRow(props: {
           ? (names.accounts.get(account_id) ?? account_id)
           : (names.keys.get(key_id) ?? key_id)}
       </td>
-      <td class="number soft">{tokensOf(record)}</td>
+      <td class="number soft">{usageText({ ...record, ...record.units })}</td>
       <td class="number soft" title={first_token_ms === null ? undefined : FIRST(first_token_ms)}>
         {msShown(record.took_ms)}
       </td>
@@ -86,11 +87,6 @@ function RequestRow(props: {
 }
 
 const FIRST = (ms: number): string => `first token after ${msShown(ms)}`;
-
-function tokensOf({ prompt_tokens, completion_tokens }: RequestRecord): string {
-  if (prompt_tokens === null || completion_tokens === null) return '';
-  return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)}`;
-}
 
 /** The error message of the last upstream. */
 function UpstreamMessage({ record }: { record: RequestRecord }): JSX.Element | null {

@@ -1,0 +1,24 @@
+import { counted, grouped } from './words.js';
+
+/** Units by name, as records and ledger entries have them. */
+type Units = Readonly<Record<string, unknown>>;
+
+const UNITS: readonly (readonly [name: string, text: (count: number) => string])[] = [
+  ['video_seconds', (count) => `${grouped(count)} s of video`],
+  ['audio_seconds', (count) => `${grouped(count)} s of audio`],
+  ['images', (count) => counted(count, 'image')],
+  ['characters', (count) => counted(count, 'character')],
+];
+
+/** `1,204 → 310 tokens`, `2 images`, `8 s of video`: usage as text. */
+export function usageText(units: Units): string {
+  for (const [name, text] of UNITS) {
+    const count = units[name];
+    if (typeof count === 'number' && count > 0) return text(count);
+  }
+  const { prompt_tokens, completion_tokens } = units;
+  if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return '';
+  // Videos and speech are not counted in tokens.
+  if (prompt_tokens + completion_tokens === 0) return '';
+  return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)} tokens`;
+}
