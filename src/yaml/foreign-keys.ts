@@ -110,7 +110,11 @@ const TOP: Readonly<Record<string, string>> = {
   defaults: 'a home for anchors begins with x-: call it x-defaults',
 };
 
+const BY_VARIABLE = 'write api_key: "${NAME}", with the name of the variable';
+
 const PROVIDER: Readonly<Record<string, string>> = {
+  api_key_env: BY_VARIABLE,
+  env_key: BY_VARIABLE,
   type: 'write uses: VALUE',
   kind: 'write uses: VALUE',
   manifest: 'write uses: VALUE',
@@ -231,6 +235,13 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   middleware: 'list them under stages, or under before and after',
 };
 
+const RATES: Readonly<Record<string, string>> = {
+  rpm: BY_MINUTE,
+  tpm: BY_MINUTE,
+  requests_per_minute: BY_MINUTE,
+  tokens_per_minute: BY_MINUTE,
+};
+
 /** By the title of the block in its schema. */
 const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatewayFile: TOP,
@@ -242,10 +253,9 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SignInBlock: SIGN_IN,
   IdentityProviderEntry: IDENTITY,
   EndpointBlock: ENDPOINT,
+  ModelLimitsBlock: RATES,
   LimitsBlock: {
-    rpm: BY_MINUTE,
-    tpm: BY_MINUTE,
-    requests_per_minute: BY_MINUTE,
+    ...RATES,
     max_tokens: 'each model has it, at models.NAME.limits; default_max_tokens is for all of them',
   },
   LogBlock: {

@@ -1,5 +1,18 @@
+const DEEPER = 'write providers: { NAME: { issuer: URL, client_id: ID } }';
+
 /** Keys of other programs for signing in, and their place here. */
 export const SIGN_IN: Readonly<Record<string, string>> = {
+  google: 'write providers: { google: { issuer: https://accounts.google.com, client_id: ID } }',
+  github: 'write providers: { github: { kind: github, client_id: ID } }',
+  gitlab: 'write providers: { gitlab: { issuer: https://gitlab.com, client_id: ID } }',
+  microsoft: DEEPER,
+  azure: DEEPER,
+  entra: DEEPER,
+  okta: DEEPER,
+  auth0: DEEPER,
+  keycloak: DEEPER,
+  authentik: DEEPER,
+  oidc: DEEPER,
   domains: "write allow: ['@example.org']",
   allowed_domains: "write allow: ['@example.org']",
   whitelist: "write allow: ['@example.org', ada@example.com]",

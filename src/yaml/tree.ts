@@ -214,7 +214,7 @@ export class Tree {
     const name = isScalar(node) ? (node.source ?? String(node.value)) : undefined;
     if (name !== undefined && name !== '__proto__') return name;
     const shown = name === undefined ? 'a list or block' : quote(name);
-    const hint = name === undefined ? 'put a text with braces or brackets in quotes' : 'rename it';
+    const hint = name === undefined ? bracesHint(node) : 'rename it';
     this.#faultAt(place, 'bad_key', `${shown} cannot be a key`, hint);
     return undefined;
   }
@@ -283,4 +283,12 @@ function restsOf(items: readonly Pair[], at: number): Pair[] {
 
 function textOf(node: unknown): string {
   return isScalar(node) ? (node.source ?? '') : '';
+}
+
+/** The hint for a key in braces: to YAML, the `{{NAME}}` of templates is a block as a key. */
+function bracesHint(node: unknown): string {
+  const inner: unknown = isMap(node) && node.items.length === 1 ? node.items[0]?.key : undefined;
+  const name = isScalar(inner) ? String(inner.source ?? '') : '';
+  if (/^[A-Z][A-Z0-9_]*$/u.test(name)) return `write "\${${name}}"`;
+  return 'put a text with braces or brackets in quotes';
 }
