@@ -136,10 +136,10 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     it(`lost their menu over a range that makes no sense at ${width} px`, async () => {
       const { page } = await open('/', { width, javaScriptEnabled: false });
       for (const [query, said] of [
-        ['from=2026-02-30', 'from must be a day such as 2026-11-21.'],
-        ['from=2026-11-20&to=2026-11-19', 'from must not be after to.'],
+        ['from=2026-02-30', 'From must be a day such as 2026-11-21.'],
+        ['from=2026-11-20&to=2026-11-19', 'From must not be after to.'],
         ['from=2020-01-01', 'The range may have at most 366 days.'],
-        ['to=never', 'to must be a day such as 2026-11-21.'],
+        ['to=never', 'To must be a day such as 2026-11-21.'],
       ]) {
         expect((await page.goto(`/usage?${query}`))?.status(), query).to.equal(400);
         expect(await page.locator('.side').count()).to.equal(1);

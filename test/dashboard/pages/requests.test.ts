@@ -146,8 +146,8 @@ describeInBrowser('the pages of requests', (browser) => {
         expect(answer?.status()).to.equal(400);
         expect(await page.locator('.side').count()).to.equal(1);
         expect(await page.locator('.filters .wrong').allTextContents()).to.deep.equal([
-          'from must be a day or a minute, such as 2026-11-21 or 2026-11-21T14:05.',
-          'status must be failed, a status such as 502, or a class such as 5xx.',
+          'From must be a day or a minute, such as 2026-11-21 or 2026-11-21T14:05.',
+          'Status must be failed, a status such as 502, or a class such as 5xx.',
         ]);
         expect(await page.getByLabel('Model').inputValue()).to.equal('gpt-4o-mini');
         expect(await page.locator('tbody tr').count()).to.equal(0);
@@ -189,8 +189,8 @@ describeInBrowser('the pages of requests', (browser) => {
   it('say what is wrong with a time, a status or a cursor', async () => {
     const { page } = await open('/requests', 1280, false);
     for (const [query, said] of [
-      ['from=2026-02-30', 'from must be a day or a minute'],
-      ['status=bad', 'status must be failed'],
+      ['from=2026-02-30', 'From must be a day or a minute'],
+      ['status=bad', 'Status must be failed'],
       ['cursor=%00', 'cursor must be'],
     ]) {
       expect((await page.goto(`/requests?${query}`))?.status(), query).to.equal(400);
