@@ -27,6 +27,16 @@ export interface TokenUsage extends Partial<Record<TokenClass, number>> {
   reasoning_tokens?: number;
 }
 
+/** The usage of work that is not counted in tokens, or of none. */
+export const NO_TOKENS: TokenUsage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0 });
+
+/** Whether tokens were counted at all. They are not for a video, say. */
+export function hasTokens(usage: Counted): boolean {
+  return Boolean(usage.prompt_tokens) || Boolean(usage.completion_tokens);
+}
+
+type Counted = Readonly<Record<'prompt_tokens' | 'completion_tokens', number | null>>;
+
 /**
  * Usage as a codec reads it from an answer, with the names of the OpenAI wire. Its values are not
  * checked yet.

@@ -110,6 +110,13 @@ const TOP: Readonly<Record<string, string>> = {
   defaults: 'a home for anchors begins with x-: call it x-defaults',
 };
 
+const RATES: Readonly<Record<string, string>> = {
+  rpm: BY_MINUTE,
+  tpm: BY_MINUTE,
+  requests_per_minute: BY_MINUTE,
+  tokens_per_minute: BY_MINUTE,
+};
+
 const BY_VARIABLE = 'write api_key: "${NAME}", with the name of the variable';
 
 const PROVIDER: Readonly<Record<string, string>> = {
@@ -135,8 +142,7 @@ const PROVIDER: Readonly<Record<string, string>> = {
   retries: RETRIES,
   max_retries: RETRIES,
   num_retries: RETRIES,
-  rpm: BY_MINUTE,
-  tpm: BY_MINUTE,
+  ...RATES,
   weight: 'an upstream of a model has it: upstreams: [{ provider: NAME, weight: 1 }]',
   priority: 'the order of the upstreams of a model is the priority',
   location: 'use region instead',
@@ -159,8 +165,7 @@ const MODEL: Readonly<Record<string, string>> = {
   type: 'write capabilities: [chat]',
   enabled: COMMENT_OUT,
   disabled: COMMENT_OUT,
-  rpm: BY_MINUTE,
-  tpm: BY_MINUTE,
+  ...RATES,
   rate_limit: BY_MINUTE,
   retries: RETRIES,
   timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
@@ -182,8 +187,7 @@ const UPSTREAM: Readonly<Record<string, string>> = {
   name: 'write provider: NAME, and model: ID',
   id: 'write model: ID',
   deployment: 'write model: DEPLOYMENT',
-  rpm: BY_MINUTE,
-  tpm: BY_MINUTE,
+  ...RATES,
   enabled: COMMENT_OUT,
   temperature: 'write set: { temperature: VALUE }',
   override_params: 'write set: { FIELD: VALUE }',
@@ -233,13 +237,6 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   enabled: 'an endpoint is taken away by NAME: off',
   plugins: 'list them under stages, or under before and after',
   middleware: 'list them under stages, or under before and after',
-};
-
-const RATES: Readonly<Record<string, string>> = {
-  rpm: BY_MINUTE,
-  tpm: BY_MINUTE,
-  requests_per_minute: BY_MINUTE,
-  tokens_per_minute: BY_MINUTE,
 };
 
 /** By the title of the block in its schema. */

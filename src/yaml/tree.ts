@@ -288,7 +288,7 @@ function textOf(node: unknown): string {
 /** The hint for a key in braces: to YAML, the `{{NAME}}` of templates is a block as a key. */
 function bracesHint(node: unknown): string {
   const inner: unknown = isMap(node) && node.items.length === 1 ? node.items[0]?.key : undefined;
-  const name = isScalar(inner) ? String(inner.source ?? '') : '';
+  const name = textOf(inner);
   if (/^[A-Z][A-Z0-9_]*$/u.test(name)) return `write "\${${name}}"`;
   return 'put a text with braces or brackets in quotes';
 }

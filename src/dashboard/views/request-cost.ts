@@ -1,7 +1,7 @@
 import { tokenCost } from '../../billing/bill.js';
 import type { Price } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
-import type { TokenUsage } from '../../core/usage.js';
+import { hasTokens, type TokenUsage } from '../../core/usage.js';
 
 /** A part of a cost: so many of a unit, at this price. */
 export interface CostLine {
@@ -35,7 +35,7 @@ const THOUSAND = 1_000;
 export function costOf(record: RequestRecord, prices: readonly Price[]): RequestCost {
   const total_nano = record.cost_nano + record.uncollected_nano;
   if (total_nano === 0n) return { lines: [], total_nano };
-  if (!record.prompt_tokens && !record.completion_tokens) {
+  if (!hasTokens(record)) {
     const line = unitLine(record, total_nano);
     return { lines: line ? [line] : [], total_nano };
   }

@@ -1,6 +1,7 @@
 import type { Bill } from '../../billing/bill.js';
 import { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
+import { NO_TOKENS } from '../../core/usage.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RequestNotes } from '../../pipeline/request-notes.js';
 import type { Sending, Settle } from '../../pipeline/work.js';
@@ -15,11 +16,7 @@ const STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' 
 
 const EVENTS = 'text/event-stream; charset=utf-8';
 
-const NO_CHARGE: Bill = {
-  usage: { prompt_tokens: 0, completion_tokens: 0 },
-  cost_nano: 0n,
-  estimated: true,
-};
+const NO_CHARGE: Bill = { usage: NO_TOKENS, cost_nano: 0n, estimated: true };
 
 /**
  * Sends a stream to the client, charges it, and only then sends its last events. After an error the

@@ -11,7 +11,7 @@ import {
   hasTokenPrice,
 } from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
-import type { TokenUsage } from '../../core/usage.js';
+import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 
@@ -142,8 +142,6 @@ export async function imageBill(
   const cost_nano = cappedByHold(cost, hold_nano);
   return { usage, cost_nano, estimated: true };
 }
-
-const NO_TOKENS: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
  * The sum of the reported usages, if all are plausible: none absurdly large, and output tokens

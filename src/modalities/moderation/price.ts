@@ -10,7 +10,7 @@ import {
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
-import type { TokenUsage } from '../../core/usage.js';
+import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { ModerationCall } from './codec.js';
 
 /** More tokens than an upstream adds around an input. */
@@ -62,15 +62,13 @@ export async function moderationBill(
   const usage = believable(usage_reported, terms);
   if (usage) return { usage, cost_nano: tokenCost(usage, price), estimated: false };
   if (price.input_nano_per_million === 0n) {
-    return { usage: NOTHING, cost_nano: 0n, estimated: false };
+    return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
   }
   const counted = await estimate(terms);
   const cost = tokenCost(counted, price);
   const cost_nano = cappedByHold(cost, hold_nano);
   return { usage: counted, cost_nano, estimated: true };
 }
-
-const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /** The reported usage, without output tokens: a verdict costs nothing. */
 function believable(

@@ -2,6 +2,7 @@ import { maxNano } from '../../lib/money.js';
 import type { Bill } from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
+import { NO_TOKENS } from '../../core/usage.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
 import { readDollars } from '../../yaml/dollars.js';
 import type { Source } from '../../yaml/source.js';
@@ -44,7 +45,7 @@ export function speechMaxCost(call: Spoken, upstreams: readonly Upstream[]): big
 export function speechBill(call: Spoken, price: Price): Bill {
   const characters = charactersOf(call);
   return {
-    usage: { prompt_tokens: 0, completion_tokens: 0 },
+    usage: NO_TOKENS,
     cost_nano: speechCost(characters, price),
     estimated: false,
     counts: { characters },

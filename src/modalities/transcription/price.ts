@@ -11,7 +11,7 @@ import {
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
-import type { TokenUsage } from '../../core/usage.js';
+import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
 import { readDollars } from '../../yaml/dollars.js';
 import type { Source } from '../../yaml/source.js';
@@ -101,13 +101,11 @@ export async function transcriptionBill(
     (hasTokenPrice(price) && reported_usage === undefined);
   const usage = hasTokenPrice(price)
     ? (reported_usage ?? (await estimate(seconds, reply)))
-    : NOTHING;
+    : NO_TOKENS;
   const cost = minuteCost(seconds, price) + tokenCost(usage, price);
   const cost_nano = estimated ? cappedByHold(cost, hold_nano) : cost;
   return { usage, cost_nano, estimated, counts: { audio_seconds: rounded(seconds) } };
 }
-
-const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0 };
 
 /** The seconds rounded to milliseconds, by which they are charged. */
 function rounded(seconds: number): number {

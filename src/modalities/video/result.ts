@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import type { UpstreamError } from '../../core/upstream-error.js';
+import { NO_TOKENS } from '../../core/usage.js';
 import type { Bill } from '../../billing/bill.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
@@ -12,11 +13,7 @@ import { videoCost } from './price.js';
 const CONTENT_ID_BYTES = 24;
 
 /** The bill of a request that charges nothing. */
-export const NOTHING_CHARGED: Bill = {
-  usage: { prompt_tokens: 0, completion_tokens: 0 },
-  cost_nano: 0n,
-  estimated: false,
-};
+export const NOTHING_CHARGED: Bill = { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
 
 /**
  * The status of a task (specification 2.9): the last known one if the upstream cannot be polled.

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { GatewayError } from '../../../core/errors.js';
 import { hasFailed, type RequestRecord } from '../../../core/request-record.js';
-import { TOKEN_CLASSES } from '../../../core/usage.js';
+import { hasTokens, TOKEN_CLASSES } from '../../../core/usage.js';
 import { costOf } from '../../views/request-cost.js';
 import { requestsPath } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
@@ -172,7 +172,7 @@ function Facts(props: {
 
 function tokenFacts(record: RequestRecord): [string, string | null][] {
   const { prompt_tokens, completion_tokens, units } = record;
-  const isCounted = Boolean(prompt_tokens) || Boolean(completion_tokens);
+  const isCounted = hasTokens(record);
   const count = (value: number | null): string | null =>
     value === null || !isCounted ? null : grouped(value);
   return [

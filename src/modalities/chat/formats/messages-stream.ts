@@ -1,6 +1,7 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
+import { NO_TOKENS } from '../../../core/usage.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { Shown } from '../call.js';
 import { EventWriter, namedEvent } from './event-writer.js';
@@ -42,8 +43,6 @@ export function carriedState(detail: ReasoningDetail, own: string): string {
 }
 
 type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
-
-const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
 /**
  * Writes deltas as events of the Messages API: content blocks one after another, each with a start
