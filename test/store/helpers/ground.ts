@@ -74,21 +74,23 @@ export class Ground {
   }
 }
 
+type StoreName = 'SQLite' | 'PostgreSQL';
+
 /** Defines the same tests for SQLite, and for PostgreSQL where `TOLLGATE_TEST_POSTGRES` is set. */
 export function onEachStore(
   subject: string,
-  define: (ground: Ground) => void,
-  names: readonly string[] = ['SQLite', 'PostgreSQL'],
+  define: (ground: Ground, name: StoreName) => void,
+  names: readonly StoreName[] = ['SQLite', 'PostgreSQL'],
 ): void {
   const postgres = process.env['TOLLGATE_TEST_POSTGRES'];
-  const grounds = new Map([['SQLite', () => makeSqlite()]]);
+  const grounds = new Map<StoreName, () => Promise<Place>>([['SQLite', makeSqlite]]);
   if (postgres) grounds.set('PostgreSQL', () => makePostgres(postgres));
   for (const [name, make] of grounds) {
     if (!names.includes(name)) continue;
     describe(`${subject} on ${name}`, () => {
       const ground = new Ground(make);
       beforeEach(() => ground.begin());
-      define(ground);
+      define(ground, name);
       // Last, so that whatever a test has opened on it is closed by then.
       afterEach(() => ground.end());
     });
