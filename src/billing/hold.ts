@@ -96,9 +96,10 @@ export class Hold {
   }
 
   /** Hands the hold over to a task, which ends it later. `move` writes that in one transaction. */
-  async handOver(move: () => Promise<void>): Promise<void> {
-    await move();
+  async handOver<Moved>(move: () => Promise<Moved>): Promise<Moved> {
+    const moved = await move();
     this.#open = false;
+    return moved;
   }
 
   /** Releases the money, unless it was charged. May be called again after the store failed. */

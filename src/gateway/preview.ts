@@ -1,8 +1,6 @@
 import { RequestNotes } from '../pipeline/request-notes.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import { GatewayError } from '../core/errors.js';
-import { isRecord } from '../lib/is-record.js';
-import { readShippedSchema } from '../lib/schemas.js';
 import type { Model, Upstream } from '../core/model.js';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
@@ -12,6 +10,8 @@ import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import type { Sending, Work } from '../pipeline/work.js';
+import { begunTask } from '../store/tasks/task-rows.js';
+import type { TaskStore } from '../store/tasks/task-types.js';
 import { checkBody } from '../stages/validate.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { masked, PLAIN_HEADERS } from '../upstream/classify-error.js';
@@ -80,9 +80,8 @@ function planned(
     const modality = modalityOf(endpoint);
     const format = formatOf(MODALITIES, endpoint);
     if (!modality || !format || !model.capabilities.has(modality.name)) continue;
-    const shipped = readShippedSchema(format.name);
-    const namesModel = isRecord(shipped['properties']) && 'model' in shipped['properties'];
-    const own = { ...structuredClone(body), ...(namesModel && { model: model.id }) };
+    const pathNamesModel = endpoint.path.includes('{model}');
+    const own = { ...structuredClone(body), ...(!pathNamesModel && { model: model.id }) };
     try {
       format.normalize?.(own);
       const ownSchemas = endpoint.stages.flatMap(({ name, option }) =>
@@ -149,18 +148,23 @@ function sendingOf(
   client: Sending['client'],
 ): Sending {
   const done = (): Promise<void> => Promise.resolve();
+  const tasks: Pick<TaskStore, 'begin' | 'retarget'> = {
+    begin: (intent) => Promise.resolve(begunTask(intent, Date.now())),
+    retarget: done,
+  };
+  const hold = { amount_nano: null, handOver: <Moved>(move: () => Promise<Moved>) => move() };
   const services = {
     configuration,
     network,
     now: Date.now,
     health: new ProviderHealth(Date.now),
-    store: { tasks: { begin: done, retarget: done } },
+    store: { tasks },
   };
   return {
     request_id: 'preview',
     endpoint: undefined,
     caller: { key_id: '', account_id: '', models: undefined },
-    hold: { amount_nano: null, handOver: done } as unknown as Sending['hold'],
+    hold: hold as unknown as Sending['hold'],
     client,
     notes: new RequestNotes(),
     services: services as unknown as Services,

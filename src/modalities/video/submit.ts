@@ -1,7 +1,13 @@
 import type { Model, Upstream } from '../../core/model.js';
 import { GatewayError, isStop } from '../../core/errors.js';
 import type { Answer, Sending, Work } from '../../pipeline/work.js';
-import type { TaskCall, TaskIntent, TaskJob, TaskTarget } from '../../store/tasks/task-types.js';
+import type {
+  Task,
+  TaskCall,
+  TaskIntent,
+  TaskJob,
+  TaskTarget,
+} from '../../store/tasks/task-types.js';
 import type { VideoCall } from './codec.js';
 import {
   fitting,
@@ -24,8 +30,7 @@ export class PlannedVideo implements Work {
   readonly repeatable = true;
   readonly ignored: readonly string[];
   private readonly call: VideoCall;
-  /** Whether the intent is in the store. */
-  #begun = false;
+  /** Set once the task is in the store. */
   #acceptance: Acceptance | undefined;
 
   constructor(
@@ -43,16 +48,14 @@ export class PlannedVideo implements Work {
   }
 
   async send(upstream: Upstream, sending: Sending): Promise<Answer> {
-    const { call, format, model } = this;
+    const { call, format } = this;
     const { request_id, client, services } = sending;
     const { store, network, configuration } = services;
     // Read the whole answer: the upstream may accept the task after the client disconnected.
     client.on_disconnect = 'drain';
     const target = targetOf(upstream, call);
-    if (this.#begun) await store.tasks.retarget(request_id, target);
-    else await this.#begin(target, sending);
-    this.#begun = true;
-    this.#acceptance ??= await format.accepted(sending, model);
+    if (this.#acceptance) await store.tasks.retarget(request_id, target);
+    else this.#acceptance = format.accepted(await this.#begin(target, sending), sending);
     const { status, body } = this.#acceptance;
     const jobs = await submitJobs(call, upstream, network, configuration.limits, client.signal);
     await accept(jobs, target, this.#acceptance, sending);
@@ -60,10 +63,10 @@ export class PlannedVideo implements Work {
   }
 
   async abandon(error: unknown, sending: Sending): Promise<void> {
-    if (this.#begun) await giveUp(error, sending);
+    if (this.#acceptance) await giveUp(error, sending);
   }
 
-  async #begin(target: TaskTarget, sending: Sending): Promise<void> {
+  async #begin(target: TaskTarget, sending: Sending): Promise<Task> {
     const { request_id, caller, hold, services } = sending;
     const timeout_ms = this.upstreams
       .map(({ provider }) => provider.timeouts.total_ms)
@@ -78,7 +81,7 @@ export class PlannedVideo implements Work {
       hold_nano: hold.amount_nano ?? 0n,
       due_ms: services.now() + timeout_ms,
     };
-    await hold.handOver(() => services.store.tasks.begin(intent));
+    return hold.handOver(() => services.store.tasks.begin(intent));
   }
 }
 

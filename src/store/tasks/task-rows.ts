@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Task, TaskCall, TaskJob, TaskStatus } from './task-types.js';
+import type { Task, TaskCall, TaskIntent, TaskJob, TaskStatus } from './task-types.js';
 
 interface TaskRow {
   id: string;
@@ -38,6 +38,23 @@ export async function readTasks(
 export async function lockTask(trx: Knex.Transaction, id: string): Promise<Task | undefined> {
   const [task] = await readTasks(trx, (query) => query.where({ id }).forUpdate());
   return task;
+}
+
+/** A task as `TaskStore.begin` stores it. */
+export function begunTask(intent: TaskIntent, now_ms: number): Task {
+  return {
+    ...intent,
+    jobs: [],
+    status: 'SUBMITTING',
+    error: null,
+    content_id: null,
+    videos: 0,
+    charge_nano: null,
+    version: 0,
+    polled_ms: 0,
+    created_ms: now_ms,
+    updated_ms: now_ms,
+  };
 }
 
 function toTask(row: TaskRow): Task {

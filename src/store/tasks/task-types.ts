@@ -119,10 +119,10 @@ export interface TaskPage {
 /** The tasks of a store. Each write is one transaction, committed when it resolves. */
 export interface TaskStore {
   /**
-   * Stores a task before its request is sent to an upstream, and moves the hold of the request to
-   * the task. Throws `StoreError` if that hold has ended.
+   * Stores a task before its request is sent to an upstream, moves the hold of the request to it,
+   * and resolves with it. Throws `StoreError` if that hold has ended.
    */
-  begin(intent: TaskIntent): Promise<void>;
+  begin(intent: TaskIntent): Promise<Task>;
   /** Changes the upstream of a task before its request is sent to another one. */
   retarget(id: string, target: TaskTarget): Promise<void>;
   /**

@@ -4,7 +4,7 @@ import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { toBinding, isPossible, storable } from '../column-values.js';
 import { register, type Process } from '../leases/leases.js';
-import { lockTask, readTasks } from './task-rows.js';
+import { begunTask, lockTask, readTasks } from './task-rows.js';
 import { cancelTask, endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
 import { hasEnded, removeTask, sweep } from './task-sweep.js';
 import type {
@@ -61,7 +61,7 @@ async function begin(
   intent: TaskIntent,
   self: Process,
   { now_ms, clock_ms }: { now_ms: number; clock_ms: string },
-): Promise<void> {
+): Promise<Task> {
   const { id, account_id, key_id, hold_nano } = intent;
   await register(trx, self, clock_ms);
   if (hold_nano > 0n) {
@@ -74,25 +74,16 @@ async function begin(
       throw new StoreError(`The hold of request ${id} has ended before its task began.`);
     }
   }
+  const { videos: _counted, ...task } = begunTask(intent, now_ms);
   await trx('tasks').insert({
-    id,
-    account_id,
-    key_id,
+    ...task,
     process_id: self.id,
-    model: intent.model,
-    provider: intent.provider,
-    upstream_model: intent.upstream_model,
     price_nano: toBinding(intent.price_nano),
     hold_nano: toBinding(hold_nano),
-    due_ms: intent.due_ms,
     call: JSON.stringify(intent.call),
     jobs: '[]',
-    status: 'SUBMITTING',
-    version: 0,
-    polled_ms: 0,
-    created_ms: now_ms,
-    updated_ms: now_ms,
   });
+  return { ...task, videos: 0 };
 }
 
 async function accept(

@@ -39,11 +39,7 @@ export const openAiVideo: VideoFormat = {
   modelOf: (body) => (body as OpenAiVideoBody).model ?? DEFAULT_MODEL,
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => openAiVideoWork(body as OpenAiVideoBody, model),
-  accepted: async ({ request_id, services }) => {
-    const task = await services.store.tasks.task(request_id);
-    if (!task) throw new Error(`The task ${request_id} is gone while it is being submitted.`);
-    return { status: 200, body: videoObject(task) };
-  },
+  accepted: (task) => ({ status: 200, body: videoObject(task) }),
 };
 
 /** The endpoints for a submitted video, and the whole API below `/openai/v1`. */

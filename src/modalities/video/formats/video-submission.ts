@@ -12,6 +12,7 @@ import type { VideoCall, VideoRefusal } from '../codec.js';
 import { readImage } from '../input-image.js';
 import { linkTo } from '../links.js';
 import type { Model, Upstream } from '../../../core/model.js';
+import type { Task } from '../../../store/tasks/task-types.js';
 
 /** A video request as the chosen model takes it. */
 export interface VideoWork {
@@ -24,8 +25,8 @@ export interface VideoWork {
 export interface VideoFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): VideoWork;
-  /** The answer for an accepted task. The task is in the store already. */
-  accepted(sending: Sending, model: Model): Promise<Acceptance>;
+  /** The answer for a task that an upstream accepts. */
+  accepted(task: Task, sending: Sending): Acceptance;
 }
 
 export interface Acceptance {
@@ -62,8 +63,7 @@ export const videoSubmission: VideoFormat = {
   modelOf: (_body, params) => params['model'] ?? '',
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => videoWork(body as VideoSubmissionBody, model),
-  accepted: async (sending, { id: model }) => {
-    const { request_id, endpoint, client, services } = sending;
+  accepted: ({ id: request_id, model }, { endpoint, client, services }) => {
     const base = { endpoint, path: client.path, model };
     const names = { requestID: request_id };
     const body = {

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { checkOrThrow } from '../../src/gateway/check.js';
+import { previewRequests } from '../../src/gateway/preview.js';
+import { MODALITIES } from '../../src/modalities/index.js';
+import { formatOf } from '../../src/pipeline/modality.js';
+
+const MESSAGES = [{ role: 'user', content: 'Hi' }];
+const CONTENTS = [{ parts: [{ text: 'Hi' }] }];
+const WAV = `data:audio/wav;base64,${Buffer.from('RIFF....WAVEfmt ').toString('base64')}`;
+const PNG =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** The shortest body of each format that spends money. */
+const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'chat-completion': { messages: MESSAGES },
+  'openai-chat': { messages: MESSAGES },
+  completions: { prompt: 'Hi' },
+  messages: { messages: MESSAGES, max_tokens: 9 },
+  responses: { input: 'Hi' },
+  'generate-content': { contents: CONTENTS },
+  'stream-generate-content': { contents: CONTENTS },
+  embedding: { input: 'Hi' },
+  'image-generation': { prompt: 'A fox' },
+  'openai-image': { prompt: 'A fox' },
+  'image-edit': { prompt: 'A fox', image: PNG },
+  'openai-image-edit': { prompt: 'A fox', image: PNG },
+  moderation: { input: 'Hi' },
+  speech: { input: 'Hi', voice: 'alloy' },
+  transcription: { file: WAV },
+  translation: { file: WAV },
+  'video-submission': { prompt: 'A fox' },
+  'openai-video': { prompt: 'A fox' },
+};
+
+describe('the preview of requests', () => {
+  it('shows a request at each endpoint that spends money', async () => {
+    const { configuration } = await checkOrThrow('gateway.yaml', {});
+    const models = [...configuration.models.values()];
+    const spending = configuration.endpoints.filter(({ stages }) =>
+      stages.some(({ name }) => name === 'balance'),
+    );
+    expect(spending.length).to.be.greaterThan(10);
+    for (const endpoint of spending) {
+      const { name, path, stages } = endpoint;
+      const format = formatOf(MODALITIES, endpoint)?.name ?? '';
+      const route = stages.find((stage) => stage.name === 'route')?.option as {
+        capability: string;
+      };
+      const model = models.find(({ capabilities }) =>
+        [...capabilities].some((one) => one === route.capability),
+      );
+      const body = BODIES[format];
+      if (!model || !body) throw new Error(`There is no model or no body for ${name} (${format}).`);
+      const alone = { ...configuration, endpoints: [endpoint] };
+      const { at, upstreams } = await previewRequests(body, model, alone);
+      expect(at, name).to.include(path);
+      expect(upstreams[0]?.refusal, name).to.equal(null);
+      expect(upstreams[0]?.requests, name).to.have.length(1);
+    }
+  });
+});
