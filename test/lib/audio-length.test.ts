@@ -41,6 +41,97 @@ describe('the length of audio', () => {
     }
   });
 
+  /** The format of `wav`, changed, as a chunk. */
+  const format = (change: (chunk: Buffer) => void): Buffer => {
+    const chunk = Buffer.from(wav(Buffer.alloc(0)).subarray(12, 36));
+    change(chunk);
+    return chunk;
+  };
+  const HUGE = format((chunk) => {
+    chunk.writeUInt16LE(65_535, 10);
+    chunk.writeUInt32LE(4_294_967_295, 12);
+  });
+  const sound = (): Buffer => wav(Buffer.alloc(600 * SECOND_BYTES));
+  const withChunk = (at: number, chunk: Buffer): Buffer => {
+    const file = sound();
+    return Buffer.concat([file.subarray(0, at), chunk, file.subarray(at)]);
+  };
+  const odd = Buffer.from('JUNK\x01\0\0\0\0\0', 'latin1');
+
+  for (const [forgery, file] of [
+    ['a second format that plays faster', withChunk(36, HUGE)],
+    ['a first format that plays faster', withChunk(12, HUGE)],
+    ['a chunk of odd length, read with or without its padding', withChunk(12, odd)],
+  ] as const) {
+    it(`is not told by a WAV file with ${forgery}`, () => {
+      expect(secondsOf(file)).to.equal(undefined);
+    });
+  }
+
+  it('is not told by a format that no recorder writes, or that contradicts itself', () => {
+    const changes: ((chunk: Buffer) => void)[] = [
+      (chunk) => chunk.writeUInt16LE(65_535, 10),
+      (chunk) => chunk.writeUInt32LE(4_000_000, 12),
+      (chunk) => chunk.writeUInt32LE(16_001, 12),
+      (chunk) => chunk.writeUInt16LE(4, 20),
+      (chunk) => chunk.writeUInt16LE(256, 22),
+    ];
+    for (const change of changes) {
+      const file = sound();
+      file.set(format(change), 12);
+      expect(secondsOf(file)).to.equal(undefined);
+    }
+  });
+
+  it('counts all of a WAV file with much beside its sound, which other programs may play', () => {
+    const file = sound();
+    file.writeUInt32LE(32, 40);
+    expect(secondsOf(file)).to.be.closeTo(600, 0.01);
+    const tagged = Buffer.concat([wav(Buffer.alloc(SECOND_BYTES)), Buffer.from('LIST'), odd]);
+    expect(secondsOf(tagged)).to.equal(1);
+  });
+
+  it('is that of uncompressed samples only, where a WAV file has an extended header', () => {
+    for (const [code, seconds] of [
+      [1, 1],
+      [3, 1],
+      [85, undefined],
+    ] as const) {
+      const head = Buffer.from(wav(Buffer.alloc(SECOND_BYTES)).subarray(0, 36));
+      head.writeUInt32LE(40, 16);
+      head.writeUInt16LE(0xfffe, 20);
+      const more = Buffer.alloc(24);
+      more.writeUInt16LE(22, 0);
+      more.writeUInt16LE(code, 8);
+      const data = wav(Buffer.alloc(SECOND_BYTES)).subarray(36);
+      expect(secondsOf(Buffer.concat([head, more, data]))).to.equal(seconds);
+    }
+  });
+
+  it('takes an MP3 whose tag spells WAVE for no WAV file', () => {
+    const tag = Buffer.alloc(10 + 130);
+    tag.write('ID3\x03\0\0\0\0WAVE', 'latin1');
+    expect(sniffAudio(tag)?.extension).to.equal('mp3');
+  });
+
+  it('is not known of MP3 with a tag that only some programs skip', () => {
+    const one = frame(0xf3, 0x18, 36);
+    for (const [at, byte] of [
+      [9, 0x80],
+      [3, 0xff],
+      [4, 0xff],
+    ] as const) {
+      const tag = Buffer.alloc(10);
+      tag.write('ID3', 'latin1');
+      tag[at] = byte;
+      expect(secondsOf(Buffer.concat([tag, one, one]))).to.equal(undefined);
+    }
+    const footed = Buffer.alloc(20);
+    footed.write('ID3\x04\0\x10', 'latin1');
+    expect(secondsOf(Buffer.concat([footed, one]))).to.be.closeTo(0.036, 1e-9);
+    expect(secondsOf(Buffer.from('ID3'))).to.equal(undefined);
+  });
+
   for (const [what, second, third, bytes, seconds] of FRAMES) {
     it(`is that of the frames of ${what}`, () => {
       const frames = Buffer.concat(Array<Buffer>(10).fill(frame(second, third, bytes)));

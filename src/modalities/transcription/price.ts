@@ -51,9 +51,9 @@ export function readMinutePrice(
   return entry === undefined ? {} : { per_audio_minute: readDollars(source, pointer) };
 }
 
-/** The cost by the millisecond, rounded up to the next nano-dollar. */
+/** The cost by the millisecond, and of one at least, rounded up to the next nano-dollar. */
 function minuteCost(seconds: number, { free, per_audio_minute = 0n }: Price): bigint {
-  const ms = BigInt(Math.round(seconds * 1_000));
+  const ms = BigInt(Math.max(1, Math.round(seconds * 1_000)));
   return free ? 0n : (ms * per_audio_minute + MINUTE_MS - 1n) / MINUTE_MS;
 }
 
