@@ -14,19 +14,29 @@ export interface PaidGateway extends TestGateway {
   counted(): Promise<unknown>;
 }
 
+interface PaidOptions {
+  uses?: string;
+  step?: Step;
+  /** The timeouts of `up`, in YAML. */
+  timeout?: string;
+  /** Further lines of gateway.yaml. */
+  settings?: string;
+}
+
 /**
  * `models` is the block of gateway.yaml without its name; their provider `up` is that upstream, by
  * the manifest `uses`.
  */
 export async function startPaidGateway(
   models: string,
-  { uses = 'openai', step = {} }: { uses?: string; step?: Step } = {},
+  { uses = 'openai', step = {}, timeout = '{}', settings = '' }: PaidOptions = {},
 ): Promise<PaidGateway> {
   const paid = { step } as PaidGateway;
   const upstream = await startUpstream((_, response) => play(paid.step, response));
-  const yaml = `owners: { acme: { name: Acme } }
+  const yaml = `${settings}
+owners: { acme: { name: Acme } }
 providers:
-  up: { uses: ${uses}, base_url: '${upstream.url}', api_key: sk-up }
+  up: { uses: ${uses}, base_url: '${upstream.url}', api_key: sk-up, timeout: ${timeout} }
   simulator: {}
 models:
 ${models}`;

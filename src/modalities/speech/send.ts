@@ -58,10 +58,17 @@ const TYPES: Record<SpeechCall['format'], string> = {
   pcm: 'audio/pcm',
 };
 
+/** The time that the sound has waited so far, for either side. */
+interface Waits {
+  client_ms: number;
+  upstream_ms: number;
+}
+
 /**
  * Streams sound to the client, and charges it before the last byte is sent. A client that
- * disconnects pays as well, because the upstream charges for the whole text. Sound that the
- * upstream cuts off costs nothing, and the client sees that it is incomplete.
+ * disconnects pays as well, because the upstream charges for the whole text. So does one that reads
+ * so slowly that the time runs out, and so does sound beyond the gateway's own limit. Sound that
+ * the upstream cuts off costs nothing. In each case the client sees that it is incomplete.
  */
 export async function deliverSpeech(
   { first, rest }: OpenSpeech,
@@ -70,9 +77,12 @@ export async function deliverSpeech(
   charge: { bill: Bill; settle: Settle },
   { client, request_id, notes, services }: Sending,
 ): Promise<Bill> {
-  const { limits } = services.configuration;
+  const { health, configuration } = services;
+  const { stream_bytes, client_ms } = configuration.limits;
+  const waits: Waits = { client_ms: 0, upstream_ms: 0 };
   let paid: Promise<Bill> | undefined;
   const pay = (): Promise<Bill> => {
+    health.answered(provider.name);
     notes.attemptEnded();
     return (paid ??= charge.settle(charge.bill));
   };
@@ -80,44 +90,69 @@ export async function deliverSpeech(
   client.on_disconnect = 'abort';
   const headers = { 'x-request-id': request_id, 'content-type': TYPES[format] };
   const head = { status: 200, headers, length: undefined };
+  const sound = untilPaid(timed(first, rest, waits), stream_bytes, pay);
   try {
-    await client.sendBytes(
-      head,
-      untilPaid(first, rest, limits.stream_bytes, pay),
-      limits.client_ms,
-    );
+    await client.sendBytes(head, sound, client_ms);
   } catch (error) {
-    if (!client.disconnected) {
-      services.health.failed(provider.name, error);
-      notes.streamCut(error);
-      throw error;
-    }
+    if (client.disconnected) return pay();
+    // Once it is paid, the sound had come whole: the store has failed.
+    if (paid) throw error;
+    if (error instanceof AnswerTooLarge || isSlowReader(error, waits)) await pay();
+    else health.failed(provider.name, error);
+    notes.streamCut(error);
+    throw error;
   }
-  services.health.answered(provider.name);
   return pay();
+}
+
+/** Whether the time of the call ran out because the client read slowly. */
+function isSlowReader(error: unknown, { client_ms, upstream_ms }: Waits): boolean {
+  return error instanceof UpstreamError && error.fault === 'timeout' && client_ms > upstream_ms;
+}
+
+/** Yields the sound as it arrives, and adds up how long either side keeps it waiting. */
+async function* timed(
+  first: Uint8Array,
+  rest: OpenSpeech['rest'],
+  waits: Waits,
+): AsyncGenerator<Uint8Array, void> {
+  let next: IteratorResult<Uint8Array, unknown> = { value: first };
+  let mark_ms = performance.now();
+  const lap = (): number => {
+    const before_ms = mark_ms;
+    mark_ms = performance.now();
+    return mark_ms - before_ms;
+  };
+  try {
+    while (!next.done) {
+      yield next.value;
+      waits.client_ms += lap();
+      try {
+        next = await rest.next();
+      } finally {
+        waits.upstream_ms += lap();
+      }
+    }
+  } finally {
+    await rest.return?.();
+  }
 }
 
 /** Yields all bytes as they arrive, except the last one, which waits for the charge. */
 async function* untilPaid(
-  first: Uint8Array,
-  rest: OpenSpeech['rest'],
+  sound: AsyncIterable<Uint8Array>,
   max_bytes: number,
   pay: () => Promise<unknown>,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
   let kept: Uint8Array = Buffer.alloc(0);
-  let next: IteratorResult<Uint8Array, unknown> = { value: first };
-  try {
-    for (; !next.done; next = await rest.next()) {
-      bytes += next.value.length;
-      if (bytes > max_bytes) throw new AnswerTooLarge(max_bytes);
-      const chunk = Buffer.concat([kept, next.value]);
-      kept = chunk.subarray(-1);
-      if (chunk.length > 1) yield chunk.subarray(0, -1);
-    }
-    await pay();
-    yield kept;
-  } finally {
-    await rest.return?.();
+  for await (const part of sound) {
+    bytes += part.length;
+    if (bytes > max_bytes) throw new AnswerTooLarge(max_bytes);
+    const chunk = Buffer.concat([kept, part]);
+    kept = chunk.subarray(-1);
+    if (chunk.length > 1) yield chunk.subarray(0, -1);
   }
+  await pay();
+  yield kept;
 }

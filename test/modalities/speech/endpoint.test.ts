@@ -145,6 +145,57 @@ describe('POST /v1/audio/speech', () => {
     expect((await paid.charged()).at(-1)).to.equal(7n * CHARACTER_NANO);
   });
 
+  const LONG = { ...SOUND, chunks: Array<Buffer>(400).fill(Buffer.alloc(100_000)) };
+
+  /** Asks for long sound of a gateway with these limits, reads it late, and tells the charges. */
+  async function readLate(options: object): Promise<bigint[]> {
+    const slow = await startPaidGateway(MODELS, { step: LONG, ...options });
+    try {
+      const answer = await fetch(`${slow.url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${slow.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(HELLO),
+      });
+      expect(await slow.upstream.requests[0]?.closed, 'read whole').to.equal(false);
+      const outcome = await answer.arrayBuffer().catch((error: unknown) => error);
+      expect(outcome, 'an answer that looks whole').to.be.instanceOf(TypeError);
+      return await slow.charged();
+    } finally {
+      await slow.close();
+    }
+  }
+
+  it('charges a client that reads until the time of the upstream has run out', async () => {
+    const costs = await readLate({ timeout: '{ total: 500ms }' });
+    expect(costs).to.deep.equal([7n * CHARACTER_NANO]);
+  });
+
+  it('charges sound beyond the limit of the gateway', async () => {
+    const costs = await readLate({ settings: 'limits: { stream: 1mb }' });
+    expect(costs).to.deep.equal([7n * CHARACTER_NANO]);
+  });
+
+  it('counts a store that fails as no failure of the provider', async () => {
+    const failing = await startPaidGateway(MODELS, {
+      step: SOUND,
+      settings: 'journal: gateway.yaml',
+    });
+    try {
+      const { store } = failing.gateway;
+      store.settle = () => Promise.reject(new TypeError('The row is impossible.'));
+      const outcome = await failing
+        .post('/v1/audio/speech', HELLO)
+        .catch((error: unknown) => error);
+      expect(outcome, 'an answer that looks whole').to.be.instanceOf(TypeError);
+      const records = () => store.requests.page({ limit: 1 });
+      await until(async () => (await records()).length === 1, 'a record');
+      const [record] = await records();
+      expect(record?.attempts[0]).to.include({ provider: 'up', fault: null });
+    } finally {
+      await failing.close();
+    }
+  });
+
   it('charges a client that left before the first byte, where the upstream bills on', async () => {
     const on = await startPaidGateway(MODELS, { uses: 'groq' });
     try {
