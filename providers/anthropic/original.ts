@@ -1,4 +1,5 @@
 import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
+import { textOf, textOfOther } from '../../src/modalities/chat/formats/messages-blocks.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messages.js';
 import { imageBytes } from './blocks.js';
@@ -73,8 +74,7 @@ function resultOf(
   at: string,
   context: EncodeContext,
 ): (MediaBlock | ToolReferenceBlock)[] {
-  if (!Array.isArray(content))
-    return textOf(typeof content === 'string' ? content : describe(content));
+  if (!Array.isArray(content)) return textBlocks(textOf(content));
   const blocks: readonly MessagesBlock[] = content;
   return blocks.flatMap((block, index): (MediaBlock | ToolReferenceBlock)[] => {
     const { type, tool_name = '' } = block;
@@ -103,18 +103,13 @@ function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): Medi
   const text =
     type === 'tool_reference'
       ? `The tool ${tool_name ?? ''} can be called now.`
-      : (block.text ?? describe(content));
-  return textOf(text).map((one) => ({ ...one, ...mark }));
+      : textOfOther(block);
+  return textBlocks(text).map((one) => ({ ...one, ...mark }));
 }
 
 /** The API refuses text of nothing but white space. */
-function textOf(text: string): TextBlock[] {
+function textBlocks(text: string): TextBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
-}
-
-function describe(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return content === undefined ? '' : JSON.stringify(content);
 }
 
 function imageOf({ type, url = '', media_type = '', data = '' }: MessagesSource, at: string) {
@@ -146,7 +141,7 @@ function documentSource(
     case 'url':
       return { type, url };
     case 'content': {
-      if (typeof content === 'string') return { type, content: textOf(content) };
+      if (typeof content === 'string') return { type, content: textBlocks(content) };
       const inner = content.flatMap((block, index) =>
         mediaOf(block, `${at}.content[${index}]`, context),
       );

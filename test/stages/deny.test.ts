@@ -50,6 +50,27 @@ describe('the stage deny', () => {
     expect((await gateway.books()).charges).to.equal(1);
   });
 
+  it('is not passed by data in blocks and results of no known type', async () => {
+    const data = { text: '', data: 'project nightjar' };
+    const image = { type: 'image', source: { type: 'base64', data: 'project nightjar' } };
+    for (const content of [
+      [{ type: 'note', content: data }],
+      [{ type: 'note', content: { name: 'project nightjar' } }],
+      [{ type: 'note', content: [{ type: 'note', id: 'project nightjar' }] }],
+      [{ type: 'tool_result', tool_use_id: 'c', content: data }],
+      [{ type: 'tool_result', tool_use_id: 'c', content: image }],
+      [{ type: 'search_result', source: 's', title: 't', content: [image] }],
+    ]) {
+      const messages = [{ role: 'user', content }];
+      const { status } = await gateway.post('/v1/messages', {
+        model: 'talk',
+        max_tokens: 9,
+        messages,
+      });
+      expect(status, JSON.stringify(content)).to.equal(400);
+    }
+  });
+
   it('is not passed by a text that only looks like the bytes of a file', async () => {
     const before = (await gateway.books()).charges;
     for (const content of [

@@ -45,6 +45,17 @@ export function messagesOf({ role, content }: MessagesMessage, reader: Reader): 
 /** Blocks that only an assistant has. */
 const THOUGHTS_AND_CALLS = new Set(['thinking', 'redacted_thinking', 'tool_use']);
 
+/** The types that are read; of blocks of others, only their text is. */
+const TYPES = new Set([
+  ...THOUGHTS_AND_CALLS,
+  'text',
+  'image',
+  'document',
+  'tool_result',
+  'tool_reference',
+  'search_result',
+]);
+
 /** Whether a message of that role may have the block. Others are left out and named as ignored. */
 export function isAllowedIn(role: MessagesMessage['role'], { type }: MessagesBlock): boolean {
   const isOwn = THOUGHTS_AND_CALLS.has(type);
@@ -57,7 +68,9 @@ function noteOthers(
   { ignored }: Reader,
 ): void {
   for (const block of blocks) {
-    if (!isAllowedIn(role, block)) ignored.add(`messages[].content[].${headerSafe(block.type)}`);
+    const isEmpty = !TYPES.has(block.type) && textOfOther(block) === '';
+    if (isEmpty || !isAllowedIn(role, block))
+      ignored.add(`messages[].content[].${headerSafe(block.type)}`);
   }
 }
 
@@ -162,7 +175,13 @@ function partsOf(block: MessagesBlock): ContentPart[] {
     const texts = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
     return [textPart(texts.filter(Boolean).join('\n'), mark)];
   }
-  return [textPart(block.text ?? textOf(content ?? {}), mark)];
+  const text = textOfOther(block);
+  return text === '' ? [] : [textPart(text, mark)];
+}
+
+/** The text of a block of a type that is not known here, as every upstream gets it. */
+export function textOfOther({ text, content }: MessagesBlock): string {
+  return text ?? textOf(content);
 }
 
 function documentOf(
@@ -198,8 +217,8 @@ function urlOf({ type, url, media_type = '', data = '' }: MessagesSource): strin
   return url ?? `data:${media_type};base64,${data}`;
 }
 
-/** All text in a value of any shape. */
-function textOf(value: unknown): string {
+/** All text in a value of any shape, as every upstream gets it: the hold is computed from it. */
+export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(textOf).join('\n');
   if (!isRecord(value)) return '';

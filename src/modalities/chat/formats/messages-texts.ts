@@ -5,23 +5,30 @@ const source: ShapeOf = ({ type }) => {
   return type === 'content' ? { content: block } : 'kept';
 };
 
-/** Claude refuses signed thinking that was changed. */
-const block: ShapeOf = ({ type, signature }) => (type === 'thinking' && signature ? SIGNED : BLOCK);
-const SIGNED: TextFields = { thinking: 'sealed', signature: 'kept' };
-
-const BLOCK: TextFields = {
-  id: 'kept',
-  name: 'kept',
-  input: 'data',
-  tool_use_id: 'kept',
-  tool_name: 'kept',
-  signature: 'kept',
-  data: 'kept',
-  encrypted_content: 'kept',
-  cache_control: 'kept',
-  source,
-  content: block,
+/**
+ * A block by its type. A block of another type, and content that is no list, is sent as its text or
+ * as JSON, so all of it is read.
+ */
+const block: ShapeOf = ({ type, signature, content }) => {
+  // Claude refuses signed thinking that was changed.
+  if (type === 'thinking' && signature) return SIGNED;
+  if (type === 'tool_result') return Array.isArray(content) ? RESULT : RESULT_OF_DATA;
+  return BLOCKS.get(type) ?? 'open';
 };
+const SIGNED: TextFields = { thinking: 'sealed', signature: 'kept' };
+const MARKED: TextFields = { cache_control: 'kept' };
+const RESULT_OF_DATA: TextFields = { ...MARKED, tool_use_id: 'kept' };
+const RESULT: TextFields = { ...RESULT_OF_DATA, content: block };
+const BLOCKS: ReadonlyMap<unknown, TextFields> = new Map<unknown, TextFields>([
+  ['text', MARKED],
+  ['image', { ...MARKED, source }],
+  ['document', { ...MARKED, source }],
+  ['search_result', MARKED],
+  ['thinking', { ...MARKED, signature: 'kept' }],
+  ['redacted_thinking', { ...MARKED, data: 'kept' }],
+  ['tool_use', { ...MARKED, id: 'kept', name: 'kept', input: 'data' }],
+  ['tool_reference', { ...MARKED, tool_name: 'kept' }],
+]);
 
 /** Locates the texts of a body of the Messages API. */
 export const MESSAGES_TEXTS: TextFields = {

@@ -14,6 +14,12 @@ const said = fc.oneof(
   { weight: 9, arbitrary: fc.string({ maxLength: 20, unit: 'grapheme' }) },
   { weight: 1, arbitrary: fc.constant('x'.repeat(3_000)) },
 );
+/** Content of no known shape: in part a text, in part data. */
+const loose = fc.oneof(
+  fc.record({ text: fc.oneof(fc.constant(''), said), data: fc.constant('x'.repeat(9_000)) }),
+  fc.record({ type: fc.constant('image'), source: said.map((data) => ({ type: 'base64', data })) }),
+  fc.dictionary(said, said, { maxKeys: 2 }),
+);
 const inner = fc.oneof(
   fc.record({ type: fc.constant('text'), text: said }),
   fc.record({ type: fc.constant('tool_reference'), tool_name: said }),
@@ -34,7 +40,7 @@ const inner = fc.oneof(
     context: said,
   }),
   fc.record({ type: fc.constant('news'), text: said }),
-  fc.record({ type: fc.constant('news'), content: fc.dictionary(said, said, { maxKeys: 2 }) }),
+  fc.record({ type: fc.constant('news'), content: loose }),
   fc.record({ type: fc.constant('thinking'), thinking: said, signature: said }),
   fc.record({ type: fc.constant('redacted_thinking'), data: said }),
   fc.record({
@@ -49,7 +55,7 @@ const block = fc.oneof(
   fc.record({
     type: fc.constant('tool_result'),
     tool_use_id: said,
-    content: fc.oneof(said, fc.array(inner, { maxLength: 3 })),
+    content: fc.oneof(said, loose, fc.array(inner, { maxLength: 3 })),
     is_error: fc.boolean(),
   }),
 );
