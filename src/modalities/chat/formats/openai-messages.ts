@@ -9,7 +9,7 @@ import type {
 import { noteExtras } from '../../../http/request-body.js';
 import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
-import { countPdfPages, type InflateBudget } from '../../../lib/pdf-pages.js';
+import { countPdfPages, UNKNOWN_PAGES, type InflateBudget } from '../../../lib/pdf-pages.js';
 import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
 const PLAIN_KEYS = ['role', 'content', 'name', 'cache_control'];
@@ -145,8 +145,10 @@ const IMAGE_KEYS = new Set(['url', 'detail']);
 const AUDIO_KEYS = new Set(['data', 'format']);
 const FILE_KEYS = new Set(['filename', 'file_data', 'file_id']);
 const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
-/** The pages of a file whose number is not known: most providers accept no more. */
-const UNKNOWN_PAGES = 100;
+/** The head of a PDF may stand a little behind the beginning. */
+const PDF_HEAD_BYTES = 1_024;
+/** The first bytes of archives, such as office documents, whose text is far longer than its bytes. */
+const ARCHIVE = Buffer.from('PK');
 
 /**
  * Reads a part without unknown fields, and adds to the size of the prompt. Throws `GatewayError`
@@ -221,7 +223,10 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
   return { type: 'file', file: read, ...marked(cache_control) };
 }
 
-/** Adds the size of a file: a PDF by its pages, other files by their bytes. */
+/**
+ * Adds the size of a file: a PDF by its pages, an archive by the most of them, other files by their
+ * bytes. The bytes decide, whatever media type the client gives: an upstream reads them as well.
+ */
 function measureFile(data: string | undefined, { size, unfolding }: Reading): void {
   const head = data === undefined ? null : DATA_URL.exec(data);
   if (data === undefined || !head) {
@@ -230,6 +235,10 @@ function measureFile(data: string | undefined, { size, unfolding }: Reading): vo
     return;
   }
   const bytes = Buffer.from(data.slice(head[0].length), 'base64');
-  if (head[1]?.toLowerCase() !== 'application/pdf') size.text_bytes += bytes.length;
-  else size.pages += countPdfPages(bytes, unfolding) ?? UNKNOWN_PAGES;
+  const isPdf =
+    head[1]?.toLowerCase() === 'application/pdf' ||
+    bytes.subarray(0, PDF_HEAD_BYTES).includes('%PDF-');
+  if (isPdf) size.pages += countPdfPages(bytes, unfolding);
+  else if (bytes.subarray(0, ARCHIVE.length).equals(ARCHIVE)) size.pages += UNKNOWN_PAGES;
+  else size.text_bytes += bytes.length;
 }
