@@ -1,5 +1,5 @@
 import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
-import { textOf, textOfOther } from '../../src/modalities/chat/formats/messages-blocks.js';
+import { allText, textOfBlock } from '../../src/lib/block-text.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messages.js';
 import { imageBytes } from './blocks.js';
@@ -74,7 +74,7 @@ function resultOf(
   at: string,
   context: EncodeContext,
 ): (MediaBlock | ToolReferenceBlock)[] {
-  if (!Array.isArray(content)) return textBlocks(textOf(content));
+  if (!Array.isArray(content)) return textBlocks(allText(content));
   const blocks: readonly MessagesBlock[] = content;
   return blocks.flatMap((block, index): (MediaBlock | ToolReferenceBlock)[] => {
     const { type, tool_name = '' } = block;
@@ -103,7 +103,7 @@ function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): Medi
   const text =
     type === 'tool_reference'
       ? `The tool ${tool_name ?? ''} can be called now.`
-      : textOfOther(block);
+      : textOfBlock(block);
   return textBlocks(text).map((one) => ({ ...one, ...mark }));
 }
 

@@ -5,9 +5,9 @@ export const UNKNOWN_PAGES = 100;
 
 /** A name in a PDF, in which any character may be written as `#` and two hexadecimal digits. */
 function nameOf(name: string): string {
-  const characters = [...name].map((one) => {
+  const characters = Array.from(name).map((one) => {
     const code = one.charCodeAt(0).toString(16);
-    return `(?:${one}|#${code.replaceAll(/[a-f]/gu, (digit) => `[${digit}${digit.toUpperCase()}]`)})`;
+    return `(?:${one}|#${code}|#${code.toUpperCase()})`;
   });
   return `/${characters.join('')}(?![A-Za-z#])`;
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.js';
+import { allText, textOfBlock } from '../../../lib/block-text.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/request-body.js';
@@ -68,7 +68,7 @@ function noteOthers(
   { ignored }: Reader,
 ): void {
   for (const block of blocks) {
-    const isEmpty = !TYPES.has(block.type) && textOfOther(block) === '';
+    const isEmpty = !TYPES.has(block.type) && textOfBlock(block) === '';
     if (isEmpty || !isAllowedIn(role, block))
       ignored.add(`messages[].content[].${headerSafe(block.type)}`);
   }
@@ -114,7 +114,7 @@ interface Result {
 
 function resultOf(block: MessagesBlock, reader: Reader): Result {
   const { tool_use_id = '', content = '', is_error, cache_control } = block;
-  const parts = Array.isArray(content) ? content.flatMap(partsOf) : [textPart(textOf(content))];
+  const parts = Array.isArray(content) ? content.flatMap(partsOf) : [textPart(allText(content))];
   const shown = parts.map((part) => shownPart(part, reader));
   const media = shown.filter(({ type }) => type !== 'text');
   const texts = shown.filter(({ type }) => type === 'text');
@@ -172,16 +172,11 @@ function partsOf(block: MessagesBlock): ContentPart[] {
     return [textPart(`The tool ${tool_name} can be called now.`, mark)];
   }
   if (type === 'search_result') {
-    const texts = [title ?? '', typeof source === 'string' ? source : '', textOf(content)];
+    const texts = [title ?? '', typeof source === 'string' ? source : '', allText(content)];
     return [textPart(texts.filter(Boolean).join('\n'), mark)];
   }
-  const text = textOfOther(block);
+  const text = textOfBlock(block);
   return text === '' ? [] : [textPart(text, mark)];
-}
-
-/** The text of a block of a type that is not known here, as every upstream gets it. */
-export function textOfOther({ text, content }: MessagesBlock): string {
-  return text ?? textOf(content);
 }
 
 function documentOf(
@@ -215,12 +210,4 @@ function urlOf({ type, url, media_type = '', data = '' }: MessagesSource): strin
     throw new GatewayError('invalid_request', message, { param: 'messages' });
   }
   return url ?? `data:${media_type};base64,${data}`;
-}
-
-/** All text in a value of any shape, as every upstream gets it: the hold is computed from it. */
-export function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(textOf).join('\n');
-  if (!isRecord(value)) return '';
-  return typeof value['text'] === 'string' ? value['text'] : JSON.stringify(value);
 }

@@ -147,7 +147,7 @@ const FILE_KEYS = new Set(['filename', 'file_data', 'file_id']);
 const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
 /** The head of a PDF may stand a little behind the beginning. */
 const PDF_HEAD_BYTES = 1_024;
-/** The first bytes of archives, such as office documents, whose text is far longer than its bytes. */
+/** How archives begin, such as office documents: their text is far longer than their bytes. */
 const ARCHIVE = Buffer.from('PK');
 
 /**
