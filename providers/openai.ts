@@ -13,7 +13,7 @@ import {
 } from './openai/answer.js';
 import { writeCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
-import { signatureDetail, sentMessages, detailsIn } from './openai/messages.js';
+import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './openai/messages.js';
 import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
 import { isRecord, recordsIn } from '../src/lib/is-record.js';
@@ -56,7 +56,7 @@ export const wire_flags = [
  * - `max_completion_tokens`: prefixes of the names of models that refuse `max_tokens`.
  * - `custom_tools`: prefixes of the names of models that accept tools of type `custom`.
  */
-export const chat: ChatCodec = { encode, decode, decodeStream };
+export const chat: ChatCodec = { encode, decode, decodeStream, reasoningSent };
 
 function encode(call: ChatCall, upstream: Upstream): Encoded {
   const { messages, ignored } = sentMessages(call.messages, upstream);

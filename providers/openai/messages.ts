@@ -203,6 +203,14 @@ export function reasoningBack(
   return { content: `<think>${text}</think>\n\n${content ?? ''}` };
 }
 
+/** The text of `reasoningBack`, without state that the model does not read. */
+export function reasoningSent(message: ChatMessage, { provider: { wire } }: Upstream): string {
+  const fields = Object.entries(reasoningBack(message, null, wire['reasoning_back']));
+  return fields
+    .map(([name, value]) => (name === 'reasoning_details' ? detailText(detailsIn(value)) : value))
+    .join('');
+}
+
 /** Whose form of a reasoning detail holds a signature of Gemini's. */
 const FORMAT = 'google-gemini-v1';
 /** The value that Gemini 3 accepts as the signature of a call by another model. */

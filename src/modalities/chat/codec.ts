@@ -120,6 +120,11 @@ export interface ChatCodec {
    * `EventReader` does.
    */
   openFrames?(limits: EventLimits): StreamFrames;
+  /**
+   * The reasoning of an earlier answer as the wire sends it back, for estimates. Absent if none is
+   * sent, or only such as the upstream itself has signed, which no client can make up.
+   */
+  reasoningSent?(message: ChatMessage, upstream: Upstream): string;
 }
 
 /** Splits one stream of bytes into events. Throws `UpstreamError`. */
@@ -144,5 +149,6 @@ export interface StreamDecoder {
 /** Whether an adapter's export is a chat codec. */
 export function isChatCodec(value: unknown): value is ChatCodec {
   if (!isRecord(value) || !hasMethods(value, ['encode', 'decode', 'decodeStream'])) return false;
-  return value['openFrames'] === undefined || hasMethods(value, ['openFrames']);
+  const optional = ['openFrames', 'reasoningSent'].filter((name) => value[name] !== undefined);
+  return hasMethods(value, optional);
 }

@@ -10,7 +10,9 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { ChatWork, ChatAnswer } from './call.js';
-import type { ChatCall, ChatReply, ToolCall } from './codec.js';
+import { isChatCodec, type ChatCall, type ChatReply, type ToolCall } from './codec.js';
+import { readFileSize } from './file-size.js';
+import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
 import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
 import type { Settle } from '../../pipeline/work.js';
@@ -165,12 +167,12 @@ export async function promptTokens({
   upstream,
 }: Omit<Terms, 'hold_nano'>): Promise<number> {
   const { messages, fields } = work.call;
-  const texts = messages.flatMap(({ content, name, tool_calls, tool_call_id }) => [
-    ...(typeof content === 'string' ? [content] : (content ?? []).flatMap(textOf)),
-    ...(name === undefined ? [] : [name]),
-    ...(tool_call_id === undefined ? [] : [plainId(tool_call_id)]),
-    ...(tool_calls === undefined ? [] : [callsText(tool_calls)]),
-  ]);
+  const operation = upstream.provider.operations.get('chat');
+  const codec = isChatCodec(operation?.codec) ? operation.codec : undefined;
+  const texts = messages.flatMap((message) => {
+    const reasoning = codec?.reasoningSent?.(message, upstream) ?? '';
+    return [...textsOfMessage(message), ...(reasoning === '' ? [] : [reasoning])];
+  });
   for (const name of PROMPT_FIELDS) {
     if (fields[name] !== undefined) texts.push(JSON.stringify(fields[name]));
   }
@@ -185,8 +187,22 @@ function callsText(calls: readonly ToolCall[]): string {
   return JSON.stringify(calls.map((call) => ({ ...call, id: plainId(call.id) })));
 }
 
-function textOf(part: { type: string; text?: string }): string[] {
-  return part.text === undefined ? [] : [part.text];
+function textsOfMessage({ content, name, tool_calls, tool_call_id }: ChatMessage): string[] {
+  return [
+    ...(typeof content === 'string' ? [content] : (content ?? []).flatMap(textsOfPart)),
+    ...(name === undefined ? [] : [name]),
+    ...(tool_call_id === undefined ? [] : [plainId(tool_call_id)]),
+    ...(tool_calls === undefined ? [] : [callsText(tool_calls)]),
+  ];
+}
+
+function textsOfPart(part: ContentPart): string[] {
+  if (part.type === 'text') return [part.text];
+  if (part.type !== 'file') return [];
+  const { filename = '', file_data } = part.file;
+  // The pages of other files are counted already.
+  const size = readFileSize(file_data, { bytes: 0 });
+  return 'text' in size ? [filename, size.text.toString()] : [filename];
 }
 
 /** Charges a whole answer by the upstream's usage, or by an estimate if that is implausible. */

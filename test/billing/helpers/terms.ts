@@ -15,7 +15,7 @@ export const FREE: Price = { ...upstreamAt(providerAt('http://127.0.0.1')).price
 /** A model that can do everything, with an upstream for each price. */
 export function modelAt(prices: readonly Price[], max_tokens?: number): Model {
   const provider = providerAt('http://127.0.0.1');
-  const capabilities: Capability[] = ['chat', 'vision', 'audio', 'tools'];
+  const capabilities: Capability[] = ['chat', 'vision', 'audio', 'tools', 'file'];
   return {
     id: 'm',
     owner: 'acme',

@@ -7,6 +7,7 @@ import {
   billFromUsage,
   estimatedBill,
 } from '../../../src/modalities/chat/price.js';
+import { chat as openai } from '../../../providers/openai.js';
 import { tokenCost } from '../../../src/billing/bill.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
@@ -428,6 +429,35 @@ describe('estimatedBill', () => {
       const { usage } = await estimatedBill(['one'], terms);
       expect(usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);
     }
+  });
+
+  it('counts the text of files, and reasoning that goes back to the upstream', async () => {
+    const long = 'rain '.repeat(100);
+    const text = `data:text/plain;base64,${Buffer.from(long).toString('base64')}`;
+    const file = { type: 'file' as const, file: { filename: 'a.txt', file_data: text } };
+    const part = { type: 'text' as const, text: 'Hello' };
+    const asked = async (messages: ChatMessage[], reasoning_back?: string): Promise<number> => {
+      const terms = termsOf({ messages });
+      const codec = { path: '', codec: openai, max: 9 };
+      const wired = {
+        ...terms.upstream.provider,
+        wire: { reasoning_back },
+        operations: new Map([['chat' as const, codec]]),
+      };
+      const upstream = { ...terms.upstream, provider: wired };
+      return (await estimatedBill(['one'], { ...terms, upstream })).usage.prompt_tokens;
+    };
+    const user = { role: 'user' as const };
+    const bare = await asked([{ ...user, content: [part] }]);
+    expect((await asked([{ ...user, content: [part, file] }])) - bare).to.be.within(100, 120);
+    const thought = { role: 'assistant' as const, content: 'Hello', reasoning_content: long };
+    const detail = { type: 'reasoning.text', text: long, signature: long };
+    const { reasoning_content: _, ...spoken } = thought;
+    const detailed = { ...spoken, reasoning_details: [detail] };
+    expect((await asked([thought], 'reasoning_content')) - bare).to.be.within(100, 120);
+    expect((await asked([thought], 'think_tags')) - bare).to.be.within(100, 120);
+    expect((await asked([detailed], 'reasoning_details')) - bare).to.be.within(100, 120);
+    expect((await asked([thought])) - bare, 'where it is left out').to.be.within(0, 2);
   });
 
   it("does not count the signature inside a tool call's id", async () => {

@@ -9,7 +9,8 @@ import type {
 import { noteExtras } from '../../../http/request-body.js';
 import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
-import { countPdfPages, UNKNOWN_PAGES, type InflateBudget } from '../../../lib/pdf-pages.js';
+import type { InflateBudget } from '../../../lib/pdf-pages.js';
+import { readFileSize } from '../file-size.js';
 import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
 const PLAIN_KEYS = ['role', 'content', 'name', 'cache_control'];
@@ -144,11 +145,6 @@ const PART_KEYS = new Set(['type', 'text', 'image_url', 'input_audio', 'file', '
 const IMAGE_KEYS = new Set(['url', 'detail']);
 const AUDIO_KEYS = new Set(['data', 'format']);
 const FILE_KEYS = new Set(['filename', 'file_data', 'file_id']);
-const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
-/** The head of a PDF may stand a little behind the beginning. */
-const PDF_HEAD_BYTES = 1_024;
-/** How archives begin, such as office documents: their text is far longer than their bytes. */
-const ARCHIVE = Buffer.from('PK');
 
 /**
  * Reads a part without unknown fields, and adds to the size of the prompt. Throws `GatewayError`
@@ -211,7 +207,10 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
     throw new GatewayError('invalid_request', message, { param });
   }
   if (file_data !== undefined) checkImageUrl(file_data, `${place}.file.file_data`);
-  measureFile(file_data, reading);
+  const size = readFileSize(file_data, reading.unfolding);
+  if ('pages' in size) reading.size.pages += size.pages;
+  else reading.size.text_bytes += size.text.length;
+  if (isHttp(file_data)) reading.size.urls += 1;
   noteExtras(file, FILE_KEYS, 'messages[].content[].file', reading.ignored);
   const read: FilePart['file'] = {};
   if (filename !== undefined) {
@@ -221,24 +220,4 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
   if (file_data !== undefined) read.file_data = file_data;
   if (file_id !== undefined) read.file_id = file_id;
   return { type: 'file', file: read, ...marked(cache_control) };
-}
-
-/**
- * Adds the size of a file: a PDF by its pages, an archive by the most of them, other files by their
- * bytes. The bytes decide, whatever media type the client gives: an upstream reads them as well.
- */
-function measureFile(data: string | undefined, { size, unfolding }: Reading): void {
-  const head = data === undefined ? null : DATA_URL.exec(data);
-  if (data === undefined || !head) {
-    if (isHttp(data)) size.urls += 1;
-    size.pages += UNKNOWN_PAGES;
-    return;
-  }
-  const bytes = Buffer.from(data.slice(head[0].length), 'base64');
-  const isPdf =
-    head[1]?.toLowerCase() === 'application/pdf' ||
-    bytes.subarray(0, PDF_HEAD_BYTES).includes('%PDF-');
-  if (isPdf) size.pages += countPdfPages(bytes, unfolding);
-  else if (bytes.subarray(0, ARCHIVE.length).equals(ARCHIVE)) size.pages += UNKNOWN_PAGES;
-  else size.text_bytes += bytes.length;
 }

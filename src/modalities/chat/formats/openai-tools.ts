@@ -31,15 +31,18 @@ export function completionWork(body: ChatCompletionBody, model: Model): ChatWork
   const names = new Map<string, ClientTool>();
   const custom_tools = new Map<string, object>();
   const ignored = new Set<string>();
+  refuseTwins(tools);
   const plain = tools.map((tool, at) => {
     if (tool.type !== 'custom') return tool;
     if (!tool.custom) throw fieldError(`tools[${at}].custom`, 'is missing');
     const { name, description, format } = tool.custom;
+    const grammar = format && readFormat(format);
+    if (format && !grammar) ignored.add('tools[].custom.format');
     names.set(name, { name, is_custom: true });
     custom_tools.set(name, {
       name,
       ...(description !== undefined && { description }),
-      ...(format && { format }),
+      ...(grammar && { format: grammar }),
     });
     return asFunction(tool, tool.custom, ignored);
   });
@@ -51,6 +54,35 @@ export function completionWork(body: ChatCompletionBody, model: Model): ChatWork
     tools: names,
     ignored: [...new Set([...work.ignored, ...ignored])],
   };
+}
+
+/**
+ * Refuses a custom tool that shares its name with another tool: each tool of that name would be
+ * sent with its text, which was measured once.
+ */
+function refuseTwins(tools: readonly ToolEntry[]): void {
+  const nameFor = (tool: ToolEntry): unknown =>
+    tool.type === 'custom' ? tool.custom?.name : nameOf(tool);
+  const customs = new Set(tools.filter(({ type }) => type === 'custom').map(nameFor));
+  const seen = new Set<unknown>();
+  for (const [at, tool] of tools.entries()) {
+    const name = nameFor(tool);
+    if (!customs.has(name)) continue;
+    if (seen.has(name)) throw fieldError(`tools[${at}]`, 'has the name of an earlier tool');
+    seen.add(name);
+  }
+}
+
+const SYNTAXES = new Set<unknown>(['lark', 'regex']);
+
+/** The known fields of a format; undefined if it is of another kind. */
+function readFormat(format: object): object | undefined {
+  const { type, grammar } = format as Record<string, unknown>;
+  if (type === 'text') return { type };
+  if (type !== 'grammar' || !isRecord(grammar)) return undefined;
+  const { syntax, definition } = grammar;
+  const isKnown = SYNTAXES.has(syntax) && typeof definition === 'string';
+  return isKnown ? { type, grammar: { syntax, definition } } : undefined;
 }
 
 function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {

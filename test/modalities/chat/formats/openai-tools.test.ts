@@ -11,6 +11,7 @@ import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-
 const hello = { role: 'user' as const, content: 'Hello!' };
 const weather = { name: 'weather', parameters: { type: 'object' } };
 const tool = { type: 'function', function: weather };
+const twin = { type: 'custom', custom: { name: 'weather' } };
 const called = { name: 'weather', arguments: '{"city":"Oslo"}' };
 const INPUT = {
   type: 'object',
@@ -94,6 +95,8 @@ describe("OpenAI's other words for tools", () => {
     ['a function_call without functions', { function_call: { name: 'x' } }, 'function_call'],
     ['an odd function_call', { functions: [weather], function_call: 'x' }, 'function_call'],
     ['a custom tool without a word', { tools: [{ type: 'custom' }] }, 'tools[0].custom'],
+    ['custom tools of one name', { tools: [twin, twin] }, 'tools[1]'],
+    ['a function with the name of a custom tool', { tools: [twin, tool] }, 'tools[1]'],
     ['allowed tools in no list', { tools: [tool], ...allowed({}) }, 'tool_choice.allowed_tools'],
   ];
   for (const [what, fields, param] of REFUSED) {
@@ -102,6 +105,29 @@ describe("OpenAI's other words for tools", () => {
       expect([answer.status, errorOf(answer).param]).to.deep.equal([400, param]);
     });
   }
+
+  it('sends no fields of a format that the hold has not measured', async () => {
+    const grammar = { definition: 'start: "x"', syntax: 'lark', more: 'x'.repeat(99) };
+    const work = completionWork(
+      {
+        model: 'm',
+        messages: [hello],
+        tools: [
+          { type: 'custom', custom: { name: 'a', format: { type: 'grammar', grammar, more: 1 } } },
+          { type: 'custom', custom: { name: 'b', format: { type: 'text', more: 'x' } } },
+          { type: 'custom', custom: { name: 'c', format: { type: 'other', more: 'x' } } },
+        ],
+      },
+      modelAt([FREE]),
+    );
+    const { definition, syntax } = grammar;
+    expect([...(work.call.custom_tools?.values() ?? [])]).to.deep.equal([
+      { name: 'a', format: { type: 'grammar', grammar: { syntax, definition } } },
+      { name: 'b', format: { type: 'text' } },
+      { name: 'c' },
+    ]);
+    expect(work.ignored).to.include('tools[].custom.format');
+  });
 
   it('offers custom tools as functions of a text, and answers with custom calls', async () => {
     const grammar = { definition: 'start: "x"', syntax: 'lark' };

@@ -1,0 +1,27 @@
+import { countPdfPages, UNKNOWN_PAGES, type InflateBudget } from '../../lib/pdf-pages.js';
+
+const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
+/** The head of a PDF may stand a little behind the beginning. */
+const PDF_HEAD_BYTES = 1_024;
+/** How archives begin, such as office documents: their text is far longer than their bytes. */
+const ARCHIVE = Buffer.from('PK');
+
+/** A file by what a model reads of it: pages, or bytes of text. */
+export type FileSize = { pages: number } | { text: Buffer };
+
+/**
+ * Measures a file of a prompt, a data: URL: a PDF by its pages, an archive by the most of them, any
+ * other by its bytes. The bytes decide, as they do upstream, whatever media type the client gives.
+ * A file by its address or its ID has the most pages.
+ */
+export function readFileSize(data: string | undefined, budget: InflateBudget): FileSize {
+  const head = data === undefined ? null : DATA_URL.exec(data);
+  if (data === undefined || !head) return { pages: UNKNOWN_PAGES };
+  const bytes = Buffer.from(data.slice(head[0].length), 'base64');
+  const isPdf =
+    head[1]?.toLowerCase() === 'application/pdf' ||
+    bytes.subarray(0, PDF_HEAD_BYTES).includes('%PDF-');
+  if (isPdf) return { pages: countPdfPages(bytes, budget) };
+  const isArchive = bytes.subarray(0, ARCHIVE.length).equals(ARCHIVE);
+  return isArchive ? { pages: UNKNOWN_PAGES } : { text: bytes };
+}
