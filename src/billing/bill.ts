@@ -1,4 +1,4 @@
-import { minNano } from '../lib/money.js';
+import { divideUp, minNano } from '../lib/money.js';
 import type { ModelLimits, Price } from '../core/model.js';
 import { INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, type TokenUsage } from '../core/usage.js';
 import { isRecord } from '../lib/is-record.js';
@@ -96,7 +96,7 @@ const MILLION = 1_000_000n;
 
 /**
  * The cost of tokens in nano-dollars: each class at its own price, else at the price of input or
- * output. The sum is rounded up; no other function rounds.
+ * output. The sum is rounded up once.
  */
 export function tokenCost(usage: TokenUsage, price: Price): bigint {
   const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
@@ -111,7 +111,7 @@ export function tokenCost(usage: TokenUsage, price: Price): bigint {
     BigInt(audio_input_tokens) * (price.audio_input_nano_per_million ?? input) +
     BigInt(text_output) * output +
     BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output);
-  return (sum + MILLION - 1n) / MILLION;
+  return divideUp(sum, MILLION);
 }
 
 /**

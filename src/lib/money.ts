@@ -23,6 +23,11 @@ export function parseDollars(text: string): bigint {
   return sign === '-' ? -nano : nano;
 }
 
+/** A quotient rounded up, for amounts of no sign. Costs are rounded by this function alone. */
+export function divideUp(amount: bigint, divisor: bigint): bigint {
+  return (amount + divisor - 1n) / divisor;
+}
+
 /** The smaller of two amounts. */
 export function minNano(a: bigint, b: bigint): bigint {
   return a < b ? a : b;

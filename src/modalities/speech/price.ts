@@ -1,4 +1,4 @@
-import { maxNano } from '../../lib/money.js';
+import { divideUp, maxNano } from '../../lib/money.js';
 import type { Bill } from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
@@ -32,7 +32,7 @@ const MILLION = 1_000_000n;
 
 /** The cost of a call, which is known before it is sent; rounded up to the next nano-dollar. */
 function speechCost(characters: number, { free, per_million_characters = 0n }: Price): bigint {
-  return free ? 0n : (BigInt(characters) * per_million_characters + MILLION - 1n) / MILLION;
+  return free ? 0n : divideUp(BigInt(characters) * per_million_characters, MILLION);
 }
 
 /** The amount to hold before the call is sent: its highest price at any of the upstreams. */

@@ -1,4 +1,4 @@
-import { maxNano } from '../../lib/money.js';
+import { divideUp, maxNano } from '../../lib/money.js';
 import {
   isPlausible,
   maxTokenCost,
@@ -54,7 +54,7 @@ export function readMinutePrice(
 /** The cost by the millisecond, and of one at least, rounded up to the next nano-dollar. */
 function minuteCost(seconds: number, { free, per_audio_minute = 0n }: Price): bigint {
   const ms = BigInt(Math.max(1, Math.round(seconds * 1_000)));
-  return free ? 0n : (ms * per_audio_minute + MINUTE_MS - 1n) / MINUTE_MS;
+  return free ? 0n : divideUp(ms * per_audio_minute, MINUTE_MS);
 }
 
 /** The amount to hold before the call is sent: its max cost at any of the upstreams. */
