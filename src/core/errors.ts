@@ -91,9 +91,18 @@ export function fieldError(param: string, complaint: string): GatewayError {
   return new GatewayError('invalid_request', `${param} ${complaint}.`, { param });
 }
 
+/** The refusal of a model that gateway.yaml does not have; `status` replaces 400. */
+export function modelNotFound(id: string, status?: number): GatewayError {
+  const message = `There is no model "${id}"; GET /v1/models lists the available models.`;
+  return new GatewayError('model_not_found', message, {
+    param: 'model',
+    ...(status && { status }),
+  });
+}
+
 /** The refusal of a model that the API key may not use. */
 export function modelNotAllowed(id: string): GatewayError {
-  const message = `This API key may not use the model "${id}": GET /v1/models lists those it may.`;
+  const message = `This API key may not use the model "${id}"; GET /v1/models lists its models.`;
   return new GatewayError('model_not_allowed', message, { param: 'model' });
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/errors.js';
+import { modelNotFound } from '../core/errors.js';
 import type { Modalities } from '../pipeline/modality.js';
 import type { Stage } from '../pipeline/stage.js';
 import { modelStage } from './models.js';
@@ -8,7 +8,6 @@ export function model(modalities: Modalities): Stage {
   return modelStage('model', modalities, (words, seen, { model: id = '' }) => {
     const found = seen.find((one) => one.id === id);
     if (found) return words.one(found);
-    const message = `There is no model "${id}" here: GET /v1/models lists those there are.`;
-    throw new GatewayError('model_not_found', message, { param: 'model', status: 404 });
+    throw modelNotFound(id, 404);
   });
 }

@@ -1,5 +1,5 @@
 import type { Caller, Capability, Model } from '../core/model.js';
-import { GatewayError, modelNotAllowed, OptionError } from '../core/errors.js';
+import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
 import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
 import { ignoredHeader } from '../http/request-body.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
@@ -68,13 +68,7 @@ function findModel(
   { configuration }: Services,
 ): Model {
   const model = configuration.models.get(id);
-  if (!model) {
-    throw new GatewayError(
-      'model_not_found',
-      `There is no model "${id}" here: GET /v1/models lists those there are.`,
-      { param: 'model' },
-    );
-  }
+  if (!model) throw modelNotFound(id);
   if (allowed && !allowed.includes(id)) throw modelNotAllowed(id);
   if (!model.capabilities.has(capability)) {
     throw new GatewayError(

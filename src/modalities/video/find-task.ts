@@ -1,4 +1,4 @@
-import { GatewayError, modelNotAllowed } from '../../core/errors.js';
+import { GatewayError, modelNotAllowed, modelNotFound } from '../../core/errors.js';
 import { type PathParams, fact, type State } from '../../pipeline/stage.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RoutedTask } from '../../pipeline/work.js';
@@ -80,10 +80,7 @@ function checkModel(
   const isKnown = model !== undefined || task?.model === id;
   if (isKnown && allowed && !allowed.includes(id)) throw modelNotAllowed(id);
   if (task?.model === id) return;
-  if (!model) {
-    const message = `There is no model "${id}" here: GET /v1/models lists those there are.`;
-    throw new GatewayError('model_not_found', message, { param: 'model' });
-  }
+  if (!model) throw modelNotFound(id);
   if (!task || model.upstreams.some(({ provider }) => provider.name === task.provider)) return;
   const message = `The request belongs to another provider than that of the model "${id}".`;
   throw new GatewayError('provider_mismatch', message, { param: 'model' });

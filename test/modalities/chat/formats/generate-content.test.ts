@@ -199,7 +199,7 @@ describe('POST /v1beta/models/{model}:generateContent', () => {
       {
         error: {
           code: 400,
-          message: 'There is no model "nobody" here: GET /v1/models lists those there are.',
+          message: 'There is no model "nobody"; GET /v1/models lists the available models.',
           status: 'INVALID_ARGUMENT',
         },
       },
