@@ -1,4 +1,4 @@
-import { headerSafe } from '../http/request-body.js';
+import { headerSafe } from '../http/ignored-header.js';
 import { checkAddresses } from '../upstream/client-url.js';
 
 /** The fields of a body that go to the upstream unchanged, and the names of those that do not. */

@@ -1,7 +1,7 @@
 import type { Caller, Capability, Model } from '../core/model.js';
 import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
 import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
-import { ignoredHeader } from '../http/request-body.js';
+import { ignoredHeader } from '../http/ignored-header.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { inOrder } from '../pipeline/fallback.js';

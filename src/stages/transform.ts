@@ -1,7 +1,7 @@
 import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
 import type { Configuration } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
-import { headerSafe, ignoredHeader } from '../http/request-body.js';
+import { headerSafe, ignoredHeader } from '../http/ignored-header.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
 import { formatOption, roomOf, type Context, type Stage } from '../pipeline/stage.js';
 

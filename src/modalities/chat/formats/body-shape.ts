@@ -1,4 +1,4 @@
-import { headerSafe } from '../../../http/request-body.js';
+import { headerSafe } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/is-record.js';
 import { readShippedSchema } from '../../../lib/schemas.js';
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../http/request-body.js';
+import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
 import type {
   ChatMessage,
   ContentPart,

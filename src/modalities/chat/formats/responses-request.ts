@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../http/request-body.js';
+import { headerSafe } from '../../../http/ignored-header.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
 import type { ChatWork } from '../call.js';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../http/request-body.js';
+import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';

@@ -1,7 +1,7 @@
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
-import { headerSafe } from '../../../http/request-body.js';
+import { headerSafe } from '../../../http/ignored-header.js';
 import { dropNulls } from '../../../lib/drop-nulls.js';
 import { isDataUrl } from '../../../lib/data-url.js';
 import { isRecord } from '../../../lib/is-record.js';

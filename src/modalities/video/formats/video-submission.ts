@@ -2,7 +2,7 @@ import type { DefaultEndpoint, RequestFormat } from '../../../pipeline/modality.
 import type { Sending } from '../../../pipeline/work.js';
 import { videoOperation } from '../codec.js';
 import { videoRate } from '../price.js';
-import { headerSafe } from '../../../http/request-body.js';
+import { headerSafe } from '../../../http/ignored-header.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type {
   VideoParameters,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { validateHeaderValue } from 'node:http';
-import { headerSafe, ignoredHeader } from '../../src/http/request-body.js';
+import { headerSafe, ignoredHeader } from '../../src/http/ignored-header.js';
 
 describe('the header tollgate-ignored', () => {
   const NAMES: [string, string][] = [
