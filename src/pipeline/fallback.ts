@@ -1,20 +1,23 @@
-import type { Upstream } from '../core/model.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { ClientDisconnected } from '../http/client-connection.js';
 import { upstreamFault } from '../telemetry/plain-error.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
-import { RequestNotes } from './request-notes.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
 import type { Answer, Sending, Work } from './work.js';
-import type { DefaultEndpoint, Operation } from './modality.js';
-import { fact, type Money, type Need } from './stage.js';
+
+export { spendingEndpoint } from './spending-endpoint.js';
+
+/** The answer of the first upstream that gives one. Throws as `askEach` does. */
+export function withFallback(work: Work, sending: Sending): Promise<Answer> {
+  return work.abandon ? askOrAbandon(work, sending) : askEach(work, sending);
+}
 
 /**
  * Calls the upstreams of the work one after another, best first, until one answers. This is the
  * only place that retries: each upstream may speak another format, so the call is encoded anew.
  * Throws `GatewayError` if none answers, `ClientDisconnected` if the client has disconnected.
  */
-async function withFallback(work: Work, sending: Sending): Promise<Answer> {
+async function askEach(work: Work, sending: Sending): Promise<Answer> {
   const { request_id, client, notes, services } = sending;
   const { log, health } = services;
   let failed: UpstreamError | undefined;
@@ -49,94 +52,12 @@ async function withFallback(work: Work, sending: Sending): Promise<Answer> {
   throw toClientError(failed);
 }
 
-/** An operation that sends the work of a modality to its upstreams. */
-export interface SpendingOptions {
-  name: string;
-  modality: string;
-  /** The format of its request body. */
-  format: string;
-  gives: Need;
-  /** `spends` if the request charges its answer, `hands-over` if a task charges it later. */
-  money: Money;
-}
-
-/**
- * An endpoint at `at` (method and path) that holds money, calls the modality and charges the
- * answer.
- */
-export function spendingEndpoint(
-  name: string,
-  at: string,
-  { modality, format }: { modality: string; format: string },
-): DefaultEndpoint {
-  const stages = [
-    'auth',
-    { validate: format },
-    { route: { capability: modality } },
-    'balance',
-    { transform: modality },
-    'meter',
-  ];
-  return { name, at, stages };
-}
-
-export function spendingOperation({
-  name,
-  modality,
-  format,
-  gives,
-  money,
-}: SpendingOptions): Operation {
-  return {
-    name,
-    format,
-    shape: { needs: ['caller', 'model', `work:${modality}`], gives: [gives], money },
-    run: (state, client, services) => {
-      const { request_id, endpoint } = state;
-      const caller = fact(state, 'caller');
-      const hold = fact(state, 'hold');
-      const notes = state.notes ?? new RequestNotes();
-      const sending = { request_id, endpoint, caller, hold, client, notes, services };
-      const work = fact(state, 'work');
-      return work.abandon ? withFallbackOrAbandon(work, sending) : withFallback(work, sending);
-    },
-  };
-}
-
-/** Like `withFallback`. If it fails, undoes what the work began before an upstream answered. */
-async function withFallbackOrAbandon(work: Work, sending: Sending): Promise<Answer> {
+/** Like `askEach`. If it fails, undoes what the work began before an upstream answered. */
+async function askOrAbandon(work: Work, sending: Sending): Promise<Answer> {
   try {
-    return await withFallback(work, sending);
+    return await askEach(work, sending);
   } catch (error) {
     await work.abandon?.(error, sending);
     throw error;
   }
-}
-
-/**
- * Returns the order in which upstreams are tried: the order of the file, except that neighbours
- * with a `weight` share the load in proportion to it.
- */
-export function inOrder(upstreams: readonly Upstream[], random: () => number): readonly Upstream[] {
-  if (upstreams.length === 1) return upstreams;
-  const ordered: Upstream[] = [];
-  for (let from = 0; from < upstreams.length;) {
-    let to = from + 1;
-    if (upstreams[from]?.weight !== undefined) {
-      while (upstreams[to]?.weight !== undefined) to += 1;
-    }
-    ordered.push(...byWeight(upstreams.slice(from, to), random));
-    from = to;
-  }
-  return ordered;
-}
-
-function byWeight(group: Upstream[], random: () => number): Upstream[] {
-  const drawn: Upstream[] = [];
-  while (group.length > 1) {
-    let rest = random() * group.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
-    const at = group.findIndex(({ weight }) => (rest -= weight ?? 1) < 0);
-    drawn.push(...group.splice(Math.max(at, 0), 1));
-  }
-  return [...drawn, ...group];
 }

@@ -4,7 +4,7 @@ import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
 import { ignoredHeader } from '../http/ignored-header.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
-import { inOrder } from '../pipeline/fallback.js';
+import { inOrder } from '../pipeline/load-balance.js';
 
 /**
  * Finds the model, checks that it has the capability, puts its upstreams in order, and fits the

@@ -4,7 +4,7 @@ import type { EndpointEntry } from '../../src/core/configuration.js';
 import type { Context } from '../../src/pipeline/stage.js';
 import type { Services } from '../../src/pipeline/services.js';
 import { MODALITIES } from '../../src/modalities/index.js';
-import { inOrder } from '../../src/pipeline/fallback.js';
+import { inOrder } from '../../src/pipeline/load-balance.js';
 import { route } from '../../src/stages/route.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, errorOf } from '../helpers/ask.js';

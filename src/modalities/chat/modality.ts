@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spendingOperation } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/spending.js';
 import type { Fit, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';

@@ -1,5 +1,5 @@
 import type { Model, Upstream } from '../../core/model.js';
-import { spendingOperation } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/spending.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
 import type { ModerationCall } from './codec.js';

@@ -1,5 +1,5 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
-import { spendingOperation } from '../../pipeline/fallback.js';
+import { spendingOperation } from '../../pipeline/spending.js';
 import { fact } from '../../pipeline/stage.js';
 import { cancel, keyActor } from './cancel.js';
 import { content } from './content.js';

@@ -1,4 +1,4 @@
-import { spendingEndpoint } from '../../../pipeline/fallback.js';
+import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
 import type { ResponsesBody } from '../../../schema-types/responses.js';
 import type { ChatChoice } from '../codec.js';
 import type { Heading, ClientTools } from '../call.js';
