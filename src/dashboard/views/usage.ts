@@ -85,15 +85,6 @@ export function groupUsage(
   return { groups: [...groups.values()].toSorted(by === 'day' ? byDay : byCost), totals };
 }
 
-/** A group for each day of the range, also for days without usage; for charts. */
-export function everyDay({ groups }: Usage, { from_ms, to_ms }: UsageRange): UsageGroup[] {
-  const known = new Map(groups.map((group) => [group.group, group]));
-  return Array.from({ length: (to_ms - from_ms) / DAY_MS }, (_, i) => {
-    const group = dayName(from_ms + i * DAY_MS);
-    return known.get(group) ?? Object.assign(nothing(), { group });
-  });
-}
-
 function nothing(): UsageFigures {
   return { ...NOTHING_USED };
 }

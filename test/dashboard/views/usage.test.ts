@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { everyDay, groupUsage, usageRange } from '../../../src/dashboard/views/usage.js';
+import { groupUsage, usageRange } from '../../../src/dashboard/views/usage.js';
 import { GatewayError } from '../../../src/core/errors.js';
 import { NOTHING_USED, type UsageRow } from '../../../src/store/ledger/usage.js';
 
@@ -97,17 +97,5 @@ describe('the sum of usage', () => {
     expect(groupUsage(ROWS, 'day', { model: 'a' }).totals.cost_nano).to.equal(16n);
     expect(groupUsage(ROWS, 'day', { key_id: 'k2' }).totals.cost_nano).to.equal(80n);
     expect(groupUsage(ROWS, 'day', { key_id: 'k1', model: 'b' }).groups).to.deep.equal([]);
-  });
-
-  it('has every day for a chart, those of nothing too', () => {
-    const range = usageRange({ from: '2026-02-26', to: '2026-03-02' }, NOW_MS);
-    const days = everyDay(groupUsage(ROWS, 'day'), range);
-    expect(days.map(({ group, cost_nano }) => [group, cost_nano])).to.deep.equal([
-      ['2026-02-26', 0n],
-      ['2026-02-27', 1n],
-      ['2026-02-28', 75n],
-      ['2026-03-01', 10n],
-      ['2026-03-02', 0n],
-    ]);
   });
 });
