@@ -4,6 +4,7 @@ import { TOKEN_UNITS, type Price, type TokenUnit } from '../core/model.js';
 /** A price as gateway.yaml writes it: dollars by unit, or `free`. */
 export type PriceShape = 'free' | Record<string, string | Record<string, string>>;
 
+/** Writes a price as gateway.yaml does. */
 export function priceShape(price: Price): PriceShape {
   if (price.free) return 'free';
   const shape: PriceShape = {};

@@ -10,6 +10,7 @@ export interface SampleBill {
   charges: { provider: string; cost_nano: bigint }[];
 }
 
+/** Charges a sample request at each upstream that may answer it. */
 export function billSample(
   request: string,
   held_nano: bigint,

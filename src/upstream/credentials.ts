@@ -28,6 +28,7 @@ interface CachedToken {
   renew_ms: number;
 }
 
+/** Makes a source that keeps the token of each service account until shortly before it expires. */
 export function createTokenSource(now: () => number): TokenSource {
   const cache = new WeakMap<ServiceAccount, CachedToken>();
   return {

@@ -105,6 +105,7 @@ function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatRe
   return { kind: 'chat-stream', first, rest, shown, client, ...made };
 }
 
+/** The parts of an answer that the client of a call sees, as its model allows. */
 export function shownOf(
   model: Model,
   { call, shows_reasoning }: Pick<ChatWork, 'call' | 'shows_reasoning'>,

@@ -10,7 +10,7 @@ import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Operations } from './template-types.js';
 
-/** Marks the state of a task that is resultParts, and whose result is requested next. */
+/** Marks the state of a task that is done, and whose result is requested next. */
 export const RESULT = '$result';
 
 /** The values that a status template may have. */

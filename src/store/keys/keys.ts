@@ -174,6 +174,7 @@ export async function keys(database: Database, account_id: string): Promise<Key[
   return rows.map(toKey);
 }
 
+/** Revokes a key, of any account or of this one. Returns false if there was none to revoke. */
 export async function revokeKey(
   database: Database,
   now_ms: number,

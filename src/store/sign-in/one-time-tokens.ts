@@ -28,6 +28,7 @@ export async function createLink(
   return { secret, due_ms };
 }
 
+/** Uses up a sign-in link. Returns its account; undefined if it is unknown, used or expired. */
 export async function useLink(
   trx: Knex.Transaction,
   now_ms: number,

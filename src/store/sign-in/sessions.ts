@@ -50,6 +50,9 @@ async function deleteSessions(trx: Knex.Transaction, hashes: readonly string[]):
   if (hashes.length > 0) await trx('sessions').whereIn('secret_sha256', hashes).delete();
 }
 
+/**
+ * The session with this secret, if it has not ended. Notes from time to time that it was seen.
+ */
 export async function readSession(
   database: Database,
   now_ms: number,

@@ -33,6 +33,7 @@ interface HoldRow extends HoldCommand {
   created_ms: number;
 }
 
+/** Inserts holds, several in one statement. */
 export function prepareHoldInsert(database: Sqlite.Database) {
   return prepareInsert<HoldRow>(database, {
     into: 'holds',
@@ -98,6 +99,7 @@ export const ENDED_HOLD = (rows: number): string =>
     ' or ',
   )}`;
 
+/** The statements that find the key of a request and note its use. */
 export function prepareKeys(database: Sqlite.Database) {
   return {
     caller: database
@@ -138,6 +140,7 @@ function prepareTerms(database: Sqlite.Database) {
 
 type Admitted = [amount_nano: bigint, account_id: string, amount_nano: bigint];
 
+/** The statements that take a hold, if the account and its key allow it. */
 export function prepareHolds(database: Sqlite.Database) {
   const admit = `update accounts set held_nano = held_nano + ?
     where id = ? and balance_nano - held_nano >= ? and suspended_ms is null`;
@@ -161,6 +164,7 @@ function prepareFigures(database: Sqlite.Database) {
     .safeIntegers();
 }
 
+/** The statements that end a hold and take its charge from the balance. */
 export function prepareCharges(database: Sqlite.Database) {
   return {
     ...prepareTerms(database),
@@ -185,6 +189,7 @@ export function prepareCharges(database: Sqlite.Database) {
   };
 }
 
+/** The statements by which a process says that it is alive. */
 export function prepareProcesses(database: Sqlite.Database) {
   return {
     enter: database.prepare(
@@ -202,6 +207,7 @@ export function prepareProcesses(database: Sqlite.Database) {
   };
 }
 
+/** The statements that begin, find, keep and forget repeatable requests. */
 export function prepareIdempotency(database: Sqlite.Database) {
   return {
     begin: database.prepare(
