@@ -676,8 +676,8 @@ export interface UpstreamEntry {
  */
 export interface ModelLimitsBlock {
   /**
-   * The most output tokens of one answer; a request for more is cut to it. Without it, the upstream
-   * decides.
+   * The most output tokens of one answer; a request for more is cut to it. Without it, nothing is
+   * cut, and a client that names no limit gets `default_max_tokens`.
    */
   max_tokens?: number;
   /**
@@ -692,7 +692,7 @@ export interface ModelLimitsBlock {
   context?: number;
   /**
    * The prompt tokens that one image part is taken to cost, so that the hold covers it. Without it,
-   * `image_tokens` of the manifest, else 4096 for chat.
+   * `image_tokens` of the manifest, else 4096 for chat, and 8192 for image edits and moderations.
    */
   image_tokens?: number;
   /** The most images of one request. Default: 10. */

@@ -96,7 +96,7 @@ export interface ProviderManifest {
   hidden_tokens?: HiddenTokensBlock;
   /**
    * The prompt tokens that one image part is taken to cost, so that the hold covers it. Without it,
-   * 4096 for chat.
+   * 4096 for chat, and 8192 for image edits and moderations.
    */
   image_tokens?: number;
   /**
