@@ -1,7 +1,7 @@
 // Made by `npm run types` from schemas/generate-content.schema.json.
 
 /**
- * Body of POST /v1beta/models/{model}:generateContent, in the words of the Gemini API. Its fields
+ * Body of POST /v1beta/models/{model}:generateContent, in the format of the Gemini API. Its fields
  * may be written in snake_case as well. Other fields are let in here, and dropped later unless the
  * model passes them through.
  */

@@ -8,8 +8,8 @@ export type MessagesCacheControl = {
 } | null;
 
 /**
- * Body of POST /v1/messages, in the words of Anthropic's Messages API. Other fields are let in here
- * and dropped later unless the model passes them through.
+ * Body of POST /v1/messages, in the format of Anthropic's Messages API. Other fields are let in
+ * here and dropped later unless the model passes them through.
  */
 export interface MessagesBody {
   model: string;

@@ -11,7 +11,7 @@ export type ResponsesTextFormat = {
 } | null;
 
 /**
- * Body of POST /v1/responses, in the words of OpenAI's Responses API, of which nothing is kept.
+ * Body of POST /v1/responses, in the format of OpenAI's Responses API, of which nothing is kept.
  * Other fields are let in here and dropped later unless the model passes them through.
  */
 export interface ResponsesBody {

@@ -55,7 +55,7 @@ export function accountChangeRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'sign-in-links:write',
       about: {
         id: 'createSignInLink',
-        summary: 'Make a link that signs in to an account, once within ten minutes',
+        summary: 'Create a link that signs in to an account, once within ten minutes',
         status: 201,
         answer: 'SignInLink',
         unknown: UNKNOWN,
@@ -66,8 +66,8 @@ export function accountChangeRoutes(services: DashboardServices): ApiRoute[] {
 }
 
 const SUSPENSIONS = {
-  suspend: 'Refuse the keys of an account, at once and until it is resumed',
-  resume: 'Let the keys of an account call again',
+  suspend: 'Suspend an account: its keys are refused until it is resumed',
+  resume: 'Resume an account: its keys are accepted again',
 };
 
 function suspensionRoute(act: keyof typeof SUSPENSIONS, services: DashboardServices): ApiRoute {

@@ -19,7 +19,7 @@ export function accountKeyRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'keys:read',
       about: {
         id: 'listAccountKeys',
-        summary: 'The keys of an account, newest first',
+        summary: 'List the keys of an account, newest first',
         status: 200,
         answer: 'KeyList',
         unknown: UNKNOWN,
@@ -35,7 +35,7 @@ export function accountKeyRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'keys:write',
       about: {
         id: 'createAccountKey',
-        summary: 'Make a key for an account; its secret is in this answer and nowhere else',
+        summary: 'Create a key for an account; only this answer has its secret',
         body: 'key-creation',
         status: 201,
         answer: 'NewKey',
@@ -49,7 +49,7 @@ export function accountKeyRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'keys:write',
       about: {
         id: 'revokeAccountKey',
-        summary: 'Revoke a key, which is refused everywhere before this answers',
+        summary: 'Revoke a key; once this answers, every process refuses it',
         status: 204,
         unknown: UNKNOWN,
       },

@@ -29,7 +29,7 @@ export function accountRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'accounts:read',
       about: {
         id: 'listAccounts',
-        summary: 'All accounts by name, page by page',
+        summary: 'List all accounts by name, page by page',
         query: 'account-query',
         status: 200,
         answer: 'AccountPage',
@@ -42,7 +42,7 @@ export function accountRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'accounts:write',
       about: {
         id: 'createAccount',
-        summary: 'Make an account; credit to begin with needs the scope credit:write too',
+        summary: 'Create an account; an initial credit needs the scope credit:write too',
         body: 'account-creation',
         status: 201,
         answer: 'Account',
@@ -61,7 +61,7 @@ function readRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'accounts:read',
       about: {
         id: 'readAccount',
-        summary: 'An account: its balance, the held part of it, and whether it is suspended',
+        summary: 'Get an account: its balance, the held part of it, and whether it is suspended',
         status: 200,
         answer: 'Account',
         unknown: UNKNOWN,
@@ -76,7 +76,7 @@ function readRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'ledger:read',
       about: {
         id: 'getAccountLedger',
-        summary: 'Credits, charges and refunds of an account, newest first, page by page',
+        summary: 'List credits, charges and refunds of an account, newest first, page by page',
         query: 'ledger-query',
         status: 200,
         answer: 'Ledger',
@@ -90,7 +90,7 @@ function readRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'usage:read',
       about: {
         id: 'getAccountUsage',
-        summary: 'The usage and the cost of an account, by day, model or key',
+        summary: 'Get the usage and cost of an account, by day, model or key',
         query: 'usage-query',
         status: 200,
         answer: 'Usage',

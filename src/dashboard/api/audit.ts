@@ -14,7 +14,7 @@ export function auditRoute(services: DashboardServices): ApiRoute {
     scope: 'audit:read',
     about: {
       id: 'listChanges',
-      summary: 'Who changed what, newest first, page by page',
+      summary: 'List changes and who made them, newest first, page by page',
       query: 'audit-query',
       status: 200,
       answer: 'AuditPage',

@@ -23,7 +23,7 @@ export function keyRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/keys',
       about: {
         id: 'listKeys',
-        summary: 'The own keys, newest first',
+        summary: 'List your keys, newest first',
         status: 200,
         answer: 'KeyList',
       },
@@ -37,7 +37,7 @@ export function keyRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/keys',
       about: {
         id: 'createKey',
-        summary: 'Make a key; its secret is in this answer and nowhere else',
+        summary: 'Create a key; only this answer has its secret',
         body: 'key-creation',
         status: 201,
         answer: 'NewKey',
@@ -49,7 +49,7 @@ export function keyRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/keys/:keyID',
       about: {
         id: 'revokeKey',
-        summary: 'Revoke a key, which is refused everywhere before this answers',
+        summary: 'Revoke a key; once this answers, every process refuses it',
         status: 204,
         unknown: UNKNOWN,
       },

@@ -21,7 +21,7 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'gateway:read',
       about: {
         id: 'listTasks',
-        summary: 'The video tasks of all accounts, newest first, page by page',
+        summary: 'List the video tasks of all accounts, newest first, page by page',
         query: 'task-query',
         status: 200,
         answer: 'TaskPage',
@@ -34,7 +34,7 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'gateway:read',
       about: {
         id: 'listProviders',
-        summary: 'The recent outcomes of the calls to each provider, over all processes',
+        summary: 'Get the recent outcomes of the calls to each provider, over all processes',
         status: 200,
         answer: 'ProviderList',
       },
@@ -48,7 +48,7 @@ export function operationRoutes(services: DashboardServices): ApiRoute[] {
       scope: 'gateway:read',
       about: {
         id: 'getConfiguration',
-        summary: 'The configuration in force, without its secrets',
+        summary: 'Get the configuration in force, without its secrets',
         status: 200,
         answer: 'Configuration',
       },

@@ -11,7 +11,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/account',
       about: {
         id: 'getAccount',
-        summary: 'The own account: its balance, the held part of it, and the rest',
+        summary: 'Get your account: its balance, the held part of it, and the rest',
         status: 200,
         answer: 'OwnAccount',
       },
@@ -28,7 +28,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       takes_keys: true,
       about: {
         id: 'getUsage',
-        summary: 'Usage and cost, by day, model or key',
+        summary: 'Get usage and cost, by day, model or key',
         query: 'usage-query',
         status: 200,
         answer: 'Usage',
@@ -45,7 +45,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
       path: '/api/ledger',
       about: {
         id: 'getLedger',
-        summary: 'Credits, charges and refunds, newest first, page by page',
+        summary: 'List credits, charges and refunds, newest first, page by page',
         query: 'ledger-query',
         status: 200,
         answer: 'Ledger',

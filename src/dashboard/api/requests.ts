@@ -26,7 +26,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
       takes_keys: true,
       about: {
         id: 'listRequests',
-        summary: 'The records of requests, newest first, page by page',
+        summary: 'List the records of requests, newest first, page by page',
         query: 'request-query',
         status: 200,
         answer: 'RequestPage',
@@ -41,7 +41,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
       takes_keys: true,
       about: {
         id: 'readRequest',
-        summary: 'A request by its x-request-id: its attempts, times, tokens and cost',
+        summary: 'Get a request by its x-request-id: its attempts, times, tokens and cost',
         status: 200,
         answer: 'Request',
         unknown: UNKNOWN,

@@ -8,7 +8,7 @@ const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-s
 /** The description of an endpoint, by one of its stages. */
 const STAGES: Readonly<Record<string, Description>> = {
   'hosted-image': {
-    summary: 'Fetch an image',
+    summary: 'Download an image',
     status: 200,
     content: { 'image/*': 'bytes' },
     refusals: [404],
@@ -26,7 +26,7 @@ const IDEMPOTENCY: Json = {
 };
 
 const UNKNOWN: Work = {
-  summary: 'An endpoint of the operator’s own',
+  summary: 'Call a custom endpoint of this gateway',
   status: 200,
   content: {},
 };
@@ -107,10 +107,10 @@ function modelsOf(stage: 'models' | 'model', format: RequestFormat | undefined):
   const isOne = stage === 'model';
   const { schema = 'model-list' } = format?.models ?? {};
   const others =
-    'Clients that send `anthropic-version`, `x-api-key` or `x-goog-api-key` are answered in the ' +
-    'words of Anthropic or Google.';
+    'Clients that send `anthropic-version`, `x-api-key` or `x-goog-api-key` are answered in ' +
+    "Anthropic's or Google's format.";
   return {
-    summary: isOne ? 'Show a model' : 'List the models',
+    summary: isOne ? 'Get a model' : 'List models',
     ...(!format && { details: others }),
     status: 200,
     content: { 'application/json': isOne ? `${schema}#/$defs/model` : schema },

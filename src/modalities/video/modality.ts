@@ -26,7 +26,7 @@ const OPERATIONS: readonly Operation[] = [
   {
     name: 'video.status',
     description: {
-      summary: 'Ask how far a video task is',
+      summary: 'Get the status of a video task',
       details: 'Costs nothing.',
       status: 200,
       content: { 'application/json': 'video-status' },
@@ -37,7 +37,7 @@ const OPERATIONS: readonly Operation[] = [
   {
     name: 'video.result',
     description: {
-      summary: 'Fetch the result of a video task',
+      summary: 'Get the result of a video task',
       details: 'The first fetch of a `COMPLETED` task is charged, and no other.',
       status: 200,
       content: { 'application/json': 'video-result' },

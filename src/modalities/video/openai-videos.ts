@@ -21,7 +21,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   {
     name: 'video.retrieve',
     description: {
-      summary: 'Ask how far a video is, in the words of OpenAI',
+      summary: "Get the status of a video, in OpenAI's format",
       details: 'Costs nothing.',
       status: 200,
       content: { 'application/json': 'openai-video#/$defs/video' },
@@ -33,7 +33,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   {
     name: 'video.list',
     description: {
-      summary: 'List the videos of the account, in the words of OpenAI',
+      summary: "List the videos of the account, in OpenAI's format",
       details: 'As far as they were known to be: no upstream is asked.',
       status: 200,
       content: { 'application/json': 'openai-video#/$defs/list' },
@@ -50,7 +50,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   {
     name: 'video.download',
     description: {
-      summary: 'Download a video, in the words of OpenAI',
+      summary: "Download a video, in OpenAI's format",
       details: 'The first download of a completed video is charged, and no other.',
       status: 200,
       content: { 'video/mp4': 'bytes' },
@@ -66,7 +66,7 @@ export const OPENAI_VIDEO_OPERATIONS: readonly Operation[] = [
   {
     name: 'video.delete',
     description: {
-      summary: 'Delete a video, in the words of OpenAI',
+      summary: "Delete a video, in OpenAI's format",
       details:
         'One that its upstream has not begun is cancelled. One that is being made, or that is ' +
         'completed and not charged yet, stays.',

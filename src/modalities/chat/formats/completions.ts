@@ -20,7 +20,7 @@ export const completions: ChatFormat = {
     format: 'completions',
   }),
   description: {
-    summary: 'Complete a prompt, in the older words of OpenAI',
+    summary: "Complete a prompt, in OpenAI's older format",
     details: 'With `stream: true` the answer is a stream of events that ends with `[DONE]`.',
     status: 200,
     content: {

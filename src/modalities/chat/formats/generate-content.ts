@@ -26,7 +26,7 @@ export const countContentTokens: ChatFormat = {
   name: 'count-content-tokens',
   endpoint: countingEndpoint('count-content-tokens', 'POST /v1beta/models/{model}:countTokens'),
   description: {
-    summary: 'Count the tokens of a prompt, in the words of the Gemini API',
+    summary: "Count the tokens of a prompt, in Gemini's format",
     details: 'An estimate that costs nothing. Nothing is held for it, and no upstream is asked.',
     status: 200,
     content: { 'application/json': 'count-content-tokens#/$defs/answer' },
@@ -70,7 +70,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
       format: name,
     }),
     description: {
-      summary: `Generate content, in the words of the Gemini API${streams ? ', as a stream' : ''}`,
+      summary: `${streams ? 'Stream generated' : 'Generate'} content, in Gemini's format`,
       ...(streams && { details: 'With `alt=sse` as events, else as one list in JSON.' }),
       status: 200,
       content: {

@@ -25,7 +25,7 @@ export const messages: ChatFormat = {
     format: 'messages',
   }),
   description: {
-    summary: "Create a message, in the words of Anthropic's Messages API",
+    summary: "Create a message, in Anthropic's format",
     details: 'With `stream: true` the answer is a stream of events that ends with `message_stop`.',
     status: 200,
     content: {

@@ -27,7 +27,7 @@ export const responses: ChatFormat = {
     format: 'responses',
   }),
   description: {
-    summary: "Create a response, in the words of OpenAI's Responses API",
+    summary: "Create a response, in the format of OpenAI's Responses API",
     details:
       'Nothing is kept: each request brings the whole conversation. With `stream: true` the ' +
       'answer is a stream of events that ends with `response.completed`.',

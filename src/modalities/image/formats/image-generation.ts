@@ -45,7 +45,7 @@ export const imageGeneration: ImageFormat = {
     format: 'image-generation',
   }),
   description: {
-    summary: 'Make images',
+    summary: 'Create images',
     status: 200,
     content: { 'application/json': 'image-generation-response' },
   },

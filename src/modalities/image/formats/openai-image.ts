@@ -19,7 +19,7 @@ export const openAiImage: ImageFormat = {
     format: 'openai-image',
   }),
   description: {
-    summary: "Make images, in OpenAI's own words",
+    summary: "Create images, in OpenAI's format",
     status: 200,
     content: { 'application/json': 'openai-image#/$defs/answer' },
   },
@@ -34,7 +34,7 @@ export const openAiImageEdit: ImageFormat = {
     format: 'openai-image-edit',
   }),
   description: {
-    summary: "Edit images, in OpenAI's own words",
+    summary: "Edit images, in OpenAI's format",
     details: 'A form with files, or JSON with the same fields, where a file is a `data:` URL.',
     status: 200,
     content: { 'application/json': 'openai-image#/$defs/answer' },

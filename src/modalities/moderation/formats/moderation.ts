@@ -32,7 +32,7 @@ export const moderation: ModerationFormat = {
     format: 'moderation',
   }),
   description: {
-    summary: 'Find what may be harmful in texts and images',
+    summary: 'Moderate texts and images',
     details: `Where \`model\` is left out, that is \`${DEFAULT_MODEL}\`.`,
     status: 200,
     content: { 'application/json': 'moderation#/$defs/answer' },

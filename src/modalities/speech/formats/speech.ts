@@ -27,7 +27,7 @@ export const speech: SpeechFormat = {
     format: 'speech',
   }),
   description: {
-    summary: 'Make speech of a text',
+    summary: 'Convert text to speech',
     details: 'The answer is the sound itself, in the format that was asked for, as it is made.',
     status: 200,
     content: { 'audio/*': 'bytes' },

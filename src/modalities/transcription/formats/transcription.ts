@@ -37,7 +37,7 @@ export const transcription: TranscriptionFormat = {
   }),
   form: true,
   description: {
-    summary: 'Write down what is spoken',
+    summary: 'Transcribe audio',
     details: 'A form with a file, or JSON with the same fields, where the file is a `data:` URL.',
     status: 200,
     content: CONTENT,
@@ -63,7 +63,7 @@ export const translation: TranscriptionFormat = {
     format: 'translation',
   }),
   description: {
-    summary: 'Write down in English what is spoken',
+    summary: 'Translate audio into English',
     details: 'As transcriptions.',
     status: 200,
     content: CONTENT,

@@ -26,7 +26,7 @@ export const openAiVideo: VideoFormat = {
   endpoint: { name: 'videos', at: 'POST /v1/videos', stages: submissionStages('openai-video') },
   form: true,
   description: {
-    summary: 'Submit a video task, in the words of OpenAI',
+    summary: "Create a video, in OpenAI's format",
     details:
       'A form, or JSON with the same fields, where a file is a `data:` URL. ' +
       `Where \`model\` is left out, that is \`${DEFAULT_MODEL}\`.`,
