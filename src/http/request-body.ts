@@ -10,8 +10,6 @@ import { dirname, resolve } from 'node:path';
 import type { AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
 import { compilerOf, validatorOfShipped } from '../lib/schemas.js';
 
-export { headerSafe, noteExtras } from './ignored-header.js';
-
 /** The limits of a body, and the check of a caller who sends a large one. */
 export interface BodyTerms {
   limit_bytes: number;

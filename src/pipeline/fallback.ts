@@ -5,8 +5,6 @@ import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
 import type { Answer, Sending, Work } from './work.js';
 
-export { spendingEndpoint } from './spending-endpoint.js';
-
 /** The answer of the first upstream that gives one. Throws as `askEach` does. */
 export function withFallback(work: Work, sending: Sending): Promise<Answer> {
   return work.abandon ? askOrAbandon(work, sending) : askEach(work, sending);

@@ -1,7 +1,27 @@
 import { withFallback } from './fallback.js';
-import type { Operation } from './modality.js';
+import type { DefaultEndpoint, Operation } from './modality.js';
 import { RequestNotes } from './request-notes.js';
 import { fact, type Money, type Need } from './stage.js';
+
+/**
+ * An endpoint at `at` (method and path) that holds money, calls the modality and charges the
+ * answer.
+ */
+export function spendingEndpoint(
+  name: string,
+  at: string,
+  { modality, format }: { modality: string; format: string },
+): DefaultEndpoint {
+  const stages = [
+    'auth',
+    { validate: format },
+    { route: { capability: modality } },
+    'balance',
+    { transform: modality },
+    'meter',
+  ];
+  return { name, at, stages };
+}
 
 /** What tells one spending operation from another. */
 export interface SpendingOptions {

@@ -1,5 +1,5 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';

@@ -1,7 +1,7 @@
 import { detailedUsageBody, type Bill } from '../../../billing/bill.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { CompletionsBody } from '../../../schema-types/completions.js';
 import type { ChatWork, Heading, Shown } from '../call.js';

@@ -1,7 +1,7 @@
 import { allText, textOfBlock } from '../../../lib/block-text.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe } from '../../../http/request-body.js';
+import { headerSafe } from '../../../http/ignored-header.js';
 import type {
   ChatMessage,
   ContentPart,

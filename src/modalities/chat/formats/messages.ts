@@ -2,7 +2,7 @@ import { argumentsObject } from '../../../lib/tool-arguments.js';
 import { ERRORS, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { TokenUsage } from '../../../core/usage.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
 import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
 import type { Heading } from '../call.js';

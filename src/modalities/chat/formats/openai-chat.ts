@@ -1,6 +1,6 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import { detailedUsageBody } from '../../../billing/bill.js';
-import { spendingEndpoint } from '../../../pipeline/fallback.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import { contractModels } from '../../../pipeline/model-list-format.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
@@ -21,7 +21,7 @@ export const openAiChat: ChatFormat = {
     format: 'openai-chat',
   }),
   description: {
-    summary: "Create a chat completion, in OpenAI's own words",
+    summary: "Create a chat completion, in OpenAI's own format",
     details:
       'A stream ends with `[DONE]`, and before it has its usage where `stream_options` says ' +
       '`include_usage`.',

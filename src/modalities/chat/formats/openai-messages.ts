@@ -6,7 +6,7 @@ import type {
   CacheControl,
   FilePart,
 } from '../../../schema-types/chat-completion.js';
-import { noteExtras } from '../../../http/request-body.js';
+import { noteExtras } from '../../../http/ignored-header.js';
 import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
 import type { InflateBudget } from '../../../lib/pdf-pages.js';

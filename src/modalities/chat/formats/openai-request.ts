@@ -6,7 +6,7 @@ import type {
 } from '../../../schema-types/chat-completion.js';
 import { readMessage, refuseDeep, type Reading, marked } from './openai-messages.js';
 import type { Capability, Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../http/request-body.js';
+import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 

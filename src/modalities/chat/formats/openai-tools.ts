@@ -1,6 +1,6 @@
 import { fieldError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { noteExtras } from '../../../http/request-body.js';
+import { noteExtras } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ChatWork, ClientTool } from '../call.js';

@@ -3,7 +3,7 @@ import type { Bill } from '../../../billing/bill.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { EmbeddingBody } from '../../../schema-types/embedding.js';
 import type { EmbeddingCall, EmbeddingInput, Vector } from '../codec.js';
 import { inFormat } from '../vector.js';

@@ -2,7 +2,7 @@ import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { usageBody, type Bill } from '../../../billing/bill.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TextFields } from '../../../pipeline/text-walk.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ImageAnswer } from '../send.js';
 import { imagePrice, kindIn } from '../price.js';
 import { dropNulls } from '../../../lib/drop-nulls.js';

@@ -1,5 +1,5 @@
 import type { Bill } from '../../../billing/bill.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import { imageEdit } from './image-edit.js';
 import { imageGeneration, type ImageFormat } from './image-generation.js';
 import type { ImageAnswer } from '../send.js';

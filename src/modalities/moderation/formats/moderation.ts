@@ -1,7 +1,7 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { ModerationBody } from '../../../schema-types/moderation.js';
 import { checkImageUrl } from '../../../upstream/client-url.js';

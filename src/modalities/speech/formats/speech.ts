@@ -1,7 +1,7 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { SpeechBody } from '../../../schema-types/speech.js';
 import type { SpeechCall } from '../codec.js';

@@ -3,7 +3,7 @@ import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { audioTyped, secondsOf, sniffAudio } from '../../../lib/audio-length.js';
 import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
-import { spendingEndpoint } from '../../../pipeline/spending-endpoint.js';
+import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TranscriptionBody } from '../../../schema-types/transcription.js';
 import type { TranscriptionCall } from '../codec.js';
