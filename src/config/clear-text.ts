@@ -1,3 +1,4 @@
+import { isKey } from '../yaml/secrets.js';
 import { isExtension, segments, type Mark, type Source } from '../yaml/source.js';
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
@@ -54,8 +55,6 @@ const SECRET_HEADER = /authorization|api-?key|token|secret/i;
 /** Secrets of providers have at least this length. */
 const SECRET_CHARACTERS = 20;
 const SECRET_FORM = /^(?:(?:Bearer|Basic|Key|Token) )?[\w.+/=-]+$/;
-/** The prefixes of providers' keys. Such a key counts as a secret even if it is short. */
-const KEY_FORM = /^(?:Bearer )?(?:sk|pk|rk|gsk|hf|r8)[-_][\w-]{8,}$/;
 /** Placeholders for a key in guides and forms. */
 const STAND_IN = /^(?:your|my|insert|enter|change)[-_ ]|\.\.\.|…|^<.*>$|^(?:sk-)?x{4,100}$/i;
 /** The bare name of a variable, without `${` and `}`. */
@@ -77,7 +76,7 @@ function checkSecret(source: Source, pointer: string, text: string): void {
     const hint = `${write}, and set that environment variable to the real one`;
     source.fault(pointer, { code: 'placeholder', message, hint });
   } else if (VARIABLE_NAME.test(text)) reportUnexpanded(source, pointer, text);
-  else if (KEY_FORM.test(text) || (isLong(text) && SECRET_FORM.test(text))) {
+  else if (isKey(text) || (isLong(text) && SECRET_FORM.test(text))) {
     const variable = variableOf(pointer);
     reportClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
   }
@@ -120,7 +119,7 @@ function isLong(text: string): boolean {
 function checkDefault(source: Source, pointer: string, { written = '' }: Mark): void {
   if (!isSecret(pointer)) return;
   const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
-  if (!KEY_FORM.test(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
+  if (!isKey(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
   reportClear(source, pointer, `write "\${${name}}", without the default`);
 }
 

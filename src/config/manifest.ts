@@ -8,8 +8,10 @@ import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { PRICES_NAME } from './list-prices.js';
+import { MISPLACED_KEY } from '../yaml/key-hints.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
+import { isKey } from '../yaml/secrets.js';
 import { quote, type Source } from '../yaml/source.js';
 import { importSigner } from './signer.js';
 import { manifestKnownAs } from './starters.js';
@@ -62,7 +64,8 @@ export class Manifests {
     const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
     const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
     const shown = this.#source.hides(pointer) ? '' : uses;
-    const hint = isPath(uses) ? NO_FILE : await manifestHint(shown, at, await this.#names());
+    const near = isPath(uses) ? NO_FILE : await manifestHint(shown, at, await this.#names());
+    const hint = isKey(shown) ? MISPLACED_KEY : near;
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { meantPostgres } from './postgres-url.js';
 import { quote, type Source } from '../yaml/source.js';
 
 const SCHEMES = ['sqlite', 'postgres', 'postgresql'];
@@ -15,7 +16,7 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
     addFault(source, 'store does not begin with sqlite: or postgres://', schemeHint(source, text));
   } else if (!SCHEMES.includes(scheme)) {
     const word = source.hides(POINTER) ? 'this' : quote(scheme);
-    addFault(source, `store: ${word} is no kind of store`, kindHint(scheme));
+    addFault(source, `store: ${word} is no kind of store`, kindHint(source, scheme, text));
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
@@ -31,15 +32,26 @@ const BOTH = 'write sqlite:data/tollgate.db or postgres://USER:PASSWORD@HOST/DAT
 
 function schemeHint(source: Source, text: string): string {
   if (/^postgres(?:ql)?$/i.test(text)) return LOOKS;
+  if (/^postgres(?:ql)?[;/]/i.test(text)) {
+    return `the colon is missing: ${postgresHint(source, text)}`;
+  }
+  if (/(?:^|\s)dbname=/.test(text)) return postgresHint(source, text);
   const [, name] = /^(?:\$|os\.environ\/|env[:.])([A-Za-z_]\w*)$/.exec(text) ?? [];
   if (name !== undefined && !source.hides(POINTER)) return `write "\${${name}}"`;
   const isPath = /^[\w./-]+\.\w+$/.test(text) && !source.hides(POINTER);
   return isPath && !text.startsWith('os.') ? `did you mean "sqlite:${text}"?` : BOTH;
 }
 
+/** The URL that was most likely meant, which the file may show; else the form of one. */
+function postgresHint(source: Source, text: string): string {
+  const meant = source.hides(POINTER) ? undefined : meantPostgres(text);
+  if (meant === undefined) return LOOKS;
+  return meant.includes('$') ? `write ${meant}, and set that variable` : `write ${meant}`;
+}
+
 /** `postgresql+asyncpg` and `jdbc` belong to the libraries of other languages. */
-function kindHint(scheme: string): string {
-  if (/^(?:postgres(?:ql)?\+|jdbc$|pgsql$|psql$)/i.test(scheme)) return LOOKS;
+function kindHint(source: Source, scheme: string, text: string): string {
+  if (/^(?:postgres(?:ql)?\+|jdbc$|pgsql$|psql$)/i.test(scheme)) return postgresHint(source, text);
   const near = nearestWord(scheme, SCHEMES);
   return near === undefined ? BOTH : `did you mean "${near}"?`;
 }
@@ -55,10 +67,11 @@ function checkPostgres(source: Source, url: URL): void {
       severity: 'warning',
     });
   } else if (url.password !== '' && !source.hides(POINTER)) {
+    const at = url.password.includes('%40') ? ', with @ as %40 there' : '';
     source.fault(POINTER, {
       code: 'secret_in_clear',
       message: 'the password of the store stands in clear text in this file',
-      hint: 'write postgres://USER:${DB_PASSWORD}@HOST/DATABASE, and set that variable',
+      hint: `write postgres://USER:\${DB_PASSWORD}@HOST/DATABASE, and set that variable${at}`,
       severity: 'warning',
     });
   }

@@ -5,7 +5,9 @@ import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import type { ReadProvider } from './providers.js';
+import { MISPLACED_KEY } from '../yaml/key-hints.js';
 import { flow } from '../yaml/schema-walk.js';
+import { isKey } from '../yaml/secrets.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
@@ -144,6 +146,10 @@ function checkModel(
   if (model !== model.trim()) {
     const message = `model: ${source.word(place)} begins or ends with a space`;
     source.fault(place, { code: 'bad_model', message, hint: `write ${flow(model.trim())}` });
+  }
+  if (isKey(model)) {
+    const message = `model: ${source.word(place)} is not the ID of a model`;
+    source.fault(place, { code: 'bad_model', message, hint: MISPLACED_KEY });
   }
   const bare = model.slice(model.indexOf('/') + 1);
   const isPrefixed = bare !== model && model.startsWith(`${provider.manifest}/`);

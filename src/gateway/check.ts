@@ -6,6 +6,7 @@ import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
+import { hideSecrets } from '../yaml/secrets.js';
 import { segments } from '../yaml/source.js';
 import { byPlace, inOrder } from '../yaml/report.js';
 import type { ConfigFault } from '../core/config-fault.js';
@@ -38,9 +39,15 @@ export async function check(
   const pipelineFaults = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
-  const all = inOrder([...faults, ...pluginFaults, ...pipelineFaults], file);
+  const stageFaults = [...pluginFaults, ...pipelineFaults].map(withoutSecrets);
+  const all = inOrder([...faults, ...stageFaults], file);
   const isValid = all.every(({ severity }) => severity === 'warning');
   return { faults: all, configuration: isValid ? configuration : undefined, stages };
+}
+
+function withoutSecrets(fault: ConfigFault): ConfigFault {
+  const { message, hint } = fault;
+  return { ...fault, message: hideSecrets(message, ''), hint: hideSecrets(hint, '') };
 }
 
 /** Checks the file and throws `ConfigError` unless it is valid. */

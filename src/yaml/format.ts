@@ -1,5 +1,6 @@
 import type { ConfigFault } from '../core/config-fault.js';
 import { junit, sarif, sentence } from './report-formats.js';
+import { withoutSecrets } from './secrets.js';
 
 export const FAULT_FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
 export type FaultFormat = (typeof FAULT_FORMATS)[number];
@@ -44,28 +45,12 @@ function excerpt({ file, line, column, code }: ConfigFault, lines?: ReadLines): 
   const text = lines?.(file)?.[line - 1];
   if (text === undefined || column > LINE_CHARACTERS) return '';
   const gutter = String(line).padStart(5);
-  const shown = withoutSecrets(text.slice(0, LINE_CHARACTERS)).replaceAll('\t', ' ');
+  // A secret that the cut would tear apart is hidden before it.
+  const shown = withoutSecrets(text.slice(0, 4 * LINE_CHARACTERS))
+    .slice(0, LINE_CHARACTERS)
+    .replaceAll('\t', ' ');
   const below = ' '.repeat(column - 1);
   return `\n${gutter} | ${shown}\n${' '.repeat(gutter.length)} | ${below}^ ${code}`;
-}
-
-const SECRET_NAME =
-  '(?<!_cost_per_|_price_per_)(?:key|key_id|secret|token|password|authorization|cookie)';
-const BARE_SECRET = String.raw`(?:(?:Bearer|Basic|Key|Token) )?[^\s,}]{1,200}`;
-const SECRET_VALUE = new RegExp(
-  `(${SECRET_NAME}["']?\\s{0,20}:\\s{0,20})("[^"]{0,200}"?|'[^']{0,200}'?|${BARE_SECRET})`,
-  'gi',
-);
-const URL_PASSWORD = /(:\/\/[^\s:@/]{0,100}:)([^\s@]{1,200})(@)/g;
-
-/** Dots in place of each secret, as many as it has characters. */
-function withoutSecrets(text: string): string {
-  const dots = (_: string, before: string, secret: string, after: unknown): string => {
-    const isVariable = /^["']?\$\{(?!(?!file:)\w+[:-])/.test(secret);
-    const hidden = isVariable ? secret : '·'.repeat(secret.length);
-    return before + hidden + (typeof after === 'string' ? after : '');
-  };
-  return text.replaceAll(SECRET_VALUE, dots).replaceAll(URL_PASSWORD, dots);
 }
 
 function githubCommand(fault: ConfigFault): string {

@@ -26,7 +26,7 @@ export function parse(
   const source = new Source(file, report, (offset) => lines.linePos(offset), text);
   const encoding_fault = notText(text);
   if (encoding_fault) {
-    source.faultAt(source.placeOf(0), { code: 'encoding', ...encoding_fault });
+    source.faultAt(0, { code: 'encoding', ...encoding_fault });
     return source;
   }
   reportYamlFaults(source, text, document);
@@ -34,7 +34,7 @@ export function parse(
   if (bad_byte_at >= 0) {
     const message = 'the file holds bytes that are not UTF-8';
     const hint = 'save it as UTF-8';
-    source.faultAt(source.placeOf(bad_byte_at), { code: 'encoding', message, hint });
+    source.faultAt(bad_byte_at, { code: 'encoding', message, hint });
   }
   if (document.errors.length > 0) return source;
   const expanded = (scalar: string, pointer: string): string => {

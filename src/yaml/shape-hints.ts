@@ -10,6 +10,8 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
     const total = tidied(text, followed(properties['total'], schema));
     return total && `write { total: ${total} }`;
   }
+  const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(text) ?? [];
+  if (Object.hasOwn(properties, name)) return `put a space behind the colon: ${name}: ${value}`;
   const needed = requiredOf(part);
   const fitting = Object.keys(properties).find((key) => {
     const { enum: words, pattern } = followed(properties[key], schema);

@@ -1,6 +1,7 @@
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
 import type { Report } from './report.js';
+import { hideSecrets } from './secrets.js';
 import type { ConfigFault, Place } from '../core/config-fault.js';
 
 /** The place of a value in a file: offsets from its beginning, and its text as written. */
@@ -24,6 +25,9 @@ export interface FaultDetails {
   at?: 'key' | 'value';
   severity?: ConfigFault['severity'];
 }
+
+/** What a fault may show of its line stands within this distance, however long the line is. */
+const NEAR_CHARACTERS = 1_000;
 
 type LinePosition = (offset: number) => { line: number; col: number };
 
@@ -113,11 +117,18 @@ export class Source {
   }
 
   fault(pointer: string, wrong: FaultDetails): void {
-    if (!this.spoiled.has(pointer)) this.faultAt(this.place(pointer, wrong.at), wrong);
+    if (this.spoiled.has(pointer)) return;
+    const mark = this.mark(pointer);
+    (mark?.from ?? this).faultAt(mark?.[wrong.at ?? 'value'] ?? 0, wrong);
   }
 
-  faultAt(place: Place, { code, message, hint = '', severity = 'error' }: FaultDetails): void {
-    this.report.add({ severity, code, ...place, message, hint });
+  /** Reports a fault at an offset of this file. No secret of its line is shown. */
+  faultAt(offset: number, { code, message, hint = '', severity = 'error' }: FaultDetails): void {
+    const place = this.placeOf(offset);
+    const start = offset - Math.min(place.column - 1, NEAR_CHARACTERS);
+    const [line = ''] = this.whole.slice(start, offset + NEAR_CHARACTERS).split('\n', 1);
+    const [shown = '', shown_hint = ''] = [message, hint].map((text) => hideSecrets(text, line));
+    this.report.add({ severity, code, ...place, message: shown, hint: shown_hint });
   }
 
   /** The keys of a block as the file has them, faulty ones too; undefined if there is no block. */

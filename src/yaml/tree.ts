@@ -250,7 +250,7 @@ export class Tree {
   }
 
   #faultAt(offset: number, code: string, message: string, hint = ''): void {
-    this.#source.faultAt(this.#source.placeOf(offset), { code, message, hint });
+    this.#source.faultAt(offset, { code, message, hint });
   }
 }
 

@@ -1,5 +1,7 @@
 import { nearestWord } from './did-you-mean.js';
+import { MISPLACED_KEY } from './key-hints.js';
 import { label } from './schema-errors.js';
+import { isKey } from './secrets.js';
 import type { Source } from './source.js';
 
 /**
@@ -23,16 +25,24 @@ export function readUrl(source: Source, pointer: string, text: string): string |
   }
   if (/[?#]/.test(text)) {
     const message = `${name}: ${source.word(pointer)} has a part behind ? or #`;
-    source.fault(pointer, { code: 'bad_url', message, hint: 'end it with the path' });
+    source.fault(pointer, { code: 'bad_url', message, hint: pathHint(source, pointer, text) });
     return undefined;
   }
   return text.replace(/\/+$/, '');
+}
+
+function pathHint(source: Source, pointer: string, text: string): string {
+  if (source.hides(pointer)) return 'end it with the path';
+  const [path = '', query = ''] = text.split(/[?#]/, 2);
+  const isKeyed = /^\/providers\/.*\/base_url$/.test(pointer) && /key|token/i.test(query);
+  return `write ${path}${isKeyed ? ', and the key as api_key' : ''}`;
 }
 
 const SCHEMES = ['http', 'https'];
 
 /** A hint with the URL that a text most likely means, or with the reason why it is no URL. */
 function meantUrl(text: string): string | undefined {
+  if (isKey(text)) return MISPLACED_KEY;
   const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/i.exec(text) ?? [];
   if (Number(port) > 65_535) return 'a port is a number up to 65535';
   if (/\s/.test(text)) return `remove the space: ${text.replaceAll(/\s/g, '')}`;

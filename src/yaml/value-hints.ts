@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
+import { keyHint } from './key-hints.js';
 import { exampleOf, flow, schemaAt, wants, type Part } from './schema-walk.js';
 import { structureHint, textInBlock, textInList } from './shape-hints.js';
 import { quote, segments, type Source } from './source.js';
@@ -12,9 +13,11 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   const part = schemaAt(schema, pointer);
   const written = source.text(pointer) ?? '';
   let hint: string | undefined;
-  if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
-  else if (!source.hidesWithin(pointer))
+  if (typeof data !== 'object') {
+    hint = keyHint(written, pointer, part) ?? scalarHint(written, { error, part, schema, written });
+  } else if (!source.hidesWithin(pointer)) {
     hint = structureHint(data, part, schema, isFlow(source, pointer));
+  }
   return hint ?? exampleHint(part, schema);
 }
 

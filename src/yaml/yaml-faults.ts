@@ -44,7 +44,7 @@ export function reportYamlFaults(source: Source, text: string, document: Documen
     const { message, hint = '' } = found;
     const isTag = error.code === 'TAG_RESOLVE_FAILED';
     const severity = error.name === 'YAMLWarning' && isTag ? 'warning' : 'error';
-    source.faultAt(place, { code: 'yaml', severity, message, hint });
+    source.faultAt(found.offset, { code: 'yaml', severity, message, hint });
   }
 }
 
