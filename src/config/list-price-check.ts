@@ -3,6 +3,7 @@ import type { Capability, Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { checkFallbacks } from './fallback-prices.js';
 import type { ListPrice } from './list-prices.js';
 import { missingUnits } from './prices.js';
 import type { ReadUpstream } from './upstreams.js';
@@ -25,6 +26,7 @@ export function checkListPrices(
       for (const one of listed) checkListed(source, price_at, one, capabilities, modalities);
     } else if (first) {
       checkOffList(source, price_at, first.upstream.price, listed);
+      checkFallbacks(source, first.upstream.price, payers);
       if (listed.length === 0) checkCached(source, price_at, first.upstream.price);
       if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
@@ -42,7 +44,9 @@ function checkListed(
   for (const [unit, capability] of missingUnits(units, capabilities, modalities)) {
     const missing = `the list price of ${quote(model)} has no ${quote(unit)}`;
     const message = `the capability ${quote(capability)} has no price: ${missing}`;
-    source.fault(pointer, { code: 'missing_price', message, hint: 'write the prices' });
+    const isInputOnly = unit === 'output_per_million';
+    const hint = isInputOnly ? 'write capabilities: [embedding]' : 'write the prices';
+    source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
 

@@ -42,7 +42,20 @@ export class ListPrices {
     private readonly manifests: readonly string[],
     private readonly source: Source,
     private readonly data: PartialLoad<PricesFile>,
+    /** The whole file, also the blocks that were not read. */
+    private readonly text: string,
   ) {}
+
+  /** Whether the list has models of a manifest. */
+  has(manifest: string): boolean {
+    return this.manifests.includes(manifest);
+  }
+
+  /** The manifest that lists a model, of all in the file. */
+  ownerOf(model: string): string | undefined {
+    const line = `\n    ${withoutDate(model)}: {`;
+    return [...this.text.matchAll(BLOCK)].find(([block]) => block.includes(line))?.[1];
+  }
 
   find({ provider, model }: Target, modalities: Modalities): ListPrice | undefined {
     const { date = '', models = {} } = this.#of(provider.manifest) ?? {};
@@ -123,5 +136,5 @@ export async function readListPrices(
   if (fault && wanted.length > 0) {
     throw new Error(`${file}:${fault.line}:${fault.column}: ${fault.message}`);
   }
-  return new ListPrices(listed, source, data);
+  return new ListPrices(listed, source, data, text);
 }

@@ -10,6 +10,27 @@ export class ModelNames {
     this.#known = ids.map((id) => ({ id, parts: partsOf(id), bare: partsOf(id).join('') }));
   }
 
+  /** One of the models, for an example. */
+  get first(): string | undefined {
+    return this.#known[0]?.id;
+  }
+
+  /** The ID itself if it is a known one. */
+  exact(id: string): string | undefined {
+    return this.#ids.has(id) ? id : undefined;
+  }
+
+  /** The known model whose ID is another one with a vendor in front: `VENDOR.NAME`. */
+  longer(id: string): string | undefined {
+    return this.#known.find((one) => one.id.includes(`.${id}`) || one.id.includes(`/${id}`))?.id;
+  }
+
+  /** Whether a known model begins with the same letters, so that an ID may be of a newer one. */
+  hasFamily(id: string): boolean {
+    const family = familyOf(id);
+    return this.#known.some((one) => familyOf(one.id) === family);
+  }
+
   /**
    * The known model that an unknown ID most likely means: the same in other case or with other
    * marks between its parts, or with one misspelt word. Undefined for an ID that may be of a newer
@@ -36,6 +57,11 @@ function isSlip(given: readonly string[], known: readonly string[]): boolean {
   if (/\d/.test(wrong + right) || Math.min(wrong.length, right.length) < WORD_CHARACTERS)
     return false;
   return distance(wrong, right) === 1;
+}
+
+/** The first word of an ID without its number: `o` of `o4-mini`. */
+function familyOf(id: string): string {
+  return /^[a-z]*/.exec(id.toLowerCase())?.[0] ?? '';
 }
 
 function partsOf(id: string): string[] {

@@ -1,5 +1,6 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
+import { foreignModel, wrongDate } from './foreign-models.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
@@ -123,6 +124,11 @@ function readUpstream(
     const hint = prices.hint(target);
     source.fault(price_at, { code: 'unknown_list_price', message, hint });
   } else if (!listed) checkName(source, pointer, model.id, entry, read, prices);
+  const undated = listed && wrongDate(target.model);
+  if (undated && !source.hides(`${pointer}/model`)) {
+    const place = source.has(`${pointer}/model`) ? `${pointer}/model` : pointer;
+    source.fault(place, { code: 'unknown_model', ...undated, severity: 'warning' });
+  }
   const upstream: Upstream = {
     ...target,
     weight: entry.weight,
@@ -178,14 +184,15 @@ function checkName(
   if (isOwn && (entry.model === undefined || source.hides(own))) return;
   const model = entry.model ?? id;
   const started = Object.keys(manifest.data.init?.models ?? {});
-  const near = prices.names(provider.manifest, started).meant(model);
-  if (near === undefined) return;
-  source.fault(isOwn ? own : pointer, {
-    code: 'unknown_model',
-    message: `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`,
-    hint: isOwn ? `did you mean ${quote(near)}?` : `add model: ${flow(near)}`,
-    severity: 'warning',
-  });
+  const names = prices.names(provider.manifest, started);
+  const near = names.meant(model);
+  const message = `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`;
+  const hint = isOwn ? `did you mean ${quote(near ?? '')}?` : `add model: ${flow(near)}`;
+  const asked = { source, manifest: provider.manifest, names, model, isOwn };
+  const wrong = near === undefined ? foreignModel(asked, prices) : { message, hint };
+  if (!wrong) return;
+  const place = isOwn ? own : pointer;
+  source.fault(place, { code: 'unknown_model', ...wrong, severity: 'warning' });
 }
 
 /** Replaces a missing price, which is a fault. */

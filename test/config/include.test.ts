@@ -45,7 +45,8 @@ describe('a configuration of several files', () => {
 
   it('reads paths and secrets as if they stood in the main file', async () => {
     await writeFile(join(folder, 'key.txt'), 'sk-from-a-file\n');
-    const secret = 'providers: { lab: { uses: openai, api_key: "${file:key.txt}" } }\n';
+    const lab = 'uses: openai, base_url: http://127.0.0.1:9/v1, api_key: "${file:key.txt}"';
+    const secret = `providers: { lab: { ${lab} } }\n`;
     await write('a.yaml', secret + model('first').replace('simulator', 'lab'));
     const { configuration, faults } = await loaded();
     expect(faults.map(({ code }) => code)).to.deep.equal(['unused_provider']);

@@ -1,0 +1,49 @@
+import { tokenPrices } from '../billing/price-shape.js';
+import type { Price } from '../core/model.js';
+import { formatDollars } from '../lib/money.js';
+import { quote, type Source } from '../yaml/source.js';
+import type { ReadUpstream } from './upstreams.js';
+
+/** How many times its price an upstream may cost before each of its calls is a large loss. */
+const FAR = 3;
+
+/**
+ * Warns of an upstream that costs far more than the price of its model, where that price is near
+ * the list price of another upstream. `payers` share the price.
+ */
+export function checkFallbacks(
+  source: Source,
+  price: Price,
+  payers: readonly ReadUpstream[],
+): void {
+  for (const { pointer, listed } of payers) {
+    const list = new Map(listed && tokenPrices(listed.price));
+    const loss = tokenPrices(price).find(([unit, nano]) => {
+      return nano > 0n && isFar(nano, list.get(unit)) && payers.some(isNear(unit, nano));
+    });
+    if (!loss || !listed) continue;
+    const [unit, nano] = loss;
+    const cost = formatDollars(list.get(unit) ?? 0n);
+    const paid = formatDollars(nano);
+    source.fault(pointer, {
+      code: 'price_off_list',
+      message: `${unit}: ${quote(listed.model)} costs ${cost}, and this model charges ${paid}`,
+      hint: 'write price: list at this upstream, or leave it if the loss is meant',
+      severity: 'warning',
+    });
+  }
+}
+
+function isFar(nano: bigint, list_nano: bigint | undefined): boolean {
+  return Number(list_nano ?? 0n) > FAR * Number(nano);
+}
+
+type Unit = ReturnType<typeof tokenPrices>[number][0];
+
+/** Whether the list price of an upstream is near, so that the price is most likely meant for it. */
+function isNear(unit: Unit, nano: bigint): (payer: ReadUpstream) => boolean {
+  return ({ listed }) => {
+    const list_nano = new Map(listed && tokenPrices(listed.price)).get(unit) ?? 0n;
+    return list_nano > 0n && !isFar(nano, list_nano) && !isFar(list_nano, nano);
+  };
+}
