@@ -48,6 +48,7 @@ export function readAddress(
   );
   const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
   for (const name of missing) reportMissing(source, pointer, name, manifest);
+  reportRegion(source, `${pointer}/region`, manifest);
   for (const name of PARTS) {
     reportUnused(source, pointer, name, manifest);
     reportWhole(source, pointer, name, manifest);
@@ -123,6 +124,19 @@ function reportWhole(source: Source, pointer: string, name: Part, { data }: Mani
   const message = `${name}: the address already ends with ${quote(behind)}`;
   const hint = `write ${text.slice(0, -behind.length)}`;
   source.fault(place, { code: 'wrong_value', message, hint });
+}
+
+/** Warns of a region that no request can be signed for: those end with a dash and a number. */
+function reportRegion(source: Source, place: string, { source: own }: Manifest): void {
+  if (!own.has('/auth/signer') || source.hides(place)) return;
+  const [, name, number] = /^([a-z]+(?:-[a-z]+)+)(\d)$/.exec(source.text(place) ?? '') ?? [];
+  if (name === undefined) return;
+  source.fault(place, {
+    code: 'unknown_region',
+    message: `region: no region is called ${source.word(place)}`,
+    hint: `did you mean "${name}-${number}"?`,
+    severity: 'warning',
+  });
 }
 
 /** Whether the address or a wire flag has a place for a part. A signature always has the region. */

@@ -50,8 +50,8 @@ const SECRETS: ReadonlySet<string> = new Set([
   'session_token',
   'secret',
 ]);
-/** Headers of a provider in which keys travel. */
-const SECRET_HEADER = /authorization|api-?key|token|secret/i;
+/** Headers of a provider or a collector in which keys travel. */
+const SECRET_HEADER = /authorization|api-?key|token|secret|^x-honeycomb-team$/i;
 /** Secrets of providers have at least this length. */
 const SECRET_CHARACTERS = 20;
 const SECRET_FORM = /^(?:(?:Bearer|Basic|Key|Token) )?[\w.+/=-]+$/;
@@ -118,6 +118,8 @@ function isLong(text: string): boolean {
 /** Warns of a secret in the default of a variable, which is clear text too. */
 function checkDefault(source: Source, pointer: string, { written = '' }: Mark): void {
   if (!isSecret(pointer)) return;
+  const [, escaped] = /^\$\$\{(\w+)\}$/.exec(written) ?? [];
+  if (escaped !== undefined) reportUnexpanded(source, pointer, escaped);
   const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
   if (!isKey(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
   reportClear(source, pointer, `write "\${${name}}", without the default`);

@@ -105,6 +105,11 @@ export function checkPassthrough(
     ...renames.flatMap((rename) => PRICED.map((from) => rename[from])),
   ];
   fields.forEach((field = '', i) => {
+    if (field.includes('*')) {
+      const message = `passthrough: ${quote(field)} is no pattern: * stands for itself`;
+      const hint = 'write each field';
+      source.fault(pointer + join(i), { code: 'bad_passthrough', message, hint });
+    }
     const own = known.includes(field);
     if (!own && !costly.includes(field)) return;
     const why = own ? 'travels without being passed through' : 'could cost more than is held';

@@ -103,6 +103,11 @@ const ISSUER_PATH =
   /\/(?:\.well-known\/[\w-]+|(?:oauth2?\/|protocol\/[\w-]+\/)?(?:authorize|auth|token|certs))$/;
 
 function checkIssuer(source: Source, place: string, issuer: string): void {
+  if (/^https:\/\/github\.com\/?$/i.test(issuer) && !source.hides(place)) {
+    const message = `issuer: ${source.word(place)} is no issuer of OpenID Connect`;
+    const hint = 'write kind: github in place of issuer';
+    source.fault(place, { code: 'wrong_value', message, hint });
+  }
   const [path] = ISSUER_PATH.exec(issuer) ?? [];
   if (path === undefined || source.hides(place)) return;
   const message = `issuer: ${quote(path)} is an endpoint of the issuer, not a part of its address`;

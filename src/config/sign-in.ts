@@ -21,16 +21,32 @@ export function readSignIn(source: Source, block: PartialLoad<SignInBlock>): Sig
   const providers = readProviders(source, block);
   checkAllow(source, block, allow);
   checkOperators(source, block.operators ?? [], allow);
+  const session = {
+    idle_ms: readDuration(source, '/sign_in/session/idle', idle, IDLE),
+    lifetime_ms: readDuration(source, '/sign_in/session/lifetime', lifetime, LIFETIME),
+  };
+  checkSession(source, session);
   return {
     providers,
     allow,
     operators,
     credit_nano: block.credit === undefined ? 0n : readDollars(source, '/sign_in/credit'),
-    session: {
-      idle_ms: readDuration(source, '/sign_in/session/idle', idle, IDLE),
-      lifetime_ms: readDuration(source, '/sign_in/session/lifetime', lifetime, LIFETIME),
-    },
+    session,
   };
+}
+
+/** Warns of a time without use that is longer than the session lasts. */
+function checkSession(source: Source, { idle_ms, lifetime_ms }: SignIn['session']): void {
+  const place = '/sign_in/session/idle';
+  const lifetime = '/sign_in/session/lifetime';
+  if (idle_ms <= lifetime_ms || !source.has(place)) return;
+  const all = source.has(lifetime) ? source.word(lifetime) : '"30d"';
+  source.fault(place, {
+    code: 'unreached_timeout',
+    message: `session.idle: ${source.word(place)} is never reached: lifetime is ${all}`,
+    hint: 'write a shorter idle, or a longer lifetime',
+    severity: 'warning',
+  });
 }
 
 function listed(words: readonly (string | undefined)[] = []): string[] {

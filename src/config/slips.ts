@@ -4,7 +4,7 @@ import type { Provider } from '../core/provider.js';
 import type { Modalities } from '../pipeline/modality.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { isPublic } from '../upstream/ssrf-guard.js';
+import { isPrivate, isPublic } from '../upstream/ssrf-guard.js';
 import { checkTexts } from './clear-text.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -28,6 +28,21 @@ export function checkSlips(source: Source, file: ReadFile): void {
   if (source.complete) checkReached(source, file);
   checkUpstreams(source, file);
   checkCase(source);
+  checkPatterns(source);
+}
+
+/** Warns of a model ID in the form of a pattern, which stands for that one text alone. */
+function checkPatterns(source: Source): void {
+  for (const id of source.keys('/models') ?? []) {
+    if (!id.includes('*')) continue;
+    source.fault(`/models${join(id)}`, {
+      code: 'pattern_model',
+      message: `the model ID ${quote(id)} is no pattern: * stands for itself`,
+      hint: 'write an entry for each model',
+      at: 'key',
+      severity: 'warning',
+    });
+  }
 }
 
 /** Warns of a model whose ID differs from that of an earlier one in case only. */
@@ -53,6 +68,7 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
   if (!URL.canParse(public_url)) return;
   const { protocol, hostname, port } = new URL(public_url);
   if (isLoopback(listen.host)) {
+    checkPublicTls(source, public_url);
     const isOther = protocol === 'http:' && isLoopback(hostname) && Number(port) !== listen.port;
     if (isOther && port !== '' && listen.port !== 0) reportPort(source, listen, public_url);
     return;
@@ -76,6 +92,19 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
       `listen: ${given} takes calls of other machines, and their keys travel without TLS`,
     );
   }
+}
+
+/** Warns of a public_url of the web without TLS, where a proxy takes the calls. */
+function checkPublicTls(source: Source, public_url: string): void {
+  if (!source.has('/public_url') || source.hides('/public_url')) return;
+  const url = new URL(public_url);
+  if (url.protocol !== 'http:' || isPrivate(url) || !url.hostname.includes('.')) return;
+  source.fault('/public_url', {
+    code: 'no_tls',
+    message: `public_url: keys and cookies travel to ${quote(url.hostname)} without TLS`,
+    hint: `did you mean "${public_url.replace(/^http:/i, 'https:')}"?`,
+    severity: 'warning',
+  });
 }
 
 /** Warns of a public_url on this machine whose port is not the port of `listen`. */

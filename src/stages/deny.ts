@@ -42,6 +42,11 @@ export const deny: Stage = {
 function read(option: unknown): Denied {
   const { words = [], message, ...search } = (option ?? {}) as PartialLoad<NonNullable<DenyOption>>;
   const patterns = patternsOf(search);
+  const regular = words.find((word) => word !== undefined && /\.[*+]|\\[bdsw]/.test(word));
+  if (regular !== undefined) {
+    const found = `its word ${JSON.stringify(regular)} is a pattern, and words are plain text`;
+    throw new OptionError(`${found}; write it under also`);
+  }
   const list = new WordList(words.filter((word) => word !== undefined));
   if (patterns.length === 0 && words.length === 0) {
     throw new OptionError('it needs words, patterns or also, such as { words: [project orchid] }');

@@ -14,6 +14,8 @@ interface Masked {
 }
 
 const DEFAULT_WITH = '[{kind}]';
+/** Names of other programs for the kind. Other words in braces may be meant as they stand. */
+const OTHER_PLACE = /\{(?:type|name|pattern|label|category|entity(?:_type)?)\}/i;
 /** Masking one match may uncover another beside it, so the search is repeated up to this often. */
 const PASSES = 4;
 
@@ -45,6 +47,10 @@ function read(option: unknown): Masked[] {
     patterns,
     also,
   } = (option ?? {}) as PartialLoad<NonNullable<MaskOption>>;
+  const [place] = OTHER_PLACE.exec(replacement) ?? [];
+  if (place !== undefined) {
+    throw new OptionError(`${place} is not replaced in "with"; did you mean {kind}?`);
+  }
   const all = patternsOf({ patterns: patterns ?? [...PERSONAL_DATA.keys()], also }).map(
     (pattern) => ({ pattern, replacement: replacement.replaceAll('{kind}', () => pattern.kind) }),
   );

@@ -8,7 +8,8 @@ export const MISPLACED_KEY = 'this looks like a key: it belongs in api_key';
 
 /** The hint for a text with a credential in the place of another value; else undefined. */
 export function keyHint(text: string, pointer: string, part: Part): string | undefined {
-  if (/^authorization:/i.test(text)) return 'remove it: api_key writes it';
+  const isHeader = /^\/providers\/.*\/headers$/.test(pointer);
+  if (isHeader && /^authorization:/i.test(text)) return 'remove it: api_key writes it';
   const { properties } = part;
   const isProvider = isRecord(properties) && Object.hasOwn(properties, 'api_key');
   const name = (segments(pointer).at(-1) ?? '').toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');

@@ -15,8 +15,8 @@ export function isKey(text: string): boolean {
   return WHOLE_KEY.test(text);
 }
 
-const SECRET_NAME =
-  '(?<!_cost_per_|_price_per_)(?:key|key_id|secret|token|password|authorization|cookie)';
+const NAMES = 'key|key_id|secret|token|password|authorization|cookie|honeycomb-team';
+const SECRET_NAME = `(?<!_cost_per_|_price_per_)(?:${NAMES})`;
 const BARE_SECRET = String.raw`(?:(?:Bearer|Basic|Key|Token) )?[^\s,}]{1,200}`;
 
 /** A secret behind its name, as lines of files have it: the text before it, and the secret. */
@@ -37,7 +37,7 @@ const FORMS = [
 /** What stands in the place of a secret, in the form of this program or of another. */
 const REFERENCES = [
   // A default of a variable is a secret itself.
-  String.raw`\$\{(?!\w+(?::?[-=+]|(?<!\{file):[^?]))`,
+  String.raw`\$?\$\{(?!\w+(?::?[-=+]|(?<!\{file):[^?]))`,
   String.raw`\$[(\w]|%\w+%|\$?\{\{|\{[$e]|os\.|process\.|env[:.[(]`,
   String.raw`\{?(?:vault|op|aws|gcp|azure|ssm|arn|keyvault|doppler):`,
   String.raw`(?:file:(?:\/\/)?|@)?(?:\.{1,2}|~|\/(?:run|etc|var|home|mnt|opt|secrets))\/`,

@@ -184,6 +184,10 @@ describe('the options of the stage mask', () => {
       `${before}, mask: { also: ["a*"] }, ${after}`,
       /^5:\d+ stage_option .*matches the empty text/u,
     ],
+    [
+      `${before}, mask: { with: '[{type}]' }, ${after}`,
+      /^5:\d+ stage_option .*mean \{kind\}\?; $/u,
+    ],
     [`${before}, mask: { with: 10.0.0.1 }, ${after}`, /^5:\d+ stage_option .*masked again, as ip/u],
     [
       `${before}, route: { capability: chat }, mask, balance, transform: chat, meter`,
