@@ -14,8 +14,8 @@ export function keyHint(text: string, pointer: string, part: Part): string | und
   const isProvider = isRecord(properties) && Object.hasOwn(properties, 'api_key');
   const name = (segments(pointer).at(-1) ?? '').toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
   const line = `api_key: "\${${name}_API_KEY}"`;
-  if (isProvider && text.startsWith('api_key:')) {
-    return `the colon needs a space behind it: write ${line}`;
+  if (isProvider && /^api_key[:=\s]/.test(text)) {
+    return `a colon and a space belong behind api_key: write ${line}`;
   }
   if (!isKey(text)) return undefined;
   return isProvider ? `write { ${line} }` : MISPLACED_KEY;

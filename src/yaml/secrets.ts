@@ -32,6 +32,8 @@ const FORMS = [
   /(https?:\/\/[^\s?#"']{1,300}[?#])([^\s"']{0,300}[^\s"',}\]])/gi,
   /((?:hooks\.slack\.com|discord(?:app)?\.com\/api\/webhooks)\/)([^\s"']{0,300}[^\s"',}\]])/gi,
   new RegExp(`((?<![\\w-]))(${KEY})`, 'g'),
+  // The colon is missing behind the name.
+  /((?:key|secret|token|password) )((?=[\w.-]{0,100}\d)[\w.-]{16,200})/gi,
 ];
 
 /** What stands in the place of a secret, in the form of this program or of another. */

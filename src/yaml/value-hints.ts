@@ -12,12 +12,12 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   if (pointer === '') return rootHint(data);
   const part = schemaAt(schema, pointer);
   const written = source.text(pointer) ?? '';
-  let hint: string | undefined;
-  if (typeof data !== 'object') {
-    hint = keyHint(written, pointer, part) ?? scalarHint(written, { error, part, schema, written });
-  } else if (!source.hidesWithin(pointer)) {
+  const first: unknown = Array.isArray(data) ? data[0] : written;
+  let hint = typeof first === 'string' ? keyHint(first, pointer, part) : undefined;
+  if (hint !== undefined) return hint;
+  if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
+  else if (!source.hidesWithin(pointer))
     hint = structureHint(data, part, schema, isFlow(source, pointer));
-  }
   return hint ?? exampleHint(part, schema);
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { stageFaults } from '../helpers/stage-faults.js';
 import { FAULT_FORMATS, format } from '../../src/yaml/format.js';
 import { hideSecrets, withoutSecrets } from '../../src/yaml/secrets.js';
 
@@ -9,6 +10,8 @@ describe('the secrets of a line', () => {
     [`base_url: https://api.openai.com/v1?key=${KEY}`]: KEY,
     [`api_key:${KEY}`]: KEY,
     [`model: ${KEY}`]: KEY,
+    'api_key abcdef0123456789ab': 'abcdef0123456789ab',
+    'headers: { x-honeycomb-team: abcdef0123456789ab }': 'abcdef0123456789ab',
     'api_key: plain-words-alone': 'plain-words',
     'store: postgres://u:p@ss/w#rd@db/tollgate': 'w#rd',
     'store: postgres//u:hunter2@db/tollgate': 'hunter2',
@@ -47,6 +50,12 @@ describe('the secrets of a line', () => {
       expect(hideSecrets(`"${shown}" is no key`, line)).not.to.match(/abc|def/);
     }
     expect(hideSecrets('write api_key: "${OPENAI_API_KEY}"', line)).to.include('OPENAI_API_KEY');
+  });
+
+  it('are hidden in what is said of stages', async () => {
+    const [fault = ''] = await stageFaults(`auth, ${KEY}`);
+    expect(fault).to.match(/^5:\d+ unknown_stage /);
+    expect(fault).not.to.include(KEY);
   });
 
   it('are hidden before a long line is cut', () => {
