@@ -1,5 +1,6 @@
-import { foreignPriceHint } from './foreign-prices.js';
+import { foreignPriceHint, PRICE } from './foreign-prices.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
+import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
 /**
  * Hints for the keys of other gateways and proxies: the key that does the same here, and how to
@@ -28,87 +29,8 @@ const ANYWHERE: Readonly<Record<string, string>> = {
   output_cost_per_second: 'use per_video_second instead, in dollars',
 };
 
-const OTHER_FILE = 'this is the file of another program: tollgate init writes a gateway.yaml';
-const RETRIES = 'add further upstreams to the model: the gateway tries each of them once';
-const BY_MINUTE =
-  'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
-const BUDGET = 'give the key a limit: tollgate key create ACCOUNT --limit 5.00';
-const KEYS = 'the command line makes them: tollgate account create, tollgate key create';
-const STAGES = 'endpoints have stages: endpoints: { NAME: { before: { STAGE: [...] } } }';
 const NAMED = 'the key of the entry is its name: remove this';
 const COMMENT_OUT = 'put # before the lines of an entry that should not count';
-const SIGNING =
-  'sign_in is for people at the dashboard; tollgate key create makes keys for clients';
-const PROXY = 'put a proxy with TLS in front, and write its address: public_url: https://YOUR.HOST';
-
-const TOP: Readonly<Record<string, string>> = {
-  port: 'write listen: 127.0.0.1:8080',
-  host: 'write listen: 127.0.0.1:8080',
-  bind: 'write listen: 127.0.0.1:8080',
-  address: 'write listen: 127.0.0.1:8080',
-  server: 'write listen: 127.0.0.1:8080',
-  database: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
-  db: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
-  storage: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
-  redis: 'all state is in the store: nothing else is needed',
-  log_level: 'write log: { level: VALUE }',
-  logging: 'write log: { level: VALUE }',
-  tls: PROXY,
-  ssl: PROXY,
-  https: PROXY,
-  workers: 'it is an option of the command: tollgate serve --workers VALUE',
-  processes: 'it is an option of the command: tollgate serve --workers VALUE',
-  auth: SIGNING,
-  authentication: SIGNING,
-  oidc: 'write sign_in: { providers: { NAME: { issuer: URL, client_id: ID } } }',
-  oauth: 'write sign_in: { providers: { NAME: { issuer: URL, client_id: ID } } }',
-  sso: 'write sign_in: { providers: { NAME: { issuer: URL, client_id: ID } } }',
-  cache: 'answers are not cached: remove it',
-  caching: 'answers are not cached: remove it',
-  version: 'the file has no version: remove it',
-  env: 'variables stand in the environment, or in the file .env beside this one',
-  environment: 'variables stand in the environment, or in the file .env beside this one',
-  timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
-  request_timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
-  retry: RETRIES,
-  retries: RETRIES,
-  num_retries: RETRIES,
-  max_retries: RETRIES,
-  rate_limit: BY_MINUTE,
-  rate_limits: BY_MINUTE,
-  keys: KEYS,
-  api_keys: KEYS,
-  accounts: KEYS,
-  users: KEYS,
-  consumers: KEYS,
-  teams: KEYS,
-  budgets: BUDGET,
-  budget: BUDGET,
-  max_budget: BUDGET,
-  plugins: STAGES,
-  middleware: STAGES,
-  middlewares: STAGES,
-  guardrails: STAGES,
-  mask: 'it is a stage: endpoints: { "*": { after: { validate: [mask] } } }',
-  deny: 'it is a stage: endpoints: { "*": { after: { validate: [{ deny: { words: [...] } }] } } }',
-  routes: 'write endpoints: { NAME: { at: POST /PATH, stages: [...] } }',
-  services: OTHER_FILE,
-  _format_version: OTHER_FILE,
-  static_resources: OTHER_FILE,
-  api_version: OTHER_FILE,
-  http: OTHER_FILE,
-  upstreams: 'each model has its own: models: { NAME: { upstreams: [{ provider: NAME }] } }',
-  targets: 'each model has its own: models: { NAME: { upstreams: [{ provider: NAME }] } }',
-  strategy: 'the upstreams of a model are tried in their order, or share the load by weight',
-  prometheus: 'write metrics: 127.0.0.1:9464',
-  opentelemetry: 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }',
-  otel: 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }',
-  tracing: 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }',
-  webhook: 'write alerts: { webhook: URL, secret: "${ALERT_SECRET}" }',
-  webhooks: 'write alerts: { webhook: URL, secret: "${ALERT_SECRET}" }',
-  admin: 'write dashboard: true, and list the people under sign_in',
-  defaults: 'a home for anchors begins with x-: call it x-defaults',
-};
 
 const RATES: Readonly<Record<string, string>> = {
   rpm: BY_MINUTE,
@@ -192,30 +114,6 @@ const UPSTREAM: Readonly<Record<string, string>> = {
   temperature: 'write set: { temperature: VALUE }',
   override_params: 'write set: { FIELD: VALUE }',
   retries: RETRIES,
-};
-
-const PRICE: Readonly<Record<string, string>> = {
-  prompt: 'use input_per_million instead: multiply the price of one token by 1000000',
-  completion: 'use output_per_million instead: multiply the price of one token by 1000000',
-  input: 'use input_per_million instead, in dollars for a million tokens',
-  output: 'use output_per_million instead, in dollars for a million tokens',
-  currency: 'all prices are dollars: convert them, and remove this',
-  unit: 'each key has its unit in its name: remove this',
-  markup: 'write the prices that you charge: nothing is added to them',
-  multiplier: 'write the prices that you charge: nothing is added to them',
-  list: 'price: list takes the list prices; yours are written out, key by key',
-  free: 'price: free stands alone',
-  per_request: 'calls are charged by tokens, images, seconds or characters alone',
-  request: 'calls are charged by tokens, images, seconds or characters alone',
-  image: 'use per_image instead, in dollars for an image that is made',
-  per_video_minute: 'use per_video_second instead: divide by 60',
-  per_second: 'use per_video_second or per_audio_minute instead',
-  per_minute: 'use per_audio_minute or per_video_second instead',
-  per_audio_second: 'use per_audio_minute instead: multiply by 60',
-  per_audio_hour: 'use per_audio_minute instead: divide by 60',
-  per_character: 'use per_million_characters instead: multiply by 1000000',
-  per_thousand_characters: 'use per_million_characters instead: multiply by 1000',
-  per_1k_characters: 'use per_million_characters instead: multiply by 1000',
 };
 
 const TIMEOUT: Readonly<Record<string, string>> = {

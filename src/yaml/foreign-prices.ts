@@ -1,3 +1,28 @@
+/** Keys of other programs in a price, and what does the same here. */
+export const PRICE: Readonly<Record<string, string>> = {
+  prompt: 'use input_per_million instead: multiply the price of one token by 1000000',
+  completion: 'use output_per_million instead: multiply the price of one token by 1000000',
+  input: 'use input_per_million instead, in dollars for a million tokens',
+  output: 'use output_per_million instead, in dollars for a million tokens',
+  currency: 'all prices are dollars: convert them, and remove this',
+  unit: 'each key has its unit in its name: remove this',
+  markup: 'write the prices that you charge: nothing is added to them',
+  multiplier: 'write the prices that you charge: nothing is added to them',
+  list: 'price: list takes the list prices; yours are written out, key by key',
+  free: 'price: free stands alone',
+  per_request: 'calls are charged by tokens, images, seconds or characters alone',
+  request: 'calls are charged by tokens, images, seconds or characters alone',
+  image: 'use per_image instead, in dollars for an image that is made',
+  per_video_minute: 'use per_video_second instead: divide by 60',
+  per_second: 'use per_video_second or per_audio_minute instead',
+  per_minute: 'use per_audio_minute or per_video_second instead',
+  per_audio_second: 'use per_audio_minute instead: multiply by 60',
+  per_audio_hour: 'use per_audio_minute instead: divide by 60',
+  per_character: 'use per_million_characters instead: multiply by 1000000',
+  per_thousand_characters: 'use per_million_characters instead: multiply by 1000',
+  per_1k_characters: 'use per_million_characters instead: multiply by 1000',
+};
+
 /** Words in keys such as `input_cost_per_token`, with the unit that has the same meaning here. */
 const KINDS: readonly [words: readonly string[], ours: string][] = [
   [['cache', 'creation'], 'cache_write_per_million'],
