@@ -1,5 +1,6 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { byPlace } from '../yaml/report.js';
 import { isRecord } from '../lib/is-record.js';
 import { type Money, type Need, type Shape, type Stage } from './stage.js';
 import { OptionError } from '../core/errors.js';
@@ -27,7 +28,12 @@ export function checkPipelines(
       else found.set(key, { fault, more: 0 });
     }
   }
-  return [...found.values()].map(({ fault, more }) => {
+  const all = [...found.values()];
+  const late_faults = all.flatMap(({ fault }) => (fault.code === 'late_stage' ? fault : []));
+  return all.flatMap(({ fault, more }) => {
+    // A stage that is too late in some endpoints lacks its facts in others: one fault is enough.
+    const isEcho = late_faults.some((one) => byPlace(one, fault) === 0);
+    if (isEcho && fault.code === 'missing_fact') return [];
     if (more === 0) return fault;
     const others = more === 1 ? 'one more endpoint' : `${more} more endpoints`;
     return { ...fault, message: `${fault.message} (as in ${others})` };
@@ -63,7 +69,7 @@ function inspectEndpoint(
     if (!step) return faults;
     faults.push(...missing(step, given, endpoint, { givers, reported }));
     faults.push(...repeated(step, given, endpoint));
-    faults.push(...late(step, given, endpoint));
+    faults.push(...late(step, given, endpoint, givers));
     for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
     steps.push(step);
   }
@@ -163,14 +169,23 @@ function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry
   });
 }
 
-function late({ entry, shape }: Step, given: Map<string, Given>, endpoint: EndpointEntry) {
+function late(
+  { entry, shape }: Step,
+  given: Map<string, Given>,
+  endpoint: EndpointEntry,
+  givers: Givers,
+): ConfigFault[] {
+  const last = shape.needs.at(-1);
+  const giver = last && givers.get(factOf(last));
   return (shape.precedes ?? []).flatMap((name) => {
     const found = given.get(name);
     if (!found) return [];
     const message =
       `stage "${entry.name}" of endpoint "${endpoint.name}" must precede the fact "${name}", ` +
       `which stage "${found.by.name}" has given already`;
-    return [fault(entry, 'late_stage', message, `put it before "${found.by.name}"`)];
+    const hint =
+      giver === undefined ? `put it before "${found.by.name}"` : `put it right after "${giver}"`;
+    return [fault(entry, 'late_stage', message, hint)];
   });
 }
 

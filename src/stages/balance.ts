@@ -54,7 +54,10 @@ export const balance: Stage = {
 function isGate(option: unknown): boolean {
   if (option === undefined) return false;
   if (option === 'gate') return true;
-  throw new OptionError('the only option of balance is "gate"', ['gate']);
+  if (typeof option === 'string') {
+    throw new OptionError('the only option of balance is "gate"', ['gate']);
+  }
+  throw new OptionError('its only option is "gate": write - balance, without an option');
 }
 
 function holdFor(ctx: Context, services: Services): Hold {

@@ -28,6 +28,9 @@ function compiled(source: string, at: number): TextPattern {
     const right = flags?.includes('i') ? `(?i)${bare}` : bare;
     throw new OptionError(`also[${at}] has slashes around it: write '${right}'`);
   }
+  if (/^\^?\(?\.[*+]\??\)?\$?$/.test(source)) {
+    throw new OptionError(`also[${at}] matches every text: write what the text to find looks like`);
+  }
   try {
     return ownPattern(OWN_KIND, source);
   } catch (error) {

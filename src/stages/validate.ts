@@ -25,8 +25,7 @@ export function validate(modalities: Modalities): Stage {
   const nameOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
-    const message = `${formatOption(option)} is neither a schema nor a path that begins with "./"`;
-    if (!isPath(option)) throw new OptionError(message, names);
+    if (!isPath(option)) throw unknownSchema(option, endpoint, modalities);
     const format = formatOf(modalities, endpoint);
     if (format) return format.name;
     throw new OptionError('its endpoint has no operation that takes a body');
@@ -67,6 +66,25 @@ export function validate(modalities: Modalities): Stage {
       };
     },
   };
+}
+
+/** The fault of an option that names no schema, with the one that fits the endpoint. */
+function unknownSchema(
+  option: unknown,
+  endpoint: EndpointEntry,
+  modalities: Modalities,
+): OptionError {
+  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const address = `${endpoint.method} ${endpoint.path}`;
+  const usual =
+    formats.find((format) => format.endpoint.at === address) ?? formatOf(modalities, endpoint);
+  if (option === undefined && usual) {
+    return new OptionError(`it needs the schema of a body: write validate: ${usual.name}`);
+  }
+  const message = `${formatOption(option)} is neither a schema nor a path that begins with "./"`;
+  // The name of a modality stands for a schema of its own.
+  const own = modalities.has(String(option)) ? usual : undefined;
+  return new OptionError(message, own ? [own.name] : formats.map(({ name }) => name));
 }
 
 /** The headers that a format reads. */

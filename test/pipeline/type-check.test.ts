@@ -76,4 +76,13 @@ describe('the pipeline type check', () => {
     expect(faults.map(({ code }) => code)).to.deep.equal(['unknown_stage', 'unknown_stage']);
     expect(faults[1]).to.include({ line: firstLine + 1, hint: 'did you mean "models"?' });
   });
+
+  it('reports a stage that is too late everywhere once, with the place where it belongs', async () => {
+    const [top = ''] = HEAD.split('endpoints:');
+    await writeFile(file, `${top}endpoints: { '*': { after: { route: [mask] } } }\n`);
+    const { faults } = await check(file, {});
+    expect(faults.map(({ code, hint }) => [code, hint])).to.deep.equal([
+      ['late_stage', 'put it right after "validate"'],
+    ]);
+  });
 });
