@@ -1,3 +1,4 @@
+import { hintFor, type ForeignHint } from './foreign-hint.js';
 import { foreignPriceHint, PRICE } from './foreign-prices.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
@@ -6,7 +7,7 @@ import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
  * Hints for the keys of other gateways and proxies: the key that does the same here, and how to
  * convert the value.
  */
-const ANYWHERE: Readonly<Record<string, string>> = {
+const ANYWHERE: Readonly<Record<string, ForeignHint>> = {
   model_list: 'models are a block here: models: { NAME: { ... } }',
   litellm_params: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: ID }]',
   litellm_settings: 'settings stand at the top of the file, limits under limits:',
@@ -14,7 +15,7 @@ const ANYWHERE: Readonly<Record<string, string>> = {
   router_settings: 'upstreams are tried in the order of the list, or by weight',
   master_key: 'keys are made by tollgate key create',
   virtual_keys: 'keys are made by tollgate key create',
-  database_url: 'write store: postgres://USER:PASSWORD@HOST/DATABASE',
+  database_url: 'write store: VALUE',
   custom_llm_provider: 'write uses: NAME in the entry of the provider',
   channels: 'a channel is a provider here: providers: { NAME: { uses: ... } }',
   fallbacks: 'add further upstreams to the model: they are the fallbacks',
@@ -32,7 +33,7 @@ const ANYWHERE: Readonly<Record<string, string>> = {
 const NAMED = 'the key of the entry is its name: remove this';
 const COMMENT_OUT = 'put # before the lines of an entry that should not count';
 
-const RATES: Readonly<Record<string, string>> = {
+const RATES: Readonly<Record<string, ForeignHint>> = {
   rpm: BY_MINUTE,
   tpm: BY_MINUTE,
   requests_per_minute: BY_MINUTE,
@@ -41,9 +42,10 @@ const RATES: Readonly<Record<string, string>> = {
 
 const BY_VARIABLE = 'write api_key: "${NAME}", with the name of the variable';
 
-const PROVIDER: Readonly<Record<string, string>> = {
+const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   api_key_env: BY_VARIABLE,
   env_key: BY_VARIABLE,
+  request_timeout: { text: 'write timeout: { total: DURATION }' },
   type: 'write uses: VALUE',
   kind: 'write uses: VALUE',
   manifest: 'write uses: VALUE',
@@ -74,7 +76,15 @@ const PROVIDER: Readonly<Record<string, string>> = {
   network_config: 'write timeout: { total: 60s }',
 };
 
-const MODEL: Readonly<Record<string, string>> = {
+const MODEL: Readonly<Record<string, ForeignHint>> = {
+  capability: { text: 'write capabilities: [VALUE]' },
+  upstream: {
+    text: 'write upstreams: [{ provider: VALUE }]',
+    block: 'write upstreams: [VALUE]',
+  },
+  pricing: { block: 'write price: { PRICES }' },
+  costs: { block: 'write price: { PRICES }' },
+  cost: { block: 'write price: { PRICES }' },
   provider: 'it belongs to an upstream: upstreams: [{ provider: VALUE, model: ID }]',
   model: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: VALUE }]',
   providers: 'write upstreams: [{ provider: NAME, model: ID }]',
@@ -103,7 +113,7 @@ const MODEL: Readonly<Record<string, string>> = {
   top_p: 'an upstream sets it: upstreams: [{ provider: NAME, set: { top_p: VALUE } }]',
 };
 
-const UPSTREAM: Readonly<Record<string, string>> = {
+const UPSTREAM: Readonly<Record<string, ForeignHint>> = {
   priority: 'the order of the list is the priority',
   order: 'the order of the list is the priority',
   name: 'write provider: NAME, and model: ID',
@@ -116,7 +126,7 @@ const UPSTREAM: Readonly<Record<string, string>> = {
   retries: RETRIES,
 };
 
-const TIMEOUT: Readonly<Record<string, string>> = {
+const TIMEOUT: Readonly<Record<string, ForeignHint>> = {
   read: 'use first_byte (until the answer begins) or idle (within the answer)',
   response: 'use first_byte instead, the time until the answer begins',
   ttfb: 'use first_byte instead, the time until the answer begins',
@@ -126,7 +136,7 @@ const TIMEOUT: Readonly<Record<string, string>> = {
   write: 'use total instead, the time of the whole call',
 };
 
-const ENDPOINT: Readonly<Record<string, string>> = {
+const ENDPOINT: Readonly<Record<string, ForeignHint>> = {
   path: 'write method and path as at: POST VALUE',
   url: 'write method and path as at: POST VALUE',
   route: 'write method and path as at: POST VALUE',
@@ -138,7 +148,7 @@ const ENDPOINT: Readonly<Record<string, string>> = {
 };
 
 /** By the title of the block in its schema. */
-const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>> = {
   GatewayFile: TOP,
   ProviderEntry: PROVIDER,
   ModelEntry: MODEL,
@@ -184,12 +194,12 @@ export function notForHint(block: unknown): string {
 }
 
 /** The hint for a key of another program; undefined for a key of none. */
-export function foreignKeyHint(key: string, block: unknown): string | undefined {
+export function foreignKeyHint(key: string, block: unknown, value: unknown): string | undefined {
   const plain = key
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replaceAll('-', '_');
   const own = IN_BLOCKS[String(block)] ?? {};
   const found = [own, ANYWHERE].find((words) => Object.hasOwn(words, plain));
-  return found?.[plain] ?? foreignPriceHint(plain);
+  return hintFor(found?.[plain], value) ?? foreignPriceHint(plain);
 }

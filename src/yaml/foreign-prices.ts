@@ -1,5 +1,8 @@
+import { isRecord } from '../lib/is-record.js';
+import type { ForeignHint } from './foreign-hint.js';
+
 /** Keys of other programs in a price, and what does the same here. */
-export const PRICE: Readonly<Record<string, string>> = {
+export const PRICE: Readonly<Record<string, ForeignHint>> = {
   prompt: 'use input_per_million instead: multiply the price of one token by 1000000',
   completion: 'use output_per_million instead: multiply the price of one token by 1000000',
   input: 'use input_per_million instead, in dollars for a million tokens',
@@ -10,6 +13,7 @@ export const PRICE: Readonly<Record<string, string>> = {
   multiplier: 'write the prices that you charge: nothing is added to them',
   list: 'price: list takes the list prices; yours are written out, key by key',
   free: 'price: free stands alone',
+  per_million: { block: 'write PRICES' },
   per_request: 'calls are charged by tokens, images, seconds or characters alone',
   request: 'calls are charged by tokens, images, seconds or characters alone',
   image: 'use per_image instead, in dollars for an image that is made',
@@ -49,4 +53,36 @@ export function foreignPriceHint(key: string): string | undefined {
   if (has(...MILLION)) return `did you mean "${ours}"?`;
   if (has(...THOUSAND)) return `use ${ours} instead: multiply by 1000`;
   return has('token', 'tokens') ? `use ${ours} instead: multiply by 1000000` : undefined;
+}
+
+const CONVERSION = /^use (\w+) instead(?:, in dollars\b.*|: (multiply|divide)\b.*\bby (\d+))$/;
+/** A price above it would be a slip, which a hint should not hide. */
+const DEAREST = 1_000;
+
+/**
+ * A hint with the price that results from the value: `write per_image: 0.04`. Undefined for a hint
+ * that is no conversion, and for a value that is no price.
+ */
+export function pricesHere(hint: string, value: unknown): string | undefined {
+  if (!hint.includes('PRICES')) {
+    const line = lineHere(hint, value);
+    return line && `write ${line}`;
+  }
+  const lines = Object.entries(isRecord(value) ? value : {}).map(([key, amount]) => {
+    const kind = PRICE[key] ?? foreignPriceHint(key);
+    return typeof kind === 'string' ? lineHere(kind, amount) : undefined;
+  });
+  const isWhole = lines.length > 0 && !lines.includes(undefined);
+  return isWhole ? hint.replace('PRICES', lines.join(', ')) : undefined;
+}
+
+function lineHere(hint: string, value: unknown): string | undefined {
+  const [, ours, way, by = 1] = CONVERSION.exec(hint) ?? [];
+  const isFigure = typeof value === 'number' || (typeof value === 'string' && value !== '');
+  if (ours === undefined || !isFigure) return undefined;
+  const amount = way === 'divide' ? Number(value) / Number(by) : Number(value) * Number(by);
+  if (!(amount >= 0 && amount <= DEAREST)) return undefined;
+  // The product of two floats may have digits that neither has.
+  const digits = Number(amount.toPrecision(12)).toFixed(9);
+  return `${ours}: ${digits.replace(/\.?0+$/, '')}`;
 }

@@ -21,7 +21,11 @@ export const SIGN_IN: Readonly<Record<string, string>> = {
   users: "write allow: ['@example.org', ada@example.com]",
 };
 
+const KIND = 'remove this, and for GitHub write kind: github';
+
 export const IDENTITY: Readonly<Record<string, string>> = {
+  type: KIND,
+  provider: KIND,
   discovery_url: 'use issuer instead, without /.well-known/openid-configuration',
   well_known: 'use issuer instead, without /.well-known/openid-configuration',
   url: 'use issuer instead, the address without /.well-known/openid-configuration',

@@ -1,16 +1,23 @@
+import type { ForeignHint } from './foreign-hint.js';
+
 const OTHER_FILE = 'this is the file of another program: tollgate init writes a gateway.yaml';
 export const RETRIES = 'add further upstreams to the model: the gateway tries each of them once';
 export const BY_MINUTE =
   'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
 export const BUDGET = 'give the key a limit: tollgate key create ACCOUNT --limit 5.00';
-const KEYS = 'the command line makes them: tollgate account create, tollgate key create';
+const KEYS =
+  'the command line makes them, tollgate account create and tollgate key create: remove this';
 const STAGES = 'endpoints have stages: endpoints: { NAME: { before: { STAGE: [...] } } }';
+const TIMEOUT = {
+  text: 'each provider has it: providers: { NAME: { timeout: { total: DURATION } } }',
+  block: 'each provider has it: providers: { NAME: { timeout: VALUE } }',
+};
 const SIGNING =
   'sign_in is for people at the dashboard; tollgate key create makes keys for clients';
 const PROXY = 'put a proxy with TLS in front, and write its address: public_url: https://YOUR.HOST';
 
 /** Keys of other programs at the top of the file, and what does the same here. */
-export const TOP: Readonly<Record<string, string>> = {
+export const TOP: Readonly<Record<string, ForeignHint>> = {
   port: 'write listen: 127.0.0.1:8080',
   host: 'write listen: 127.0.0.1:8080',
   bind: 'write listen: 127.0.0.1:8080',
@@ -21,7 +28,7 @@ export const TOP: Readonly<Record<string, string>> = {
   storage: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
   redis: 'all state is in the store: nothing else is needed',
   log_level: 'write log: { level: VALUE }',
-  logging: 'write log: { level: VALUE }',
+  logging: { text: 'write log: { level: VALUE }', block: 'write log: VALUE' },
   tls: PROXY,
   ssl: PROXY,
   https: PROXY,
@@ -37,8 +44,8 @@ export const TOP: Readonly<Record<string, string>> = {
   version: 'the file has no version: remove it',
   env: 'variables stand in the environment, or in the file .env beside this one',
   environment: 'variables stand in the environment, or in the file .env beside this one',
-  timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
-  request_timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
+  timeout: TIMEOUT,
+  request_timeout: TIMEOUT,
   retry: RETRIES,
   retries: RETRIES,
   num_retries: RETRIES,

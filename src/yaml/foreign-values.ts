@@ -11,6 +11,8 @@ const VALUES: Readonly<Record<string, string>> = {
   structured_output: PART_OF_CHAT,
   structured_outputs: PART_OF_CHAT,
   logprobs: PART_OF_CHAT,
+  google: 'remove kind, and write issuer: https://accounts.google.com',
+  gitlab: 'remove kind, and write issuer: https://gitlab.com',
   rerank: 'there is no such work here: remove this word',
   realtime: 'there is no such work here: remove this word',
 };

@@ -1,9 +1,10 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
+import { filled } from './filled-hints.js';
 import { foreignKeyHint, notForHint } from './foreign-keys.js';
 import { requiredFor } from './foreign-required.js';
-import { flow, followed, homesOf } from './schema-walk.js';
+import { followed, homesOf, wants } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
 import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
@@ -119,13 +120,10 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   if (nested !== undefined) return nested;
   const inner = homeOf(key, error, schema);
   if (inner !== undefined) return `it belongs under ${quote(inner)}`;
-  const foreign = foreignKeyHint(key, error.parentSchema?.['title']);
-  if (foreign !== undefined) {
-    const value = valueOf(error, key, source);
-    return foreign
-      .replace('POST VALUE', `POST ${value.replaceAll("'", '')}`)
-      .replace('VALUE', value);
-  }
+  const value: unknown = isRecord(error.data) ? error.data[key] : undefined;
+  const foreign = foreignKeyHint(key, error.parentSchema?.['title'], value);
+  const whole = foreign && filled(foreign, { source, at: error.instancePath, key, value });
+  if (whole !== undefined) return whole;
   const allowed = allowedKeys(error);
   const near = nearestWord(key, allowed);
   if (near !== undefined) return didYouMean(near);
@@ -143,14 +141,6 @@ function nestedHint({ data }: ErrorObject, key: string): string | undefined {
   const block: unknown = isRecord(data) ? data[key] : undefined;
   const isMaster = isRecord(block) && Object.hasOwn(block, 'master_key');
   return isMaster ? 'keys are made by tollgate key create: remove this block' : undefined;
-}
-
-/** The value of a key, for a line that can be pasted; `VALUE` in place of a secret. */
-function valueOf({ data, instancePath }: ErrorObject, key: string, source: Source): string {
-  if (source.hides(instancePath + join(key))) return source.word(instancePath + join(key));
-  const value: unknown = isRecord(data) ? data[key] : undefined;
-  const isShort = typeof value === 'number' || (typeof value === 'string' && value.length <= 40);
-  return isShort && !/key|secret|token|password/i.test(key) ? flow(value) : 'VALUE';
 }
 
 /** The hint for a key in a wrong form, or for one whose whole block stands in a wrong place. */
@@ -271,11 +261,18 @@ function allowedKeys({ parentSchema }: ErrorObject): string[] {
 }
 
 /** The block that should contain a key which stands one level too high. */
-function homeOf(key: string, { parentSchema }: ErrorObject, schema: unknown): string | undefined {
+function homeOf(
+  key: string,
+  { parentSchema, data }: ErrorObject,
+  schema: unknown,
+): string | undefined {
   const properties: unknown = parentSchema?.['properties'];
   if (!isRecord(properties)) return undefined;
+  const value: unknown = isRecord(data) ? data[key] : undefined;
   return Object.keys(properties).find((name) => {
     const inner = followed(properties[name], schema);
-    return isRecord(inner['properties']) && Object.hasOwn(inner['properties'], key);
+    if (!isRecord(inner['properties']) || !Object.hasOwn(inner['properties'], key)) return false;
+    // A list under the name of a number is another thing of the same name.
+    return !Array.isArray(value) || wants(followed(inner['properties'][key], schema), 'array');
   });
 }

@@ -1,0 +1,46 @@
+import { pricesHere } from './foreign-prices.js';
+import { meantDuration } from './meant-values.js';
+import { flow } from './schema-walk.js';
+import { pointer as join, type Source } from './source.js';
+
+/** A key of the file with its value, which a hint may have to show in another form. */
+export interface Written {
+  source: Source;
+  /** The pointer of the block that has the key. */
+  at: string;
+  key: string;
+  value: unknown;
+}
+
+/**
+ * Puts the value of a key into the places of a hint: `VALUE`, `DURATION` and `PRICES`. Undefined
+ * where the value does not fit into the hint.
+ */
+export function filled(hint: string, written: Written): string | undefined {
+  const isHidden = written.source.hidesWithin(written.at + join(written.key));
+  const prices = isHidden ? undefined : pricesHere(hint, written.value);
+  if (prices !== undefined) return prices;
+  if (hint.includes('PRICES')) return undefined;
+  const value = shown(written);
+  return hint
+    .replace('POST VALUE', () => `POST ${value.replaceAll("'", '')}`)
+    .replace('VALUE', () => value)
+    .replace('DURATION', () => durationOf(value) ?? '60s');
+}
+
+function durationOf(value: string): string | undefined {
+  return meantDuration(value.replaceAll("'", ''), 's');
+}
+
+/** A name under which a secret may stand, and the password of a URL. */
+const SECRET = /key|secret|token|password|\/\/[^/\s]*@/i;
+
+/** The value for a line that can be pasted; `VALUE` for a secret, and for a long one. */
+function shown({ source, at, key, value }: Written): string {
+  const place = at + join(key);
+  if (source.hides(place)) return source.word(place);
+  const isScalar = typeof value === 'number' || typeof value === 'string';
+  if (!isScalar && (typeof value !== 'object' || source.hidesWithin(place))) return 'VALUE';
+  const text = flow(value);
+  return text.length <= 60 && !SECRET.test(key + text) ? text : 'VALUE';
+}
