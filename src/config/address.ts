@@ -51,7 +51,8 @@ export function readAddress(
   reportRegion(source, `${pointer}/region`, manifest);
   for (const name of PARTS) {
     reportUnused(source, pointer, name, manifest);
-    reportWhole(source, pointer, name, manifest);
+    // One that is no part of an address has a fault already.
+    if (entry[name] !== undefined) reportWhole(source, pointer, name, manifest);
   }
   return { base_url, wire };
 }
@@ -71,7 +72,7 @@ function readBaseUrl(
 ): string {
   const place = `${pointer}/base_url`;
   if (entry.base_url !== undefined) {
-    const url = readUrl(source, place, entry.base_url);
+    const url = readUrl(source, place, entry.base_url, data.base_url);
     if (url !== undefined) checkBaseUrl(source, place, url, data);
     return url ?? '';
   }

@@ -105,7 +105,7 @@ function checkReference(source: Source, pointer: string, text: string): boolean 
 /** The name that a variable for this secret would usually have: `ANTHROPIC_API_KEY`. */
 export function variableOf(pointer: string): string {
   const [key = '', ...before] = segments(pointer).toReversed();
-  const entry = before.find((one) => one !== 'headers') ?? '';
+  const entry = before.find((one) => !/^(?:headers|\d+)$/.test(one)) ?? '';
   const name = `${entry}_${key}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
   return name.replace(/^(?=\d)/, '_');
 }

@@ -85,12 +85,21 @@ function readSafeUrl(source: Source, place: string, text: string): string | unde
   return undefined;
 }
 
+/** Keys of other programs for `kind`. Each has a fault of its own. */
+const KINDS = ['kind', 'type', 'provider'];
+
 function require(source: Source, place: string, key: Key): void {
   if (source.has(`${place}/${key}`) || source.misspells(place, key)) return;
+  // Without a kind that can be read, nobody knows which keys it needs.
+  if (key === 'issuer' && KINDS.some((one) => isOtherKind(source, `${place}/${one}`))) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
   const isGithub = key === 'issuer' && place.endsWith('/github');
   const hint = isGithub ? 'add kind: github' : `add ${EXAMPLES[key] ?? key}`;
   source.fault(place, { code: 'missing_key', message, hint, at: 'key' });
+}
+
+function isOtherKind(source: Source, place: string): boolean {
+  return source.has(place) && source.text(place) !== 'openid';
 }
 
 const EXAMPLES: Partial<Record<Key, string>> = {

@@ -10,6 +10,14 @@ export class ModelNames {
     this.#known = ids.map((id) => ({ id, parts: partsOf(id), bare: partsOf(id).join('') }));
   }
 
+  /** Made when it is first needed: most files name known models alone. */
+  #inOrder: ReadonlyMap<string, string> | undefined;
+
+  #turned(): ReadonlyMap<string, string> {
+    this.#inOrder ??= new Map(this.#known.map(({ id, parts }) => [inOrder(parts), id]));
+    return this.#inOrder;
+  }
+
   /** One of the models, for an example. */
   get first(): string | undefined {
     return this.#known[0]?.id;
@@ -32,17 +40,26 @@ export class ModelNames {
   }
 
   /**
-   * The known model that an unknown ID most likely means: the same in other case or with other
-   * marks between its parts, or with one misspelt word. Undefined for an ID that may be of a newer
-   * model: models of one family differ by their numbers, as `NAME-5.1` and `NAME-5.2`.
+   * The known model that an unknown ID most likely means: the same in other case, with other marks
+   * between its parts, with its words in another order, or with one misspelt word. Undefined for an
+   * ID that may be of a newer model: models of one family differ by their numbers, as `NAME-5.1`
+   * and `NAME-5.2`.
    */
   meant(id: string): string | undefined {
     if (this.#ids.has(id)) return undefined;
     const parts = partsOf(id);
     const bare = parts.join('');
     const same = this.#known.find((one) => one.bare === bare);
-    return (same ?? this.#known.find((one) => isSlip(parts, one.parts)))?.id;
+    const found = same ?? this.#known.find((one) => isSlip(parts, one.parts));
+    return found?.id ?? this.#turned().get(inOrder(parts));
   }
+}
+
+/** The words of an ID by the alphabet, and its numbers as they stand: 4.5 is not 5.4. */
+function inOrder(parts: readonly string[]): string {
+  const isNumber = (part: string): boolean => /^\d+$/.test(part);
+  const words = parts.filter((part) => !isNumber(part)).toSorted();
+  return [...words, ...parts.filter(isNumber)].join(' ');
 }
 
 /** A shorter word has others like it: `pro` is not `pre`. */

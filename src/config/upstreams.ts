@@ -120,9 +120,7 @@ function readUpstream(
       ? (entry.price ?? model.price)
       : readPrice(source, own_at, entry.price, modalities);
   if (paid === 'list' && !listed) {
-    const message = `there is no list price of ${quote(target.model)} at ${provider.manifest}`;
-    const hint = prices.hint(target);
-    source.fault(price_at, { code: 'unknown_list_price', message, hint });
+    reportNoListPrice(source, pointer, price_at, target, prices);
   } else if (!listed) checkName(source, pointer, model.id, entry, read, prices);
   const undated = listed && wrongDate(target.model);
   if (undated && !source.hides(`${pointer}/model`)) {
@@ -165,6 +163,25 @@ function checkModel(
     message: `model: the provider itself knows ${source.word(place)} as ${quote(bare)}`,
     hint: `write ${flow(bare)}: the provider stands in a key of its own`,
     severity: 'warning',
+  });
+}
+
+/** Reports it at the model where that is a known one in other words, and else at the price. */
+function reportNoListPrice(
+  source: Source,
+  pointer: string,
+  price_at: string,
+  target: Pick<Upstream, 'provider' | 'model'>,
+  prices: ListPrices,
+): void {
+  const { provider, model } = target;
+  const place = `${pointer}/model`;
+  const isOpen = source.has(place) && !source.hides(place);
+  const meant = isOpen ? prices.names(provider.manifest, []).meant(model) : undefined;
+  source.fault(meant === undefined ? price_at : place, {
+    code: 'unknown_list_price',
+    message: `there is no list price of ${quote(model)} at ${provider.manifest}`,
+    hint: meant === undefined ? prices.hint(target) : `did you mean ${quote(meant)}?`,
   });
 }
 

@@ -75,7 +75,20 @@ const FORMS: readonly Form[] = [
     message: '${...} between { and } needs quotes',
     hint: (match) => `write "\${${match[2] ?? 'NAME'}}"`,
   },
+  {
+    form: /[{,]\s*[\w-]+:\s+(?<at>[\w.-]+:\s+[^"'{}[\],]*[^\s"'{}[\],])\s*[,}]/,
+    at: 'at',
+    message: 'a second ": " stands in this value',
+    hint: ({ 0: line, groups }) =>
+      corrected(line, `'${groups?.['at'] ?? ''}'`, 'put the value in quotes'),
+  },
   { form: /^\s*(?<at>\*)\s*:/, at: 'at', message: 'the key * needs quotes', hint: 'write "*"' },
+  {
+    form: /^\s*(?:cors|allow):\s*(?<at>\*)\s*$/,
+    at: 'at',
+    message: 'a bare * begins an alias of YAML, and a list is wanted here',
+    hint: `write ['*']`,
+  },
   {
     form: /[[,:]\s*(?<at>\*)\s*(?:[\],}]|$)/,
     at: 'at',

@@ -24,6 +24,9 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
   return key === undefined ? undefined : `write { ${key}: ${flow(text)} }`;
 }
 
+/** Words of other programs for `*`. */
+const EVERYBODY = /^(?:all|any|anybody|anyone|every|everybody|everyone|public)$/i;
+
 /** A hint for a text in the place of a list: words with commas or spaces between them, or one. */
 export function textInList(
   text: string,
@@ -41,6 +44,7 @@ export function textInList(
     return `a dash needs a space behind it: write "- ${first}"`;
   }
   const between = items['pattern'] === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
+  if (EVERYBODY.test(text) && new RegExp(String(items['pattern'])).test('*')) return "write ['*']";
   const words = text.split(between).filter(Boolean);
   if (!isBlock) return `write ${flow(words)}`;
   const [needed] = requiredOf(items);
@@ -75,7 +79,11 @@ function blockInBoolean({ enabled, disabled }: Part): string {
 
 function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): string {
   const items = followed(part['items'], schema);
-  const isFlags = Object.values(data).every((value) => typeof value === 'boolean');
+  const values = Object.values(data);
+  const isFlags = values.every((value) => typeof value === 'boolean');
+  const [inner] = values;
+  const isInner = values.length === 1 && Array.isArray(inner) && !wants(items, 'object');
+  if (isInner) return `write ${flow(inner)}`;
   const isWords = wants(items, 'string') || Array.isArray(items['enum']);
   const [[key, value] = ['', undefined]] = Object.entries(data);
   const isShort = typeof value === 'string' && value.length <= 40 && !/key|secret/.test(key);

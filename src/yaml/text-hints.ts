@@ -44,6 +44,8 @@ export function booleanHint(text: string, data: unknown): string | undefined {
 /** The hint for a wrong number: the one that was most likely meant, else the bound. */
 export function numberHint(text: string, { error, part, written }: Scalar): string | undefined {
   const isText = typeof error.data === 'string';
+  const isDollars = String(part['patternErrorMessage']).includes('dollars');
+  if (isDollars && OTHER_MONEY.test(text)) return 'convert it to dollars';
   const whole = !wants(part, 'number');
   const { minimum = -Infinity, maximum = Infinity } = part as Record<string, number | undefined>;
   if (/^(?:free|list)$/i.test(text)) return `price: ${text} stands alone, without a block`;
@@ -66,6 +68,7 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   return error.keyword === 'maximum' ? `at most ${maximum}` : undefined;
 }
 
+const OTHER_MONEY = /[€£¥₹]|(?:eur|euros?|gbp|cny|rmb|jpy|inr|chf)\b/i;
 const NO_LIMIT = /^(?:unlimited|none|no|infinity|inf|\.inf|max|auto|default|-1|0|null|false)$/i;
 
 /** The hint to leave out the key, for `unlimited` and the like, with the limit that then holds. */

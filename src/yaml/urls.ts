@@ -6,9 +6,15 @@ import type { Source } from './source.js';
 
 /**
  * Reads an http(s) URL and removes its closing slash, so that a path can follow. Anything else is a
- * fault, and its message does not show a URL with a password.
+ * fault, and its message does not show a URL with a password. `usual` is a URL whose path a text
+ * without one most likely lacks too.
  */
-export function readUrl(source: Source, pointer: string, text: string): string | undefined {
+export function readUrl(
+  source: Source,
+  pointer: string,
+  text: string,
+  usual = '',
+): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const name = label(pointer);
   if (url && (url.username !== '' || url.password !== '')) {
@@ -18,7 +24,7 @@ export function readUrl(source: Source, pointer: string, text: string): string |
   }
   if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\/[^\s]+$/i.test(text)) {
     const message = `${name}: ${source.word(pointer)} is not an http or https URL`;
-    const near = source.hides(pointer) ? undefined : meantUrl(text);
+    const near = source.hides(pointer) ? undefined : meantUrl(text, usual);
     const hint = near ?? 'it looks like https://HOST/PATH';
     source.fault(pointer, { code: 'bad_url', message, hint });
     return undefined;
@@ -41,7 +47,7 @@ function pathHint(source: Source, pointer: string, text: string): string {
 const SCHEMES = ['http', 'https'];
 
 /** A hint with the URL that a text most likely means, or with the reason why it is no URL. */
-function meantUrl(text: string): string | undefined {
+function meantUrl(text: string, usual: string): string | undefined {
   if (isKey(text)) return MISPLACED_KEY;
   const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/i.exec(text) ?? [];
   if (Number(port) > 65_535) return 'a port is a number up to 65535';
@@ -51,7 +57,10 @@ function meantUrl(text: string): string | undefined {
   const right = scheme === undefined ? undefined : nearestWord(scheme, SCHEMES);
   const host = /^[\w.-]+(?::\d{1,5})?(?:\/\S*)?$/.test(text) ? text : undefined;
   const whole = right ? `${right}://${rest}` : host && `${schemeOf(host)}://${host}`;
-  return whole !== undefined && URL.canParse(whole) ? `did you mean "${whole}"?` : undefined;
+  if (whole === undefined || !URL.canParse(whole)) return undefined;
+  const hasPath = new URL(whole).pathname !== '/' || !URL.canParse(usual);
+  const path = hasPath ? '' : new URL(usual).pathname.replace(/\/$/, '');
+  return `did you mean "${whole}${path}"?`;
 }
 
 /** Suggests `http` for an IP address, a port or a name without a dot: the host is a local one. */
