@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
+import { isForeign, reportForeign } from './include-foreign.js';
 import { isRecord } from '../lib/is-record.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import type { ExpansionContext } from '../yaml/expand.js';
@@ -34,6 +35,7 @@ export async function includeFiles(
   const files = await filesOf(source, patterns);
   const budget = { left: MAX_VALUES };
   const times = new Map<string, number>();
+  const foreign = new Map<string, string[]>();
   let characters = 0;
   for await (const { file, pointer, read, error } of readAhead([...files])) {
     if (!read) reportUnreadable(source, pointer, unreadable(file, error));
@@ -46,9 +48,11 @@ export async function includeFiles(
     }
     const part = read && parse(file, read.text, source.report, { ...context, budget });
     if (!part?.readable) source.complete = false;
+    else if (isForeign(part)) foreign.set(pointer, [...(foreign.get(pointer) ?? []), file]);
     else merge(source, part);
     if (read) times.set(file, read.modified_s);
   }
+  for (const [pointer, names] of foreign) reportForeign(source, pointer, names);
   if (!source.complete) addEmptyBlocks(source);
   return times;
 }

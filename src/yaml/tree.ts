@@ -76,6 +76,7 @@ export class Tree {
       if (!target) this.#source.spoiled.add(pointer);
       return target ? this.#value(target, pointer, key, value) : null;
     }
+    if (isScalar(node) && node.tag === '!include') this.#source.spoiled.add(pointer);
     if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, mark);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {
@@ -111,7 +112,7 @@ export class Tree {
 
   #map(map: YAMLMap, pointer: string): Record<string, unknown> {
     const read: Record<string, unknown> = {};
-    for (const { name, key, value, whole } of this.#entries(map)) {
+    for (const { name, key, value, whole } of this.#entries(map, pointer)) {
       const place = `${pointer}${join(name)}`;
       read[name] = this.#value(value, place, key);
       if (whole !== undefined) this.#reportCut(place, whole);
@@ -120,7 +121,7 @@ export class Tree {
   }
 
   /** A block's own entries, then those of its merge keys that it does not have itself. */
-  #entries(map: YAMLMap): Iterable<Entry> {
+  #entries(map: YAMLMap, pointer?: string): Iterable<Entry> {
     const own = new Map<string, Entry>();
     const merged: Entry[] = [];
     const start = offsetOf(map, 0);
@@ -142,7 +143,7 @@ export class Tree {
           entry.whole = [pair.value, ...rests.map((rest) => rest.key)].map(textOf).join(',');
         }
         this.#add(own, entry);
-      }
+      } else if (pointer !== undefined && isMap(pair.key)) this.#source.spoiled.add(pointer);
     }
     for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
     return own.values();
@@ -288,7 +289,7 @@ function textOf(node: unknown): string {
 /** The hint for a key in braces: to YAML, the `{{NAME}}` of templates is a block as a key. */
 function bracesHint(node: unknown): string {
   const inner: unknown = isMap(node) && node.items.length === 1 ? node.items[0]?.key : undefined;
-  const name = textOf(inner);
-  if (/^[A-Z][A-Z0-9_]*$/u.test(name)) return `write "\${${name}}"`;
+  const name = /^(?:\.?env\.|secrets\.|vars\.)?([A-Z][A-Z0-9_]*)$/iu.exec(textOf(inner))?.[1];
+  if (name !== undefined) return `write "\${${name}}"`;
   return 'put a text with braces or brackets in quotes';
 }

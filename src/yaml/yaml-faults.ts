@@ -43,7 +43,8 @@ export function reportYamlFaults(source: Source, text: string, document: Documen
     messages.add(found.message);
     const { message, hint = '' } = found;
     const isTag = error.code === 'TAG_RESOLVE_FAILED';
-    const severity = error.name === 'YAMLWarning' && isTag ? 'warning' : 'error';
+    const isLight = isTag && !error.message.endsWith('!include');
+    const severity = error.name === 'YAMLWarning' && isLight ? 'warning' : 'error';
     source.faultAt(found.offset, { code: 'yaml', severity, message, hint });
   }
 }
@@ -210,7 +211,11 @@ function inWords(error: YAMLError, whole: Text): { message: string; hint?: strin
     return { message: 'more text follows where the value has ended', hint };
   }
   if (code === 'TAG_RESOLVE_FAILED') {
-    return { message: `a tag has no meaning here: ${message}`, hint: 'remove it' };
+    const line = whole.lines[lineAt(whole, pos[0])] ?? '';
+    const [, file] = /!include\s+['"]?([^\s'",{}[\]]+)/.exec(line) ?? [];
+    const message = 'files are included at the top of the file alone';
+    if (file !== undefined) return { message, hint: `write include: [${file}] there` };
+    return { message: `a tag has no meaning here: ${error.message}`, hint: 'remove it' };
   }
   return PLAIN_WORDS[code] ?? { message: `not YAML: ${message}` };
 }
