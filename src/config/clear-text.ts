@@ -2,11 +2,12 @@ import { isKey } from '../yaml/secrets.js';
 import { isExtension, segments, type Mark, type Source } from '../yaml/source.js';
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
-export function checkTexts(source: Source): void {
+export function checkTexts(source: Source, gateway: object): void {
   for (const [pointer, mark] of source.marks()) {
     if (mark.text === undefined || isExtension(pointer)) continue;
     if (mark.expanded) checkDefault(source, pointer, mark);
-    else if (!checkUnexpanded(source, pointer, mark.text)) checkSecret(source, pointer, mark.text);
+    else if (!checkUnexpanded(source, pointer, mark.text, gateway))
+      checkSecret(source, pointer, mark.text);
   }
 }
 
@@ -29,10 +30,12 @@ const FOREIGN_VARIABLES = [
 ].map((form) => new RegExp(form));
 
 /** Reports a variable that nothing replaces. Returns whether the text is one. */
-function checkUnexpanded(source: Source, pointer: string, text: string): boolean {
+function checkUnexpanded(source: Source, pointer: string, text: string, gateway: object): boolean {
   if (!FOREIGN_START.test(text) || pointer.includes('/set/')) return false;
   const name = FOREIGN_VARIABLES.map((form) => form.exec(text)?.[1]).find(Boolean);
   if (name === undefined) return false;
+  // A block of another program has one fault, and nothing in it is read.
+  if (!Object.hasOwn(gateway, segments(pointer)[0] ?? '')) return true;
   reportUnexpanded(source, pointer, name);
   return true;
 }

@@ -72,17 +72,23 @@ export function checkUnits(
   if (typeof entry !== 'object') return;
   const units = unitsOf(modalities);
   const given = source.keys(pointer) ?? [];
-  for (const unit of given) {
-    const pays = units.get(unit)?.pays;
-    if (!pays || pays.some((one) => capabilities.has(one))) continue;
+  // An unknown key has a fault already, and is most likely the unit that seems to be missing.
+  const isKnown = given.every((key) => units.has(key));
+  const missing = isKnown ? missingUnits(given, capabilities, modalities) : [];
+  const [[instead] = []] = missing;
+  const unfit = given.filter((unit) => {
+    return units.get(unit)?.pays.some((one) => capabilities.has(one)) === false;
+  });
+  // One unit of another capability stands in the place of the one that is missing.
+  const isOther = instead !== undefined && missing.length === 1 && unfit.length === 1;
+  for (const unit of unfit) {
     const listed = [...capabilities].join(', ');
     const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
-    const hint = `remove it: it pays for ${pays.join(', ')}`;
+    const pays = units.get(unit)?.pays.join(', ');
+    const hint = isOther ? `use ${instead} in place of it` : `remove it: it pays for ${pays}`;
     source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
   }
-  // An unknown key has a fault already, and is most likely the unit that seems to be missing.
-  if (!given.every((key) => units.has(key))) return;
-  for (const [unit, capability] of missingUnits(given, capabilities, modalities)) {
+  for (const [unit, capability] of isOther ? [] : missing) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
     const hint = `add ${unit}, in dollars, such as ${unit}: ${EXAMPLE_AMOUNTS[unit] ?? '0.60'}`;
     source.fault(pointer, { code: 'missing_price', message, hint });

@@ -22,7 +22,7 @@ export interface ReadFile {
 
 /** Warns of settings that are valid, but most likely not meant, and cost money or customers. */
 export function checkSlips(source: Source, file: ReadFile): void {
-  checkTexts(source);
+  checkTexts(source, file.gateway);
   checkOpen(source, file);
   checkMetrics(source, file);
   if (source.complete) checkReached(source, file);

@@ -67,6 +67,9 @@ function inspectEndpoint(
     const step = readStep(entry, endpoint, stages, faults);
     // The stages after an unreadable one would only be reported for the facts that it did not give.
     if (!step) return faults;
+    // Who spends without a hold is reported for that alone, and not for the fact as well.
+    const isSpender = RULES[step.shape.money ?? 'holds']?.before === 'holds';
+    if (isSpender && !given.has('hold')) reported.add('hold');
     faults.push(...missing(step, given, endpoint, { givers, reported }));
     faults.push(...repeated(step, given, endpoint));
     faults.push(...late(step, given, endpoint, givers));

@@ -37,6 +37,8 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
   apitoken: ['api_key'],
   secret: ['api_key', 'client_secret'],
   organisation: ['owner'],
+  ownedby: ['owner'],
+  vendor: ['owner'],
   maxinputtokens: ['context'],
   contextlength: ['context'],
   contextwindow: ['context'],

@@ -32,8 +32,8 @@ function durationOf(value: string): string | undefined {
   return meantDuration(value.replaceAll("'", ''), 's');
 }
 
-/** A name under which a secret may stand, and the password of a URL. */
-const SECRET = /key|secret|token|password|\/\/[^/\s]*@/i;
+/** A name under which a secret may stand, and a URL with one. */
+const SECRET = /key|secret|token|password|\/\/[^/\s]*@|\?|hooks\.slack|discord/i;
 
 /** The value for a line that can be pasted; `VALUE` for a secret, and for a long one. */
 function shown({ source, at, key, value }: Written): string {

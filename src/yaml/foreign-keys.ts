@@ -176,7 +176,7 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
     ratio: 'write sample: 0.1',
   },
   AlertsBlock: {
-    url: 'write webhook: https://hooks.example.com/tollgate',
+    url: 'write webhook: VALUE',
     slack: 'use webhook: its receiver, a program of yours, can write to a chat',
     email: 'use webhook: its receiver, a program of yours, can send mail',
   },

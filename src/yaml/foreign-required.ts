@@ -12,7 +12,8 @@ const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   litellm_params: ['upstreams'],
   mode: ['capabilities'],
   path: ['at'],
-  url: ['at'],
+  url: ['at', 'webhook', 'otlp'],
+  endpoint: ['otlp'],
   route: ['at'],
 };
 

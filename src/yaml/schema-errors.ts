@@ -67,7 +67,11 @@ function misspellings(error: ErrorObject, source: Source): string[] {
   const key = extraKey(error);
   if (key === undefined) return [];
   const named = namedUpstream(error, key, source) === undefined ? [] : ['provider'];
-  const right = [nearestWord(key, allowedKeys(error)) ?? [], requiredFor(key), named].flat();
+  const allowed = allowedKeys(error);
+  // In JSON, a comment of another language takes the key of the next line with it.
+  const commented = key.startsWith('//') ? allowed.filter((one) => key.includes(`"${one}"`)) : [];
+  const near = nearestWord(key, allowed) ?? [];
+  const right = [near, requiredFor(key), named, commented].flat();
   return right.map((one) => error.instancePath + join(one));
 }
 
