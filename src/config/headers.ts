@@ -80,7 +80,8 @@ function credentials(
   // A variable in the form of another program has a fault of its own.
   if (/^\$?\{\{/.test(key)) return {};
   if (!/^[\x21-\x7e]+$/.test(key) || /^["'].*["']$/.test(key)) {
-    source.fault(place, { code: 'bad_api_key', ...badKey(key) });
+    const isBlock = /^[^:]+:\s*[|>]/.test(source.lineOf(place));
+    source.fault(place, { code: 'bad_api_key', ...badKey(key, isBlock) });
     return {};
   }
   return { [auth.header.toLowerCase()]: auth.prefix + key };
@@ -90,13 +91,17 @@ function writeKey(place: string): string {
   return `write api_key: "\${${variableOf(place)}}", and set that environment variable`;
 }
 
-function badKey(key: string): { message: string; hint: string } {
+function badKey(key: string, isBlock: boolean): { message: string; hint: string } {
   if (/^["']/.test(key)) {
     return { message: 'api_key has quotes in it', hint: 'remove those within its variable' };
   }
   const message = 'api_key holds a space or another character that no key has';
   const [, word] = /^(Bearer|Basic|Token|Key)\s/i.exec(key) ?? [];
   if (word !== undefined) return { message, hint: `remove "${word}": the gateway writes it` };
+  if (isBlock) {
+    const hint = 'the text below | ends with a line end: write it behind "api_key: ", without |';
+    return { message, hint };
+  }
   return { message, hint: 'it may end with a space or a line end: set it anew, without' };
 }
 

@@ -145,12 +145,9 @@ async function manifestHint(
 ): Promise<string> {
   if (uses.includes('/')) return `did you mean "./${uses}"?`;
   const near = (await manifestKnownAs(uses)) ?? nearestWord(uses, names);
+  if (near !== undefined) return `did you mean ${at === 'key' ? `uses: ${near}` : quote(near)}?`;
   const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
-  const general = at === 'key' ? `say which manifest it uses: ${reach}` : reach;
-  if (near === undefined) return general;
-  return at === 'key'
-    ? `did you mean uses: ${near}? ${general}`
-    : `did you mean "${near}"? ${general}`;
+  return at === 'key' ? `say which manifest it uses: ${reach}` : reach;
 }
 
 function isAnswer(value: unknown): value is LocalUpstream['answer'] {

@@ -74,7 +74,7 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     return;
   }
   const addFault = (code: string, message: string): void =>
-    source.fault(source.has('/public_url') ? '/public_url' : '/listen', {
+    source.fault('/listen', {
       code,
       message,
       hint: 'put a proxy with TLS in front, and write public_url: https://YOUR.HOST',

@@ -20,14 +20,14 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
-    const hint = text.includes('#') ? ESCAPES : LOOKS;
+    const hint = malformedHint(text, source.hides(POINTER));
     addFault(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
   } else checkPostgres(source, new URL(text));
   return text;
 }
 
 const LOOKS = 'it looks like postgres://USER:PASSWORD@HOST/DATABASE';
-const ESCAPES = 'in a password # is written as %23, @ as %40 and / as %2F';
+const ESCAPES = 'in a password # is written as %23, / as %2F, ? as %3F and @ as %40';
 const BOTH = 'write sqlite:data/tollgate.db or postgres://USER:PASSWORD@HOST/DATABASE';
 
 function schemeHint(source: Source, text: string): string {
@@ -47,6 +47,16 @@ function postgresHint(source: Source, text: string): string {
   const meant = source.hides(POINTER) ? undefined : meantPostgres(text);
   if (meant === undefined) return LOOKS;
   return meant.includes('$') ? `write ${meant}, and set that variable` : `write ${meant}`;
+}
+
+/** The part of a PostgreSQL URL that cannot be read. What stands before the last @ is secret. */
+function malformedHint(text: string, isHidden: boolean): string {
+  const at = text.lastIndexOf('@');
+  const [, before = ''] = /^\w+:\/\/(.*)$/.exec(text.slice(0, Math.max(at, 0))) ?? [];
+  if (/[#/?]/.test(before) || text.includes('#')) return ESCAPES;
+  const [, port] = /^[^/:]*:([^/?]*)/.exec(text.slice(at + 1)) ?? [];
+  const isPort = port === undefined || (/^\d+$/.test(port) && Number(port) <= 65_535);
+  return at < 0 || isPort || isHidden ? LOOKS : `${quote(port)} is no port: write 5432`;
 }
 
 /** `postgresql+asyncpg` and `jdbc` belong to the libraries of other languages. */

@@ -15,7 +15,7 @@ interface Form {
   hint: string | ((match: RegExpExecArray) => string);
 }
 
-const SECRET = /key|secret|token|password|auth|credential|:\/\//i;
+const SECRET = /key|secret|token(?!s)|password|auth|credential|:\/\//i;
 
 /** A hint with the corrected text; `otherwise` where the text could show a secret. */
 export function corrected(line: string, text: string, otherwise: string): string {
@@ -45,6 +45,12 @@ const FORMS: readonly Form[] = [
     form: /[“”„‘’«»]/,
     message: 'YAML does not know this quotation mark',
     hint: `write ' or " in its place`,
+  },
+  {
+    form: /^\s*(?:- )?[\w.-]+\s*(?<at>[：﹕])/,
+    at: 'at',
+    message: 'this colon is one of Chinese or Japanese text',
+    hint: 'write ": " in its place',
   },
   {
     form: /[\u00a0\u2000-\u200b\u202f\u3000\ufeff]/,
@@ -135,6 +141,13 @@ export function slipOf(line: string): LineSlip | undefined {
     return { at: match.index + inside, message, hint: text };
   }
   return undefined;
+}
+
+/** The warning for a text in quotes that YAML takes for letters; undefined for any other text. */
+export function curlyQuotes(text: string): FaultDetails | undefined {
+  if (!/^[“„‘]/.test(text) || !/[“”‘’]$/.test(text)) return undefined;
+  const message = 'typographic quotes are no quotes of YAML: they are part of the text';
+  return { code: 'yaml', message, hint: `write ' or " in their place`, severity: 'warning' };
 }
 
 /** The reason why a whole text cannot be YAML; undefined where it may be. */

@@ -10,8 +10,11 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
     const total = tidied(text, followed(properties['total'], schema));
     return total && `write { total: ${total} }`;
   }
-  const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(text) ?? [];
-  if (Object.hasOwn(properties, name)) return `put a space behind the colon: ${name}: ${value}`;
+  const [, name = '', written] = /^([\w-]+)(?::|\s*=\s*)(\S+)$/.exec(text) ?? [];
+  if (written !== undefined && Object.hasOwn(properties, name)) {
+    const isSecret = /key|secret/.test(name);
+    return `${isSecret ? 'put a space behind the colon:' : 'write'} ${name}: ${written}`;
+  }
   const needed = requiredOf(part);
   const fitting = Object.keys(properties).find((key) => {
     const { enum: words, pattern } = followed(properties[key], schema);

@@ -64,6 +64,9 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   if (left !== undefined) return left;
   const share = Number(text);
   if (whole && minimum === 1 && share > 0 && share < 1) return `write ${Math.round(share * 100)}`;
+  // A weight: an upstream that should get nothing has none.
+  if (String(part['patternErrorMessage']).includes('left out'))
+    return 'remove this entry, or write 1';
   if (error.keyword === 'minimum') return `at least ${minimum}`;
   return error.keyword === 'maximum' ? `at most ${maximum}` : undefined;
 }

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
+import { curlyQuotes } from './line-slips.js';
 import { meantNumber } from './meant-values.js';
 import type { ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
@@ -77,6 +78,8 @@ export class Tree {
       return target ? this.#value(target, pointer, key, value) : null;
     }
     if (isScalar(node) && node.tag === '!include') this.#source.spoiled.add(pointer);
+    const curly = isScalar(node) && node.type === 'PLAIN' && curlyQuotes(node.source ?? '');
+    if (curly) from.faultAt(from.placeOf(value), curly);
     if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, mark);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {

@@ -15,6 +15,7 @@ describe('ModelNames', () => {
     ['gpt-4o-mnii', 'gpt-4o-mini'],
     ['GPT-4O', 'gpt-4o'],
     ['claude-haiku-4.5', 'claude-haiku-4-5'],
+    ['claude-4.5-haiku', 'claude-haiku-4-5'],
     ['gpt_5.1_codx', 'gpt-5.1-codex'],
   ] as const) {
     it(`finds ${right} for ${id}`, () => {
@@ -23,7 +24,15 @@ describe('ModelNames', () => {
   }
 
   it('takes no model of another number or of another kind for a misspelt one', () => {
-    for (const id of ['gpt-4o', 'gpt-5.2', 'gpt-5', 'o3-pre', 'gpt-4o-tiny', 'claude-opus-4-5']) {
+    for (const id of [
+      'gpt-4o',
+      'gpt-5.2',
+      'gpt-5',
+      'o3-pre',
+      'gpt-4o-tiny',
+      'claude-opus-4-5',
+      'claude-5-4-haiku',
+    ]) {
       expect(KNOWN.meant(id), id).to.equal(undefined);
     }
   });
