@@ -1,7 +1,7 @@
 import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { EVERY, isWhole, readStage, withInsertions } from './insertions.js';
+import { EVERY, isWhole, readStage, stageAt, withInsertions } from './insertions.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -106,7 +106,7 @@ function readEndpoint(
   const entries = stages.flatMap((stage, i) => {
     const at_stage = `${pointer}/stages${join(i)}`;
     if (stage === undefined || !isWhole(source, at_stage, stage)) return [];
-    return [readStage(stage, source.place(at_stage))];
+    return [stageAt(source, at_stage, stage)];
   });
   if (address.method === 'GET' && entries.some((one) => one.name === 'validate')) {
     const message = 'at: a request with GET has no body, and the stage "validate" reads one';

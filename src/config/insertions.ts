@@ -63,7 +63,7 @@ function readSide(
     const pointer = join('endpoints', name, side, beside);
     const read = stages.flatMap((stage, i) => {
       if (stage === undefined || !isWhole(source, pointer + join(i), stage)) return [];
-      return [readStage(stage, source.place(pointer + join(i)))];
+      return [stageAt(source, pointer + join(i), stage)];
     });
     return { side, beside, stages: read };
   });
@@ -114,7 +114,14 @@ export function isWhole(source: Source, pointer: string, stage: string | object)
   return isDeepStrictEqual(stage, source.valueAt(pointer));
 }
 
-/** A stage as the file writes it: its name, or a block of its name and its option. */
+/** A stage of the file, with the places of its name and its option. */
+export function stageAt(source: Source, pointer: string, stage: string | object): StageEntry {
+  const read = readStage(stage, source.place(pointer));
+  if (typeof stage === 'string') return read;
+  return { ...read, option_place: source.place(pointer + join(read.name)) };
+}
+
+/** A stage as it is written: its name, or a block of its name and its option. */
 export function readStage(stage: string | object, place: StageEntry['place']): StageEntry {
   if (typeof stage === 'string') return { name: stage, option: undefined, place };
   const [[name, option] = ['', undefined]] = Object.entries(stage);

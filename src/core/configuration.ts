@@ -7,6 +7,8 @@ export interface StageEntry {
   name: string;
   option: unknown;
   place: Place;
+  /** The place of the option; undefined for a stage without one. */
+  option_place?: Place;
 }
 
 export interface EndpointEntry {

@@ -110,7 +110,9 @@ function readStep(
     const { message, choices } =
       error instanceof OptionError ? error : new OptionError(firstLine(error));
     const whole = `stage "${entry.name}" of endpoint "${endpoint.name}": ${message}`;
-    faults.push(fault(entry, 'stage_option', whole, didYouMean(wordOf(entry.option), choices)));
+    const place = entry.option_place ?? entry.place;
+    const hint = didYouMean(wordOf(entry.option), choices);
+    faults.push({ ...fault(entry, 'stage_option', whole, hint), ...place });
     return undefined;
   }
 }

@@ -1,8 +1,10 @@
 import type { Caller, Capability, Model } from '../core/model.js';
+import { isRecord } from '../lib/is-record.js';
 import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
 import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
 import { ignoredHeader } from '../http/ignored-header.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
+import { quote } from '../yaml/source.js';
 import type { Services } from '../pipeline/services.js';
 import { inOrder } from '../pipeline/load-balance.js';
 
@@ -55,6 +57,10 @@ function modalityOf(modalities: Modalities, option: unknown): Modality {
   if (found) return found;
   if (typeof option === 'string' && modalities.has(option)) {
     throw new OptionError(`its option is a block: write route: { capability: ${option} }`);
+  }
+  const [other] = Object.keys(isRecord(option) ? option : {});
+  if (other !== undefined && capability === undefined) {
+    throw new OptionError(`unknown key ${quote(other)}: its one key is capability`);
   }
   throw new OptionError(`${formatOption(capability)} is not a capability to route to`, [
     ...modalities.keys(),
