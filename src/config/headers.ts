@@ -122,6 +122,8 @@ function reportUnused(source: Source, place: string, manifest: Manifest): void {
   source.fault(place, { code: 'unused_api_key', message, hint, at: 'key', severity: 'warning' });
 }
 
+const HEADER = /^[a-z0-9!#$%&'*+.^_`|~-]+$/i;
+
 /** Headers whose names and values can be sent, names in lower case. The others are faults. */
 export function checkHeaders(
   source: Source,
@@ -132,10 +134,13 @@ export function checkHeaders(
   for (const [name, value] of Object.entries(headers)) {
     const place = pointer + join(name);
     const low = name.toLowerCase();
-    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(low) || RESERVED.includes(low)) {
+    if (!HEADER.test(low) || RESERVED.includes(low)) {
       const why = RESERVED.includes(low) ? 'is written by the gateway' : 'is no header name';
       const message = `headers: ${quote(name)} ${why}`;
-      source.fault(place, { code: 'bad_header', message, at: 'key' });
+      const dashed = name.trim().replaceAll(/\s+/g, '-');
+      const hint = RESERVED.includes(low) ? 'remove it' : `write ${dashed}`;
+      const isName = RESERVED.includes(low) || HEADER.test(dashed);
+      source.fault(place, { code: 'bad_header', message, hint: isName ? hint : '', at: 'key' });
     } else if (value !== undefined && !/^[\t\x20-\x7e]*$/.test(value)) {
       const message = `headers: ${quote(name)} has a character that no header can carry`;
       source.fault(place, { code: 'bad_header', message });

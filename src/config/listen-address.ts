@@ -30,7 +30,10 @@ export function readListen(
   if (/^https?:\/\/[^/:]*[a-z][^/:]*\.[^/]+/i.test(text) && isOpen) {
     hint = `that is a public_url: write ${address_of_example}, and public_url: ${text}`;
   }
-  if (port > 65_535) hint = 'a port is a number from 0 to 65535';
+  if (port > 65_535) {
+    const near = source.hides(pointer) ? '' : `: did you mean "${text.slice(0, -1)}"?`;
+    hint = `a port is a number from 0 to 65535${near}`;
+  }
   source.fault(pointer, { code: 'bad_listen', message, hint });
   return example;
 }

@@ -208,7 +208,10 @@ function checkWeight(source: Source, list: string, upstreams: Weighted, at: numb
     group.length > 1
       ? `${source.word(pointer)} of ${sum} wins one call in ${Math.round(sum / own)}`
       : 'this weight has no effect: no upstream next to it has one';
-  const hint = group.length > 1 ? '' : 'give the neighbour a weight too, or remove this one';
+  const hint =
+    group.length > 1
+      ? 'write a larger one, or remove the entry'
+      : 'give the neighbour a weight too, or remove this one';
   const code = group.length > 1 ? 'rare_upstream' : 'lone_weight';
   source.fault(pointer, { code, message: `weight: ${message}`, hint, severity: 'warning' });
 }

@@ -56,7 +56,9 @@ function malformedHint(text: string, isHidden: boolean): string {
   if (/[#/?]/.test(before) || text.includes('#')) return ESCAPES;
   const [, port] = /^[^/:]*:([^/?]*)/.exec(text.slice(at + 1)) ?? [];
   const isPort = port === undefined || (/^\d+$/.test(port) && Number(port) <= 65_535);
-  return at < 0 || isPort || isHidden ? LOOKS : `${quote(port)} is no port: write 5432`;
+  if (at < 0 || isPort || isHidden) return LOOKS;
+  // A text that does not begin as a port may be a password in a wrong place.
+  return /^\d\w{0,5}$/.test(port) ? `${quote(port)} is no port: write 5432` : LOOKS;
 }
 
 /** `postgresql+asyncpg` and `jdbc` belong to the libraries of other languages. */

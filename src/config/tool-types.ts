@@ -1,4 +1,5 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
+import { distance } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -7,6 +8,16 @@ const REFUSED: Readonly<Record<string, string>> = {
   function: 'travels without being listed',
   custom: 'travels as a function, without being listed',
 };
+
+/** Types of tools that a misspelt one may mean. Providers have others. */
+const KNOWN = [
+  'code_interpreter',
+  'computer_use_preview',
+  'file_search',
+  'image_generation',
+  'web_search',
+  'web_search_preview',
+];
 
 /**
  * The types of tools, beside functions, that clients of a model may use. No unit of a price covers
@@ -36,6 +47,10 @@ function checkType(source: Source, place: string, type: string): void {
     return;
   }
   const message = `tool_types: the upstream may charge for ${quote(type)} beside its tokens`;
-  const hint = 'the prices of the model must cover that too';
+  const near = KNOWN.includes(type) ? undefined : KNOWN.find((one) => distance(one, type) <= 2);
+  const hint =
+    near === undefined
+      ? 'the prices of the model must cover that too'
+      : `did you mean ${quote(near)}?`;
   source.fault(place, { code: 'unpriced_tool', severity: 'warning', message, hint });
 }

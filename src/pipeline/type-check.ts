@@ -1,5 +1,7 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { readShippedSchema } from '../lib/schemas.js';
+import { foreignKeyHint } from '../yaml/foreign-keys.js';
 import { byPlace } from '../yaml/report.js';
 import { isRecord } from '../lib/is-record.js';
 import { type Money, type Need, type Shape, type Stage } from './stage.js';
@@ -252,6 +254,11 @@ const NO_RATES =
 function stageHint(name: string, known: readonly string[]): string {
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
   if (/rate|throttle|rpm|tpm/i.test(name)) return NO_RATES;
+  const settings: object = readShippedSchema('gateway')['properties'];
+  if (Object.hasOwn(settings, name))
+    return `it is a setting: ${name}: stands at the top of the file`;
+  const foreign = foreignKeyHint(name, 'GatewayFile', undefined);
+  if (foreign !== undefined && !foreign.includes('VALUE')) return foreign;
   const hint = didYouMean(name, known);
   const own = 'one of your own is written as a path, ./FILE.js, or is a package that is installed';
   return hint.startsWith('one of') ? `${hint}; ${own}` : hint;

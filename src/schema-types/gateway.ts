@@ -201,16 +201,7 @@ export interface GatewayFile {
   keep_alive?: string;
   limits?: LimitsBlock;
   requests?: RequestsBlock;
-  /** The log: JSON lines on standard error. Without it, its keys have their defaults. */
-  log?: {
-    /** The least severe lines that are logged. Default: info. */
-    level?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-    /**
-     * How a line is written: text for a person, JSON for a program, or auto, which is text on a
-     * terminal only. Default: auto.
-     */
-    format?: 'auto' | 'text' | 'json';
-  };
+  log?: LogBlock;
   headers?: HeadersBlock;
   /**
    * The address at which Prometheus may ask for metrics, on a listener of its own. Without it,
@@ -387,6 +378,16 @@ export interface RequestsBlock {
    * dropped, and counted. Default: 10000.
    */
   queue?: number;
+}
+/** The log: JSON lines on standard error. Without it, its keys have their defaults. */
+export interface LogBlock {
+  /** The least severe lines that are logged. Default: info. */
+  level?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  /**
+   * How a line is written: text for a person, JSON for a program, or auto, which is text on a
+   * terminal only. Default: auto.
+   */
+  format?: 'auto' | 'text' | 'json';
 }
 /** Headers of paid answers that tell how they came about. */
 export interface HeadersBlock {

@@ -13,7 +13,7 @@ export function readDollars(source: Source, pointer: string): bigint {
   const nano = nanoOf(source.text(pointer) ?? '');
   if (nano !== undefined && nano >= 0n && nano <= MAX_NANO) return nano;
   const text = source.text(pointer) ?? '';
-  const meant = source.hides(pointer) ? undefined : meantNumber(text, false);
+  const meant = source.hides(pointer) ? undefined : meantNumber(text.replace(/^-/, ''), false);
   const fits = meant !== undefined && meant !== text && nanoOf(meant) !== undefined;
   source.fault(pointer, {
     code: 'bad_amount',

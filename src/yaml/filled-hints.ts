@@ -33,7 +33,7 @@ function durationOf(value: string): string | undefined {
 }
 
 /** A name under which a secret may stand, and a URL with one. */
-const SECRET = /key|secret|token|password|\/\/[^/\s]*@|\?|hooks\.slack|discord/i;
+const SECRET = /key|secret|token|password|\bsk-|\/\/[^/\s]*@|\?|hooks\.slack|discord/i;
 
 /** The value for a line that can be pasted; `VALUE` for a secret, and for a long one. */
 function shown({ source, at, key, value }: Written): string {

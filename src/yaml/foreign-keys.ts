@@ -12,7 +12,7 @@ const ANYWHERE: Readonly<Record<string, ForeignHint>> = {
   litellm_params: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: ID }]',
   litellm_settings: 'settings stand at the top of the file, limits under limits:',
   general_settings: 'settings stand at the top of the file, limits under limits:',
-  router_settings: 'upstreams are tried in the order of the list, or by weight',
+  router_settings: 'upstreams are tried in the order of the list, or by weight: remove this',
   master_key: 'keys are made by tollgate key create',
   virtual_keys: 'keys are made by tollgate key create',
   database_url: 'write store: VALUE',
@@ -147,6 +147,15 @@ const ENDPOINT: Readonly<Record<string, ForeignHint>> = {
   middleware: 'list them under stages, or under before and after',
 };
 
+const ALSO = { text: 'write also: [VALUE]', list: 'write also: VALUE' };
+
+const OWN_PATTERNS: Readonly<Record<string, ForeignHint>> = {
+  regex: ALSO,
+  regexes: ALSO,
+  regexp: ALSO,
+  custom: ALSO,
+};
+
 /** By the title of the block in its schema. */
 const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>> = {
   GatewayFile: TOP,
@@ -154,11 +163,35 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
   ModelEntry: MODEL,
   UpstreamEntry: UPSTREAM,
   PriceEntry: PRICE,
+  'PriceEntry of video': {
+    ...PRICE,
+    per_second: 'use per_video_second instead, in dollars',
+    per_minute: 'use per_video_second instead: divide by 60',
+  },
+  'PriceEntry of transcription': {
+    ...PRICE,
+    per_second: 'use per_audio_minute instead: multiply by 60',
+    per_minute: 'use per_audio_minute instead, in dollars',
+  },
   TimeoutBlock: TIMEOUT,
   SignInBlock: SIGN_IN,
   IdentityProviderEntry: IDENTITY,
   EndpointBlock: ENDPOINT,
-  ModelLimitsBlock: RATES,
+  ModelLimitsBlock: { ...RATES, dimensions: 'each request names its dimensions: remove this' },
+  SessionBlock: {
+    ttl: 'write lifetime: VALUE',
+    max_age: 'write lifetime: VALUE',
+    expires: 'write lifetime: VALUE',
+    timeout: 'write idle: VALUE',
+  },
+  MaskOption: {
+    replacement: 'write with: VALUE',
+    replace_with: 'write with: VALUE',
+    placeholder: 'write with: VALUE',
+    entities: 'use patterns instead: email, iban, card, ip, phone',
+    ...OWN_PATTERNS,
+  },
+  DenyOption: OWN_PATTERNS,
   LimitsBlock: {
     ...RATES,
     max_tokens: 'each model has it, at models.NAME.limits; default_max_tokens is for all of them',

@@ -1,3 +1,5 @@
+const LINK =
+  'people sign in at a provider, or by a link of tollgate sign-in-link ACCOUNT: remove this';
 const DEEPER = 'write providers: { NAME: { issuer: URL, client_id: ID } }';
 
 /** Keys of other programs for signing in, and their place here. */
@@ -13,6 +15,9 @@ export const SIGN_IN: Readonly<Record<string, string>> = {
   keycloak: DEEPER,
   authentik: DEEPER,
   oidc: DEEPER,
+  username: LINK,
+  user: LINK,
+  password: LINK,
   domains: "write allow: ['@example.org']",
   allowed_domains: "write allow: ['@example.org']",
   whitelist: "write allow: ['@example.org', ada@example.com]",

@@ -1,13 +1,16 @@
 import type { ForeignHint } from './foreign-hint.js';
 
 const OTHER_FILE = 'this is the file of another program: tollgate init writes a gateway.yaml';
-export const RETRIES = 'add further upstreams to the model: the gateway tries each of them once';
+export const RETRIES =
+  'the gateway tries each upstream of a model once: add further upstreams, and remove this';
 export const BY_MINUTE =
   'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
 export const BUDGET = 'give the key a limit: tollgate key create ACCOUNT --limit 5.00';
 const KEYS =
   'the command line makes them, tollgate account create and tollgate key create: remove this';
 const STAGES = 'endpoints have stages: endpoints: { NAME: { before: { STAGE: [...] } } }';
+const PROXIES = 'write trusted_proxies: [127.0.0.1/32], with the addresses of your proxies';
+const TRACES = 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }';
 const TIMEOUT = {
   text: 'each provider has it: providers: { NAME: { timeout: { total: DURATION } } }',
   block: 'each provider has it: providers: { NAME: { timeout: VALUE } }',
@@ -18,6 +21,7 @@ const PROXY = 'put a proxy with TLS in front, and write its address: public_url:
 
 /** Keys of other programs at the top of the file, and what does the same here. */
 export const TOP: Readonly<Record<string, ForeignHint>> = {
+  ports: 'write listen: 127.0.0.1:8080',
   port: 'write listen: 127.0.0.1:8080',
   host: 'write listen: 127.0.0.1:8080',
   bind: 'write listen: 127.0.0.1:8080',
@@ -77,9 +81,15 @@ export const TOP: Readonly<Record<string, ForeignHint>> = {
   targets: 'each model has its own: models: { NAME: { upstreams: [{ provider: NAME }] } }',
   strategy: 'the upstreams of a model are tried in their order, or share the load by weight',
   prometheus: 'write metrics: 127.0.0.1:9464',
-  opentelemetry: 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }',
-  otel: 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }',
-  tracing: 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }',
+  opentelemetry: TRACES,
+  otel: TRACES,
+  tracing: TRACES,
+  callbacks: TRACES,
+  success_callback: TRACES,
+  langfuse: TRACES,
+  trust_proxy: PROXIES,
+  proxies: PROXIES,
+  behind_proxy: PROXIES,
   webhook: 'write alerts: { webhook: URL, secret: "${ALERT_SECRET}" }',
   webhooks: 'write alerts: { webhook: URL, secret: "${ALERT_SECRET}" }',
   admin: 'write dashboard: true, and list the people under sign_in',

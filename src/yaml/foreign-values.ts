@@ -13,6 +13,7 @@ const VALUES: Readonly<Record<string, string>> = {
   logprobs: PART_OF_CHAT,
   google: 'remove kind, and write issuer: https://accounts.google.com',
   gitlab: 'remove kind, and write issuer: https://gitlab.com',
+  ssn: "remove it, and write also: ['[0-9]{3}-[0-9]{2}-[0-9]{4}']",
   rerank: 'there is no such work here: remove this word',
   realtime: 'there is no such work here: remove this word',
 };

@@ -57,6 +57,8 @@ export function meantDuration(text: string, bare_unit: string): string | undefin
     const isWhole = isMillis && Number(low) % 1_000 === 0;
     return isWhole ? `${Number(low) / 1_000}s` : low + (isMillis ? 'ms' : bare_unit);
   }
+  const [, count, iso] = /^p(?:t(?=.*[hms]$))?(\d+)([hmsd])$/.exec(low) ?? [];
+  if (iso !== undefined && low !== `p${count}m`) return `${count}${iso}`;
   const parts = [...low.matchAll(/(\d{1,12}(?:\.\d{1,6})?) ?([a-z]{1,12})(?: and |, ?| )?/g)];
   if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== low) return undefined;
   const read = parts.map(([, number, word = '']) => {

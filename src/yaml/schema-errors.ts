@@ -125,7 +125,7 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   const inner = homeOf(key, error, schema);
   if (inner !== undefined) return `it belongs under ${quote(inner)}`;
   const value: unknown = isRecord(error.data) ? error.data[key] : undefined;
-  const foreign = foreignKeyHint(key, error.parentSchema?.['title'], value);
+  const foreign = foreignKeyHint(key, titleOf(error, source), value);
   const whole = foreign && filled(foreign, { source, at: error.instancePath, key, value });
   if (whole !== undefined) return whole;
   const allowed = allowedKeys(error);
@@ -140,6 +140,16 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   return allowed.length > 0 ? `allowed here: ${allowed.join(', ')}${other}` : '';
 }
 
+/** The title of the block; that of a price also names the work, where units are alike. */
+function titleOf({ parentSchema, instancePath }: ErrorObject, source: Source): string {
+  const title = String(parentSchema?.['title']);
+  if (title !== 'PriceEntry') return title;
+  const capabilities = source.valueAt(join(...segments(instancePath).slice(0, 2), 'capabilities'));
+  const listed: unknown[] = Array.isArray(capabilities) ? capabilities : [];
+  const work = ['video', 'transcription'].find((one) => listed.includes(one));
+  return work === undefined ? title : `${title} of ${work}`;
+}
+
 /** A key within a block of another program that says more than the name of the block. */
 function nestedHint({ data }: ErrorObject, key: string): string | undefined {
   const block: unknown = isRecord(data) ? data[key] : undefined;
@@ -152,8 +162,10 @@ function writtenHint(error: ErrorObject, key: string, schema: unknown): string |
   if (key.startsWith('//')) return 'a comment begins with #';
   const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(key) ?? [];
   if (allowedKeys(error).includes(name)) return `put a space behind the colon: ${name}: ${value}`;
-  const [, width, height] = /^(\d+)\s?[*×X:]\s?(\d+)$/.exec(key) ?? [];
-  if (height !== undefined) return didYouMean(`${width}x${height}`);
+  const [, width, height] = /^(\d+)\s?[*×xX:]\s?(\d+)$/.exec(key) ?? [];
+  const lines = `${Math.min(Number(width), Number(height))}p`;
+  if (allowedKeys(error).includes(lines)) return didYouMean(lines);
+  if (height !== undefined && !key.includes('x')) return didYouMean(`${width}x${height}`);
   const block: unknown = isRecord(error.data) ? error.data[key] : undefined;
   const home = entryHome(block, schema);
   if (home === undefined) return undefined;

@@ -12,7 +12,7 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
   }
   const [, name = '', written] = /^([\w-]+)(?::|\s*=\s*)(\S+)$/.exec(text) ?? [];
   if (written !== undefined && Object.hasOwn(properties, name)) {
-    const isSecret = /key|secret/.test(name);
+    const isSecret = /key|secret|token(?!s)/.test(name);
     return `${isSecret ? 'put a space behind the colon:' : 'write'} ${name}: ${written}`;
   }
   const needed = requiredOf(part);
@@ -118,7 +118,30 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
     const words = [followed(items, schema)['enum']].flat();
     return type === 'array' && data.every((one) => words.includes(one));
   });
-  return key && `write { ${key}: ${flow(data)} }`;
+  if (key !== undefined) return `write { ${key}: ${flow(data)} }`;
+  const names = Object.keys(properties);
+  const isSwitches = data.every((one) => names.some((name) => name === one));
+  const own = isSwitches ? switches(data, properties, schema) : wordsIn(data, properties, schema);
+  return own && `write ${own}`;
+}
+
+/** `{ cost: true }` for a list of the names of switches. */
+function switches(data: readonly unknown[], properties: Part, schema: unknown): string | undefined {
+  const isSwitch = (one: unknown): boolean =>
+    wants(followed(properties[String(one)], schema), 'boolean');
+  if (data.length === 0 || !data.every(isSwitch)) return undefined;
+  return flow(Object.fromEntries(data.map((one) => [String(one), true])));
+}
+
+/** A block with a list of words of any kind, under the key that takes such words. */
+function wordsIn(data: readonly unknown[], properties: Part, schema: unknown): string | undefined {
+  const key = Object.keys(properties).find((name) => {
+    const { type, items } = followed(properties[name], schema);
+    const { pattern } = followed(items, schema);
+    const form = typeof pattern === 'string' && type === 'array' ? new RegExp(pattern, 'u') : null;
+    return form !== null && data.every((one) => typeof one === 'string' && form.test(one));
+  });
+  return key && `{ ${key}: ${flow(data)} }`;
 }
 
 /** A hint for a list without its name, where a block of named lists is wanted. */

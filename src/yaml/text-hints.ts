@@ -88,7 +88,7 @@ export function tidied(text: string, part: Part): string | undefined {
   const form = new RegExp(pattern);
   const usual = standard ?? (Array.isArray(examples) ? (examples as unknown[])[0] : undefined);
   const unit = /[a-z]+$/.exec(typeof usual === 'string' ? usual : '')?.[0];
-  const texts = [`@${text}`, text.replace(/^\*/, ''), hostLabel(text), germanDate(text)];
+  const texts = [`@${text}`, text.replace(/^\*/, ''), hostLabel(text), writtenDate(text)];
   let meant = texts.find((one) => one !== text && form.test(one));
   if (meant !== undefined) return meant;
   if (form.test('1s') && !form.test('x'))
@@ -102,8 +102,12 @@ function hostLabel(text: string): string {
   return /^https?:\/\/([\w-]+)\./i.exec(text)?.[1] ?? '';
 }
 
-/** `2024-07-18` from `18.07.2024`. */
-function germanDate(text: string): string {
-  const [, day = '', month = '', year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
+/** `2024-07-18` from `18.07.2024` and `07/18/2024`, but not from `07/08/2024`. */
+function writtenDate(text: string): string {
+  const [, first = '', mark, second = '', year] =
+    /^(\d{1,2})([./])(\d{1,2})\.?\/?(\d{4})$/.exec(text) ?? [];
+  const isUnclear = mark === '/' && Number(first) <= 12 && Number(second) <= 12;
+  if (isUnclear) return '';
+  const [day, month] = mark === '/' && Number(second) > 12 ? [second, first] : [first, second];
   return year === undefined ? '' : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }

@@ -130,6 +130,15 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
   if (tidy !== undefined) return `did you mean ${quote(tidy)}?`;
   if (wants(part, 'object')) return textInBlock(text, part, schema);
   if (wants(part, 'array')) return textInList(text, error.data, part, schema);
+  if (typeof error.data === 'boolean' && typeof part['default'] === 'string') {
+    return `write ${part['default']}, or remove the line`;
+  }
+  if (
+    /^(?:\*|@\S+)$/.test(text) &&
+    /^an address such as \S+$/.test(String(part['patternErrorMessage']))
+  ) {
+    return 'name each person: write the whole address';
+  }
   const isText = wants(part, 'string') && part['pattern'] === undefined;
   const isName = error.keyword === 'type' && isText && typeof error.data === 'number';
   return isName ? `put it in quotes: '${text}'` : undefined;

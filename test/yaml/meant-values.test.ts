@@ -39,6 +39,9 @@ describe('the guess at what a value means', () => {
     ['1h30m', 's', '90m'],
     ['2 weeks', 'd', '14d'],
     ['1 hour and 5 minutes', 's', '65m'],
+    ['P30D', 'd', '30d'],
+    ['PT90M', 's', '90m'],
+    ['P1M', 'd', undefined],
     ['forever', 'd', undefined],
     ['2 fortnights', 'd', undefined],
   ];
