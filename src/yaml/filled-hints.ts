@@ -42,5 +42,5 @@ function shown({ source, at, key, value }: Written): string {
   const isScalar = typeof value === 'number' || typeof value === 'string';
   if (!isScalar && (typeof value !== 'object' || source.hidesWithin(place))) return 'VALUE';
   const text = flow(value);
-  return text.length <= 60 && !SECRET.test(key + text) ? text : 'VALUE';
+  return text.length <= 60 && !SECRET.test(`${key} ${text}`) ? text : 'VALUE';
 }
