@@ -79,7 +79,7 @@ export class Tree {
     }
     if (isScalar(node) && node.tag === '!include') this.#source.spoiled.add(pointer);
     const curly = isScalar(node) && node.type === 'PLAIN' && curlyQuotes(node.source ?? '');
-    if (curly) from.faultAt(from.placeOf(value), curly);
+    if (curly) from.faultAt(value, curly);
     if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, mark);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {
