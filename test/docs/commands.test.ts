@@ -19,6 +19,7 @@ const NOT_RUN = [
   'docs/operating.md: reads the log of a running service',
   'docs/quick-start.md: asks a real provider',
   'docs/quick-start.md: installs packages from the network',
+  'docs/quick-start.md: installs the packed program from the network',
 ];
 
 /** A command of the program: its options, and the commands under it. */
