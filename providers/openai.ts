@@ -159,6 +159,7 @@ function decodeChoice(
   const details = [...detailsIn(message['reasoning_details']), ...signatureDetail(message)];
   const content = spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null;
   const decoded: ChatChoice = { index: Number(choice['index']), content, finish_reason };
+  if (content && spoken.is_refusal) decoded.is_refusal = true;
   if (tool_calls.length > 0) decoded.tool_calls = tool_calls;
   if (spoken.reasoning) decoded.reasoning_content = spoken.reasoning;
   if (details.length > 0) decoded.reasoning_details = details;

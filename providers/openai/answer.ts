@@ -40,14 +40,18 @@ export function finishOf(choice: Record<string, unknown>, provider: Provider): s
 /** Text for the client, and reasoning, kept apart wherever the upstream put them. */
 export interface Spoken {
   content: string | null;
+  /** The content is a refusal. */
+  is_refusal?: true;
   reasoning: string;
 }
 
 /** Reads a message or a delta. A refusal becomes the text if there is no other. */
 export function spokenIn(message: Record<string, unknown>): Spoken {
   const { content, reasoning } = partsIn(message['content']);
+  const refusal = content ? '' : textOf(message['refusal']);
   return {
-    content: content || textOf(message['refusal']) || content,
+    content: refusal || content,
+    ...(refusal && { is_refusal: true }),
     // The same reasoning may stand under two names; one of them is enough.
     reasoning:
       textOf(message['reasoning_content']) ||

@@ -148,6 +148,7 @@ function readDelta(delta: Record<string, unknown>, choice: Choice): ChatDelta {
   const tool_calls = delta['tool_calls'] ? fragmentsIn(delta['tool_calls'], choice.calls) : [];
   const piece: ChatDelta = {};
   if (spoken.content) piece.content = spoken.content;
+  if (spoken.content && spoken.is_refusal) piece.is_refusal = true;
   if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;
   const details = [...detailsIn(delta['reasoning_details']), ...signatureDetail(delta)];
   if (details.length > 0) piece.reasoning_details = details;

@@ -221,7 +221,12 @@ describe('decoding by the openai codec', () => {
       {},
       { content: '<think>a</think>' },
     ],
-    ['a refusal', said({ content: null, refusal: 'No.' }), {}, { content: 'No.' }],
+    [
+      'a refusal',
+      said({ content: null, refusal: 'No.' }),
+      {},
+      { content: 'No.', is_refusal: true },
+    ],
     ['no content', said({ content: null }), {}, { content: '' }],
     [
       'no message',

@@ -64,6 +64,8 @@ export interface ToolCall {
 export interface ChatChoice {
   index: number;
   content: string | null;
+  /** The content is the model's refusal to answer, which OpenAI keeps apart from text. */
+  is_refusal?: true;
   tool_calls?: ToolCall[];
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
@@ -91,6 +93,8 @@ export interface ToolCallFragment {
 export interface ChatDelta {
   index?: number;
   content?: string;
+  /** As in `ChatChoice`, of this piece's content. */
+  is_refusal?: true;
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
   tool_calls?: ToolCallFragment[];

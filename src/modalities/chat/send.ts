@@ -130,6 +130,7 @@ function visibleChoice(choice: ChatChoice, shown: Shown): ChatChoice {
   const { index, content, finish_reason, tool_calls, logprobs } = choice;
   const { reasoning_content, reasoning_details } = choice;
   const seen: ChatChoice = { index, content, finish_reason };
+  if (choice.is_refusal) seen.is_refusal = true;
   if (shown.tools && tool_calls?.length) seen.tool_calls = tool_calls;
   if (shown.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
   if (shown.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;

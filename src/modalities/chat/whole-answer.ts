@@ -5,6 +5,7 @@ import type { DeltaReader } from './delta-reader.js';
 /** One choice, as far as its deltas have arrived. */
 interface OpenChoice {
   content: string;
+  is_refusal?: true;
   reasoning: string;
   details: NonNullable<ChatChoice['reasoning_details']>;
   calls: Map<number, ToolCall>;
@@ -50,6 +51,7 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
 /** Adds a delta to its choice, and returns the number of characters added. */
 function add(piece: ChatDelta, choice: OpenChoice): number {
   let added = (piece.content ?? '').length + (piece.reasoning_content ?? '').length;
+  if (piece.is_refusal && choice.content === '') choice.is_refusal = true;
   choice.content += piece.content ?? '';
   choice.reasoning += piece.reasoning_content ?? '';
   choice.details.push(...(piece.reasoning_details ?? []));
@@ -68,10 +70,11 @@ function add(piece: ChatDelta, choice: OpenChoice): number {
 }
 
 function closed(index: number, choice: OpenChoice): ChatChoice {
-  const { content, reasoning, details, calls, finish, stop_sequence } = choice;
+  const { content, is_refusal, reasoning, details, calls, finish, stop_sequence } = choice;
   return {
     index,
     content: content === '' && calls.size > 0 ? null : content,
+    ...(is_refusal && { is_refusal }),
     ...(calls.size > 0 && { tool_calls: [...calls.values()] }),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(details.length > 0 && { reasoning_details: details }),

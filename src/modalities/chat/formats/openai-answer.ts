@@ -86,6 +86,8 @@ export interface ChunkWords {
    * it.
    */
   usage?: 'asked' | 'never';
+  /** A refusal has a field of its own; by default it is content. */
+  refusals?: true;
   /** Usage is shown with its classes. */
   usage_details?: true;
   /** How tool calls are written; by default as `tool_calls`. */
@@ -104,11 +106,13 @@ export class ChunkWriter extends EventWriter {
   readonly #hasUsage: boolean;
   readonly #usageBody: typeof detailedUsageBody;
   readonly #calls: CallWords;
+  readonly #refusals: boolean;
   readonly #choices = new Map<number, ChoiceState>();
 
   constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
     super(shown);
     this.#calls = words.calls ?? TOOL_CALLS;
+    this.#refusals = words.refusals === true;
     this.#opening = JSON.stringify({ role: 'assistant', ...words.opening });
     this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
@@ -166,6 +170,11 @@ export class ChunkWriter extends EventWriter {
     );
   }
 
+  /** The field of a delta's content. */
+  #field({ is_refusal }: ChatDelta): string {
+    return is_refusal && this.#refusals ? 'refusal' : 'content';
+  }
+
   /**
    * The delta as JSON; empty if it adds nothing. Details of reasoning do not count as delivered
    * text: they repeat its text, or hold encrypted state.
@@ -177,7 +186,7 @@ export class ChunkWriter extends EventWriter {
     const calls = this.shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
     if (content && !reasoning && !details && !calls) {
       this.delivered(content, index);
-      return `{"content":${JSON.stringify(content)}}`;
+      return `{"${this.#field(piece)}":${JSON.stringify(content)}}`;
     }
     if (!content && !reasoning && !details?.length && !calls) return '';
     let text = `${content ?? ''}${reasoning ?? ''}`;
@@ -188,7 +197,7 @@ export class ChunkWriter extends EventWriter {
     const called = calls && choice.calls?.write(calls);
     if (calls && !called && !content && !reasoning && !details?.length) return '';
     return JSON.stringify({
-      ...(content && { content }),
+      ...(content && { [this.#field(piece)]: content }),
       ...(reasoning && { reasoning_content: reasoning }),
       ...(details?.length && { reasoning_details: details }),
       ...called,

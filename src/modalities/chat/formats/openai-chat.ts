@@ -2,6 +2,7 @@ import type { ChatCompletionBody } from '../../../schema-types/chat-completion.j
 import { detailedUsageBody } from '../../../billing/bill.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import { contractModels } from '../../../pipeline/model-list-format.js';
+import type { ChatChoice } from '../codec.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callWords } from './openai-calls.js';
@@ -10,7 +11,7 @@ import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
 
 interface Contract {
-  choices: { message: object; logprobs?: unknown }[];
+  choices: { message: { content: string | null }; logprobs?: unknown }[];
 }
 
 /** OpenAI's own chat completions: answers have every field that its clients know, null if empty. */
@@ -44,7 +45,7 @@ export const openAiChat: ChatFormat = {
       ...answer,
       object: 'chat.completion',
       system_fingerprint: null,
-      choices: choices.map((choice) => choiceBody(choice)),
+      choices: choices.map((choice, at) => choiceBody(choice, reply.choices[at])),
       usage: detailedUsageBody(usage),
     };
   },
@@ -53,12 +54,18 @@ export const openAiChat: ChatFormat = {
       object: 'chat.completion.chunk',
       opening: { content: '', refusal: null },
       null_logprobs: true,
+      refusals: true,
       usage: work.include_usage ? 'asked' : 'never',
       usage_details: true,
       calls: callWords(work),
     }),
 };
 
-function choiceBody({ message, logprobs = null, ...rest }: Contract['choices'][number]): object {
-  return { ...rest, message: { ...message, refusal: null }, logprobs };
+function choiceBody(
+  { message, logprobs = null, ...rest }: Contract['choices'][number],
+  choice: ChatChoice | undefined,
+): object {
+  const { content } = message;
+  const said = choice?.is_refusal ? { content: null, refusal: content } : { refusal: null };
+  return { ...rest, message: { ...message, ...said }, logprobs };
 }

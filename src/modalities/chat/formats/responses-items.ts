@@ -83,12 +83,23 @@ export function endingOf(finish: string | null | undefined, hasToolCalls: boolea
   return { status: 'incomplete', incomplete_details: { reason } };
 }
 
-export function textPart(text: string, logprobs: readonly unknown[] = []): object {
+function textPart(text: string, logprobs: readonly unknown[]): object {
   return { type: 'output_text', text, annotations: [], logprobs };
 }
 
-export function messageItem(id: string, text: string, logprobs: readonly unknown[]): Item {
-  const content = [textPart(text, logprobs)];
+/** What a message says: text, or the refusal of an answer. */
+export interface Words {
+  text: string;
+  is_refusal?: boolean | undefined;
+  logprobs: readonly unknown[];
+}
+
+export function wordsPart({ text, is_refusal, logprobs }: Words): object {
+  return is_refusal ? { type: 'refusal', refusal: text } : textPart(text, logprobs);
+}
+
+export function messageItem(id: string, words: Words): Item {
+  const content = [wordsPart(words)];
   return { id, type: 'message', status: 'completed', role: 'assistant', content };
 }
 

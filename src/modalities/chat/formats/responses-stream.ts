@@ -16,7 +16,7 @@ import {
   reasoningItem,
   response,
   summaryPart,
-  textPart,
+  wordsPart,
   type Ending,
   type Item,
   type ResponseHead,
@@ -35,7 +35,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 };
 
 type Open =
-  | { kind: 'message'; id: string; text: string; logprobs: unknown[] }
+  | { kind: 'message'; id: string; text: string; is_refusal: boolean; logprobs: unknown[] }
   | { kind: 'reasoning'; id: string; text: string; details: ReasoningDetail[] }
   | { kind: 'call'; id: string; call: ToolCall; index: number; input: CustomInput };
 
@@ -92,38 +92,40 @@ export class ResponsesWriter extends EventWriter {
 
   protected piece(piece: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
-    const { logprobs } = piece;
     let events = this.#begin();
     if (this.shown.reasoning) {
       if (reasoning_content) events += this.#think(reasoning_content);
       if (reasoning_details?.length) events += this.#keep(reasoning_details);
     }
-    if (content)
-      events += this.#writeText(content, this.shown.logprobs ? logprobsOf(logprobs) : []);
+    if (content) events += this.#writeText(content, piece);
     if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     return events;
   }
 
-  #writeText(delta: string, logprobs: readonly unknown[]): string {
+  #writeText(delta: string, piece: ChatDelta): string {
     this.delivered(delta);
+    const is_refusal = piece.is_refusal === true;
+    const logprobs = this.shown.logprobs ? logprobsOf(piece.logprobs) : [];
     let events = '';
     let open = this.#open;
-    if (open?.kind !== 'message') {
+    if (open?.kind !== 'message' || open.is_refusal !== is_refusal) {
       events = this.#close();
-      open = { kind: 'message', id: this.#id('msg'), text: '', logprobs: [] };
+      open = { kind: 'message', id: this.#id('msg'), text: '', is_refusal, logprobs: [] };
       this.#open = open;
-      const item = { ...messageItem(open.id, '', []), status: 'in_progress', content: [] };
+      const item = { ...messageItem(open.id, open), status: 'in_progress', content: [] };
       events += this.#added(item);
       events += this.#inItem('response.content_part.added', {
         content_index: 0,
-        part: textPart(''),
+        part: wordsPart(open),
       });
     }
     open.text += delta;
     open.logprobs.push(...logprobs);
-    const data = { content_index: 0, delta, logprobs };
-    return events + this.#inItem('response.output_text.delta', data);
+    const data = { content_index: 0, delta };
+    return is_refusal
+      ? events + this.#inItem('response.refusal.delta', data)
+      : events + this.#inItem('response.output_text.delta', { ...data, logprobs });
   }
 
   #think(delta: string): string {
@@ -228,19 +230,19 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #itemOf(open: Open): Item {
-    if (open.kind === 'message') return messageItem(open.id, open.text, open.logprobs);
+    if (open.kind === 'message') return messageItem(open.id, open);
     if (open.kind === 'reasoning') return reasoningItem(open.id, open.text, open.details);
     return callItem(open.id, open.call, this.#tools);
   }
 
   #doneParts(open: Open, item: Item): string {
     if (open.kind === 'message') {
-      const { text, logprobs } = open;
-      const part = textPart(text, logprobs);
-      return (
-        this.#inItem('response.output_text.done', { content_index: 0, text, logprobs }) +
-        this.#inItem('response.content_part.done', { content_index: 0, part })
-      );
+      const { text, is_refusal, logprobs } = open;
+      const done = is_refusal
+        ? this.#inItem('response.refusal.done', { content_index: 0, refusal: text })
+        : this.#inItem('response.output_text.done', { content_index: 0, text, logprobs });
+      const part = wordsPart(open);
+      return done + this.#inItem('response.content_part.done', { content_index: 0, part });
     }
     if (open.kind === 'reasoning') {
       const { text } = open;

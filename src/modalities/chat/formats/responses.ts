@@ -65,7 +65,11 @@ function itemsOf(heading: Heading, choice?: ChatChoice, tools?: ClientTools): It
   if (reasoning_content !== '' || reasoning_details.length > 0) {
     items.push(reasoningItem(id('rs'), reasoning_content, reasoning_details));
   }
-  if (content) items.push(messageItem(id('msg'), content, logprobsOf(choice.logprobs)));
+  if (content) {
+    const { is_refusal, logprobs } = choice;
+    const words = { text: content, is_refusal, logprobs: logprobsOf(logprobs) };
+    items.push(messageItem(id('msg'), words));
+  }
   for (const call of tool_calls) items.push(callItem(id('fc'), call, tools));
   return items;
 }
