@@ -45,6 +45,8 @@ export interface ErrorDetails {
   /** Replaces the status of the code. */
   status?: number;
   headers?: Record<string, string>;
+  /** More for programs, in the words of one API: only its own error shape shows it. */
+  details?: object;
   cause?: unknown;
 }
 
@@ -56,6 +58,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly param: string | null;
   readonly headers: Record<string, string>;
+  readonly details: object | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -67,6 +70,7 @@ export class GatewayError extends Error {
     this.status = details.status ?? ERRORS[code].status;
     this.param = details.param ?? null;
     this.headers = details.headers ?? {};
+    this.details = details.details;
   }
 
   /** The body of an error answer, and of the error event in a stream. */

@@ -8,7 +8,12 @@ import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
-import { formatOf, clientFormatReader } from '../pipeline/modality.js';
+import {
+  formatOf,
+  formatOfPath,
+  clientFormatReader,
+  type RequestFormat,
+} from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
@@ -33,7 +38,7 @@ export function createApp(
   for (const endpoint of endpoints) {
     const { method, path } = endpoint;
     const runStages = compose(endpoint, stages, services);
-    const run = withCors(cors, withErrorFormat(endpoint, runStages));
+    const run = withCors(cors, withFormat(endpoint, runStages));
     router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();
@@ -69,25 +74,28 @@ function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
 }
 
-/** Runs the stages, after choosing how errors are written for the clients of the endpoint. */
-function withErrorFormat(endpoint: EndpointEntry, runStages: Handle): Handle {
+/** Runs the stages, after choosing how answers are written for the clients of the endpoint. */
+function withFormat(endpoint: EndpointEntry, runStages: Handle): Handle {
   const clientFormat = clientFormatReader(MODALITIES, endpoint);
   if (clientFormat) {
     return (ctx) => {
-      const format = clientFormat(ctx.req.headers);
-      if (format?.error) ctx.state.error_body = format.error.bind(format);
+      speakAs(ctx, clientFormat(ctx.req.headers));
       return runStages(ctx);
     };
   }
   const format = formatOf(MODALITIES, endpoint);
-  const error_body = format?.error?.bind(format);
-  const error_stream = format?.errorStream?.bind(format);
-  if (!error_body && !error_stream) return runStages;
+  if (!format?.error && !format?.errorStream && !format?.id_header) return runStages;
   return (ctx) => {
-    if (error_body) ctx.state.error_body = error_body;
-    if (error_stream) ctx.state.error_stream = error_stream;
+    speakAs(ctx, format);
     return runStages(ctx);
   };
+}
+
+/** Writes errors in the words of a format, and the header in which its clients look for the ID. */
+function speakAs({ state, res }: Context, format: RequestFormat | undefined): void {
+  if (format?.error) state.error_body = format.error.bind(format);
+  if (format?.errorStream) state.error_stream = format.errorStream.bind(format);
+  if (format?.id_header) res.setHeader(format.id_header, state.request_id);
 }
 
 /** Gives each request, even a probe, an ID that its client and the log share. */
@@ -110,10 +118,12 @@ function routerPath({ path }: EndpointEntry): string {
 }
 
 function refuseUnmatched(ctx: Context, router: Router<State>): void {
+  speakAs(ctx, formatOfPath(MODALITIES, ctx.method, ctx.path));
   const { path: layers } = router.match(ctx.path, ctx.method);
   const methods = PROBES.has(ctx.path) ? ['HEAD', 'GET'] : layers.flatMap((layer) => layer.methods);
   const allowed = [...new Set(methods)];
-  if (allowed.length === 0) {
+  // The path of a model also matches that of an unknown method of it, `models/x:foo`.
+  if (allowed.length === 0 || (ctx.method === 'POST' && /:\w+$/u.test(ctx.path))) {
     throw new GatewayError('not_found', `There is nothing at ${ctx.method} ${ctx.path}.`);
   }
   throw new GatewayError('method_not_allowed', `${ctx.path} does not take ${ctx.method}.`, {

@@ -50,6 +50,8 @@ export interface RequestFormat {
    * The header in which its clients send their API key, in lower case; `Authorization` works too.
    */
   readonly key_header?: string;
+  /** The response header in which its clients look for the request's ID, beside `x-request-id`. */
+  readonly id_header?: string;
   /** Further request headers that it reads, in lower case. */
   readonly headers?: readonly string[];
   /** The query parameter in which clients may send their API key instead. */
@@ -69,6 +71,8 @@ export interface RequestFormat {
   readonly models?: ModelListFormat;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
+  /** Whether a request that no endpoint takes is of its API; absent if its clients parse any error. */
+  owns?(method: string, path: string): boolean;
   /** Writes the body of an error; absent if its clients parse the common shape. */
   error?(error: GatewayError, request_id: string): object;
   /**
@@ -223,6 +227,16 @@ export function formatOf(
   const word = optionOf('transform');
   const operation = all.flatMap(({ operations }) => operations).find(({ name }) => name === word);
   return formats.find(({ name }) => name === operation?.format);
+}
+
+/** The format whose API a request belongs to that no endpoint takes. */
+export function formatOfPath(
+  modalities: Modalities,
+  method: string,
+  path: string,
+): RequestFormat | undefined {
+  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  return formats.find((format) => format.owns?.(method, path));
 }
 
 /**

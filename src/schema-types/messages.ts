@@ -45,6 +45,8 @@ export interface MessagesBody {
         }[]
       | null;
   } | null;
+  /** A conversation that the server keeps. This one keeps none and refuses it. */
+  thread?: {} | null;
   metadata?: {
     user_id?: string | null;
   } | null;

@@ -59,13 +59,16 @@ function secretOf(
   const own = [ctx.req.headers[key_header], query_key].find(
     (value) => value && !Array.isArray(value),
   );
-  return own === undefined ? bearer(ctx) : String(own).trim();
+  return own === undefined ? bearer(ctx, key_header) : String(own).trim();
 }
 
-function bearer(ctx: Context): string {
+function bearer(ctx: Context, key_header: string): string {
   const header = ctx.req.headers.authorization;
   if (header === undefined) {
-    throw unauthorized('The API key is missing: send it as "Authorization: Bearer <API_KEY>".');
+    const own = key_header && ` or "${key_header}: <API_KEY>"`;
+    throw unauthorized(
+      `The API key is missing: send it as "Authorization: Bearer <API_KEY>"${own}.`,
+    );
   }
   // fal's clients write `Key` in place of `Bearer`.
   const secret = /^(?:Bearer|Key) +(\S+) *$/iu.exec(header)?.[1];

@@ -57,12 +57,18 @@ export const stableContentEndpoints: readonly DefaultEndpoint[] = [
   stages,
 }));
 
+/** Whether a request calls a method of a model, which only this API does. */
+function isCall(method: string, path: string): boolean {
+  return method === 'POST' && /^\/v1\/models\/.+:\w+$/u.test(path);
+}
+
 function contentFormat(name: string, method: string, streams: boolean): ChatFormat {
   const answer = 'generate-content#/$defs/answer';
   return {
     name,
     key_header: 'x-goog-api-key',
     key_query: 'key',
+    owns: (method, path) => path.startsWith('/v1beta/') || isCall(method, path),
     models: geminiModels,
     limit: 'maxOutputTokens',
     endpoint: spendingEndpoint(name, `POST /v1beta/models/{model}:${method}`, {

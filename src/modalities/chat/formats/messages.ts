@@ -18,6 +18,8 @@ import { chatWork } from './openai-request.js';
 export const messages: ChatFormat = {
   name: 'messages',
   key_header: 'x-api-key',
+  id_header: 'request-id',
+  owns: (_, path) => /^\/v1\/messages(?:\/|$)/u.test(path),
   models: anthropicModels,
   headers: [BETAS],
   endpoint: spendingEndpoint('messages', 'POST /v1/messages', {
@@ -38,6 +40,7 @@ export const messages: ChatFormat = {
   read: (body, model, headers) => {
     // The body was validated, and its type is generated from the schema.
     const request = body as MessagesBody;
+    refuseThread(request);
     refuseTooMany(request, model);
     const { completion, ignored, words, is_whole } = toCompletion(request, model);
     const work = chatWork(completion, model);
@@ -55,6 +58,17 @@ export const messages: ChatFormat = {
   stream: (heading, shown) => new MessagesWriter(messageHead(heading), shown, { usageOf, errorOf }),
   error: errorOf,
 };
+
+/**
+ * Refuses a conversation that the server is to keep, in the words on which Anthropic's own client
+ * sends the whole conversation itself.
+ */
+function refuseThread({ thread }: MessagesBody): void {
+  if (!thread) return;
+  const message = 'thread cannot be used, as messages are not kept: send the whole conversation.';
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+  throw new GatewayError('invalid_request', message, { param: 'thread', details });
+}
 
 /**
  * Refuses too many output tokens in the exact wording that Claude Code recognizes: it then asks
@@ -143,7 +157,11 @@ function errorOf(error: GatewayError, request_id?: string): object {
   const word = error.status === 404 ? 'not_found_error' : (TYPES[type] ?? type);
   return {
     type: 'error',
-    error: { type: error.status === 413 ? 'request_too_large' : word, message },
+    error: {
+      type: error.status === 413 ? 'request_too_large' : word,
+      message,
+      ...(error.details && { details: error.details }),
+    },
     ...(request_id !== undefined && { request_id }),
   };
 }
