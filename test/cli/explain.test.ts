@@ -9,6 +9,7 @@ owners: { me: { name: Me } }
 providers:
   simulator: {}
   spare: { uses: simulator }
+  jobs: { uses: videos-api, base_url: 'http://127.0.0.1:9/v1' }
 models:
   talk:
     owner: me
@@ -21,6 +22,8 @@ models:
   gift: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
   paint: { owner: me, capabilities: [image], upstreams: [{ provider: simulator }], price: { per_image: { hd: 0.08 } } }
   film: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], limits: { duration_seconds: 6, resolutions: [1080p] }, price: { per_video_second: { 720p: { audio: 0.04 }, 1080p: { silent: 0.03 } } } }
+  loud: { owner: me, capabilities: [video], upstreams: [{ provider: jobs }], limits: { duration_seconds: 6 }, price: { per_video_second: 0.01 } }
+  both: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: { 720p: { silent: 0.02, audio: 0.04 } } } }
 `;
 
 interface Explained {
@@ -82,18 +85,22 @@ describe('tollgate explain', () => {
     expect(bill?.request).to.include('answer of 200');
   });
 
-  const others: [string, string, string][] = [
+  const others: [model: string, charge: string, request: string, provider?: string][] = [
     ['gift', '0.00', 'chat:'],
     ['paint', '0.08', 'image: one image, hd'],
     ['film', '0.18', 'video: 6 seconds of 1080p, silent'],
+    // The wire makes no silent video, and none of six seconds.
+    ['loud', '0.04', 'video: 4 seconds of 720p, audio', 'jobs'],
+    // The default video, though the silent one stands first in the price.
+    ['both', '0.32', 'video: 8 seconds of 720p, audio'],
   ];
-  for (const [model, charge, request] of others) {
+  for (const [model, charge, request, provider = 'simulator'] of others) {
     it(`works out ${charge} for "${request}"`, async () => {
       const { bills } = await place.json<Explained>('explain', model);
       expect(bills).to.have.length(1);
       expect(bills[0]?.request).to.include(request);
       expect(bills[0]?.held).to.equal(charge);
-      expect(bills[0]?.charges).to.deep.equal([{ provider: 'simulator', charge }]);
+      expect(bills[0]?.charges).to.deep.equal([{ provider, charge }]);
     });
   }
 

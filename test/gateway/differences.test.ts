@@ -11,6 +11,7 @@ providers:
   here: { uses: openai, base_url: 'http://127.0.0.1:9000/v1', api_key: '\${KEY}' }
   there: { uses: openai, base_url: 'http://127.0.0.1:9001/v1', api_key: '\${KEY}' }
   film: { uses: simulator }
+  jobs: { uses: videos-api }
 cors: ['https://app.example']
 models:
   small:
@@ -31,6 +32,11 @@ models:
     upstreams: [{ provider: film }]
     limits: { duration_seconds: 6, resolutions: [720p, 1080p] }
     price: { per_video_second: 0.02 }
+  loud:
+    owner: acme
+    capabilities: [video]
+    upstreams: [{ provider: jobs }]
+    price: { per_video_second: 0.01 }
   still:
     owner: acme
     capabilities: [image]

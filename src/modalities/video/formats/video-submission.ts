@@ -108,7 +108,7 @@ export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
 }
 
 /** The defaults of specification 2.8; a video is as long as the model makes it. */
-export function videoDefaults({ limits }: Model) {
+export function videoDefaults({ limits }: Pick<Model, 'limits'>) {
   return {
     aspect_ratio: '16:9',
     resolution: '720p',
@@ -148,13 +148,20 @@ function refuse(name: string, complaint: string): never {
  * one (400) if there is none, before any money is held.
  */
 export function fitting(call: VideoCall, upstreams: readonly Upstream[]): readonly Upstream[] {
-  const judged = upstreams.map((upstream) => ({ upstream, refusal: refusalOf(call, upstream) }));
-  const [first] = judged;
-  if (first?.refusal && judged.every(({ refusal }) => refusal)) {
-    const { param, message } = first.refusal;
-    throw new GatewayError('invalid_request', message, { param });
-  }
-  return judged.filter(({ refusal }) => !refusal).map(({ upstream }) => upstream);
+  const able = ableUpstreams(call, upstreams);
+  const [first] = upstreams;
+  const refusal = able.length === 0 && first && refusalOf(call, first);
+  if (!refusal) return able;
+  const { param, message } = refusal;
+  throw new GatewayError('invalid_request', message, { param });
+}
+
+/** The upstreams that can make the video and have a price for it. */
+export function ableUpstreams(
+  call: VideoCall,
+  upstreams: readonly Upstream[],
+): readonly Upstream[] {
+  return upstreams.filter((upstream) => !refusalOf(call, upstream));
 }
 
 function refusalOf(call: VideoCall, upstream: Upstream): VideoRefusal | undefined {
