@@ -64,7 +64,7 @@ export function messagesBody(
     context.model.max_output ?? Infinity,
   );
   const tools = withOutputTool(toolsOf(fields, turns, original?.tools ?? [], context), output);
-  const wanted = reasoningOf(fields, max_tokens, context);
+  const wanted = reasoningOf(fields, max_tokens, context, original?.effort !== undefined);
   const reasoning = allowedReasoning(wanted, turns, isForced(tools.tool_choice), fields, context);
   const messages = turnsToSend(turns, reasoning, context);
   preparePrefill(messages, context);

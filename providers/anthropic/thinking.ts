@@ -10,6 +10,7 @@ export interface Reasoning {
   effort?: Effort;
 }
 
+const TYPES: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'between_tools', 'disabled']);
 const DISPLAYS = ['summarized', 'omitted'] as const;
 /** The least budget that the API takes. */
 const MIN_BUDGET = 1_024;
@@ -36,17 +37,27 @@ const LEVELS: Readonly<Record<string, Effort>> = {
 
 /**
  * The thinking that the client requests, by the API's field `thinking` or by `reasoning_effort`. A
- * value that the model does not have is reported as ignored.
+ * value that the model does not have is reported as ignored. `has_effort` says that the effort is
+ * the API's own, which does not ask for thinking.
  */
-export function reasoningOf(fields: Fields, max_tokens: number, context: EncodeContext): Reasoning {
+export function reasoningOf(
+  fields: Fields,
+  max_tokens: number,
+  context: EncodeContext,
+  has_effort: boolean,
+): Reasoning {
   const level = levelOf(fields['reasoning_effort'], context);
   const { thinking } = fields;
-  if (isRecord(thinking) && typeof thinking['type'] === 'string') {
+  if (isRecord(thinking) && TYPES.has(thinking['type'])) {
     return byThinking(thinking, level, max_tokens, context);
   }
   if (thinking !== undefined) context.ignored.add('thinking');
   if (level === undefined) return {};
   if (level === 'none') return thinkingOff('reasoning_effort', context);
+  if (has_effort) {
+    if (context.model.effort === 'none') context.ignored.add('reasoning_effort');
+    return effortOf(level, context);
+  }
   const wanted = thinkingConfig(level, {}, max_tokens, context.model);
   if (!wanted) context.ignored.add('reasoning_effort');
   return { ...wanted, ...(wanted?.thinking.type === 'adaptive' && effortOf(level, context)) };
@@ -64,6 +75,11 @@ function byThinking(
     // Without thinking, models refuse the levels above.
     const isAbove = effort.effort === 'xhigh' || effort.effort === 'max';
     return { ...(off.thinking && isAbove ? { effort: 'high' } : effort), ...off };
+  }
+  if (type === 'between_tools') {
+    if (context.model.thinking === 'adaptive') return { thinking: { type }, ...effort };
+    context.ignored.add('thinking');
+    return effort;
   }
   const wanted = thinkingConfig(level, { budget_tokens, display }, max_tokens, context.model);
   if (!wanted) context.ignored.add('thinking');

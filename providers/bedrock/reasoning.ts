@@ -1,7 +1,7 @@
 import { detailOf } from '../anthropic/reasoning.js';
 import { reasoningBlocks as claudeBlocks } from '../anthropic/reasoning.js';
 import { reasoningOf as claudeReasoning } from '../anthropic/thinking.js';
-import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
+import type { ChatCall, ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Block } from './content.js';
 import type { Fields } from './fields.js';
@@ -18,14 +18,16 @@ const UNLIMITED = 32_000;
  * value that the model does not have is reported as ignored.
  */
 export function reasoningOf(
+  { max_tokens, original }: Pick<ChatCall, 'max_tokens' | 'original'>,
   fields: Fields,
-  max_tokens: number | undefined,
   target: Target,
 ): Reasoning {
   const { family, ignored } = target;
   const { thinking, reasoning_effort: level } = fields;
   if (family === 'claude') {
-    const { effort, ...asked } = claudeReasoning(fields, max_tokens ?? UNLIMITED, target);
+    const has_effort = original?.effort !== undefined;
+    const limit = max_tokens ?? UNLIMITED;
+    const { effort, ...asked } = claudeReasoning(fields, limit, target, has_effort);
     return { ...asked, ...(effort && { output_config: { effort } }) };
   }
   const isTold = family === 'profile' && isRecord(thinking);

@@ -23,7 +23,7 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
   const toolConfig = toolConfigOf(fields, output, target);
   const conversation = conversationOf(call.messages, target, toolConfig !== undefined);
   checkPrefill(conversation.messages, target);
-  const wanted = reasoningOf(fields, call.max_tokens, target);
+  const wanted = reasoningOf(call, fields, target);
   const reasoning = possible(wanted, fields, {
     toolConfig,
     messages: conversation.messages,

@@ -27,7 +27,7 @@ export interface MessagesBody {
     disable_parallel_tool_use?: boolean;
   } | null;
   thinking?: {
-    type: string;
+    type: 'enabled' | 'adaptive' | 'between_tools' | 'disabled';
     budget_tokens?: number;
     display?: string | null;
   } | null;

@@ -103,6 +103,16 @@ describe('asking Claude to think', () => {
     });
   });
 
+  it("passes an effort of the API's own on alone: it asks for no thinking", () => {
+    const original = { system: [], messages: [], tools: [], effort: 'low', betas: [] };
+    const { thinking, output_config } = bodyOf(
+      { ...effort('low'), original },
+      claudeAt('claude-opus-5'),
+    );
+    expect([thinking, output_config]).to.deep.equal([undefined, { effort: 'low' }]);
+    expect(ignoredOf({ ...effort('low'), original })).to.deep.equal(['reasoning_effort']);
+  });
+
   it('names what cannot be done: no room for a budget, a model that does not think', () => {
     for (const to of [claudeAt(), claudeAt('claude-3-5-haiku-latest')]) {
       expect(bodyOf(effort('high'), to)).to.not.have.property('thinking');

@@ -168,6 +168,7 @@ function thinkingOf(
   }
   // An effort cannot hide thoughts: they are shown.
   if (thinking.display === 'omitted') ignored.add('thinking.display');
+  if (thinking.type === 'between_tools') ignored.add('thinking.type');
   if (thinking.type === 'disabled') return { reasoning_effort: 'none' };
   const { budget_tokens } = thinking;
   if (effort !== undefined || budget_tokens === undefined) return given;

@@ -476,6 +476,17 @@ const ROWS: readonly Row[] = [
     others: { is: 'translated', sent: { reasoning_effort: 'none' } },
   },
   {
+    field: 'thinking: between_tools',
+    body: { thinking: { type: 'between_tools' } },
+    claude: { is: 'honoured', sent: { thinking: { type: 'between_tools' } } },
+    others: named('thinking.type'),
+  },
+  {
+    field: 'thinking of an unknown type',
+    body: { thinking: { type: 'bogus' } },
+    ...both({ is: 'refused', says: 'thinking.type must be one of' }),
+  },
+  {
     field: 'output_config.effort',
     body: { output_config: { effort: 'max' } },
     claude: { is: 'honoured', sent: { output_config: { effort: 'max' } } },
