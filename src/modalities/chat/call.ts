@@ -58,6 +58,8 @@ export interface Heading {
   id: string;
   created: number;
   model: string;
+  /** The clock, in milliseconds, for formats whose answers tell when they ended. */
+  now?: () => number;
 }
 
 /** The parts of an upstream's answer that the client sees. */

@@ -114,6 +114,7 @@ class PlannedChat implements Work, Countable {
       id: `chatcmpl-${request_id}`,
       created: Math.floor(now() / 1000),
       model: model.id,
+      now,
     };
     const shown = shownOf(model, work);
     const { limits } = configuration;

@@ -15,7 +15,6 @@ export interface Ending {
 
 /** Fields that clients expect, with the values of a response that is not stored. */
 const NOTHING_KEPT = {
-  completed_at: null,
   error: null,
   frequency_penalty: null,
   instructions: null,
@@ -45,7 +44,7 @@ export interface ResponseHead {
 
 /** The answer, complete or so far. */
 export function response(
-  { heading: { id, created, model }, echo }: ResponseHead,
+  { heading: { id, created, model, now }, echo }: ResponseHead,
   output: readonly Item[],
   ending: Ending | { status: 'in_progress' | 'failed' },
   usage: TokenUsage | null,
@@ -54,6 +53,7 @@ export function response(
     id: `resp_${plain(id)}`,
     object: 'response',
     created_at: created,
+    completed_at: ending.status === 'completed' && now ? Math.floor(now() / 1000) : null,
     model,
     ...NOTHING_KEPT,
     ...echo,
@@ -146,7 +146,10 @@ function usageOf(usage: TokenUsage): object {
   const { prompt_tokens, completion_tokens } = usage;
   return {
     input_tokens: prompt_tokens,
-    input_tokens_details: { cached_tokens: usage.cached_tokens ?? 0 },
+    input_tokens_details: {
+      cached_tokens: usage.cached_tokens ?? 0,
+      cache_write_tokens: usage.cache_write_tokens ?? 0,
+    },
     output_tokens: completion_tokens,
     output_tokens_details: { reasoning_tokens: usage.reasoning_tokens ?? 0 },
     total_tokens: prompt_tokens + completion_tokens,

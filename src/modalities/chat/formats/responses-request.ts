@@ -178,9 +178,10 @@ function inClientWords<Read>(places: readonly string[], read: () => Read): Read 
 
 /** The fields of the request that clients expect in the answer. */
 function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
-  const { max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature } = body;
-  const { text, tool_choice, top_p, user } = body;
+  const { instructions, max_output_tokens, metadata, parallel_tool_calls, reasoning } = body;
+  const { temperature, text, tool_choice, tools, top_p, user } = body;
   const fields = {
+    instructions,
     max_output_tokens,
     metadata,
     parallel_tool_calls,
@@ -190,6 +191,7 @@ function echoOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
     temperature,
     ...(text && { text: { ...text, format: text.format ?? { type: 'text' } } }),
     tool_choice,
+    tools,
     top_p,
     user,
   };

@@ -277,7 +277,8 @@ export function failedStream(
   { request_id, now_ms, model }: FailedRequest,
 ): string | undefined {
   if (CODES[error.code] === undefined || error.code === 'draining') return undefined;
-  const heading = { id: request_id, created: Math.floor(now_ms / 1000), model };
+  const created = Math.floor(now_ms / 1000);
+  const heading = { id: request_id, created, model, now: () => now_ms };
   const shown = { choices: 0, tools: false, reasoning: false, logprobs: false };
   return new ResponsesWriter(heading, shown, {}).error(error);
 }

@@ -40,6 +40,7 @@ describe('POST /v1/responses', () => {
     acme = await startOpenaiGateway({
       models: `
   acme-thinker: { owner: acme, capabilities: [chat, tools], upstreams: [{ provider: acme }], price: *paid, passthrough: [reasoning_effort, response_format] }
+  acme-classes: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme, model: classes }], price: free }
   acme-plain: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme, drop: [reasoning_effort] }], price: *paid }`,
     });
     client = new OpenAI({ apiKey: acme.secret, baseURL: `${acme.url}/v1`, maxRetries: 0 });
@@ -59,11 +60,29 @@ describe('POST /v1/responses', () => {
     expect(answer).to.deep.include({ object: 'response', status: 'completed', error: null });
     expect(answer.usage).to.deep.equal({
       input_tokens: 9,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
       output_tokens: 5,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: 14,
     });
+  });
+
+  it('repeats the instructions and the tools of its request, and tells when it was done', async () => {
+    const asked = { ...HELLO, model: 'acme-all', instructions: 'Be brief.', tools: [WEATHER] };
+    for (const stream of [false, true]) {
+      const answer = await post({ ...asked, stream });
+      const response = stream
+        ? eventsOf(answer).at(-1)?.response
+        : (JSON.parse(answer.text) as Record<string, unknown>);
+      expect(response).to.deep.include({ instructions: 'Be brief.', tools: [WEATHER] });
+      const { created_at, completed_at } = response as Record<string, number>;
+      expect(completed_at).to.be.at.least(created_at ?? Infinity);
+    }
+  });
+
+  it('counts the tokens that were written into the cache', async () => {
+    const { usage } = await client.responses.create({ ...HELLO, model: 'acme-classes' });
+    expect(usage?.input_tokens_details).to.deep.equal({ cached_tokens: 4, cache_write_tokens: 2 });
   });
 
   it('charges a response by its usage', async () => {
