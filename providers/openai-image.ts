@@ -5,6 +5,7 @@ import type {
   ImageReply,
   ImageSize,
   GeneratedImage,
+  ImageWords,
   MadeImage,
 } from '../src/modalities/image/codec.js';
 import { formParts, QUALITIES } from '../src/modalities/image/codec.js';
@@ -39,7 +40,9 @@ function encode(call: ImageCall, upstream: Upstream): Encoded {
     ...(call.size && { size: sizeOf(call.size, wire) }),
     ...(isOlder ? olderFields(call) : newerFields(call, upstream.price)),
   };
-  for (const name of upstream.drop) delete body[name];
+  const ignored = upstream.drop.filter((name) => Object.hasOwn(body, name));
+  for (const name of ignored) delete body[name];
+  if (call.style && !isOlder) ignored.push('style');
   for (const [from, to] of Object.entries(upstream.rename)) {
     if (!Object.hasOwn(body, from)) continue;
     body[to] = body[from];
@@ -50,13 +53,13 @@ function encode(call: ImageCall, upstream: Upstream): Encoded {
     prompt: call.prompt,
     n: call.n,
   });
-  if (!call.images) return { path: '', body };
+  if (!call.images) return { path: '', body, ignored };
   const several = call.images.length > 1;
   const files = {
     [several ? 'image[]' : 'image']: call.images,
     ...(call.mask && { mask: call.mask }),
   };
-  return { path: '', body, form: formParts({ ...body, ...files }, call) };
+  return { path: '', body, form: formParts({ ...body, ...files }, call), ignored };
 }
 
 function allowed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -103,7 +106,23 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   const answer = checked(body, provider);
   const images = recordsIn(answer['data']).flatMap(imageIn);
   if (images.length === 0) throw broken('The upstream gave no image.');
-  return { images, made: madeIn(answer), usage: usageIn(answer['usage']) };
+  return {
+    images,
+    made: madeIn(answer),
+    words: wordsIn(answer),
+    usage: usageIn(answer['usage']),
+  };
+}
+
+const WORDS = ['size', 'quality', 'background', 'output_format'] as const;
+
+function wordsIn(answer: Record<string, unknown>): ImageWords {
+  return Object.fromEntries(
+    WORDS.flatMap((name) => {
+      const word = answer[name];
+      return typeof word === 'string' && /^\w{1,32}$/u.test(word) ? [[name, word]] : [];
+    }),
+  );
 }
 
 /** The size and quality that GPT image models report. */
@@ -130,9 +149,11 @@ function imageIn({ b64_json, url, revised_prompt }: Record<string, unknown>): Ge
 function usageIn(reported: unknown): Record<string, unknown> | undefined {
   const [usage] = recordsIn([reported]);
   if (!usage) return undefined;
+  const { input_tokens_details } = usage;
   return {
     prompt_tokens: usage['input_tokens'] ?? usage['prompt_tokens'],
     completion_tokens: usage['output_tokens'] ?? usage['completion_tokens'],
+    ...(input_tokens_details !== undefined && { input_tokens_details }),
   };
 }
 

@@ -11,8 +11,8 @@ export interface ImageGenerationBody {
   /** width and height in pixels, such as 1024x1024, or auto */
   size?: string;
   /**
-   * medium is the same as standard, high the same as hd; auto is the upstream's choice, held at the
-   * dearest
+   * medium is the same as standard, high the same as hd; low costs as standard where it has no
+   * price; auto is the upstream's choice, held at the dearest
    */
   quality?: 'standard' | 'hd' | 'low' | 'medium' | 'high' | 'auto';
   response_format?: 'url' | 'b64_json';

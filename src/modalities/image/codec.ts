@@ -48,12 +48,21 @@ export interface MadeImage {
   quality?: ImageQuality;
 }
 
+/** What an answer says of all its images, in OpenAI's words. */
+export type ImageWords = Partial<
+  Readonly<Record<'size' | 'quality' | 'background' | 'output_format', string>>
+>;
+
 export interface ImageReply {
   /** The images that were made: fewer than `n` if the upstream refused some. */
   images: GeneratedImage[];
   /** Applies to each of the images. */
   made?: MadeImage;
-  /** Token usage as the upstream reports it, already in `prompt_tokens` and `completion_tokens`. */
+  words?: ImageWords;
+  /**
+   * Token usage as the upstream reports it, already in `prompt_tokens` and `completion_tokens`. Its
+   * `input_tokens_details` may split the former in `text_tokens` and `image_tokens`.
+   */
   usage: unknown;
 }
 

@@ -52,6 +52,7 @@ class PlannedImages implements Work {
     const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
     return {
       provider: provider.name,
+      ignored: made.ignored,
       streams: false,
       deliver: async (settle) => settle(await billOf(made, terms)),
       body: (bill) => format.write(made, bill),

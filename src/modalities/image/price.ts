@@ -32,12 +32,16 @@ const USUAL_TOKENS: Readonly<Record<ImageQuality, number>> = {
 };
 const USUAL_PIXELS = 1_024 ** 2;
 
-/** Names of the same quality, of which a price may list only one. */
-const SAME_QUALITY: Partial<Record<ImageQuality, ImageQuality>> = {
-  standard: 'medium',
-  medium: 'standard',
-  hd: 'high',
-  high: 'hd',
+/**
+ * Qualities by whose price another one is sold that has none: names of the same quality, and for
+ * `low` the next one above.
+ */
+const SOLD_AS: Partial<Record<ImageQuality, readonly ImageQuality[]>> = {
+  low: ['standard', 'medium'],
+  standard: ['medium'],
+  medium: ['standard'],
+  hd: ['high'],
+  high: ['hd'],
 };
 
 type Kind = Pick<ImageCall, 'size' | 'any_size' | 'quality'>;
@@ -70,8 +74,9 @@ function pricesOf(per_image: ReadonlyMap<string, bigint>, kind: Kind): bigint[] 
   const listed = [...per_image].map(([key, nano]) => ({ ...kindIn(key), nano }));
   const { size, any_size, quality } = kind;
   const text = size && `${size.width}x${size.height}`;
-  const isListed = listed.some((one) => one.quality === quality);
-  const word = quality && !isListed ? (SAME_QUALITY[quality] ?? quality) : quality;
+  const isListed = (word: ImageQuality): boolean => listed.some((one) => one.quality === word);
+  const others = quality === undefined || isListed(quality) ? [] : (SOLD_AS[quality] ?? []);
+  const word = others.find(isListed) ?? quality;
   return listed
     .filter((one) => any_size || one.size === undefined || one.size === text)
     .filter((one) => word === 'auto' || one.quality === undefined || one.quality === word)

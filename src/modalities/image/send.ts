@@ -8,6 +8,7 @@ import {
   type ImageCall,
   type ImageCodec,
   type ImageReply,
+  type ImageWords,
   type MadeImage,
 } from './codec.js';
 import { pollImages } from './poll.js';
@@ -25,6 +26,10 @@ export interface ImageAnswer {
   delivered: readonly MadeImage[];
   /** The usage that each upstream call reports. */
   usages: readonly unknown[];
+  /** What the first call says of its images. */
+  words: ImageWords;
+  /** Names of fields that the upstream does not accept. */
+  ignored: readonly string[];
 }
 
 /**
@@ -43,10 +48,16 @@ export async function images(
       ask({ ...call, n }, upstream, operation, client, services),
     ),
   );
+  const [first] = replies;
   const images = replies.flatMap(({ images: some, made = {} }) =>
     some.map((image) => ({ image, made })),
   );
-  const answer = { upstream, usages: replies.map(({ usage }) => usage) };
+  const answer = {
+    upstream,
+    usages: replies.map(({ usage }) => usage),
+    words: first?.words ?? {},
+    ignored: first?.ignored ?? [],
+  };
   const created = Math.floor(services.now() / 1_000);
   // The client has disconnected: the answer was read only to bill the images.
   if (client.disconnected && !client.may_retry) {
@@ -90,7 +101,7 @@ async function ask(
   { codec, path, edit }: ImageOperation,
   client: ClientConnection,
   services: Services,
-): Promise<ImageReply> {
+): Promise<ImageReply & { ignored: readonly string[] }> {
   const { provider } = upstream;
   const { network, configuration } = services;
   const encoded = codec.encode(call, upstream);
@@ -99,8 +110,9 @@ async function ask(
   const first = await requestJson(network, provider, wire, answer_bytes, client);
   const { poll } = codec;
   const body = poll ? await pollImages(poll, first, { call, upstream }, client, services) : first;
-  const { images, made, usage } = codec.decode(body, call, upstream);
+  const reply = codec.decode(body, call, upstream);
+  const { images } = reply;
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
   // Images beyond `n` are dropped, and not charged.
-  return { images: images.slice(0, call.n), ...(made && { made }), usage };
+  return { ...reply, images: images.slice(0, call.n), ignored: encoded.ignored ?? [] };
 }

@@ -90,7 +90,12 @@ describe('the price of an image', () => {
     ['one by size', SIZE, CALL, 40n],
     ['none for another size', SIZE, { size: small, quality: 'hd' }, undefined],
     ['none for a size that is not said', SIZE, { size: undefined, quality: 'hd' }, undefined],
-    ['none for a quality that is not listed', QUALITY, { size: small, quality: 'low' }, undefined],
+    [
+      'that of standard for low, which is not listed',
+      QUALITY,
+      { size: small, quality: 'low' },
+      40n,
+    ],
     ['that of the same quality in another word', QUALITY, { size: small, quality: 'high' }, 80n],
     ['one by quality and size', GRID, { size: wide, quality: 'hd' }, 200n],
     ['none for a quality at another size', GRID, { size: small, quality: 'low' }, undefined],
