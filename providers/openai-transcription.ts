@@ -72,6 +72,7 @@ function decode(body: unknown, _: TranscriptionCall, { provider }: Upstream): Tr
     ...(Array.isArray(words) && { words: recordsIn(words).flatMap(wordIn) }),
     // The billed length takes precedence over the measured one.
     seconds: usage['seconds'] ?? duration,
+    ...(duration !== undefined && { duration }),
     usage: tokensIn(usage),
   };
 }

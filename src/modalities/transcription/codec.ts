@@ -35,8 +35,10 @@ export interface TranscriptReply {
   /** Undefined if the upstream gives none. */
   segments?: readonly Segment[];
   words?: readonly object[];
-  /** The length of the audio, as the upstream reports it. */
+  /** The length of the audio that the upstream bills. */
   seconds: unknown;
+  /** The length that it has measured, if it reports that too. */
+  duration?: unknown;
   /** Token usage as the upstream reports it, an `UpstreamUsage`; undefined without any. */
   usage: unknown;
 }

@@ -112,7 +112,8 @@ function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }
 
-function believableSeconds(reported: unknown): number | undefined {
+/** A length that an upstream reports, if there is such a length. */
+export function believableSeconds(reported: unknown): number | undefined {
   return typeof reported === 'number' && reported > 0 && reported <= MAX_SECONDS
     ? reported
     : undefined;

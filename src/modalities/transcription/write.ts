@@ -1,4 +1,5 @@
 import type { Bill } from '../../billing/bill.js';
+import { believableSeconds } from './price.js';
 import type { Segment, TranscriptFormat, TranscriptionCall, TranscriptReply } from './codec.js';
 
 /** The media types of transcripts that are not JSON. */
@@ -41,7 +42,7 @@ export function transcriptBody(
   const { text, language = '', segments = [], words } = reply;
   const usage = usageOf(bill);
   if (format === 'json') return { text, usage };
-  const duration = bill.counts?.['audio_seconds'] ?? 0;
+  const duration = believableSeconds(reply.duration) ?? bill.counts?.['audio_seconds'] ?? 0;
   return { task, language, duration, text, segments, ...(words && { words }), usage };
 }
 

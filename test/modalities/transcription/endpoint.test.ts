@@ -111,6 +111,18 @@ describe('POST /v1/audio/transcriptions', () => {
     expect((await sent()).getAll('timestamp_granularities[]')).to.deep.equal(['word']);
   });
 
+  it('answers the duration that was measured, not the one that is billed', async () => {
+    paid.step = json({ ...VERBOSE, duration: 2.5, usage: { type: 'duration', seconds: 3 } });
+    const costs = await costOf(async () => {
+      const { text } = await post({ response_format: 'verbose_json' });
+      expect(JSON.parse(text)).to.deep.include({
+        duration: 2.5,
+        usage: { type: 'duration', seconds: 3 },
+      });
+    });
+    expect(costs).to.deep.equal([(3_000n * MINUTE_NANO) / 60_000n]);
+  });
+
   for (const [format, type, text] of [
     ['text', 'text/plain', 'The toll is paid.\n'],
     [
