@@ -32,9 +32,10 @@ class PlannedModeration implements Work {
     const { call, format, model } = this;
     const { client, services, hold, request_id } = sending;
     const reply = await moderate(call, upstream, client, services);
-    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    const { price, provider } = upstream;
+    const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
     return {
-      provider: upstream.provider.name,
+      provider: provider.name,
       streams: false,
       deliver: async (settle) => settle(await moderationBill(reply.usage, terms)),
       body: () => format.write(request_id, model, reply),

@@ -10,6 +10,7 @@ import {
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
+import type { Provider } from '../../core/provider.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { ModerationCall } from './codec.js';
 
@@ -18,10 +19,13 @@ const TEMPLATE_TOKENS = 64;
 /** Tokens of an image, if neither model nor manifest says. */
 const IMAGE_TOKENS = 8_192;
 
+type ImageProvider = Pick<Provider, 'image_tokens'>;
+
 /** The terms of a bill: the call, the price, and the hold (null if the call is free). */
 export interface ModerationTerms {
   call: ModerationCall;
   model: Model;
+  provider: ImageProvider;
   price: Price;
   hold_nano: bigint | null;
 }
@@ -43,11 +47,15 @@ export function moderationMaxCost(
   const { texts, images } = partsOf(call);
   const bytes = texts.reduce((sum, text) => sum + TEMPLATE_TOKENS + Buffer.byteLength(text), 0);
   const costs = upstreams.map(({ price, provider }) => {
-    const image_tokens = limits.image_tokens ?? provider.image_tokens ?? IMAGE_TOKENS;
-    const prompt_tokens = bytes + images * (TEMPLATE_TOKENS + image_tokens);
+    const prompt_tokens = bytes + images * (TEMPLATE_TOKENS + imageTokens({ limits }, provider));
     return maxTokenCost({ prompt_tokens, completion_tokens: 0 }, price);
   });
   return maxNano(costs);
+}
+
+/** The tokens of an image, for the max cost and for estimates. */
+function imageTokens({ limits }: Pick<Model, 'limits'>, provider: ImageProvider): number {
+  return limits.image_tokens ?? provider.image_tokens ?? IMAGE_TOKENS;
 }
 
 /**
@@ -81,9 +89,9 @@ function believable(
   return isPlausible(usage, model.limits, call.results) ? usage : undefined;
 }
 
-async function estimate({ call, model }: ModerationTerms): Promise<TokenUsage> {
+async function estimate({ call, model, provider }: ModerationTerms): Promise<TokenUsage> {
   const { texts, images } = partsOf(call);
-  const image_tokens = images * (model.limits.image_tokens ?? IMAGE_TOKENS);
+  const image_tokens = images * imageTokens(model, provider);
   const text_tokens = await countTokens(texts.join('\n'));
   return { prompt_tokens: text_tokens + image_tokens, completion_tokens: 0 };
 }
