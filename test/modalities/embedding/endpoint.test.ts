@@ -55,6 +55,14 @@ describe('POST /v1/embeddings', () => {
     });
   });
 
+  it('takes null in an optional field as if the field were absent', async () => {
+    const nothing = { dimensions: null, encoding_format: null, user: null };
+    const answer = await embedder.embeddings({ model: 'vectors', input: 'Hello', ...nothing });
+    expect(answer).to.deep.include({
+      data: [{ object: 'embedding', index: 0, embedding: [1, 0.5] }],
+    });
+  });
+
   it("serves OpenAI's own client at /openai/v1 too", async () => {
     const { url, secret } = embedder;
     const client = new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: secret, maxRetries: 0 });

@@ -57,6 +57,14 @@ describe('POST /v1/moderations', () => {
     expect(paid.upstream.requests[0]?.json).to.deep.equal({ model: 'judge', input: 'Hello' });
   });
 
+  it('takes null in an optional field as if the field were absent', async () => {
+    const part = { type: 'text', text: 'Hello', image_url: null };
+    const { status, text } = await post({ input: [part], model: null });
+    expect(status, text).to.equal(200);
+    expect(JSON.parse(text)).to.include({ model: 'omni-moderation-latest' });
+    expect(errorOf(await post({ input: null })).param).to.equal('input');
+  });
+
   it('has a result for each text of a list, and one for all parts', async () => {
     paid.step = results(2);
     const texts = await post({ input: ['a', 'b'] });

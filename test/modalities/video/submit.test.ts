@@ -65,6 +65,14 @@ describe('a video submission', () => {
     );
   });
 
+  it('takes null in an optional field as if the field were absent', async () => {
+    for (const parameters of [null, { resolution: null, image: null, sample_count: null }]) {
+      const { status, text } = await studio.submit({ prompt: 'a cat', parameters });
+      expect(status, text).to.equal(202);
+      expect(sent().at(-1)).to.deep.include(DEFAULTS);
+    }
+  });
+
   it('takes the model with its slash raw or encoded, and repeats it as it was written', async () => {
     const encoded = MODEL.replace('/', '%2F');
     const { status, text } = await studio.submit(undefined, encoded);

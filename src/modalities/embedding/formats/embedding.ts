@@ -1,5 +1,6 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import type { Bill } from '../../../billing/bill.js';
+import { dropNulls } from '../../../lib/drop-nulls.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
@@ -35,6 +36,7 @@ export const embedding: EmbeddingFormat = {
     status: 200,
     content: { 'application/json': 'embedding-response' },
   },
+  repair: dropNulls,
   texts: { model: 'kept', encoding_format: 'kept' },
   modelOf: (body) => (body as EmbeddingBody).model,
   // The body satisfies the schema from which its type is generated.

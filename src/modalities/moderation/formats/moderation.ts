@@ -1,4 +1,6 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
+import { dropNulls } from '../../../lib/drop-nulls.js';
+import { isRecord, recordsIn } from '../../../lib/is-record.js';
 import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
@@ -37,12 +39,19 @@ export const moderation: ModerationFormat = {
     status: 200,
     content: { 'application/json': 'moderation#/$defs/answer' },
   },
+  repair: repairBody,
   texts: { model: 'kept', input: { image_url: 'kept' } },
   modelOf: (body) => (body as ModerationBody).model ?? DEFAULT_MODEL,
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => moderationWork(body as ModerationBody, model),
   write: (request_id, { id }, { results }) => ({ id: `modr-${request_id}`, model: id, results }),
 };
+
+/** Drops the nulls of optional fields, also of the parts of an input. */
+function repairBody(body: unknown): boolean {
+  const inputs = isRecord(body) ? recordsIn(body['input']) : [];
+  return [body, ...inputs].filter((one) => dropNulls(one)).length > 0;
+}
 
 /** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set(['model', 'input']);

@@ -4,6 +4,8 @@ import { videoOperation } from '../codec.js';
 import { videoRate } from '../price.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
+import { dropNulls } from '../../../lib/drop-nulls.js';
+import { isRecord } from '../../../lib/is-record.js';
 import type {
   VideoParameters,
   VideoSubmissionBody,
@@ -59,6 +61,7 @@ export const videoSubmission: VideoFormat = {
     status: 202,
     content: { 'application/json': 'video-submission-response' },
   },
+  repair: repairBody,
   texts: { parameters: { image: 'kept', aspect_ratio: 'kept', resolution: 'kept' } },
   modelOf: (_body, params) => params['model'] ?? '',
   // The body satisfies the schema from which its type is generated.
@@ -75,6 +78,12 @@ export const videoSubmission: VideoFormat = {
     return { status: 202, body };
   },
 };
+
+/** Drops the nulls of optional fields, also of the parameters. */
+function repairBody(body: unknown): boolean {
+  const parameters = isRecord(body) ? body['parameters'] : undefined;
+  return [body, parameters].filter((one) => dropNulls(one)).length > 0;
+}
 
 const PARAMETERS = new Set([
   'aspect_ratio',
