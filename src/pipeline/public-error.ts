@@ -14,14 +14,19 @@ export function publicError(
   error: unknown,
   log: Logger,
 ): { shown: GatewayError; status: number } {
+  const shown = shownError(error);
   if (error instanceof StoreUnreachable) {
     log.error({ request_id, err: error }, 'a request failed: the store cannot be reached');
-    const shown = storeUnreachable();
-    return { shown, status: shown.status };
+  } else if (shown.code === 'internal_error') {
+    log.error({ request_id, err: error }, 'a request failed');
   }
-  const shown = error instanceof GatewayError ? error : (refusal(error) ?? internal());
-  if (shown.code === 'internal_error') log.error({ request_id, err: error }, 'a request failed');
   return { shown, status: isRefusal(error) ? error.status : shown.status };
+}
+
+/** The same, of an error that is logged elsewhere. */
+export function shownError(error: unknown): GatewayError {
+  if (error instanceof StoreUnreachable) return storeUnreachable();
+  return error instanceof GatewayError ? error : (refusal(error) ?? internal());
 }
 
 /** The error of an operator's own stage that refuses as Koa does, by `ctx.throw(403, message)`. */

@@ -1,7 +1,8 @@
 import type { Bill } from '../../billing/bill.js';
-import { GatewayError } from '../../core/errors.js';
+import type { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { NO_TOKENS } from '../../core/usage.js';
+import { publicError, shownError } from '../../pipeline/public-error.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RequestNotes } from '../../pipeline/request-notes.js';
 import type { Sending, Settle } from '../../pipeline/work.js';
@@ -38,12 +39,12 @@ export async function deliverStream(
     const ending = await pipeStream(stream, writer, sink, limits, notes);
     recordOutcome(ending, stream.upstream.provider.name, notes, services);
     const bill = await settle(await streamBill(ending, writer, terms));
-    if (ending.how === 'cut') fail(sink, writer, publicError(ending.error, services));
+    if (ending.how === 'cut') fail(sink, writer, cutError(request_id, ending.error, services));
     else sink.end(ending.how === 'complete' ? writer.end(bill) : '');
     return bill;
   } catch (error) {
     // The status was sent, so only an event can report that the stream is incomplete.
-    fail(sink, writer, publicError(error, services));
+    fail(sink, writer, shownError(error));
     throw error;
   }
 }
@@ -78,11 +79,9 @@ async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms
   return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
 }
 
-function publicError(error: unknown, { log }: Services): GatewayError {
+function cutError(request_id: string, error: unknown, { log }: Services): GatewayError {
   if (error instanceof UpstreamError) return toClientError(error);
-  if (error instanceof GatewayError) return error;
-  log.error({ err: error }, 'a stream broke');
-  return new GatewayError('internal_error', 'The gateway failed in mid-stream.');
+  return publicError(request_id, error, log).shown;
 }
 
 /** How a stream ended. `disconnected`: the client disconnected, and the rest was not read. */
