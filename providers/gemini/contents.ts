@@ -2,6 +2,7 @@ import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Fields } from '../gemini-wire.js';
+import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import { isGemini3 } from './model-family.js';
 import { partsOf, unsupported, type Place } from './parts.js';
@@ -108,7 +109,7 @@ function turnOf(message: ChatMessage, place: Place, reading: Reading): Fields[] 
   const signature = textSignature(message);
   const last = parts.findLast((part) => 'text' in part);
   if (last && signature !== undefined) last['thoughtSignature'] = signature;
-  return [...parts, ...callsOf(message, place, reading)];
+  return [...parts, ...callsOf(message, reading)];
 }
 
 /** The signature that came with the text of an answer. */
@@ -123,14 +124,14 @@ function detailsIn(details: ChatMessage['reasoning_details']): Partial<Reasoning
   );
 }
 
-function callsOf(message: ChatMessage, { at }: Place, reading: Reading): Fields[] {
+function callsOf(message: ChatMessage, reading: Reading): Fields[] {
   const details = detailsIn(message.reasoning_details);
-  const parts = (message.tool_calls ?? []).map((call, i): Fields => {
+  const parts = (message.tool_calls ?? []).map((call): Fields => {
     const id = plainId(call.id);
     const { name } = call.function;
     reading.calls.set(id, { name, order: reading.count });
     reading.count += 1;
-    const args = argumentsOf(call.function.arguments, `${at}.tool_calls[${i}].function.arguments`);
+    const args = argumentsObject(call.function.arguments);
     // Some clients name the call that a signature belongs to in its detail instead.
     const thoughtSignature = signatureOf(call.id) ?? details.find((one) => one.id === id)?.data;
     return {
@@ -143,16 +144,6 @@ function callsOf(message: ChatMessage, { at }: Place, reading: Reading): Fields[
   const isSigned = parts.some((part) => 'thoughtSignature' in part);
   if (first && !isSigned && isGemini3(reading.model)) first['thoughtSignature'] = SKIP_SIGNATURE;
   return parts;
-}
-
-function argumentsOf(text: string, param: string): Fields {
-  try {
-    const args: unknown = JSON.parse(text.trim() || '{}');
-    if (isRecord(args)) return args;
-  } catch {
-    // The error is thrown below.
-  }
-  throw unsupported(`${param} must be a JSON object for this model.`, param);
 }
 
 /** The result of a call, followed by its images and files. */

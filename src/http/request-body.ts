@@ -225,7 +225,7 @@ function complaint({ keyword, params, message, parentSchema }: ErrorObject): str
     case 'type':
       return `must be ${[params['type']].flat().map(kind).join(' or ')}`;
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+      return `must be one of ${(params['allowedValues'] as unknown[]).filter(Boolean).join(', ')}`;
     case 'minimum':
       return `must be at least ${params['limit']}`;
     case 'maximum':

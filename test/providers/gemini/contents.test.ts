@@ -143,15 +143,19 @@ describe("the history of tool calls in Gemini's words", () => {
       .that.includes({ fault: 'unsupported', param: 'messages[1].tool_call_id' });
   });
 
-  it('refuses arguments that are no JSON object', () => {
-    const messages: ChatMessage[] = [
-      { role: 'user', content: 'Go' },
-      { role: 'assistant', content: null, tool_calls: [call('a', 'f', '{"city": "Os')] },
-    ];
-    const param = 'messages[1].tool_calls[0].function.arguments';
-    expect(() => contentsOf(messages))
-      .to.throw(UpstreamError)
-      .that.includes({ param });
+  it('wraps arguments that are no JSON object, so that the conversation can go on', () => {
+    for (const [text, args] of [
+      ['{"city": "Os', { arguments: '{"city": "Os' }],
+      ['[1]', { arguments: [1] }],
+      ['', {}],
+    ] as const) {
+      const [, turn] = contentsOf([
+        { role: 'user', content: 'Go' },
+        { role: 'assistant', content: null, tool_calls: [call('a', 'f', text)] },
+      ]);
+      const [part] = turn?.parts ?? [];
+      expect(part?.['functionCall']).to.deep.equal({ id: 'a', name: 'f', args });
+    }
   });
 
   const withImage: ChatMessage[] = [

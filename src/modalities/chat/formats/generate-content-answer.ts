@@ -2,7 +2,7 @@ import { argumentsObject } from '../../../lib/tool-arguments.js';
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord, recordsIn } from '../../../lib/is-record.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
 import type { Heading } from '../call.js';
 import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.js';
@@ -87,28 +87,31 @@ export function finishOf(finish_reason: string | null | undefined, hasCalls: boo
 
 interface TokenProbability {
   token: string;
-  logprob: number;
-  top_logprobs?: TokenProbability[];
+  logProbability: number;
 }
 
 /** The log probabilities of a choice's tokens; no fields if the upstream reported none. */
 export function logprobsOf(logprobs: unknown): object {
-  const tokens = isRecord(logprobs) ? logprobs['content'] : undefined;
-  if (!Array.isArray(tokens) || tokens.length === 0) return {};
-  const chosen = tokens as TokenProbability[];
-  const probability = ({ token, logprob }: TokenProbability) => ({
-    token,
-    logProbability: logprob,
-  });
+  const tokens = isRecord(logprobs) ? recordsIn(logprobs['content']) : [];
+  const read = tokens.flatMap((token) =>
+    probabilityIn(token).map((chosen) => ({
+      chosen,
+      candidates: recordsIn(token['top_logprobs']).flatMap(probabilityIn),
+    })),
+  );
+  if (read.length === 0) return {};
   return {
-    avgLogprobs: chosen.reduce((sum, { logprob }) => sum + logprob, 0) / chosen.length,
+    avgLogprobs: read.reduce((sum, { chosen }) => sum + chosen.logProbability, 0) / read.length,
     logprobsResult: {
-      chosenCandidates: chosen.map(probability),
-      topCandidates: chosen.map(({ top_logprobs = [] }) => ({
-        candidates: top_logprobs.map(probability),
-      })),
+      chosenCandidates: read.map(({ chosen }) => chosen),
+      topCandidates: read.map(({ candidates }) => ({ candidates })),
     },
   };
+}
+
+function probabilityIn({ token, logprob }: Record<string, unknown>): TokenProbability[] {
+  if (typeof token !== 'string' || typeof logprob !== 'number') return [];
+  return [{ token, logProbability: logprob }];
 }
 
 /** The usage of an answer. This API counts the tokens of thoughts apart from the others. */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   answerOf,
   finishOf,
+  logprobsOf,
   usageOf,
 } from '../../../../src/modalities/chat/formats/generate-content-answer.js';
 import { ContentWriter } from '../../../../src/modalities/chat/formats/generate-content-stream.js';
@@ -46,6 +47,25 @@ describe('an answer in the words of the Gemini API', () => {
     expect(candidates).to.deep.equal([
       { content: { role: 'model', parts: [{ text: 'Hi!' }] }, ...RESULT, index: 0 },
     ]);
+  });
+
+  it('skips probabilities that are none, and reads no alternatives where those are null', () => {
+    const bad = [null, 'x', { token: 1, logprob: -1 }, { token: 'a' }];
+    const good = { token: 'Hi', logprob: -1, top_logprobs: null };
+    const content = [...bad, good, { token: '!', logprob: -3, top_logprobs: [null, bad, good] }];
+    expect(logprobsOf({ content })).to.deep.equal({
+      avgLogprobs: -2,
+      logprobsResult: {
+        chosenCandidates: [
+          { token: 'Hi', logProbability: -1 },
+          { token: '!', logProbability: -3 },
+        ],
+        topCandidates: [{ candidates: [] }, { candidates: [{ token: 'Hi', logProbability: -1 }] }],
+      },
+    });
+    for (const none of [null, {}, { content: null }, { content: bad }]) {
+      expect(logprobsOf(none)).to.deep.equal({});
+    }
   });
 
   it('counts thoughts beside the tokens of the text', () => {

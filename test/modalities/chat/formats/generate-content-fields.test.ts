@@ -404,7 +404,7 @@ const CONFIG: Row[] = [
   {
     field: 'generationConfig.responseMimeType (enum)',
     body: config('responseMimeType', 'text/x.enum'),
-    refused: 'generationConfig.responseMimeType must be one of',
+    refused: 'generationConfig.responseMimeType must be one of text/plain, application/json.',
   },
   {
     field: 'generationConfig.responseSchema',
