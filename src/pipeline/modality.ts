@@ -71,7 +71,10 @@ export interface RequestFormat {
   readonly models?: ModelListFormat;
   /** The public ID of the model, from the body or from the path. */
   modelOf(body: object, params: PathParams): string;
-  /** Whether a request that no endpoint takes is of its API; absent if its clients parse any error. */
+  /**
+   * Whether a request that no endpoint takes is of its API; absent if its clients parse the common
+   * shape.
+   */
   owns?(method: string, path: string): boolean;
   /** Writes the body of an error; absent if its clients parse the common shape. */
   error?(error: GatewayError, request_id: string): object;

@@ -5,7 +5,7 @@ import { imageEdit } from './image-edit.js';
 import { imageGeneration, type ImageFormat } from './image-generation.js';
 import type { ImageAnswer } from '../send.js';
 
-/** The answer with usage as OpenAI's clients expect it, and what the upstream says of its images. */
+/** The answer with usage as OpenAI's clients expect it, and the upstream's words on its images. */
 function write({ created, data, usages, words }: ImageAnswer, { usage }: Bill): object {
   const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = usage;
   const total_tokens = input_tokens + output_tokens;
