@@ -66,6 +66,11 @@ describe('POST /v1/audio/speech', () => {
     expect(paid.upstream.requests[0]?.json).to.include({ instructions: 'Whisper.' });
   });
 
+  it('takes null in an optional field as no field', async () => {
+    const { status } = await post({ instructions: null, response_format: null, speed: null });
+    expect(status).to.equal(200);
+  });
+
   it('rounds up to the next nano-dollar', async () => {
     expect(await costOf(() => post({ model: 'odd' }))).to.deep.equal([1n]);
   });

@@ -1,6 +1,7 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
+import { dropNulls } from '../../../lib/drop-nulls.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { SpeechBody } from '../../../schema-types/speech.js';
@@ -33,6 +34,7 @@ export const speech: SpeechFormat = {
     content: { 'audio/*': 'bytes' },
   },
   texts: { model: 'kept', voice: 'kept', response_format: 'kept', stream_format: 'kept' },
+  repair: dropNulls,
   modelOf: (body) => (body as SpeechBody).model,
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => speechWork(body as SpeechBody, model),
