@@ -5,6 +5,7 @@ import { packageRoot } from '../lib/package-root.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { completionScript, SHELLS, type Shell } from './completion-scripts.js';
 import { commandWords, LISTS, type ListName } from './completion-tree.js';
+import { modelIds, providerNames } from './entry-names.js';
 import { environmentOf } from './environment.js';
 import { printJson, printLine } from './print.js';
 
@@ -61,15 +62,10 @@ async function namesOf(list: ListName, config: string): Promise<readonly string[
       return accounts(config);
     case 'manifests':
       return manifests();
-    case 'models': {
-      const { modelsOf } = await import('../config/store-of.js');
-      return modelsOf(config, environmentOf(config));
-    }
-    case 'models-and-providers': {
-      const { modelsOf, providersOf } = await import('../config/store-of.js');
-      const env = environmentOf(config);
-      return [...(await modelsOf(config, env)), ...(await providersOf(config, env))];
-    }
+    case 'models':
+      return modelIds(config);
+    case 'models-and-providers':
+      return [...(await modelIds(config)), ...(await providerNames(config))];
   }
 }
 

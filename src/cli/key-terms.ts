@@ -5,7 +5,7 @@ import { UsageError } from './command.js';
 import { dollars } from './dollars.js';
 import { priceTag, time } from './print.js';
 import type { Key, KeyTerms } from '../store/keys/keys.js';
-import { environmentOf } from './environment.js';
+import { modelIds } from './entry-names.js';
 
 /** The terms of a key as they were typed. */
 export interface TypedTerms {
@@ -23,8 +23,7 @@ export async function termsOf(typed: TypedTerms, config: string): Promise<KeyTer
   if (typed.expires !== undefined) terms.expires_ms = expiryOf(typed.expires);
   if (typed.limit !== undefined) terms.limit_nano = dollars(typed.limit);
   if (typed.model) {
-    const { modelsOf } = await import('../config/store-of.js');
-    const known = await modelsOf(config, environmentOf(config));
+    const known = await modelIds(config);
     for (const id of typed.model) {
       if (known.includes(id)) continue;
       throw new UsageError(`there is no model "${id}" in ${config}; ${nameHint(id, known)}`);

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { ask, chat, errorOf } from '../helpers/ask.js';
 import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
@@ -42,6 +44,21 @@ describe('the terms of a key on the command line, beside a running gateway', () 
     );
     expect(listed?.['spent']).to.equal(charge?.amount.slice(1));
     expect(await place.json('verify')).to.deep.include({ faults: [] });
+  });
+
+  it('may name a model that only an included file has', async () => {
+    await place.write(`include: ['models/*.yaml']\n${SIMULATED}${MORE}`);
+    await mkdir(join(place.folder, 'models'));
+    const included = `models:\n${MORE.replace('other:', 'lab-ok:')}`;
+    await writeFile(join(place.folder, 'models/lab.yaml'), included);
+    const name = ['key', 'create', 'ann', '--name', 'lab'];
+    const { stdout, stderr } = await place.tollgate(...name, '--model', 'lab-ok');
+    expect(stderr).to.equal('');
+    expect(stdout).to.match(/\nIt may use lab-ok alone\.\n$/u);
+    const unknown = await place.tollgate(...name, '--model', 'lab-okk');
+    expect(unknown.stderr).to.include('did you mean "lab-ok"?');
+    const offered = await place.json('completion', '--list', 'models');
+    expect(offered).to.deep.equal(['sim', 'other', 'lab-ok']);
   });
 
   it('are printed as text, and so is their absence', async () => {
