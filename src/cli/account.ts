@@ -53,8 +53,10 @@ export function accountCommand(): Command {
 
 async function createAccount(name: string, options: CreateOptions): Promise<void> {
   const credit = dollars(options.credit);
-  const account = await withStore(options.config, (store) =>
-    store.createAccount(name, credit, cliActor()),
+  const account = await withStore(
+    options.config,
+    (store) => store.createAccount(name, credit, cliActor()),
+    { creates: true },
   );
   const balance = formatDollars(account.balance_nano);
   if (options.json) return printJson({ id: account.id, name: account.name, balance });

@@ -5,13 +5,19 @@ import { environmentOf } from './environment.js';
 
 /**
  * Opens the store of a configuration, also while `serve` uses it. It reads no other part of the
- * file, so it works in a shell without the secrets of the service.
+ * file, so it works in a shell without the secrets of the service. Throws `StoreError` where there
+ * is no store, unless the command is one that may make it.
  */
-export async function withStore<T>(file: string, work: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>(
+  file: string,
+  work: (store: Store) => Promise<T>,
+  { creates }: { creates: boolean } = { creates: false },
+): Promise<T> {
   // Imported here, so that a command without a store starts fast.
   const { storeOf } = await import('../config/store-of.js');
   const { openStore } = await import('../store/open.js');
-  const store = await openStore(await storeOf(file, environmentOf(file)), { now: Date.now });
+  const url = await storeOf(file, environmentOf(file));
+  const store = await openStore(url, { now: Date.now, must_exist: !creates });
   try {
     return await work(store);
   } finally {

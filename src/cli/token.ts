@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { isScope, SCOPE_NAMES, SCOPES, type Scope } from '../core/scopes.js';
+import type { Store } from '../store/store-types.js';
 import type { ManagementToken } from '../store/tokens/management-tokens.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { cliActor } from './actor.js';
@@ -66,7 +67,7 @@ async function createToken(
 ): Promise<void> {
   const expires_ms = expires === undefined ? {} : { expires_ms: expiryOf(expires) };
   const scopes = scope.map(scopeOf);
-  await withStore(config, async (store) => {
+  const create = async (store: Store): Promise<void> => {
     const terms = { name, scopes, ...expires_ms };
     const { token, secret } = await store.tokens.create(terms, cliActor());
     if (json) return printJson({ id: token.id, name: token.name, secret });
@@ -74,7 +75,9 @@ async function createToken(
     printLine(secret);
     printLine(`Its scopes are ${token.scopes.join(', ')}.`);
     if (token.expires_ms !== null) printLine(`It expires at ${time(token.expires_ms)}.`);
-  });
+  };
+  // A program's token may be made before the first start.
+  await withStore(config, create, { creates: true });
 }
 
 async function listTokens({ config, json }: Options): Promise<void> {

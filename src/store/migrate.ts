@@ -47,6 +47,11 @@ export async function applyMigrations(database: Database): Promise<string[]> {
   });
 }
 
+/** Whether a store was made in that database, by any version. */
+export function isMigrated(database: Database): Promise<boolean> {
+  return database.read((knex) => knex.schema.hasTable(TABLE));
+}
+
 /**
  * The names of the migrations in which the database and this version differ: those that it lacks,
  * and those that only a newer version knows.

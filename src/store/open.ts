@@ -3,6 +3,7 @@ import { resume, suspend } from './accounts/suspension.js';
 import { auditEntries } from './audit/audit-log.js';
 import { auditReload } from './audit/audit-reload.js';
 import { openDatabase, type Database } from './database.js';
+import { refuseEmpty, refuseMissingFile } from './missing.js';
 import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
 import { createKey, isKey, keys, revokeKey } from './keys/keys.js';
@@ -31,6 +32,8 @@ export interface StoreOptions {
   process_id?: string;
   /** Milliseconds by a clock that nobody sets; the process's own where it is left out. */
   elapsed_ms?: () => number;
+  /** Refuses a place without a store, instead of making one there. */
+  must_exist?: boolean;
 }
 
 /**
@@ -39,9 +42,11 @@ export interface StoreOptions {
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   return explainOpenError(async () => {
+    if (options.must_exist) refuseMissingFile(url);
     const database = openDatabase(url);
     const self = enter(options.now, options.process_id);
     try {
+      if (options.must_exist) await refuseEmpty(database);
       await applyMigrations(database);
       const hot = await openHot(database, self, options.now);
       return assemble(database, hot, self, options);

@@ -1,3 +1,5 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { chat, completionOf } from '../helpers/ask.js';
 import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
@@ -138,10 +140,45 @@ describe('accounts, keys and money on the command line, beside a running gateway
 });
 
 describe('the command line on a new store', () => {
-  it('is made by the first command that needs it', async () => {
-    const place = await makePlace(SIMULATED);
+  const READING: string[][] = [
+    ['verify'],
+    ['account', 'list'],
+    ['ledger', 'ann'],
+    ['key', 'list', 'ann'],
+    ['requests'],
+    ['usage'],
+    ['task', 'list'],
+    ['audit'],
+    ['token', 'list'],
+    ['backup', 'monday.db'],
+  ];
+  let place: Place;
+
+  beforeEach(async () => {
+    place = await makePlace(SIMULATED);
+  });
+  afterEach(() => place.close());
+
+  it('is not made, and not proven, by commands that only read: they name the missing file', async () => {
+    for (const words of READING) {
+      const { status, stdout, stderr } = await place.tollgate(...words);
+      expect([status, stdout], words.join(' ')).to.deep.equal([1, '']);
+      expect(stderr).to.match(/^tollgate: there is no store yet: \S+tollgate\.db is not there; /u);
+    }
+    const { stdout } = await place.tollgate('status');
+    expect(stdout).to.include('there is no store yet');
+    expect(await readdir(place.folder)).to.deep.equal(['gateway.yaml']);
+  });
+
+  it('is made by "migrate", and an empty file is none', async () => {
+    await mkdir(join(place.folder, 'data'));
+    await writeFile(join(place.folder, 'data/tollgate.db'), '');
+    const { status, stderr } = await place.tollgate('verify');
+    expect([status, stderr]).to.satisfy(([code, text]: [number, string]) => {
+      return code === 1 && / there is no store yet: \S+tollgate\.db is empty; /u.test(text);
+    });
+    await place.json('migrate');
     expect((await place.tollgate('account', 'list')).stdout).to.include('no account yet');
     expect(await place.json('account', 'list')).to.deep.equal([]);
-    await place.close();
   });
 });

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { openDatabase, type Database } from '../database.js';
 import { differingMigrations } from '../migrate.js';
+import { noStore } from '../missing.js';
 import { PRIVATE_FILE } from '../owner-only.js';
 import { StoreError } from '../store-error.js';
 import { verify, verifyBalances } from '../verify/verify.js';
@@ -55,7 +56,7 @@ async function makeBackup(
   { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<BackupReport> {
   if (!statSync(store, { throwIfNoEntry: false })?.isFile()) {
-    throw new StoreError(`There is no store yet: ${store} is not there.`);
+    throw noStore(`${store} is not there`);
   }
   refuseTarget(store, file, force);
   const partial = `${file}.${randomUUID()}.partial`;

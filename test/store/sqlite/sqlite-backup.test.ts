@@ -137,7 +137,7 @@ describe('a backup of a store in SQLite', () => {
 
   it('names a folder that is not there, a folder in place of a file, and a missing store', async () => {
     expect(await refusal(backup())).to.equal(
-      `StoreError: There is no store yet: ${live} is not there.`,
+      `StoreError: There is no store yet: ${live} is not there; "tollgate serve" makes one, or correct "store" in gateway.yaml`,
     );
     await begin();
     const url = `sqlite:${live}`;
