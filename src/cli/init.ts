@@ -5,6 +5,7 @@ import type { Starter } from '../config/starters.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Findings, Missed, PlannedProvider } from '../gateway/init-plan.js';
 import type { LocalAddress } from '../gateway/local-servers.js';
+import { fileFault } from '../lib/file-fault.js';
 import { packageRoot } from '../lib/package-root.js';
 import { shellWord } from '../lib/shell-quote.js';
 import { nameHint } from '../yaml/did-you-mean.js';
@@ -112,8 +113,8 @@ async function write(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     if (code === 'EEXIST') throw new UsageError(`${file} is there already; --force replaces it`);
-    if (code === 'ENOENT') throw new UsageError(`there is no folder ${dirname(file)}`);
-    throw error;
+    const fault = fileFault(file, error);
+    throw fault === undefined ? error : new UsageError(fault);
   }
 }
 

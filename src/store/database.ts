@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, withRetry } from './retry.js';
+import { sqliteFault } from './sqlite/sqlite-fault.js';
 import { StoreError, StoreUnreachable } from './store-error.js';
 
 /**
@@ -106,7 +107,7 @@ export async function onPostgres<T>(
 }
 
 function openSqlite(file: string): Database {
-  makePrivate(file);
+  makePrivateStore(file);
   const knex = knexOf({
     client: 'better-sqlite3',
     connection: { filename: file, options: { safeIntegers: true } },
@@ -118,11 +119,31 @@ function openSqlite(file: string): Database {
     dialect: 'sqlite',
     location: file,
     clock_ms: SQLITE_CLOCK_MS,
-    read: (work) => withRetry(isBusy, () => work(knex)),
-    snapshot: (work) => withRetry(isBusy, () => knex.transaction(work)),
-    write: (work) => withRetry(isBusy, () => knex.transaction((trx) => writeFirst(trx, work))),
+    read: (work) => onSqlite(file, () => work(knex)),
+    snapshot: (work) => onSqlite(file, () => knex.transaction(work)),
+    write: (work) => onSqlite(file, () => knex.transaction((trx) => writeFirst(trx, work))),
     close: () => knex.destroy(),
   };
+}
+
+function makePrivateStore(file: string): void {
+  try {
+    makePrivate(file);
+  } catch (error) {
+    throw sqliteFault(file, error);
+  }
+}
+
+/**
+ * Runs work on SQLite, and again while another connection has the lock. Throws `StoreUnreachable`
+ * if the file or its disk fails.
+ */
+export async function onSqlite<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await withRetry(isBusy, work);
+  } catch (error) {
+    throw sqliteFault(file, error);
+  }
 }
 
 interface SqliteConnection {

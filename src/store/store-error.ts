@@ -35,13 +35,13 @@ export class NoCharge extends StoreError {
 }
 
 /**
- * PostgreSQL refuses connections, has ended them, or does not answer. Its message is the driver's.
- * Whether the statement was done is not known.
+ * PostgreSQL refuses connections, has ended them, or does not answer; or the file of SQLite, or its
+ * disk, takes no write. Whether the statement was done is not known. Its message is for operators.
  */
 export class StoreUnreachable extends Error {
   override name = 'StoreUnreachable';
-  constructor(cause: unknown) {
-    super(reason(cause), { cause });
+  constructor(cause: unknown, message = reason(cause)) {
+    super(message, { cause });
   }
 }
 

@@ -39,7 +39,11 @@ describe('openStore', () => {
 
   const refused: [string, (folder: string) => string, RegExp][] = [
     ['another kind of URL', () => 'mysql://me:secret@host/db', /^StoreError: The store must be/],
-    ['a file that is no database', (at) => `sqlite:${at}/text`, /StoreError: .*not a database/],
+    [
+      'a file that is no database',
+      (at) => `sqlite:${at}/text`,
+      /StoreError: .*text is not a SQLite database: /,
+    ],
     ['a path below a file', (at) => `sqlite:${at}/text/a.db`, /StoreError: The store cannot be/],
     [
       'a server that is not there',

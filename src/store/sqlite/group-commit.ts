@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import { isBusy } from '../database.js';
+import { sqliteFault } from './sqlite-fault.js';
 import { OpenFile, WalSync } from './sqlite-file.js';
 import { ATTEMPTS, wait_ms } from '../retry.js';
 
@@ -156,7 +157,7 @@ export class GroupCommit {
       } else {
         this.#attempt = 0;
         this.#rolledBack = 0;
-        for (const member of this.#waiting.splice(0)) member.reject(error);
+        this.#reject(this.#waiting.splice(0), error);
       }
       return false;
     }
@@ -186,7 +187,7 @@ export class GroupCommit {
       for (const member of members) this.#runAlone(member);
     } catch (error) {
       this.#rollback();
-      for (const member of members) member.reject(error);
+      this.#reject(members, error);
       return;
     }
     this.#commit(members);
@@ -213,12 +214,12 @@ export class GroupCommit {
       this.#sql.commit();
     } catch (error) {
       this.#rollback();
-      for (const member of members) member.reject(error);
+      this.#reject(members, error);
       return;
     }
     const durable: Member[] = [];
     for (const member of members) {
-      if (member.failed) member.reject(member.value);
+      if (member.failed) this.#reject([member], member.value);
       else if (member.durable) durable.push(member);
       else member.resolve(member.value);
     }
@@ -228,11 +229,14 @@ export class GroupCommit {
   #resolveDurable(members: Member[]): void {
     this.#wal.after((failed) => {
       const error = failed ?? this.#file.fault();
-      for (const member of members) {
-        if (error) member.reject(error);
-        else member.resolve(member.value);
-      }
+      if (error) this.#reject(members, error);
+      else for (const member of members) member.resolve(member.value);
     });
+  }
+
+  #reject(members: readonly Member[], error: unknown): void {
+    const fault = sqliteFault(this.#database.name, error);
+    for (const member of members) member.reject(fault);
   }
 
   #rollback(): void {

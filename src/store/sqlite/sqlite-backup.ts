@@ -7,7 +7,9 @@ import { openDatabase, type Database } from '../database.js';
 import { differingMigrations } from '../migrate.js';
 import { noStore } from '../missing.js';
 import { PRIVATE_FILE } from '../owner-only.js';
+import { codeOf } from '../retry.js';
 import { StoreError } from '../store-error.js';
+import { sqliteFault } from './sqlite-fault.js';
 import { verify, verifyBalances } from '../verify/verify.js';
 
 export interface BackupOptions {
@@ -45,9 +47,16 @@ export async function backupSqlite(
     return await makeBackup(store, file, { force, signal });
   } catch (error) {
     if (error instanceof StoreError || error === signal?.reason) throw error;
-    const reason = error instanceof Error ? firstLine(error.message) : String(error);
-    throw new StoreError(`No backup was made: ${reason}.`, { cause: error });
+    throw new StoreError(`No backup was made: ${reasonOf(error, store, file)}`, { cause: error });
   }
+}
+
+/** Names the file whose fault it is: only the copy is written. */
+function reasonOf(error: unknown, store: string, file: string): string {
+  if (!(error instanceof Error)) return String(error);
+  const isOfCopy = 'path' in error || codeOf(error) === 'SQLITE_FULL';
+  const fault = sqliteFault(isOfCopy ? file : store, error);
+  return firstLine(fault instanceof Error ? fault.message : error.message);
 }
 
 async function makeBackup(

@@ -1,4 +1,4 @@
-import { CHECKPOINT_PAGES, isBusy, LATE_CHECKPOINT_PAGES, prepareSqlite } from '../database.js';
+import { CHECKPOINT_PAGES, LATE_CHECKPOINT_PAGES, onSqlite, prepareSqlite } from '../database.js';
 import { Checkpoints } from './checkpoints.js';
 import { GroupCommit } from './group-commit.js';
 import {
@@ -12,8 +12,8 @@ import {
 } from '../hot-path.js';
 import type { HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { withRetry } from '../retry.js';
 import type { Process } from '../leases/leases.js';
+import { sqliteFault } from './sqlite-fault.js';
 import { SqliteRequests } from './sqlite-requests.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
@@ -114,7 +114,9 @@ export class SqliteHot implements HotPath {
 
   async admit(key_id: string): Promise<HoldResult> {
     const now_ms = this.#now();
-    const row = await withRetry(isBusy, () => this.#keys.refused.get(now_ms, key_id, now_ms));
+    const row = await onSqlite(this.#database.name, () =>
+      this.#keys.refused.get(now_ms, key_id, now_ms),
+    );
     return row ? refusedKey(Boolean(row[0])) : ADMITTED;
   }
 
@@ -146,15 +148,17 @@ export class SqliteHot implements HotPath {
     this.#isRegistered = true;
   }
 
-  /** Begins a write transaction: the ping must fail whenever a charge would. */
+  /** Writes, because the ping must fail whenever a charge would: a full disk can still be read. */
   async ping(): Promise<void> {
     this.#group.check();
-    await this.#group.add(() => this.#processes.ping.get());
+    await this.#group.add(() => {
+      this.#processes.beat.run(null, this.#self.id);
+    });
   }
 
   async close(): Promise<void> {
     await this.#group.idle();
-    await withRetry(isBusy, () => this.#processes.leave.run(this.#self.id));
+    await onSqlite(this.#database.name, () => this.#processes.leave.run(this.#self.id));
     await this.#checkpoints.close();
     this.#database.close();
   }
@@ -180,7 +184,7 @@ export function batchedReads<Found>(
       try {
         found.set(key, get(key));
       } catch {
-        const retried = withRetry(isBusy, () => get(key));
+        const retried = onSqlite(database.name, () => get(key));
         failed.set(key, retried.catch(asError));
       }
     }
@@ -188,7 +192,17 @@ export function batchedReads<Found>(
     if (failed.size === 0) return keys.map((key) => found.get(key));
     return Promise.all(keys.map(async (key) => failed.get(key) ?? found.get(key)));
   };
-  return new DataLoader(readAll, { cache: false, batchScheduleFn: (run) => setImmediate(run) });
+  const readOrExplain: typeof readAll = async (keys) => {
+    try {
+      return await readAll(keys);
+    } catch (error) {
+      throw sqliteFault(database.name, error);
+    }
+  };
+  return new DataLoader(readOrExplain, {
+    cache: false,
+    batchScheduleFn: (run) => setImmediate(run),
+  });
 }
 
 function asError(error: unknown): Error {

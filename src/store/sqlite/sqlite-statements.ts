@@ -203,7 +203,6 @@ export function prepareProcesses(database: Sqlite.Database) {
       `delete from processes where id = ? and not exists
          (select 1 from holds where holds.process_id = processes.id)`,
     ),
-    ping: database.prepare('select 1 from accounts limit 1'),
   };
 }
 
