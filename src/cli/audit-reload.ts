@@ -16,12 +16,11 @@ export async function withAudit(
 ): Promise<void> {
   const before = gateway.configuration;
   await reload();
-  const after = gateway.configuration;
-  if (after === before) return;
+  if (gateway.configuration === before) return;
   try {
     const { differences } = await import('../gateway/differences.js');
     // An address may hold a secret of the environment.
-    const found = await differences(before, after, { isReload: true });
+    const found = await differences(before, gateway.written, { isReload: true });
     const texts = found.length > 0 ? found.map(({ text }) => text) : ['nothing for clients'];
     const omitted = texts.length - MAX_CHANGES;
     const rest = omitted > 0 ? [`and ${omitted} more`] : [];

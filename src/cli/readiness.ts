@@ -9,7 +9,7 @@ export interface Serving {
   ready: boolean;
   /** Why it does not answer, or is not ready. */
   reason: string | null;
-  /** Why the changed configuration was refused, so that an older one serves. */
+  /** Why an older configuration serves, or which changed keys wait for a restart. */
   configuration: string | null;
 }
 

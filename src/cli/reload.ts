@@ -26,7 +26,7 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
     log.error({ reason }, 'kept the older configuration: the changed one is not valid');
     return;
   }
-  const changes = await changesOf(before, gateway.configuration).catch((err: unknown) => {
+  const changes = await changesOf(before, gateway.written).catch((err: unknown) => {
     log.warn({ err }, 'the changes of the configuration could not be told apart');
     return ['see the file'];
   });

@@ -4,6 +4,7 @@ import { formatDollars } from '../lib/money.js';
 import { MODALITIES } from '../modalities/index.js';
 import { priceDifferences } from './price-differences.js';
 import { settingDifferences, startDifferences } from './setting-differences.js';
+import { restartKeys, restartSentence } from './start-settings.js';
 
 /** One change between two configurations, in a sentence. */
 export interface Difference {
@@ -14,8 +15,8 @@ export interface Difference {
 
 /**
  * Lists the changes for clients and bills between two configurations, models first. For a reload it
- * leaves out the addresses of providers, which may hold a secret of the environment, and settings
- * that only a start reads.
+ * leaves out the addresses of providers, which may hold a secret of the environment, and of the
+ * settings that only a start takes up it has the names alone.
  */
 export async function differences(
   before: Configuration,
@@ -32,6 +33,7 @@ export async function differences(
     if (!before.models.has(id)) found.push(change(`model ${id} is new`));
   }
   const settings = settingDifferences(before, after);
+  const restart = restartSentence(restartKeys(before, after));
   return [
     ...found,
     ...providerDifferences(before, after, !isReload),
@@ -39,6 +41,7 @@ export async function differences(
     ...settings.losses.map(loss),
     ...settings.changes.map(change),
     ...(isReload ? [] : startDifferences(before, after).map(change)),
+    ...(restart === undefined ? [] : [change(restart)]),
   ];
 }
 

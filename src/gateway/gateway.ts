@@ -32,6 +32,7 @@ import {
 } from '../upstream/credentials.js';
 import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
+import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
 import { InFlightSet } from '../lib/in-flight.js';
 import { MODALITIES } from '../modalities/index.js';
@@ -66,7 +67,11 @@ export { checkOrThrow, type ValidCheck };
 export class Gateway {
   readonly #server: Server;
   readonly #connections: Connections;
-  readonly #state: Health = { draining: false, configuration_fault: undefined };
+  readonly #state: Health = {
+    draining: false,
+    configuration_fault: undefined,
+    restart_keys: [],
+  };
   readonly #inflight: Services['inflight'] = new InFlightSet();
   readonly #polls: Services['polls'] = new Map();
   readonly #rate_limiters: Services['rate_limiters'];
@@ -77,6 +82,8 @@ export class Gateway {
   readonly #poll_client: PollClient;
   readonly #health: ProviderHealth;
   #configuration: Configuration;
+  /** The file as it was read last. */
+  #written: Configuration;
   #handler: Handler;
   readonly #settler: Settler;
   readonly #heartbeat: Heartbeat;
@@ -90,6 +97,7 @@ export class Gateway {
     readonly views: Views,
   ) {
     this.#configuration = checked.configuration;
+    this.#written = checked.configuration;
     this.#health = new ProviderHealth(options.now);
     this.#access_log = new AccessLog(options.log, options.lines, options.now);
     const max = checked.configuration.requests.queue;
@@ -153,8 +161,14 @@ export class Gateway {
     }
   }
 
+  /** The configuration in force. */
   get configuration(): Configuration {
     return this.#configuration;
+  }
+
+  /** The configuration as it is written; some of its settings may wait for a restart. */
+  get written(): Configuration {
+    return this.#written;
   }
 
   /** The number of requests in flight to upstreams. */
@@ -183,16 +197,19 @@ export class Gateway {
   }
 
   /**
-   * Replaces the configuration. Requests in flight finish with the one that they began with. A new
-   * listen address or store takes effect only after a restart.
+   * Replaces the configuration. Requests in flight finish with the one that they began with. What
+   * only a start takes up stays as it is.
    */
   reload(checked: ValidCheck): void {
-    this.#configuration = checked.configuration;
-    this.#records.max = checked.configuration.requests.queue;
-    this.#health.keep(checked.configuration.providers);
-    this.#handler = this.#compose(checked);
+    const configuration = inForce(this.#configuration, checked.configuration);
+    this.#state.restart_keys = restartKeys(configuration, checked.configuration);
+    this.#written = checked.configuration;
+    this.#configuration = configuration;
+    this.#records.max = configuration.requests.queue;
+    this.#health.keep(configuration.providers);
+    this.#handler = this.#compose({ ...checked, configuration });
     this.#state.configuration_fault = undefined;
-    this.views.reloaded(checked.configuration);
+    this.views.reloaded(configuration);
   }
 
   /** Reports in `/readyz` that the edited file is not valid: the older one stays in use. */

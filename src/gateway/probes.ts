@@ -1,5 +1,6 @@
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
+import { restartSentence } from './start-settings.js';
 import { FileGone } from '../store/sqlite/sqlite-file.js';
 
 /** The health of this process; changed by the gateway, read by the probes. */
@@ -7,6 +8,8 @@ export interface Health {
   draining: boolean;
   /** Why an edited configuration was refused; the older one then stays in use. */
   configuration_fault: string | undefined;
+  /** The changed keys that wait for a restart. */
+  restart_keys: readonly string[];
 }
 
 /** The paths of the probes. */
@@ -35,13 +38,14 @@ async function readiness(
   storeFault: () => Promise<string | undefined>,
 ): Promise<void> {
   const reason = state.draining ? 'the gateway is stopping' : await storeFault();
+  const { configuration_fault: fault } = state;
+  const configuration =
+    fault === undefined ? restartSentence(state.restart_keys) : `older one serves: ${fault}`;
   ctx.status = reason === undefined ? 200 : 503;
   ctx.body = {
     status: reason === undefined ? 'ready' : 'not_ready',
     ...(reason !== undefined && { reason }),
-    ...(state.configuration_fault !== undefined && {
-      configuration: `older one serves: ${state.configuration_fault}`,
-    }),
+    ...(configuration !== undefined && { configuration }),
   };
 }
 

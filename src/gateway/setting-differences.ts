@@ -1,6 +1,6 @@
-import { isAbsolute, relative } from 'node:path';
 import type { Configuration } from '../core/configuration.js';
 import { durationWord, sizeWord } from '../dashboard/views/file-words.js';
+import { restartKeys } from './start-settings.js';
 
 type Limits = Configuration['limits'];
 
@@ -50,20 +50,14 @@ export function settingDifferences(
   return found;
 }
 
-/** Lists the settings that only a start applies, in sentences. */
+/** Lists, in sentences, what another address or store means to clients. */
 export function startDifferences(before: Configuration, after: Configuration): string[] {
   const found: string[] = [];
   if (before.public_url !== after.public_url) {
     found.push(`the gateway is at ${after.public_url}, ${before.public_url} before`);
   }
-  if (before.store !== after.store && inFolder(before) !== inFolder(after)) {
+  if (restartKeys(before, after).includes('store')) {
     found.push('the store is another one, which has accounts, keys and balances of its own');
   }
   return found;
-}
-
-/** A SQLite file seen from the folder of its configuration, which may be a copy elsewhere. */
-function inFolder({ store, directory }: Configuration): string {
-  const path = store.slice('sqlite:'.length);
-  return store.startsWith('sqlite:') && isAbsolute(path) ? relative(directory, path) : store;
 }

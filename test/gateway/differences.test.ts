@@ -258,11 +258,12 @@ describe('the differences of two configurations', () => {
     ]);
   });
 
-  it('of a reload name no address, and nothing that only a start takes up', async () => {
+  it('of a reload name no address, and of what only a restart takes up the keys', async () => {
     const next = BASE.replace('owners:', 'store: sqlite:other.db\nowners:').replace('9001', '9002');
     const found = await differences(await read(BASE), await read(next), { isReload: true });
     expect(found.map(({ text }) => text)).to.deep.equal([
       'provider there: its address is another one',
+      'only a restart takes up store, journal',
     ]);
   });
 
