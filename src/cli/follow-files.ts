@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { patternsIn, watchedBy } from '../config/include.js';
 import { onHangup } from './signals.js';
@@ -26,13 +27,17 @@ async function stampOf(file: string): Promise<Stamp> {
   }
 }
 
-/** The file of a configuration, and the files that it includes, which may come and go. */
+/** A configuration's file, the `.env` beside it, and the files that it includes; they come and go. */
 export class ConfigFiles {
   /** The key of the main file when its patterns were read. */
   #patterns_key = '';
   #patterns: readonly string[] = [];
+  readonly #env: string;
+  #hadEnv = false;
 
-  constructor(private readonly main: string) {}
+  constructor(private readonly main: string) {
+    this.#env = join(dirname(main), '.env');
+  }
 
   async stamp(): Promise<Stamp> {
     const own = await stampOf(this.main);
@@ -40,14 +45,25 @@ export class ConfigFiles {
       this.#patterns = await patternsIn(this.main);
       this.#patterns_key = own.key;
     }
-    if (this.#patterns.length === 0) return own;
+    const both = await this.#withEnv(own);
+    if (this.#patterns.length === 0) return both;
     const { files, folders } = await watchedBy(this.main, this.#patterns);
     const stamps = await Promise.all(files.map(stampOf));
     // The time of a folder shows that a file in it was removed.
     const folder_stamps = await Promise.all(folders.map(stampOf));
     const keys = files.map((file, at) => `${file} ${stamps[at]?.key}`);
-    const times_ms = [own, ...stamps, ...folder_stamps].map(({ mtime_ms }) => mtime_ms);
-    return { key: [own.key, ...keys].join('\n'), mtime_ms: Math.max(...times_ms) };
+    const times_ms = [both, ...stamps, ...folder_stamps].map(({ mtime_ms }) => mtime_ms);
+    return { key: [both.key, ...keys].join('\n'), mtime_ms: Math.max(...times_ms) };
+  }
+
+  /** A file that never was does not count as just changed. */
+  async #withEnv({ key, mtime_ms }: Stamp): Promise<Stamp> {
+    const env = await stampOf(this.#env);
+    this.#hadEnv ||= env.key !== '';
+    return {
+      key: `${key}\n${env.key}`,
+      mtime_ms: this.#hadEnv ? Math.max(mtime_ms, env.mtime_ms) : mtime_ms,
+    };
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask } from '../helpers/ask.js';
 import { makePlace, Running, SIMULATED, type Place } from '../helpers/cli.js';
@@ -51,6 +51,41 @@ describe('the log of tollgate serve', () => {
     expect(serving.stderr).not.to.include(SECRET);
     const { stdout } = await place.tollgate('audit', '--json');
     expect(stdout).to.include('its address is another one').and.not.include(SECRET);
+  });
+
+  it('names the changed keys that only a restart takes up, which stay in force', async () => {
+    const serving = place.start('serve');
+    const url = await serving.url();
+    const written = yamlWith(['one', 'two']).replace('127.0.0.1:0', '127.0.0.1:1');
+    await place.write(
+      `${written}log: { level: debug }\nmetrics: 127.0.0.1:2\nstore: sqlite:x.db\n`,
+    );
+    await serving.says('took up the changed configuration');
+    const sentence = 'only a restart takes up listen, store, journal, metrics, log.level';
+    expect(lineWith(serving, 'took up')['changes']).to.deep.equal([sentence]);
+    expect(await (await fetch(`${url}/readyz`)).json()).to.include({ configuration: sentence });
+    const listen = new URL(url).host;
+    await writeFile(join(place.folder, 'older.yaml'), yamlWith(['one', 'two']));
+    const { stdout } = await place.tollgate('audit', '--config', 'older.yaml', '--json');
+    expect(stdout).to.include(sentence);
+    const state = await place.tollgate('status', '--listen', listen);
+    expect(state.stdout).to.match(/^serving +yes, ready, at \S+; only a restart takes up listen/mu);
+  });
+
+  it('tells of a reload after .env alone was edited, made or removed', async () => {
+    const own = await makePlace(yamlWith(['one', 'two']).replace('${PATH_OF_ACME}', '${PART}'));
+    const env = join(own.folder, '.env');
+    try {
+      await writeFile(env, 'PART=before\n');
+      const serving = own.start('serve');
+      await serving.url();
+      await writeFile(env, 'PART=after\n');
+      await serving.says('provider acme: its address is another one');
+      await rm(env);
+      await serving.says('kept the older configuration');
+    } finally {
+      await own.close();
+    }
   });
 
   it('says in status which included file has the fault', async () => {
