@@ -1,16 +1,30 @@
 import type { JSX } from 'preact';
 import type { RequestRecord } from '../../../core/request-record.js';
+import type { Task } from '../../../store/tasks/task-types.js';
+import type { RequestMoney } from '../../views/request-money.js';
 import type { CostLine, RequestCost } from '../../views/request-cost.js';
 import { Card, Money } from '../parts.js';
 import { exactDollars, grouped } from '../words.js';
 
 /** How the cost of a request came about: so much of each class, at the price as charged. */
-export function CostCard(props: { record: RequestRecord; cost: RequestCost }): JSX.Element {
-  const { record, cost } = props;
+export function CostCard(props: {
+  record: RequestRecord;
+  cost: RequestCost;
+  money: RequestMoney;
+}): JSX.Element {
+  const { record, cost, money } = props;
   if (cost.lines.length === 0) {
     return (
       <Card title="Cost">
-        <p class="soft">{unexplained(record, cost)}</p>
+        <p class="soft">
+          {unexplained(record, cost, money)}
+          {money.refunded_nano > 0n && (
+            <>
+              {' '}
+              <Money nano={money.refunded_nano} /> of it was refunded.
+            </>
+          )}
+        </p>
       </Card>
     );
   }
@@ -39,6 +53,12 @@ export function CostCard(props: { record: RequestRecord; cost: RequestCost }): J
                 <Total name="Charged" nano={record.cost_nano} />
               </>
             )}
+            {money.refunded_nano > 0n && (
+              <>
+                <Total name="Refunded" nano={-money.refunded_nano} />
+                <Total name="Spent after refunds" nano={record.cost_nano - money.refunded_nano} />
+              </>
+            )}
           </tfoot>
         </table>
       </div>
@@ -46,7 +66,12 @@ export function CostCard(props: { record: RequestRecord; cost: RequestCost }): J
   );
 }
 
-function unexplained({ model }: RequestRecord, { total_nano }: RequestCost): JSX.Element | string {
+function unexplained(
+  { model }: RequestRecord,
+  { total_nano }: RequestCost,
+  { task }: RequestMoney,
+): JSX.Element | string {
+  if (total_nano === 0n && task) return ofTask(task);
   if (total_nano === 0n) return 'Nothing was charged.';
   return (
     <>
@@ -55,6 +80,20 @@ function unexplained({ model }: RequestRecord, { total_nano }: RequestCost): JSX
     </>
   );
 }
+
+/** A submission costs nothing by itself. */
+function ofTask({ charge_nano, hold_nano }: Task): string {
+  if (charge_nano !== null) return 'It was charged when the result was fetched, by that request.';
+  return hold_nano > 0n ? 'It is charged when the result is fetched.' : 'Nothing was charged.';
+}
+
+/** What one of a unit is called beside its price. */
+const EACH: Readonly<Record<string, string>> = {
+  Images: ' an image',
+  Characters: ' a character',
+  'Seconds of audio': ' a second',
+  'Seconds of video': ' a second',
+};
 
 function Line({ name, count, price_nano, by_million, cost_nano }: CostLine): JSX.Element {
   return (
@@ -65,7 +104,7 @@ function Line({ name, count, price_nano, by_million, cost_nano }: CostLine): JSX
       </td>
       <td class="number soft" data-label="Price">
         × {exactDollars(price_nano)}
-        {by_million && ' a million'}
+        {by_million ? ' a million' : (EACH[name] ?? '')}
       </td>
       <td class="number end">{exactDollars(cost_nano)}</td>
     </tr>

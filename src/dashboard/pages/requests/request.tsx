@@ -3,12 +3,13 @@ import { GatewayError } from '../../../core/errors.js';
 import { hasFailed, type RequestRecord } from '../../../core/request-record.js';
 import { hasTokens, TOKEN_CLASSES } from '../../../core/usage.js';
 import { costOf } from '../../views/request-cost.js';
+import { moneyOf, type RequestMoney } from '../../views/request-money.js';
 import { requestsPath } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { CLASS_WORDS } from '../ledger-table.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, CopyButton, Figures, Money } from '../parts.js';
-import { capital, grouped, msShown, timeShown } from '../words.js';
+import { capital, exactDollars, grouped, msShown, timeShown } from '../words.js';
 import { CostCard } from './cost.js';
 import { flagFacts, Outcome } from './outcome.js';
 import { isVisible, SCOPES, type Scope } from './scope.js';
@@ -63,7 +64,8 @@ async function requestBody(
   const { account_id, key_id, model, provider, upstream_model } = record;
   const isPriced = model !== null && provider !== null && upstream_model !== null;
   const upstream = { model: model ?? '', provider: provider ?? '' };
-  const [account, keys, prices] = await Promise.all([
+  const [money, account, keys, prices] = await Promise.all([
+    moneyOf(store, record),
     store.account(account_id),
     store.keys(account_id),
     isPriced
@@ -74,21 +76,31 @@ async function requestBody(
   const names = { key: key ?? key_id, account: account?.name ?? account_id };
   return (
     <>
-      <Summary record={record} now_ms={now()} />
+      <Summary record={record} money={money} now_ms={now()} />
       <div class="split">
         <Card title="Timeline" about="How long each part took">
-          <Timeline record={record} names_upstreams={scope.is_operator} now_ms={now()} />
+          <Timeline
+            record={record}
+            names_upstreams={scope.is_operator}
+            now_ms={now()}
+            task={money.task}
+          />
         </Card>
         <Card title="Facts">
           <Facts record={record} names={names} scope={scope} />
         </Card>
       </div>
-      <CostCard record={record} cost={costOf(record, prices)} />
+      <CostCard record={record} cost={costOf(record, prices)} money={money} />
     </>
   );
 }
 
-function Summary({ record, now_ms }: { record: RequestRecord; now_ms: number }): JSX.Element {
+function Summary(props: {
+  record: RequestRecord;
+  money: RequestMoney;
+  now_ms: number;
+}): JSX.Element {
+  const { record, money, now_ms } = props;
   const { first_token_ms, took_ms, own_ms } = record;
   return (
     <Figures
@@ -111,11 +123,18 @@ function Summary({ record, now_ms }: { record: RequestRecord; now_ms: number }):
         {
           name: 'Cost',
           value: <Money nano={record.cost_nano} />,
-          note: record.cost_nano === 0n ? 'nothing charged' : 'as charged',
+          note: costNote(record, money),
         },
       ]}
     />
   );
+}
+
+function costNote({ cost_nano }: RequestRecord, { task, refunded_nano }: RequestMoney): string {
+  if (refunded_nano > 0n) return `${exactDollars(refunded_nano)} of it refunded`;
+  if (cost_nano > 0n) return 'as charged';
+  if (task?.charge_nano) return 'charged when the result was fetched';
+  return task && task.hold_nano > 0n ? 'charged when the result is fetched' : 'nothing charged';
 }
 
 function answerKind(record: RequestRecord): string {

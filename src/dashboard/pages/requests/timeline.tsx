@@ -6,8 +6,9 @@ import {
   type RequestRecord,
   type UpstreamAttempt,
 } from '../../../core/request-record.js';
+import type { Task } from '../../../store/tasks/task-types.js';
 import { Badge, Ago, type Mood } from '../parts.js';
-import { counted, msShown } from '../words.js';
+import { counted, exactDollars, msShown } from '../words.js';
 
 interface Step {
   name: string;
@@ -26,6 +27,7 @@ interface Props {
   record: RequestRecord;
   names_upstreams: boolean;
   now_ms: number;
+  task: Task | undefined;
 }
 
 /** The steps of a request in order. Only operators see the names of upstreams. */
@@ -63,7 +65,7 @@ function Bar({ from, to, isBad }: { from: number; to: number; isBad: boolean }):
   );
 }
 
-function stepsOf({ record, names_upstreams, now_ms }: Props): Step[] {
+function stepsOf({ record, names_upstreams, now_ms, task }: Props): Step[] {
   const { attempts, first_token_ms, auth_ms, read_ms } = record;
   const key: Step = { name: 'API key', badge: 'accepted', mood: 'good' };
   const steps: Step[] = [
@@ -73,7 +75,7 @@ function stepsOf({ record, names_upstreams, now_ms }: Props): Step[] {
   if (read_ms !== null) {
     steps.push({ name: 'Request read', ...between(record, auth_ms ?? 0, read_ms) });
   }
-  steps.push(...holdOf(record), ...attemptSteps(record, names_upstreams));
+  steps.push(...holdOf(record, task), ...attemptSteps(record, names_upstreams));
   if (first_token_ms !== null) {
     const note = 'after the request came in';
     steps.push({ name: 'First token', took_ms: first_token_ms, note });
@@ -97,14 +99,27 @@ function between(
 }
 
 /** The step of the hold. Every paid call to an upstream has one. */
-function holdOf(record: RequestRecord): Step[] {
+function holdOf(record: RequestRecord, task: Task | undefined): Step[] {
   const { code, attempts, read_ms, hold_ms } = record;
   const hold = { name: 'Hold', ...between(record, read_ms ?? 0, hold_ms) };
   if (code !== null && UNHELD.has(code)) return [{ ...hold, badge: 'refused', mood: 'bad' }];
+  if (task) return [{ ...hold, ...heldBy(task) }];
   if (attempts.length === 0) return [];
   const isPaid = record.cost_nano + record.uncollected_nano > 0n;
   if (isPaid) return [{ ...hold, badge: 'settled', mood: 'good' }];
-  return [{ ...hold, badge: 'released, or none', note: 'Nothing was charged.' }];
+  const badge = hold_ms === null ? 'none' : 'none is open';
+  return [{ ...hold, badge, note: 'Nothing was charged.' }];
+}
+
+/** The hold of a submission belongs to its task, until the result is fetched or there is none. */
+function heldBy({ hold_nano, charge_nano }: Task): Pick<Step, 'badge' | 'mood' | 'note'> {
+  if (charge_nano !== null) {
+    const note = `${exactDollars(charge_nano)} was charged when the result was fetched.`;
+    return { badge: 'moved to the task', mood: 'good', note };
+  }
+  if (hold_nano === 0n) return { badge: 'none is open', note: 'Nothing was charged.' };
+  const badge = `${exactDollars(hold_nano)}, moved to the task`;
+  return { badge, note: 'It is charged when the result is fetched.' };
 }
 
 /** A usual attempt has no time of its own in the store: it began when the hold was taken. */
