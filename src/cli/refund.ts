@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { chargedTask } from '../billing/charged-task.js';
 import { formatDollars } from '../lib/money.js';
 import { NoCharge } from '../store/store-error.js';
 import type { Store } from '../store/store-types.js';
@@ -62,8 +63,16 @@ async function refundOrThrow(store: Store, terms: RefundRequest): Promise<Ledger
     return await store.refund(terms, cliActor());
   } catch (error) {
     if (!(error instanceof NoCharge)) throw error;
-    throw new UsageError(
-      `there is no charge of "${terms.request_id}"; "tollgate ledger ACCOUNT" shows them`,
-    );
+    throw new UsageError(await noChargeText(store, terms.request_id));
   }
+}
+
+/** Names the submission of a video, if the request fetched one: the ledger has that ID. */
+async function noChargeText(store: Store, id: string): Promise<string> {
+  const record = await store.requests.one(id);
+  const task = record && (await chargedTask(store, record));
+  const remedy = task
+    ? `it fetched a video whose charge is that of its submission, ${task.id}: refund that`
+    : '"tollgate ledger ACCOUNT" shows them';
+  return `there is no charge of "${id}"; ${remedy}`;
 }
