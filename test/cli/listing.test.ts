@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newest, pageOf, timeOf } from '../../src/cli/listing.js';
-import { fitted, type Grid } from '../../src/cli/fit-table.js';
+import { fitted, isNumeric, type Grid } from '../../src/cli/fit-table.js';
 
 const NOW_MS = Date.parse('2026-03-10T12:00:00Z');
 
@@ -80,6 +80,40 @@ describe('a table on a terminal', () => {
       const { head, rows } = fitted(grid, columns);
       const at = head.indexOf('tokens');
       if (at !== -1) expect(rows[0]?.[at]).to.equal('123456');
+    }
+  });
+
+  it('aligns numbers to the right where some are missing, and no column of dashes alone', () => {
+    const gaps: Grid = {
+      head: ['in', 'cost', 'none'],
+      rows: [
+        ['12', '0.0004', '-'],
+        ['-', '-', '-'],
+      ],
+    };
+    expect([0, 1, 2].map((at) => isNumeric(gaps, at))).to.deep.equal([true, true, false]);
+  });
+
+  it('cuts no ID that a command needs and no time: names go first, then columns at the right', () => {
+    const keys: Grid = {
+      head: ['id', 'name', 'prefix', 'created', 'last used', 'models', 'spent'],
+      rows: [
+        [
+          'key_0123456789abcdefghij',
+          'the laptop of somebody',
+          'sk-tg-abcd',
+          '2026-03-10T12:00:00.123Z',
+          '-',
+          'gpt-4o-mini, claude-sonnet-4-5',
+          '0.00',
+        ],
+      ],
+    };
+    for (let columns = 60; columns < 120; columns++) {
+      const { head, rows } = fitted(keys, columns);
+      expect(rows[0]?.[0]).to.equal('key_0123456789abcdefghij');
+      const at = head.indexOf('created');
+      expect(rows[0]?.[at], String(columns)).to.match(/^2026-03-10[T ]12:00/u);
     }
   });
 });
