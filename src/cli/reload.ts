@@ -21,8 +21,9 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
     const place = fault && placeIn(options.config, fault);
     // /readyz needs no key, so it shows the place and the code of the fault, and no text of the
     // file.
-    gateway.refuseReload(fault ? `${place}: ${fault.code}` : 'the file cannot be read');
     const reason = fault ? `${place}: ${fault.message}` : sentence(error);
+    const told = fault ? `${place}: ${fault.code}` : 'the file cannot be read';
+    gateway.refuseReload(told, reason);
     log.error({ reason }, 'kept the older configuration: the changed one is not valid');
     return;
   }

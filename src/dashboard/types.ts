@@ -18,8 +18,8 @@ export interface DashboardServices {
   log: Logger;
   /** The outcomes of this process's calls to each provider. */
   health: ProviderHealth;
-  /** The error of an edited configuration file that could not be loaded. */
-  state: { readonly configuration_fault: string | undefined };
+  /** Why an edited configuration file could not be loaded, as operators may read it. */
+  state: { readonly configuration_reason: string | undefined };
   /** Milliseconds since 1970. */
   now: () => number;
 }

@@ -70,6 +70,7 @@ export class Gateway {
   readonly #state: Health = {
     draining: false,
     configuration_fault: undefined,
+    configuration_reason: undefined,
     restart_keys: [],
   };
   readonly #inflight: Services['inflight'] = new InFlightSet();
@@ -209,12 +210,17 @@ export class Gateway {
     this.#health.keep(configuration.providers);
     this.#handler = this.#compose({ ...checked, configuration });
     this.#state.configuration_fault = undefined;
+    this.#state.configuration_reason = undefined;
     this.views.reloaded(configuration);
   }
 
-  /** Reports in `/readyz` that the edited file is not valid: the older one stays in use. */
-  refuseReload(reason: string): void {
+  /**
+   * Reports in `/readyz` that the edited file is not valid: the older one stays in use. Operators
+   * see `sentence`, which may have text of the file.
+   */
+  refuseReload(reason: string, sentence = reason): void {
     this.#state.configuration_fault = reason;
+    this.#state.configuration_reason = sentence;
     this.views.refused(reason);
   }
 

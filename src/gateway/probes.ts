@@ -8,6 +8,8 @@ export interface Health {
   draining: boolean;
   /** Why an edited configuration was refused; the older one then stays in use. */
   configuration_fault: string | undefined;
+  /** The same for operators, with text of the file. */
+  configuration_reason: string | undefined;
   /** The changed keys that wait for a restart. */
   restart_keys: readonly string[];
 }

@@ -54,7 +54,12 @@ async function serve(
   const rate_limiters = createRateLimiters(Date.now);
   const site = { ...configuration, public_url };
   const health = new ProviderHealth(Date.now);
-  const state = { draining: false, configuration_fault: undefined, restart_keys: [] };
+  const state = {
+    draining: false,
+    configuration_fault: undefined,
+    configuration_reason: undefined,
+    restart_keys: [],
+  };
   const told = { store, rate_limiters, health, log, now: Date.now, state };
   const services = { configuration: site, ...told };
   const app = new Koa<State>();

@@ -22,7 +22,7 @@ export function KeyTable(props: {
             <th>Key</th>
             <th>Last used</th>
             <th>Expires</th>
-            <th class="number">Spend, 30 days</th>
+            <th class="number">Spent after refunds, 30 days</th>
             <th class="number">Limit</th>
             <th>
               <span class="unseen">Actions</span>
@@ -49,7 +49,7 @@ export function KeyTable(props: {
               <td class="soft" data-label={key.revoked_ms === null ? 'Expires' : undefined}>
                 <Ending of={key} now_ms={now_ms} />
               </td>
-              <td class="number" data-label="Spend, 30 days">
+              <td class="number" data-label="Spent after refunds, 30 days">
                 <Money nano={spent.get(key.id) ?? 0n} />
               </td>
               <td class="number" data-label="Limit">

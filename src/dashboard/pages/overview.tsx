@@ -84,7 +84,7 @@ function Balance(props: { account: Account; report: UsageReport }): JSX.Element 
         },
         { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
         {
-          name: 'Spend, 30 days',
+          name: 'Charged, 30 days',
           value: <Money nano={cost_nano} />,
           note: calls === 0 ? 'no calls yet' : counted(calls, 'call'),
         },
@@ -103,11 +103,11 @@ function Charts({ report: { rows, range } }: { report: UsageReport }): JSX.Eleme
   return (
     <div class="split">
       <Card
-        title="Spend by day"
+        title="Charged by day"
         about="The last 30 days, in UTC"
         actions={<a href="/usage">All usage</a>}
       >
-        <BarChart series={series} title="Spend by day" />
+        <BarChart series={series} title="Charged by day" />
       </Card>
       <Card title="By model" about="The same days">
         {series.parts.length > 0 ? (

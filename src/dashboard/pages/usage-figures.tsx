@@ -8,7 +8,7 @@ import { usagePath, type UsageQuery } from './usage-query.js';
 import { daysLeft, dollarsShown, grouped, shareShown } from './words.js';
 
 export const MEASURE_NAMES: Record<Measure, string> = {
-  spend: 'Spend',
+  spend: 'Charged',
   calls: 'Calls',
   tokens: 'Tokens',
   errors: 'Errors',

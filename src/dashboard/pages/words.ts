@@ -75,7 +75,9 @@ export function relativeTime(at_ms: number, now_ms: number): string {
   const size = Math.abs(at_ms - now_ms);
   const step = STEPS.find(({ size_ms }) => size >= size_ms);
   if (!step) return at_ms > now_ms ? 'in a moment' : 'just now';
-  const text = counted(Math.floor(size / step.size_ms), step.unit);
+  // A time to come is rounded: what was set to be in 30 days is not in 29 a moment later.
+  const steps = size / step.size_ms;
+  const text = counted(at_ms > now_ms ? Math.round(steps) : Math.floor(steps), step.unit);
   return at_ms > now_ms ? `in ${text}` : `${text} ago`;
 }
 

@@ -126,7 +126,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     expect(await page.content()).not.to.include(secret);
     expect(await page.textContent('tbody'))
       .to.include('requests:read')
-      .and.include('in 29 days');
+      .and.include('in 30 days');
     await page.getByRole('link', { name: 'Revoke shop' }).click();
     expect(await ask('/api/accounts')).to.equal(200);
     await page.getByRole('button', { name: 'Revoke token' }).click();

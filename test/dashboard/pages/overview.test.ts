@@ -35,7 +35,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     const shown = `$${(Math.floor(balance * 100) / 100).toFixed(2)}`;
     expect(await page.textContent('.figures')).to.include(shown);
     expect(await page.locator('.plot g').count()).to.equal(30);
-    expect(await page.getByRole('img', { name: 'Spend by day' }).count()).to.equal(1);
+    expect(await page.getByRole('img', { name: 'Charged by day' }).count()).to.equal(1);
     expect(await page.locator('.legend li').count()).to.equal(5);
     expect(
       await page.getByRole('region', { name: 'Activity' }).locator('tbody tr').count(),
@@ -96,14 +96,14 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
 
   it('show spend, calls, tokens, errors or latency, each by the hour for short ranges', async () => {
     const { page } = await open('/usage', { javaScriptEnabled: false });
-    for (const name of ['Calls', 'Tokens', 'Errors', 'Latency', 'Spend']) {
+    for (const name of ['Calls', 'Tokens', 'Errors', 'Latency', 'Charged']) {
       await follow(page.getByRole('link', { name, exact: true }));
       expect(await page.getByRole('img', { name: `${name} by day` }).count(), name).to.equal(1);
       expect(await page.locator('.plot g').count(), name).to.equal(30);
       expect(await page.locator('.legend li').count(), name).to.be.at.least(2);
     }
     await follow(page.getByRole('link', { name: 'Today' }));
-    expect(await page.getByRole('img', { name: 'Spend by hour' }).count()).to.equal(1);
+    expect(await page.getByRole('img', { name: 'Charged by hour' }).count()).to.equal(1);
     expect(await page.locator('.plot g').count()).to.equal(24);
     expect(await page.textContent('.figures')).to.match(/[▲▼] \d+ %/u);
     expect(await page.textContent('.figures')).to.match(/about \d+ days left/u);
@@ -151,7 +151,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
       expect(await page.getByLabel('Model').inputValue()).to.equal('gpt-4o-mini');
       await page.getByLabel('To', { exact: true }).fill('2026-11-20');
       await follow(page.getByRole('button', { name: 'Apply' }));
-      expect(await page.getByRole('img', { name: 'Spend by hour' }).count()).to.equal(1);
+      expect(await page.getByRole('img', { name: 'Charged by hour' }).count()).to.equal(1);
       await page.goto('/usage?from=2026-02-30');
       await follow(page.getByRole('link', { name: 'Clear the filter' }));
       expect(await page.locator('.plot g').count()).to.equal(30);

@@ -119,7 +119,7 @@ const BODIES: Readonly<Record<Tab, Body>> = {
             { name: 'Available', value: <Money nano={balance_nano - held_nano} /> },
             { name: 'Balance', value: <Money nano={balance_nano} /> },
             { name: 'Held', value: <Money nano={held_nano} />, note: 'for in-flight calls' },
-            { name: 'Spend, 30 days', value: <Money nano={spent} /> },
+            { name: 'Spent after refunds, 30 days', value: <Money nano={spent} /> },
           ]}
         />
         <CreditForm id={id} state={state} />

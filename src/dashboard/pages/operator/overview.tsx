@@ -31,7 +31,7 @@ export function liveRoute(services: DashboardServices): Route {
         actions: <Ranges chosen={range} />,
         body: (
           <div class="stack" data-live={LIVE_MS}>
-            <Reload fault={services.state.configuration_fault} />
+            <Reload fault={services.state.configuration_reason} />
             <LiveFigures live={live} />
             <Charts live={live} />
             <div class="halves">
@@ -104,7 +104,7 @@ function LiveFigures({ live }: { live: Live }): JSX.Element {
       note: first ? `p95 ${msShown(first.p95_ms)}` : 'no stream yet',
     },
     {
-      name: 'Spend',
+      name: 'Charged',
       value: <Money nano={totals.cost_nano} />,
       note: <Uncollected nano={totals.uncollected_nano} />,
     },
@@ -227,7 +227,7 @@ function Ranking(props: { label: string; rows: readonly Ranked[]; nothing?: stri
             <th>Name</th>
             <th class="number">Calls</th>
             <th class="number">Errors</th>
-            <th class="number">Spend</th>
+            <th class="number">Charged</th>
           </tr>
         </thead>
         <tbody>
