@@ -69,7 +69,9 @@ async function listAccounts({ config, json, ...typed }: ListOptions): Promise<vo
   printRows(
     newest(accounts, page).map(row),
     json,
-    'There is no account yet: make one with "account create".',
+    accounts.length > 0
+      ? 'No account is as new as that.'
+      : 'There is no account yet: make one with "account create".',
   );
 }
 

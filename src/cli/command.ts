@@ -11,8 +11,18 @@ export function command(name: string, description: string, example: string): Com
     .description(description)
     .showSuggestionAfterError()
     .showHelpAfterError('Run it with --help to see its arguments and options.')
-    .configureOutput({ outputError: (text, write) => write(text.replace('error:', 'tollgate:')) })
-    .addHelpText('after', `\nExample:\n  $ ${example}\n`);
+    .configureOutput({ outputError: (text, write) => write(worded(text)) })
+    .addHelpText('after', `\nExample:\n  $ ${example}`);
+}
+
+const BAD_CHOICE = /command-argument value ('.*') is invalid for argument '(.*)'\./u;
+
+/** An error of the parser, in the style of all others. */
+function worded(text: string): string {
+  return text
+    .replace('error:', 'tollgate:')
+    .replace(BAD_CHOICE, 'there is no $2 $1.')
+    .replace(/\.\n$/u, '\n');
 }
 
 /** A command that only groups other commands. */
@@ -72,11 +82,12 @@ function failureText(error: unknown, isBrief: boolean): string {
   return `tollgate: ${format(first ? [first] : [], 'text')}${others}`;
 }
 
-/** The first line of an error's message, to stand within a sentence. */
+/** The first line of an error's message, to stand within a sentence: without a final period. */
 export function sentence(error: unknown): string {
   const { message = 'unknown fault' } = error instanceof Error ? error : {};
   const [line = ''] = message.split('\n', 1);
-  return line.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase());
+  const open = line.replace(/(?<!\.)\.$/u, '');
+  return open.replace(/^[A-Z](?=[a-z]* )/u, (letter) => letter.toLowerCase());
 }
 
 /** An argument is invalid, or cannot be carried out. The message is for the person who typed it. */

@@ -53,7 +53,11 @@ async function init(file: string, options: Options): Promise<void> {
   const in_process = await lastResort(starters);
   const picked = in_process.filter(({ name }) => picks?.includes(name));
   const providers = [...found.providers, ...picked];
-  checkFound(picks, providers, found.missed);
+  const unasked =
+    options.local === false
+      ? 'with --no-local its server is not asked'
+      : 'name its address with --local';
+  checkFound(picks, providers, found.missed, unasked);
   const hasModel = providers.some(({ models }) => models.length > 0);
   const written = hasModel ? providers : [...providers, ...in_process];
   await write(file, written, found, options.force === true);
@@ -88,10 +92,11 @@ function checkFound(
   picks: readonly string[] = [],
   found: readonly PlannedProvider[],
   missed: readonly Missed[],
+  unasked: string,
 ): void {
   for (const pick of picks) {
     if (found.some(({ name }) => name === pick)) continue;
-    const reason = missed.find(({ name }) => name === pick)?.reason ?? 'it was not asked';
+    const reason = missed.find(({ name }) => name === pick)?.reason ?? unasked;
     throw new UsageError(`the provider "${pick}" was not found: ${reason}`);
   }
 }

@@ -69,7 +69,8 @@ async function listKeys(
 
 async function revokeKey(id: string, { config, json }: Options): Promise<void> {
   const revoked = await withStore(config, (store) => store.revokeKey(id, undefined, cliActor()));
-  if (!revoked) throw new UsageError(`there is no active key "${id}"`);
+  if (!revoked)
+    throw new UsageError(`there is no active key "${id}"; "tollgate key list ACCOUNT" shows them`);
   if (json) printJson({ id, revoked });
   else printLine(`Revoked ${id}: it is refused from now on.`);
 }

@@ -41,7 +41,7 @@ export function requestsCommand(): Command {
   return withConfig(
     paged(words, `${ROWS}; ${ROWS_BEFORE} with --follow`)
       .option('--follow', 'then show each request when it has ended')
-      .option('--status <status>', 'only this status, or a class such as 5xx')
+      .option('--status <status>', 'only this status, a class such as 5xx, or "failed"')
       .option('--model <id>', 'only requests for this model')
       .option('--account <account>', "only this account's, by name or id")
       .option('--json', 'print one JSON document; with --follow one record a line')
@@ -53,11 +53,11 @@ export function requestsCommand(): Command {
 async function requests(options: Options): Promise<void> {
   const { follow, json } = options;
   const { limit, since_ms } = pageOf(options, Date.now(), follow ? ROWS_BEFORE : ROWS);
-  const status = options.status === undefined ? undefined : statusOf(options.status);
+  const status = options.status === undefined ? {} : statusOf(options.status);
   await withStore(options.config, async (store) => {
     const filter: RequestFilter = {
       ...(since_ms !== undefined && { from_ms: since_ms }),
-      ...(status !== undefined && { status }),
+      ...status,
       ...(options.model !== undefined && { model: options.model }),
       ...(options.account !== undefined && {
         account_id: (await accountCalled(store, options.account)).id,
@@ -70,11 +70,12 @@ async function requests(options: Options): Promise<void> {
   });
 }
 
-/** The exact status, or for a class its first digit. Throws `UsageError`. */
-function statusOf(text: string): number {
+/** The exact status, for a class its first digit, or all failures. Throws `UsageError`. */
+function statusOf(text: string): Pick<RequestFilter, 'status' | 'failed'> {
+  if (text === 'failed') return { failed: true };
   const status = /^[1-5]xx$/iu.test(text) ? Number(text[0]) : Number(text);
-  if (/^[1-5](?:xx|\d\d)$/iu.test(text)) return status;
-  throw new UsageError(`"${text}" is not a status such as 502, or a class such as 5xx`);
+  if (/^[1-5](?:xx|\d\d)$/iu.test(text)) return { status };
+  throw new UsageError(`"${text}" is not a status such as 502, a class such as 5xx, or failed`);
 }
 
 function followAll(

@@ -1,6 +1,8 @@
 import cluster from 'node:cluster';
 import { InvalidArgumentError, type Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
+import { codeOf } from '../store/retry.js';
+import { Unreadable } from '../yaml/unreadable.js';
 import type { ServeOptions } from './load.js';
 
 /** `tollgate serve [--config gateway.yaml] [--listen host:port] [--workers n]` */
@@ -21,6 +23,21 @@ function workers(text: string): number {
 }
 
 async function serve(options: ServeOptions & { workers: number }): Promise<void> {
+  try {
+    await run(options);
+  } catch (error) {
+    throw withInitHint(error);
+  }
+}
+
+/** Somebody who serves for the first time may have no file yet. */
+function withInitHint(error: unknown): unknown {
+  const isMissing = error instanceof Unreadable && codeOf(error.cause) === 'ENOENT';
+  if (!isMissing) return error;
+  return new Unreadable(`${error.message}; "tollgate init" writes one`, { cause: error.cause });
+}
+
+async function run(options: ServeOptions & { workers: number }): Promise<void> {
   // Imported here, so that the other commands start fast.
   if (options.workers > 1 && cluster.isPrimary) {
     const { superviseWorkers } = await import('./supervise.js');

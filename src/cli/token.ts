@@ -87,7 +87,8 @@ async function listTokens({ config, json }: Options): Promise<void> {
 
 async function revokeToken(id: string, { config, json }: Options): Promise<void> {
   const revoked = await withStore(config, (store) => store.tokens.revoke(id, cliActor()));
-  if (!revoked) throw new UsageError(`there is no active token "${id}"`);
+  if (!revoked)
+    throw new UsageError(`there is no active token "${id}"; "tollgate token list" shows all`);
   if (json) printJson({ id, revoked });
   else printLine(`Revoked ${id}: it is refused from now on.`);
 }

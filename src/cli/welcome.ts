@@ -44,6 +44,10 @@ function greet(configuration: Configuration, url: string, first: FirstStart): vo
   if (!first.sign_in) return;
   printLine('Open the dashboard as its operator, by a link that works once, within ten minutes:\n');
   printLine(`  ${first.sign_in.url}\n`);
+  const { public_url } = configuration;
+  if (public_url !== url) {
+    printLine(`It begins with the public_url of the configuration, not with ${url}.\n`);
+  }
   const { file } = configuration;
   const config = file === resolve('gateway.yaml') ? '' : ` --config ${shellWord(file)}`;
   printLine('This prints another one:\n');

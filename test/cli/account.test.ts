@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chat, completionOf } from '../helpers/ask.js';
@@ -168,6 +168,19 @@ describe('the command line on a new store', () => {
     const { stdout } = await place.tollgate('status');
     expect(stdout).to.include('there is no store yet');
     expect(await readdir(place.folder)).to.deep.equal(['gateway.yaml']);
+  });
+
+  it('says with accounts that none is as new, not that there is none', async () => {
+    await place.customer('ann');
+    const { stdout } = await place.tollgate('account', 'list', '--since', '2999-01-01');
+    expect(stdout).to.equal('No account is as new as that.\n');
+  });
+
+  it('does not take a .env that cannot be read for one that is absent', async () => {
+    await symlink('.env', join(place.folder, '.env'));
+    const { status, stderr } = await place.tollgate('account', 'list');
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^tollgate: \.env cannot be read: /u);
   });
 
   it('is made by "migrate", and an empty file is none', async () => {

@@ -133,9 +133,31 @@ describe('the command line', () => {
     it(`says of "${args.join(' ')}" that the file ${reason}`, () => {
       const { status, stderr, stdout } = outcome(args);
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-      expect(stderr).to.equal(`tollgate: ${args.at(-1)} ${reason}\n`);
+      const isUnserved = args[0] === 'serve' && reason === 'does not exist';
+      const hint = isUnserved ? '; "tollgate init" writes one' : '';
+      expect(stderr).to.equal(`tollgate: ${args.at(-1)} ${reason}${hint}\n`);
     });
   }
+
+  it('has one style of errors: no final period, and no word of the parser', async () => {
+    const stderrs = [
+      await place.tollgate('account', 'create', ' '),
+      await place.tollgate('completion', 'tcsh'),
+      await place.tollgate('key', 'revoke', 'key_none'),
+      await place.tollgate('token', 'revoke', 'mgt_none'),
+      await place.tollgate('init', '--provider', 'ollama', '--no-local'),
+    ].map(({ stderr }) => stderr.split('\n', 1)[0]);
+    expect(stderrs).to.deep.equal([
+      'tollgate: an account needs a name',
+      "tollgate: there is no shell 'tcsh'. Allowed choices are bash, zsh, fish",
+      'tollgate: there is no active key "key_none"; "tollgate key list ACCOUNT" shows them',
+      'tollgate: there is no active token "mgt_none"; "tollgate token list" shows all',
+      'tollgate: the provider "ollama" was not found: with --no-local its server is not asked',
+    ]);
+    for (const name of ['probe', 'requests', 'usage']) {
+      expect((await place.tollgate(name, '--help')).stdout).not.to.include('\n\n\n');
+    }
+  });
 
   /** What standard error has when standard output goes elsewhere, and then the exit status. */
   async function redirected(elsewhere: string): Promise<string> {

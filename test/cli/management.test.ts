@@ -54,7 +54,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     expect(refused.text).to.include('account_suspended');
     expect((await place.tollgate('account', 'suspend', 'alice')).stdout).to.include('already');
     expect(await fault('key', 'create', 'alice', '--name', 'phone')).to.equal(
-      'tollgate: the account is suspended: it gets no new key until it is resumed.',
+      'tollgate: the account is suspended: it gets no new key until it is resumed',
     );
     const [row] = await place.json<{ suspended: string | null }[]>('account', 'list');
     expect(row?.suspended).to.match(/^\d{4}-/u);
