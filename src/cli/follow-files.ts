@@ -27,7 +27,7 @@ async function stampOf(file: string): Promise<Stamp> {
   }
 }
 
-/** A configuration's file, the `.env` beside it, and the files that it includes; they come and go. */
+/** A configuration's file, the `.env` beside it, and the included files, which come and go. */
 export class ConfigFiles {
   /** The key of the main file when its patterns were read. */
   #patterns_key = '';

@@ -127,5 +127,6 @@ function figures(row: TotalsRow) {
 function sumOf(totals: readonly TotalsRow[]): string {
   const calls = totals.reduce((sum, one) => sum + one.calls, 0);
   const cost_nano = totals.reduce((sum, one) => sum + one.cost_nano, 0n);
-  return `${counted(calls, 'request')}, ${priceTag(formatDollars(cost_nano))} charged, before refunds.`;
+  const charged = priceTag(formatDollars(cost_nano));
+  return `${counted(calls, 'request')}, ${charged} charged, before refunds.`;
 }

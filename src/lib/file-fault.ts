@@ -9,7 +9,7 @@ export function fileFault(file: string, error: unknown): string | undefined {
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return `this user has no permission for ${file}: change the owner or mode of it or its folder`;
+      return `this user has no permission for ${file}: change its owner or mode, or its folder's`;
     case 'EROFS':
       return `${file} is on a disk that cannot be written: name a place elsewhere`;
     case 'ENOSPC':

@@ -9,7 +9,8 @@ const SQLITE = 'sqlite:';
 /** What a command says that needs a store where there is none. */
 export function noStore(place: string): StoreError {
   return new StoreError(
-    `There is no store yet: ${place}; "tollgate serve" makes one, or correct "store" in gateway.yaml`,
+    `There is no store yet: ${place}; "tollgate serve" makes one, ` +
+      'or correct "store" in gateway.yaml',
   );
 }
 
