@@ -201,12 +201,14 @@ onEachStore('a store outage while calls are in flight', (ground, name) => {
     expect(json?.status).to.equal(500);
     expect(stream?.status).to.equal(200);
     expect(stream?.text).to.include('"internal_error"').and.not.include('[DONE]');
-    const all = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    // The stream is told of once, and by its ID, as the answer in JSON is.
-    const failed = all.filter(({ msg }) => /^a (?:request|stream)/u.test(String(msg)));
+    const all = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    // The stream is told of once, and by its ID, as the answer in JSON is, after its last event.
+    const failures = () => all().filter(({ msg }) => /^a (?:request|stream)/u.test(String(msg)));
+    await until(() => failures().length >= 2, 'a line for each call');
+    const failed = failures();
     expect(failed.map(({ msg }) => msg)).to.have.members(['a request broke', 'a request failed']);
     for (const { request_id } of failed) expect(request_id).to.be.a('string');
-    const told = all.filter(({ msg }) => String(msg).includes('enter it by hand'));
+    const told = all().filter(({ msg }) => String(msg).includes('enter it by hand'));
     expect(told).to.have.length(2);
     for (const one of told) {
       expect(one).to.include({ account_id: house.account.id, key_id: house.key_id, model: 'm' });

@@ -1,8 +1,8 @@
 import type { EmbeddingCall, Vector } from './codec.js';
 
 const FLOAT_BYTES = 4;
-/** The most characters of a number in JSON. */
-const NUMBER_CHARACTERS = 24;
+/** The most characters of a number in JSON, such as -0.0000010251424100715667, and its comma. */
+const NUMBER_CHARACTERS = 26;
 
 /** Converts a vector to the encoding that the client wants. */
 export function inFormat(vector: Vector, format: EmbeddingCall['encoding_format']): Vector {

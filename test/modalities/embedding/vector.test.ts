@@ -13,6 +13,11 @@ describe('a vector', () => {
     expect(inFormat('AACAPw==', 'base64')).to.equal('AACAPw==');
   });
 
+  it('weighs no less than its longest numbers take', () => {
+    const vector = [-0.0000010251424100715667, -0.0000010251424100715667];
+    expect(vectorBytes(vector, 'float')).to.be.at.least(JSON.stringify(vector).length - 2);
+  });
+
   it('comes back the same, and weighs no more than is said', () => {
     const floats = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 });
     fc.assert(
