@@ -57,9 +57,10 @@ export interface RequestFormat {
   /** The query parameter in which clients may send their API key instead. */
   readonly key_query?: string;
   /**
-   * Changes the spelling of fields to the one that the schema knows, if the API accepts several.
+   * Changes the spelling of fields, in place, to the one that the schema knows, if the API accepts
+   * several.
    */
-  readonly normalize?: (body: unknown) => unknown;
+  readonly normalize?: (body: unknown) => void;
   /**
    * Repairs a body that breaks the schema in an unambiguous way, such as null in an optional field.
    * Changes it in place; returns false if there was nothing to repair.

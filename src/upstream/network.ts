@@ -62,11 +62,11 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
     send: (provider, request, signal) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
-        const isOutside = !provider.local && isForeign(provider, request.path);
-        if (isOutside) assertPublic(request.path);
+        const mustBePublic = !provider.local && isForeign(provider, request.path);
+        if (mustBePublic) assertPublic(request.path);
         const call = new UpstreamCall(provider.timeouts, signal, resolve, reject);
         if (provider.local) void dispatchLocally(provider.local, request, call);
-        else dispatch(isOutside ? outside : agent, provider, baseFor(provider), request, call);
+        else dispatch(mustBePublic ? outside : agent, provider, baseFor(provider), request, call);
       }),
     close: async () => {
       await Promise.all([agent.destroy(), outside.destroy()]);
@@ -92,13 +92,13 @@ function dispatch(
 function outgoing(provider: Provider, base: Base, request: WireRequest) {
   const { origin, path } = addressOf(base, request.path);
   // Credentials go to the provider's own hosts only.
-  const isOutside = origin !== base.origin && !isOwn(provider, new URL(origin));
-  const open = request.credentials === false || isOutside;
+  const isOwnHost = origin === base.origin || isOwn(provider, new URL(origin));
+  const hasCredentials = request.credentials !== false && isOwnHost;
   // The operator's headers stand last, so that no codec can replace a credential.
   const headers: Record<string, string> = Object.assign(
     {},
     request.headers,
-    open ? IDENTITY : base.headers,
+    hasCredentials ? base.headers : IDENTITY,
   );
   return { origin, path, method: request.method, headers, body: request.body ?? null };
 }

@@ -28,7 +28,6 @@ export type ClientTools = ReadonlyMap<string, ClientTool>;
 
 /** A chat request fitted to the chosen model. */
 export interface ChatWork {
-  kind: 'chat';
   call: ChatCall;
   size: PromptSize;
   /** Set if the state of reasoning is passed on, but the client did not ask for its text. */

@@ -86,7 +86,6 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const { include_usage } = options;
   noteExtras(options, STREAM_OPTIONS, 'stream_options', ignored);
   return {
-    kind: 'chat',
     call,
     size,
     ...(include_usage === true && { include_usage }),

@@ -78,8 +78,8 @@ function below(path: string, prefix: string): DefaultEndpoint[] {
 const NESTED = /^input_reference\[(image_url|file_id)\]$/u;
 
 /** In a form, `input_reference[image_url]` is a field of the object. */
-function nestReference(body: unknown): unknown {
-  if (!isRecord(body)) return body;
+function nestReference(body: unknown): void {
+  if (!isRecord(body)) return;
   for (const name of Object.keys(body)) {
     const [, field] = NESTED.exec(name) ?? [];
     const { input_reference: reference = {} } = body;
@@ -87,7 +87,6 @@ function nestReference(body: unknown): unknown {
     body['input_reference'] = { ...reference, [field]: body[name] };
     delete body[name];
   }
-  return body;
 }
 
 /** OpenAI's defaults. */

@@ -29,9 +29,7 @@ const BILL = {
   cost_nano: 1n,
   estimated: false,
 };
-const WORK = { kind: 'chat', call: CALL, ignored: [] } as unknown as Parameters<
-  ChatFormat['stream']
->[2];
+const WORK = { call: CALL, ignored: [] } as unknown as Parameters<ChatFormat['stream']>[2];
 const EVENTS = { query: new URLSearchParams('alt=sse') };
 
 /** A text, and calls without one, each after a thought. */

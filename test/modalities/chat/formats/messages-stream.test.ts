@@ -16,9 +16,7 @@ const LIMITS = { event_bytes: 1_000_000, stream_bytes: 1_000_000, answer_bytes: 
 const USAGE = { prompt_tokens: 12, completion_tokens: 7, cached_tokens: 3 };
 const BILL = { usage: USAGE, cost_nano: 1n, estimated: false };
 const CODEC = claudeCodec({ pathOf: () => '', envelope: 'anthropic' });
-const WORK = { kind: 'chat', call: CALL, ignored: [] } as unknown as Parameters<
-  typeof messages.stream
->[2];
+const WORK = { call: CALL, ignored: [] } as unknown as Parameters<typeof messages.stream>[2];
 
 const event = (type: string, data: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
