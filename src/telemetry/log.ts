@@ -59,6 +59,8 @@ export class LogDestination {
   /** The chunk that takes the next line. */
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   #used = 0;
+  /** A chunk that was written. New chunks survive collections, which then come often. */
+  #spare: Buffer | undefined;
   /** The full chunks before it, oldest first, and the sum of their bytes. */
   #full: Buffer[] = [];
   #full_bytes = 0;
@@ -104,7 +106,9 @@ export class LogDestination {
       this.#full.push(this.#chunk.subarray(0, this.#used));
       this.#full_bytes += this.#used;
     }
-    this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes));
+    const spare = bytes <= CHUNK_BYTES ? this.#spare : undefined;
+    if (spare) this.#spare = undefined;
+    this.#chunk = spare ?? Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes));
     this.#used = 0;
     this.#schedule();
   }
@@ -131,7 +135,10 @@ export class LogDestination {
     } else if (error) {
       setTimeout(() => this.flush(), RETRY_MS).unref();
     } else {
+      const { buffer } = this.#bytes;
       this.#bytes = this.#bytes.subarray(written);
+      const isChunk = buffer.byteLength === CHUNK_BYTES;
+      if (this.#bytes.length === 0 && isChunk) this.#spare = Buffer.from(buffer);
       if (this.#bytes.length > 0 || this.#full.length > 0) this.flush();
     }
   }

@@ -53,6 +53,19 @@ describe('the log on standard error', () => {
     expect(numbers).to.deep.equal(Array.from({ length: 2000 }, (_, at) => at));
   });
 
+  it('has every line, in order, of a process that logs for long', async () => {
+    const { lines, ended } = program(
+      `let at = 0;
+      const timer = setInterval(() => {
+        for (const end = at + 700; at < end; at++) log.info({ at, text: 'ä'.repeat(100) });
+        if (at >= 70_000) clearInterval(timer);
+      }, 2);`,
+    );
+    await ended;
+    const numbers = lines().map((line) => (JSON.parse(line) as { at: number }).at);
+    expect(numbers).to.deep.equal(Array.from({ length: 70_000 }, (_, at) => at));
+  });
+
   it('has every line of processes that end by themselves', async () => {
     const code = 'for (let at = 0; at < 3; at++) log.info({ at });';
     const programs = Array.from({ length: 10 }, () => program(code));
