@@ -57,7 +57,7 @@ const NOTHING = Buffer.alloc(0);
 export class LogDestination {
   readonly #fd: number;
   /** The chunk that takes the next line. */
-  #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  #chunk: Buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   #used = 0;
   /** A chunk that was written. New chunks survive collections, which then come often. */
   #spare: Buffer | undefined;
