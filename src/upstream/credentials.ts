@@ -1,7 +1,7 @@
 import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js';
 import { isOwn, urlOf } from './provider-url.js';
 import type { PollClient } from './poll-client.js';
-import { readText } from './upstream-request.js';
+import { skipBody } from './upstream-request.js';
 import { fetchToken, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
@@ -18,8 +18,6 @@ export interface TokenSource {
 /** A token is renewed this long before it expires, or after half its life if that is later. */
 const EARLY_MS = 300_000;
 const UNAUTHORIZED = 401;
-/** The part of a refusal's body that is read, so that its socket can be used again. */
-const UNREAD_BYTES = 1_024;
 
 interface CachedToken {
   /** Pending while the token is requested. */
@@ -64,7 +62,7 @@ export function withTokens(network: Network, tokens: TokenSource): Network {
       if (!provider.service_account) return network.send(provider, request, signal);
       return authorized(provider, request, tokens, async (signed, isLast) => {
         const answer = await network.send(provider, signed, signal);
-        if (answer.status === UNAUTHORIZED && !isLast) await readText(answer, UNREAD_BYTES);
+        if (answer.status === UNAUTHORIZED && !isLast) await skipBody(answer);
         return answer;
       });
     },

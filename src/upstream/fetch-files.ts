@@ -3,7 +3,7 @@ import { UpstreamError } from '../core/upstream-error.js';
 import { LightAbortController, type LightAbortSignal } from '../lib/in-flight.js';
 import { AnswerTooLarge, type AnswerRoom } from './answer-body.js';
 import type { Network } from './network-types.js';
-import { readBytes, readText } from './upstream-request.js';
+import { readBytes, skipBody } from './upstream-request.js';
 import { followRedirects } from './redirects.js';
 import type { Caller } from './upstream-request.js';
 import { NotPublic } from './ssrf-guard.js';
@@ -26,8 +26,6 @@ export interface FetchLimits {
   fetch_bytes: number;
 }
 
-/** The part of a refusal's body that is read, so that its socket can be used again. */
-const UNREAD_BYTES = 1_024;
 const HEADERS = { accept: '*/*', 'user-agent': 'tollgate' };
 
 /**
@@ -80,7 +78,7 @@ async function fetchFile(
     const provider = foreignProvider(limits.fetch_ms);
     const answer = await followRedirects(request, provider, download, network, signal);
     if (answer.status === 200) return await readBytes(answer, limits.fetch_bytes, room);
-    await readText(answer, UNREAD_BYTES);
+    await skipBody(answer);
     throw new Unfetchable(url, `is answered with status ${answer.status}`);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;

@@ -4,7 +4,7 @@ import { UpstreamCall } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
-import { isAbsolute, isForeign, isOwn } from './provider-url.js';
+import { addressOf, baseOf, isForeign, isOwn, type Base } from './provider-url.js';
 
 export interface NetworkOptions {
   /** The maximum of sockets to one origin. Further calls wait for one within `connect_ms`. */
@@ -13,11 +13,8 @@ export interface NetworkOptions {
   idle_ms: number;
 }
 
-/** The parts of a provider's base URL, parsed once. */
-interface Base {
-  origin: string;
-  path: string;
-  query: string;
+/** A provider's base URL and headers, read once. */
+interface Target extends Base {
   headers: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +31,7 @@ const IDENTITY = { 'accept-encoding': 'identity' };
 
 /** Holds the sockets to all upstreams, for the life of the process. */
 export function createNetwork({ connections, idle_ms }: NetworkOptions): Network {
-  const sockets = {
+  const limits = {
     connections,
     // One call at a time on a socket, so that an aborted call can close its socket.
     pipelining: 1,
@@ -45,17 +42,17 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
       new Pool(origin, { ...options, keepAliveTimeout: idleOf(origin, idle_ms) }),
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
-  const agent = new Agent({ ...sockets, connect: connecting });
+  const agent = new Agent({ ...limits, connect: connecting });
   // Upstreams choose these addresses, so calls to them share no sockets with the provider.
-  const outside = new Agent({ ...sockets, connect: { ...connecting, lookup: lookupPublic } });
-  const bases = new WeakMap<Provider, Base>();
+  const outside = new Agent({ ...limits, connect: { ...connecting, lookup: lookupPublic } });
+  const targets = new WeakMap<Provider, Target>();
 
-  const baseFor = (provider: Provider): Base => {
-    const known = bases.get(provider);
+  const targetFor = (provider: Provider): Target => {
+    const known = targets.get(provider);
     if (known) return known;
-    const base = baseOf(provider);
-    bases.set(provider, base);
-    return base;
+    const target = targetOf(provider);
+    targets.set(provider, target);
+    return target;
   };
 
   return {
@@ -66,7 +63,10 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
         if (mustBePublic) assertPublic(request.path);
         const call = new UpstreamCall(provider.timeouts, signal, resolve, reject);
         if (provider.local) void dispatchLocally(provider.local, request, call);
-        else dispatch(mustBePublic ? outside : agent, provider, baseFor(provider), request, call);
+        else {
+          const sockets = mustBePublic ? outside : agent;
+          sockets.dispatch(outgoing(provider, targetFor(provider), request), call);
+        }
       }),
     close: async () => {
       await Promise.all([agent.destroy(), outside.destroy()]);
@@ -79,57 +79,30 @@ export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
 }
 
-function dispatch(
-  agent: Agent,
-  provider: Provider,
-  base: Base,
-  request: WireRequest,
-  call: UpstreamCall,
-): void {
-  agent.dispatch(outgoing(provider, base, request), call);
-}
-
-function outgoing(provider: Provider, base: Base, request: WireRequest) {
-  const { origin, path } = addressOf(base, request.path);
+function outgoing(provider: Provider, target: Target, request: WireRequest) {
+  const { origin, path } = addressOf(target, request.path);
   // Credentials go to the provider's own hosts only.
-  const isOwnHost = origin === base.origin || isOwn(provider, new URL(origin));
+  const isOwnHost = origin === target.origin || isOwn(provider, new URL(origin));
   const hasCredentials = request.credentials !== false && isOwnHost;
   // The operator's headers stand last, so that no codec can replace a credential.
   const headers: Record<string, string> = Object.assign(
     {},
     request.headers,
-    hasCredentials ? base.headers : IDENTITY,
+    hasCredentials ? target.headers : IDENTITY,
   );
   return { origin, path, method: request.method, headers, body: request.body ?? null };
 }
 
 /** The request as it is sent over the network: its URL, and all headers except `host`. */
 export function outgoingRequest(provider: Provider, request: WireRequest) {
-  const { origin, path, ...rest } = outgoing(provider, baseOf(provider), request);
+  const { origin, path, ...rest } = outgoing(provider, targetOf(provider), request);
   return { url: origin + path, ...rest };
 }
 
-/** The origin and the path of a request, whose own path may be a whole URL. */
-function addressOf(
-  { origin, path, query }: Base,
-  request_path: string,
-): { origin: string; path: string } {
-  if (isAbsolute(request_path)) {
-    const url = new URL(request_path);
-    return { origin: url.origin, path: url.pathname + url.search };
-  }
-  const joined = path + request_path;
-  if (!query) return { origin, path: joined || '/' };
-  return { origin, path: joined + (joined.includes('?') ? '&' : '?') + query };
-}
-
-function baseOf({ base_url, headers }: Provider): Base {
-  const url = new URL(base_url);
-  const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return {
-    origin: url.origin,
-    path: url.pathname.replace(/\/+$/u, ''),
-    query: url.search.slice(1),
-    headers: { ...IDENTITY, ...Object.fromEntries(lowered) },
-  };
+function targetOf(provider: Provider): Target {
+  const lowered = Object.entries(provider.headers).map(([name, value]) => [
+    name.toLowerCase(),
+    value,
+  ]);
+  return { ...baseOf(provider), headers: { ...IDENTITY, ...Object.fromEntries(lowered) } };
 }

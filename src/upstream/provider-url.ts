@@ -4,13 +4,37 @@ export function isAbsolute(path: string): boolean {
   return /^https?:\/\//iu.test(path);
 }
 
-/** The whole URL of a provider's path. An absolute path stays as it is. */
-export function urlOf({ base_url }: Pick<Provider, 'base_url'>, path: string): URL {
-  if (isAbsolute(path)) return new URL(path);
-  const base = new URL(base_url);
-  const url = new URL(base.origin + base.pathname.replace(/\/+$/u, '') + path);
-  for (const [name, value] of base.searchParams) url.searchParams.append(name, value);
-  return url;
+/** A base URL in its parts; the path does not end with a slash. */
+export interface Base {
+  origin: string;
+  path: string;
+  query: string;
+}
+
+export function baseOf({ base_url }: Pick<Provider, 'base_url'>): Base {
+  const { origin, pathname, search } = new URL(base_url);
+  return { origin, path: pathname.replace(/\/+$/u, ''), query: search.slice(1) };
+}
+
+/** The origin and the path of a request, whose own path may be a whole URL. */
+export function addressOf(
+  { origin, path, query }: Base,
+  request_path: string,
+): { origin: string; path: string } {
+  if (isAbsolute(request_path)) {
+    const url = new URL(request_path);
+    return { origin: url.origin, path: url.pathname + url.search };
+  }
+  const joined = path + request_path;
+  if (!query) return { origin, path: joined || '/' };
+  return { origin, path: joined + (joined.includes('?') ? '&' : '?') + query };
+}
+
+/** The whole URL of a provider's path, as the network sends it. */
+export function urlOf(provider: Pick<Provider, 'base_url'>, request_path: string): URL {
+  if (isAbsolute(request_path)) return new URL(request_path);
+  const { origin, path } = addressOf(baseOf(provider), request_path);
+  return new URL(origin + path);
 }
 
 /**

@@ -3,12 +3,10 @@ import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/in-flight.js';
 import { isOwn, urlOf } from './provider-url.js';
 import type { Network } from './network-types.js';
-import { readText } from './upstream-request.js';
+import { skipBody } from './upstream-request.js';
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
-/** The part of a redirect's body that is read, so that its socket can be used again. */
-const UNREAD_BYTES = 1_024;
 
 /** The download that redirects belong to. */
 export interface Download {
@@ -38,7 +36,7 @@ export async function followRedirects(
     const sent = { ...wire, headers: { ...wire.headers, ...headers } };
     const answer = await network.send(timed, sent, signal);
     if (!REDIRECT_STATUS.has(answer.status)) return answer;
-    await readText(answer, UNREAD_BYTES);
+    await skipBody(answer);
     const url = targetOf(wire, answer, provider);
     if (!url) throw new UpstreamError('broken', `The upstream redirected ${noun} to nowhere.`);
     wire = redirected(wire, url, answer.status, provider);

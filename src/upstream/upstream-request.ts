@@ -108,6 +108,14 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
   return Buffer.concat(chunks).subarray(0, limit_bytes).toString('utf8');
 }
 
+/** The part of an unwanted body that is read, so that its socket can be used again. */
+const UNREAD_BYTES = 1_024;
+
+/** Reads the body of an answer that nobody needs, if it is short. */
+export async function skipBody(answer: WireAnswer): Promise<void> {
+  await readText(answer, UNREAD_BYTES);
+}
+
 export function readError(answer: WireAnswer): Promise<string> {
   return readText(answer, ERROR_BYTES);
 }
