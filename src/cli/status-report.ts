@@ -80,10 +80,8 @@ async function figuresOf(store: Store, now_ms: number) {
 
 /** The calls of the last minutes, summed over all processes that live. */
 async function upstreamsOf(store: Store) {
-  const { merged } = await import('../telemetry/provider-health.js');
-  const notes = (await store.notes()).filter((note) => note !== '');
-  const reports = notes.map((note) => JSON.parse(note) as Parameters<typeof merged>[0][number]);
-  return Object.entries(merged(reports)).map(([name, one]) => ({
+  const { mergedReports } = await import('../telemetry/provider-health.js');
+  return Object.entries(mergedReports(await store.notes())).map(([name, one]) => ({
     name,
     answered: one.answered,
     refused: one.refused,

@@ -104,9 +104,10 @@ export class ProviderHealth {
   }
 }
 
-/** Adds up the reports of several processes. */
-export function merged(reports: readonly OutcomeReport[]): OutcomeReport {
+/** Adds up the reports of several processes, each as JSON; empty from one that has none yet. */
+export function mergedReports(notes: readonly string[]): OutcomeReport {
   const total: OutcomeReport = {};
+  const reports = notes.filter(Boolean).map((note) => JSON.parse(note) as OutcomeReport);
   for (const [name, outcomes] of reports.flatMap((report) => Object.entries(report))) {
     const sum = total[name];
     total[name] = sum ? added(sum, outcomes) : outcomes;

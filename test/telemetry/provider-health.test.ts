@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { merged, ProviderHealth, WINDOW_MINUTES } from '../../src/telemetry/provider-health.js';
+import {
+  mergedReports,
+  ProviderHealth,
+  WINDOW_MINUTES,
+} from '../../src/telemetry/provider-health.js';
 import { GatewayError } from '../../src/core/errors.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
@@ -84,12 +88,12 @@ describe('the health of providers', () => {
       [early, others.report()],
       [others.report(), early],
     ]) {
-      const { acme, other } = merged(reports);
+      const { acme, other } = mergedReports(reports.map((report) => JSON.stringify(report)));
       expect(acme).to.include({ answered: 2, failed: 2, last_success_ms: now_ms });
       expect(acme?.last_failure?.message).to.equal('late');
       expect(other).to.include({ answered: 1, last_failure: null });
     }
-    expect(merged([])).to.deep.equal({});
+    expect(mergedReports(['', JSON.stringify({})])).to.deep.equal({});
   });
 
   it('ignores minutes in the future after the clock was set back by an hour', () => {

@@ -1,4 +1,4 @@
-import { merged, WINDOW_MINUTES, type OutcomeReport } from '../../telemetry/provider-health.js';
+import { mergedReports, WINDOW_MINUTES } from '../../telemetry/provider-health.js';
 import type { DashboardServices } from '../types.js';
 import { isoTime } from './shapes.js';
 
@@ -31,8 +31,8 @@ export async function providersHealth({
   configuration,
 }: DashboardServices): Promise<ProvidersShape> {
   await store.beat(JSON.stringify(health.report()));
-  const reports = (await store.notes()).map((note) => JSON.parse(note) as OutcomeReport);
-  const total = merged(reports);
+  const notes = await store.notes();
+  const total = mergedReports(notes);
   const data = [...configuration.providers.values()].map(({ name, manifest }) => {
     const known = total[name];
     const failure = known?.last_failure;
@@ -48,5 +48,5 @@ export async function providersHealth({
         : null,
     };
   });
-  return { window_s: WINDOW_MINUTES * 60, processes: reports.length, data };
+  return { window_s: WINDOW_MINUTES * 60, processes: notes.length, data };
 }

@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../core/request-record.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import type { Store } from '../../store/store-types.js';
 import { createWebhookClient, type WebhookClient } from '../../upstream/webhook.js';
-import { merged, type OutcomeReport } from '../provider-health.js';
+import { mergedReports, type OutcomeReport } from '../provider-health.js';
 import type { GatewayFacts, View } from '../view.js';
 import { AlertQueue } from './alert-queue.js';
 import { Conditions } from './conditions.js';
@@ -129,10 +129,7 @@ export class Alerts implements View {
   }
 
   async #check(): Promise<void> {
-    const reports = (await this.options.store.notes()).map(
-      (note) => JSON.parse(note) as OutcomeReport,
-    );
-    this.#checkProviders(merged(reports));
+    this.#checkProviders(mergedReports(await this.options.store.notes()));
     const { low_balance_nano } = this.settings;
     const low = this.#conditions.holding('balance.low ');
     const low_accounts = low.map((condition) => condition.slice('balance.low '.length));
