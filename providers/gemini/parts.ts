@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { isDataUrl } from '../../src/lib/data-url.js';
+import { headOf, isDataUrl } from '../../src/lib/data-url.js';
 import { sniffImageType } from '../../src/lib/image-type.js';
 import type { Fields } from '../gemini-wire.js';
 
@@ -18,9 +18,6 @@ const SOUNDS: ReadonlyMap<string, string> = new Map([
   ['flac', 'audio/flac'],
   ['ogg', 'audio/ogg'],
 ]);
-
-/** Bytes of base64 that are enough to know an image by. */
-const HEAD_CHARACTERS = 32;
 
 /** The error of a field that this wire does not have, and that would change the answer. */
 export function unsupported(message: string, param: string): UpstreamError {
@@ -64,8 +61,7 @@ function imageOf(
   const param = `${at}.image_url.url`;
   if (!isDataUrl(url)) throw unsupported(`${param} must be a data: URL for this model.`, param);
   const { type, data } = dataIn(url);
-  const head = Buffer.from(data.slice(0, HEAD_CHARACTERS), 'base64');
-  return { inlineData: { mimeType: type || sniffImageType(head), data } };
+  return { inlineData: { mimeType: type || sniffImageType(headOf(data)), data } };
 }
 
 /**

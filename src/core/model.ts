@@ -95,6 +95,11 @@ export interface Model {
   price: Price;
 }
 
+/** Whether no call of the model costs anything. */
+export function isFree({ upstreams }: Pick<Model, 'upstreams'>): boolean {
+  return upstreams.every(({ price }) => price.free);
+}
+
 export const CAPABILITIES = [
   'chat',
   'vision',

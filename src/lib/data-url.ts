@@ -15,6 +15,14 @@ export function bytesOfBase64(text: string): Buffer {
   return Buffer.from(base64Of(text), 'base64');
 }
 
+/** As many characters of base64 as hold the signature of every type that is told by its bytes. */
+const HEAD_CHARACTERS = 64;
+
+/** The first bytes of a file in base64, for its signature. */
+export function headOf(base64: string): Buffer {
+  return Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64');
+}
+
 /** The media type of a data: URL without its parameters; empty if the URL has none. */
 export function mediaTypeOf(url: string): string {
   return /^data:([^,;]{0,200})/u.exec(url)?.[1]?.toLowerCase() ?? '';

@@ -1,20 +1,18 @@
-/** The signature of each format, and the offset at which it stands. */
-const MARKS: readonly { type: string; at: number; mark: string }[] = [
-  { type: 'image/png', at: 0, mark: '\x89PNG\r\n\x1a\n' },
-  { type: 'image/jpeg', at: 0, mark: '\xff\xd8\xff' },
-  { type: 'image/gif', at: 0, mark: 'GIF8' },
-  { type: 'image/webp', at: 8, mark: 'WEBP' },
-  { type: 'image/avif', at: 4, mark: 'ftypavif' },
-  { type: 'image/avif', at: 4, mark: 'ftypavis' },
+/** The first characters of each format. */
+const MARKS: readonly { type: string; mark: RegExp }[] = [
+  { type: 'image/png', mark: /^\u0089PNG\r\n[^]\n/u },
+  { type: 'image/jpeg', mark: /^\u00ff\u00d8\u00ff/u },
+  { type: 'image/gif', mark: /^GIF8/u },
+  { type: 'image/webp', mark: /^RIFF[^]{4}WEBP/u },
+  { type: 'image/avif', mark: /^[^]{4}ftypavi[fs]/u },
 ];
+const MARK_BYTES = 12;
 
 /**
  * The media type of an image by its first bytes. Any other file is `application/octet-stream`,
  * which no browser shows or runs.
  */
 export function sniffImageType(bytes: Buffer): string {
-  const found = MARKS.find(
-    ({ at, mark }) => bytes.toString('latin1', at, at + mark.length) === mark,
-  );
-  return found?.type ?? 'application/octet-stream';
+  const head = bytes.toString('latin1', 0, MARK_BYTES);
+  return MARKS.find(({ mark }) => mark.test(head))?.type ?? 'application/octet-stream';
 }

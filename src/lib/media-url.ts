@@ -1,10 +1,10 @@
 import { sniffAudio } from './audio-length.js';
+import { headOf } from './data-url.js';
 import { sniffImageType } from './image-type.js';
 
 /** Only a media type, parameters and base64 are allowed, since a model would read free text. */
 const HEAD = /^data:[a-z]{1,16}\/[\w.+-]{1,64}(?:;[\w.+-]{1,64}=[\w.+-]{1,64}){0,4};base64,/u;
 const BASE64 = /^[A-Za-z\d+/]*={0,2}$/u;
-const HEAD_CHARACTERS = 64;
 /** The signatures of other files, with their offsets: MP4, PDF, Matroska, ZIP. */
 const MARKS: readonly (readonly [at: number, mark: string])[] = [
   [4, 'ftyp'],
@@ -18,7 +18,7 @@ export function isMediaUrl(text: string): boolean {
   const before = HEAD.exec(text)?.[0];
   const base64 = before === undefined ? '' : text.slice(before.length);
   if (!BASE64.test(base64)) return false;
-  const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64');
+  const head = headOf(base64);
   if (sniffAudio(head) || sniffImageType(head).startsWith('image/')) return true;
   return MARKS.some(([at, mark]) => head.toString('latin1', at, at + mark.length) === mark);
 }

@@ -1,7 +1,7 @@
 import { nothingAvailable } from '../billing/payment-required.js';
 import type { Services } from './services.js';
 import { fact, type State } from './stage.js';
-import type { Model } from '../core/model.js';
+import { isFree } from '../core/model.js';
 
 /** Throws `GatewayError` (402) if the account has nothing available. */
 export async function refuseEmpty(state: State, { store }: Services): Promise<void> {
@@ -25,8 +25,4 @@ export function admission(services: Services): (state: State) => Promise<void> {
     if (models ? free.some((id) => models.includes(id)) : free.length > 0) return;
     await refuseEmpty(state, services);
   };
-}
-
-function isFree({ upstreams }: Model): boolean {
-  return upstreams.every(({ price }) => price.free);
 }

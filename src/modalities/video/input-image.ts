@@ -1,13 +1,13 @@
 import { GatewayError } from '../../core/errors.js';
-import { base64Of } from '../../lib/data-url.js';
+import { base64Of, headOf } from '../../lib/data-url.js';
+import { sniffImageType } from '../../lib/image-type.js';
 import type { VideoCall } from './codec.js';
 
 type Image = NonNullable<VideoCall['image']>;
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/u;
 
-/** How many characters of base64 hold the signature of every image type. */
-const HEAD_CHARACTERS = 24;
+const TYPES: readonly Image['mime_type'][] = ['image/png', 'image/jpeg', 'image/webp'];
 
 /**
  * Reads an image from base64 or a data: URL. Its first bytes determine the type, not the URL.
@@ -25,11 +25,8 @@ export function readImage(text: string): Image {
 }
 
 function mimeOf(base64: string): Image['mime_type'] | undefined {
-  const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64').toString('latin1');
-  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg';
-  if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return 'image/webp';
-  return undefined;
+  const type = sniffImageType(headOf(base64));
+  return TYPES.find((one) => one === type);
 }
 
 /** Adds the padding, which some clients leave out and some upstreams require. */

@@ -5,7 +5,7 @@ import type {
   ToolEntry,
 } from '../../../schema-types/chat-completion.js';
 import { readMessage, refuseDeep, type Reading, marked } from './openai-messages.js';
-import type { Capability, Model } from '../../../core/model.js';
+import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
@@ -179,10 +179,6 @@ function limitOf(requested: number | undefined, model: Model): number | undefine
   const { max_tokens: most, default_max_tokens } = model.limits;
   if (requested !== undefined) return most === undefined ? requested : Math.min(requested, most);
   return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
-}
-
-function isFree(model: Model): boolean {
-  return model.upstreams.every(({ price }) => price.free);
 }
 
 /**

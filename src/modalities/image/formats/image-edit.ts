@@ -1,5 +1,5 @@
 import { refuseField } from '../../../core/errors.js';
-import { base64Of, isDataUrl } from '../../../lib/data-url.js';
+import { base64Of, headOf, isDataUrl } from '../../../lib/data-url.js';
 import { sniffImageType } from '../../../lib/image-type.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ImageEditBody } from '../../../schema-types/image-edit.js';
@@ -41,13 +41,11 @@ export const imageEdit: ImageFormat = {
 
 const MAX_IMAGES = 16;
 const TYPES = ['image/png', 'image/jpeg', 'image/webp'];
-/** How many characters of base64 hold the signature of every image type. */
-const HEAD_CHARACTERS = 24;
 
 /** A data: URL with the type that the first bytes show. */
 function checked(text: string, param: string): string {
   const base64 = isDataUrl(text) ? base64Of(text) : '';
-  const type = sniffImageType(Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64'));
+  const type = sniffImageType(headOf(base64));
   if (TYPES.includes(type)) return `data:${type};base64,${base64}`;
   return refuseField(param, 'must be a PNG, JPEG or WebP image: a file of a form, or a data: URL');
 }
