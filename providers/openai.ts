@@ -14,6 +14,7 @@ import {
 import { writeCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './openai/messages.js';
+import { fitToModel, rulesOf } from './openai/reasoning.js';
 import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
 import { isRecord, recordsIn } from '../src/lib/is-record.js';
@@ -32,6 +33,7 @@ export const wire_flags = [
   'effort',
   'max_completion_tokens',
   'custom_tools',
+  'openai_models',
 ] as const;
 
 /**
@@ -55,6 +57,8 @@ export const wire_flags = [
  *   except that `none` is sent as `thinking.type`.
  * - `max_completion_tokens`: prefixes of the names of models that refuse `max_tokens`.
  * - `custom_tools`: prefixes of the names of models that accept tools of type `custom`.
+ * - `openai_models`: the models are OpenAI's. Fields that one refuses, by its name, are left out:
+ *   sampling parameters for models that reason, and `reasoning_effort` for all others.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream, reasoningSent };
 
@@ -178,11 +182,14 @@ export interface ExtraFields {
 const NOTHING: readonly string[] = [];
 
 /** All other fields of a call, in the upstream's form. They are copied only if one changes. */
-export function extraFields(call: ChatCall, { provider: { wire }, drop }: Upstream): ExtraFields {
+export function extraFields(call: ChatCall, upstream: Upstream): ExtraFields {
+  const { drop } = upstream;
+  const { wire } = upstream.provider;
   const { tools, reasoning_effort } = call.fields;
   const asksUsage = call.stream && wire['stream_options'] !== false;
   const says = reasoning_effort !== undefined && wire['effort'] !== undefined;
-  if (!asksUsage && drop.length === 0 && tools === undefined && !says) {
+  const rules = rulesOf(upstream);
+  if (!asksUsage && drop.length === 0 && tools === undefined && !says && !rules) {
     return { fields: call.fields, ignored: NOTHING };
   }
   const fields: Fields = Object.assign({}, call.fields);
@@ -191,6 +198,7 @@ export function extraFields(call: ChatCall, { provider: { wire }, drop }: Upstre
     ...(says ? writeEffort(fields, wire['effort']) : NOTHING),
     ...(wire['cache_control'] === true ? NOTHING : unmark(fields)),
     ...dropFields(fields, drop),
+    ...(rules ? fitToModel(fields, rules, upstream) : NOTHING),
   ];
   return { fields, ignored };
 }

@@ -45,8 +45,9 @@ export function printPreview({ at, ignored, adjusted, upstreams }: Preview): voi
   printLine(`\nThe body at ${at}`);
   if (ignored.length > 0) printLine(`  left out: ${ignored.join(', ')}`);
   if (adjusted.length > 0) printLine(`  lowered: ${adjusted.join(', ')}`);
-  for (const { provider, model, requests, refusal } of upstreams) {
+  for (const { provider, model, requests, ignored: own, refusal } of upstreams) {
     printLine(`\n  ${provider}: ${model}`);
+    if (own.length > 0) printLine(`    left out: ${own.join(', ')}`);
     if (refusal !== null) printLine(`    is not asked: ${refusal}`);
     const texts = requests.map((request) => JSON.stringify(request));
     requests.forEach((request, at) => {

@@ -34,6 +34,8 @@ export interface PreviewedUpstream {
   provider: string;
   model: string;
   requests: PreviewedRequest[];
+  /** Names of the fields that this upstream does not accept, beside `Preview.ignored`. */
+  ignored: readonly string[];
   /** Why it would get no request; null if it would get one. */
   refusal: string | null;
 }
@@ -64,7 +66,8 @@ export async function previewRequests(
     const previewed = isAble
       ? await preview(upstream, work, configuration)
       : { requests: [], refusal: 'it cannot do what the request asks for, or has no price for it' };
-    upstreams.push({ provider: provider.name, model: upstream.model, ...previewed });
+    const ignored = previewed.requests.length > 0 ? (work.leftOutBy?.(upstream) ?? []) : [];
+    upstreams.push({ provider: provider.name, model: upstream.model, ignored, ...previewed });
   }
   const at = `${endpoint.method} ${endpoint.path}`;
   return { at, ignored: work.ignored, adjusted: work.adjusted ?? [], upstreams };

@@ -77,6 +77,11 @@ export interface Work {
   maxCost(): bigint;
   /** Calls one upstream, once. Throws `UpstreamError` if the upstream fails. */
   send(upstream: Upstream, sending: Sending): Promise<Answer>;
+  /**
+   * Names of the fields that one upstream does not accept, beside `ignored`, without a call. Throws
+   * `UpstreamError` if it cannot take the request.
+   */
+  leftOutBy?(upstream: Upstream): readonly string[];
   /** Undoes what `send` began. Called if no upstream answered. */
   abandon?(error: unknown, sending: Sending): Promise<void>;
 }

@@ -33,7 +33,7 @@ import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
-import { chat as sendChat, shownOf } from './send.js';
+import { chat as sendChat, fieldsLeftOut, shownOf } from './send.js';
 
 const FORMATS: readonly ChatFormat[] = [
   chatCompletion,
@@ -128,6 +128,10 @@ class PlannedChat implements Work, Countable {
     return made.kind === 'chat'
       ? wholeAnswer(format, made, terms)
       : streamedAnswer(format, made, terms, sending);
+  }
+
+  leftOutBy(upstream: Upstream): readonly string[] {
+    return clientNames(fieldsLeftOut(this.work.call, upstream), this.work) ?? [];
   }
 
   async #inline({ client, services }: Sending): Promise<ChatCall> {

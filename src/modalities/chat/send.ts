@@ -1,4 +1,10 @@
-import { isChatCodec, type ChatChoice, type ChatCodec, type ChatReply } from './codec.js';
+import {
+  isChatCodec,
+  type ChatCall,
+  type ChatChoice,
+  type ChatCodec,
+  type ChatReply,
+} from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
@@ -64,6 +70,11 @@ function operationOf({ provider }: Upstream): ChatOperation {
   const found = { path: operation.path, codec: operation.codec, max: operation.max };
   operations.set(provider, found);
   return found;
+}
+
+/** The names of the fields that an upstream's wire format leaves out of a call. */
+export function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
+  return operationOf(upstream).codec.encode(call, upstream).ignored ?? [];
 }
 
 function isJson(answer: WireAnswer): boolean {

@@ -1,0 +1,89 @@
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { Upstream } from '../../src/core/model.js';
+import { openAiModel, type OpenAiModel } from './models.js';
+
+type Fields = Record<string, unknown>;
+
+const PENALTIES = ['presence_penalty', 'frequency_penalty', 'logit_bias'];
+const SAMPLING = ['temperature', 'top_p', 'logprobs', 'top_logprobs'];
+
+/** Values that ask for nothing, so that nothing is lost without them. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  top_logprobs: 0,
+  parallel_tool_calls: true,
+  verbosity: 'medium',
+  reasoning_effort: 'none',
+};
+
+const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
+
+const rules_of = new WeakMap<Upstream, OpenAiModel | null>();
+
+/** The rules of an upstream's model; null if it is not known to have any. */
+export function rulesOf(upstream: Upstream): OpenAiModel | null {
+  let rules = rules_of.get(upstream);
+  if (rules === undefined) {
+    const { model, provider } = upstream;
+    rules = (provider.wire['openai_models'] === true && openAiModel(model)) || null;
+    rules_of.set(upstream, rules);
+  }
+  return rules;
+}
+
+/**
+ * Leaves out the fields that the model refuses, in place, and returns the names of those that asked
+ * for something. Throws the `UpstreamError` `unsupported` for stop sequences: without them the
+ * answer would be another.
+ */
+export function fitToModel(fields: Fields, rules: OpenAiModel, { set }: Upstream): string[] {
+  const ignored: string[] = [];
+  const leaveOut = (name: string): void => {
+    const value = fields[name];
+    if (value === undefined) return;
+    delete fields[name];
+    if (NEUTRAL[name] !== value) ignored.push(name);
+  };
+  if (!rules.stop && fields['stop'] !== undefined) refuseStop();
+  if (rules.reasons === 'never') leaveOut('reasoning_effort');
+  else if (fitEffort(fields, rules)) ignored.push('reasoning_effort');
+  if (!rules.verbosity) leaveOut('verbosity');
+  if (!rules.parallel) leaveOut('parallel_tool_calls');
+  if (rules.reasons !== 'never') PENALTIES.forEach(leaveOut);
+  const effort = set['reasoning_effort'] ?? fields['reasoning_effort'];
+  if (doesReason(effort, rules)) SAMPLING.forEach(leaveOut);
+  return ignored;
+}
+
+function refuseStop(): never {
+  const message = 'stop: this model takes no stop sequences.';
+  throw new UpstreamError('unsupported', message, undefined, { param: 'stop' });
+}
+
+function doesReason(effort: unknown, { reasons }: OpenAiModel): boolean {
+  if (reasons === 'always') return true;
+  return reasons === 'unless_none'
+    ? effort !== 'none'
+    : reasons === 'if_asked' && effort !== undefined && effort !== 'none';
+}
+
+/** Changes the effort to one that the model takes. Returns true if the wish is not met. */
+function fitEffort(fields: Fields, { efforts, with_tools }: OpenAiModel): boolean {
+  const { reasoning_effort: wanted, tools } = fields;
+  if (tools !== undefined && with_tools !== 'any') {
+    if (wanted !== undefined || with_tools === 'said_none') fields['reasoning_effort'] = 'none';
+    return wanted !== undefined && wanted !== 'none';
+  }
+  const level = LEVELS.indexOf(String(wanted));
+  if (!efforts || level === -1) return false;
+  const { lowest, highest } = efforts;
+  const isKnown = wanted !== 'minimal' || lowest === 'minimal';
+  if (level < LEVELS.indexOf(lowest)) fields['reasoning_effort'] = lowest;
+  else if (level > LEVELS.indexOf(highest)) fields['reasoning_effort'] = highest;
+  else if (!isKnown) fields['reasoning_effort'] = 'low';
+  return wanted === 'none' && lowest !== 'none';
+}
