@@ -81,6 +81,8 @@ export interface Made {
 export interface ChatAnswer extends Made {
   kind: 'chat';
   reply: ChatReply;
+  /** The reasoning that the client does not see. */
+  unseen: string;
 }
 
 /** A stream whose first deltas have arrived, so that its upstream is known to answer. */

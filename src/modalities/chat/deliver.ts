@@ -70,13 +70,21 @@ function recordOutcome(
   }
 }
 
-/** The bill of a stream: all of it if it is complete, else the part that was delivered, if any. */
+/**
+ * The bill of a stream: all of it if it is complete, and the delivered part, if any, if the
+ * upstream cut it. A client that disconnects pays for all that has come, hidden reasoning too.
+ */
 async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms): Promise<Bill> {
   const texts = writer.texts();
-  if (ending.how === 'complete') {
-    return billFromUsage(writer.usage, texts, terms) ?? (await estimatedBill(texts, terms));
-  }
-  return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
+  if (ending.how === 'cut') return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
+  const { unseen } = ending;
+  const reported = billFromUsage(writer.usage, [...texts, unseen], terms);
+  if (ending.how === 'complete') return reported ?? estimatedBill(texts, terms, unseen);
+  if (!writer.hasSpoken && unseen === '') return NO_CHARGE;
+  const estimate = await estimatedBill(texts, terms, unseen);
+  // Some upstreams report the usage so far with each event.
+  const isMore = reported !== undefined && reported.cost_nano > estimate.cost_nano;
+  return isMore ? { ...reported, estimated: true } : estimate;
 }
 
 function cutError(request_id: string, error: unknown, { log }: Services): GatewayError {
@@ -84,8 +92,12 @@ function cutError(request_id: string, error: unknown, { log }: Services): Gatewa
   return publicError(request_id, error, log).shown;
 }
 
-/** How a stream ended. `disconnected`: the client disconnected, and the rest was not read. */
-export type Ending = { how: 'complete' } | { how: 'disconnected' } | { how: 'cut'; error: unknown };
+/**
+ * How a stream ended. `disconnected`: the client disconnected, and the rest was not read. `unseen`
+ * is the text that came but that the client did not get.
+ */
+export type Ending =
+  { how: 'complete' | 'disconnected'; unseen: string } | { how: 'cut'; error: unknown };
 
 /** The bytes that are read of a stream after its client has disconnected. */
 export interface ReadLimits {
@@ -108,6 +120,7 @@ export async function pipeStream(
 ): Promise<Ending> {
   const { client, rest, first } = stream;
   let bytes = 0;
+  let unseen = '';
   let hasLeft = false;
   const maxBytes = (): number =>
     client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
@@ -115,11 +128,14 @@ export async function pipeStream(
     if (!client.disconnected) {
       const text = writer.frame(pieces);
       if (notes?.first_token_ms === null && writer.hasSpoken) notes.firstOutput();
-      if (writer.hasSpoken && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
+      if (!writer.shows_reasoning) unseen += reasoningIn(pieces);
+      const hasBegun = writer.hasSpoken || unseen !== '';
+      if (hasBegun && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
     }
     writer.noteUsage(pieces);
     bytes += weight(pieces);
+    if (client.on_disconnect !== 'abort') unseen += textIn(pieces);
     if (client.on_disconnect !== 'abort' && bytes <= maxBytes()) return undefined;
     hasLeft = true;
     rest.leave();
@@ -128,10 +144,28 @@ export async function pipeStream(
   try {
     await take(first);
     if (!hasLeft) await rest.each(take);
-    return hasLeft ? { how: 'disconnected' } : { how: 'complete' };
+    return { how: hasLeft ? 'disconnected' : 'complete', unseen };
   } catch (error) {
-    return client.disconnected ? { how: 'disconnected' } : { how: 'cut', error };
+    return client.disconnected ? { how: 'disconnected', unseen } : { how: 'cut', error };
   }
+}
+
+function reasoningIn(pieces: readonly ChatDelta[]): string {
+  let text = '';
+  for (const { reasoning_content } of pieces) text += reasoning_content ?? '';
+  return text;
+}
+
+/** All the text of deltas: content, reasoning and tool calls. */
+function textIn(pieces: readonly ChatDelta[]): string {
+  let text = '';
+  for (const { content = '', reasoning_content = '', tool_calls = [] } of pieces) {
+    text += content + reasoning_content;
+    for (const { function: called } of tool_calls) {
+      text += (called.name ?? '') + (called.arguments ?? '');
+    }
+  }
+  return text;
 }
 
 /** About the bytes of deltas of any kind. */

@@ -51,8 +51,10 @@ function joined(
   const [first] = made;
   if (!first) throw new Error('No choice was asked for.');
   if (first.kind === 'chat') {
-    const replies = made.flatMap((one) => (one.kind === 'chat' ? [one.reply] : []));
-    return { ...first, reply: joinReplies(replies, parts) };
+    const answers = made.filter((one) => one.kind === 'chat');
+    const replies = answers.map(({ reply }) => reply);
+    const unseen = answers.map((one) => one.unseen).join('');
+    return { ...first, reply: joinReplies(replies, parts), unseen };
   }
   const streams = made.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
   const rest = new JoinedStreams(streams, parts, stop);

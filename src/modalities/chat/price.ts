@@ -131,29 +131,38 @@ function outputLimit({ max_tokens, n }: ChatCall): number {
 }
 
 /**
- * The bill by an estimate of the tokens of the prompt and of the delivered text, at most the hold.
+ * The bill by an estimate of the tokens of the prompt, of the delivered text, and of the text that
+ * the client did not get, at most the hold.
  */
-export async function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
+export async function estimatedBill(
+  texts: readonly string[],
+  terms: Terms,
+  unseen = '',
+): Promise<Bill> {
   const { work, model, upstream, hold_nano } = terms;
   const max = maxTokens(work, model, upstream.provider);
   const { audio_input_tokens } = max;
   const reads = promptReads(work.call, upstream.provider);
   const usage: TokenUsage = {
     prompt_tokens: Math.min(max.prompt_tokens, reads * (await promptTokens(terms))),
-    completion_tokens: await completionTokens(texts, work),
+    completion_tokens: await completionTokens(texts, unseen, work),
     ...(audio_input_tokens !== undefined && { audio_input_tokens }),
   };
   const cost = tokenCost(usage, upstream.price);
   return { usage, cost_nano: cappedByHold(cost, hold_nano), estimated: true };
 }
 
-async function completionTokens(texts: readonly string[], { call }: ChatWork): Promise<number> {
-  let tokens = 0;
+async function completionTokens(
+  texts: readonly string[],
+  unseen: string,
+  { call }: ChatWork,
+): Promise<number> {
+  let tokens = await countTokens(unseen);
   for (const text of texts) {
     const counted = await countTokens(text);
     tokens += call.max_tokens === undefined ? counted : Math.min(counted, call.max_tokens);
   }
-  return tokens;
+  return Math.min(tokens, outputLimit(call));
 }
 
 const TOKENS_PER_MESSAGE = 4;
@@ -207,13 +216,13 @@ function textsOfPart(part: ContentPart): string[] {
 
 /** Charges a whole answer by the upstream's usage, or by an estimate if that is implausible. */
 export async function chargeAnswer(
-  { reply }: ChatAnswer,
+  { reply, unseen }: ChatAnswer,
   terms: Terms,
   settle: Settle,
 ): Promise<Bill> {
   const texts = textsOf(reply);
-  const bill = billFromUsage(reply.usage, texts, terms) ?? (await estimatedBill(texts, terms));
-  return settle(bill);
+  const reported = billFromUsage(reply.usage, [...texts, unseen], terms);
+  return settle(reported ?? (await estimatedBill(texts, terms, unseen)));
 }
 
 /** The text of a reply, choice by choice, for counting its tokens. */

@@ -54,7 +54,13 @@ async function ask(
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   if (call.stream) return wholeAsStream(attempt, made, reply);
   const { heading, ignored } = made;
-  return { kind: 'chat', reply, upstream, heading, ignored };
+  const unseen = hiddenReasoning(upstreamReply, attempt.shown);
+  return { kind: 'chat', reply, unseen, upstream, heading, ignored };
+}
+
+function hiddenReasoning({ choices }: ChatReply, shown: Shown): string {
+  if (shown.reasoning) return '';
+  return choices.map(({ reasoning_content = '' }) => reasoning_content).join('');
 }
 
 /** Caches the chat operation of each provider, whose codec is checked once. */

@@ -99,6 +99,7 @@ interface Choice {
 class CompletionWriter implements ChatStreamWriter {
   usage: unknown;
   hasSpoken = false;
+  readonly shows_reasoning = false;
   readonly #head: object;
   readonly #choices = new Map<number, Choice>();
 

@@ -15,6 +15,10 @@ export abstract class EventWriter implements ChatStreamWriter {
 
   constructor(protected readonly shown: Shown) {}
 
+  get shows_reasoning(): boolean {
+    return this.shown.reasoning;
+  }
+
   frame(pieces: readonly ChatDelta[]): string {
     this.noteUsage(pieces);
     let events = '';

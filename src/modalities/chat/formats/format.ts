@@ -21,6 +21,8 @@ export interface Asked {
 export interface ChatStreamWriter {
   /** Whether any output was delivered, which is charged. */
   readonly hasSpoken: boolean;
+  /** Whether the client gets the text of the model's reasoning. */
+  readonly shows_reasoning: boolean;
   /** The last usage that the upstream reported. */
   readonly usage: unknown;
   /** How the stream is sent if it is not server-sent events. */

@@ -59,6 +59,10 @@ export class ContentWriter extends EventWriter {
     this.wire = words.as === 'list' ? LIST : undefined;
   }
 
+  override get shows_reasoning(): boolean {
+    return this.shown.reasoning && this.words.thoughts;
+  }
+
   end({ usage }: Bill): string {
     const candidates = [...this.#choices].map(([index, choice]) => {
       const parts = this.#endCall(choice);
@@ -91,7 +95,7 @@ export class ContentWriter extends EventWriter {
   #partsOf(piece: ChatDelta, choice: Choice): object[] {
     const parts: object[] = [];
     const { content, reasoning_content, reasoning_details = [], finish_reason } = piece;
-    if (this.shown.reasoning && this.words.thoughts && reasoning_content) {
+    if (this.shows_reasoning && reasoning_content) {
       this.delivered(reasoning_content, choice.index);
       parts.push({ text: reasoning_content, thought: true });
     }
