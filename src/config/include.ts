@@ -23,38 +23,31 @@ const READ_AT_ONCE = 16;
 
 /**
  * Reads the files that `include` names and adds their entries to `source`, as if they stood in it.
- * Returns the time of the last change of each file (Unix seconds), by its path. Faults go to the
- * report.
+ * Faults go to the report.
  */
-export async function includeFiles(
-  source: Source,
-  context: ExpansionContext,
-): Promise<ReadonlyMap<string, number>> {
+export async function includeFiles(source: Source, context: ExpansionContext): Promise<void> {
   const patterns = isRecord(source.value) ? source.value['include'] : undefined;
-  if (!Array.isArray(patterns)) return new Map();
+  if (!Array.isArray(patterns)) return;
   const files = await filesOf(source, patterns);
   const budget = { left: MAX_VALUES };
-  const times = new Map<string, number>();
   const foreign = new Map<string, string[]>();
   let characters = 0;
-  for await (const { file, pointer, read, error } of readAhead([...files])) {
-    if (!read) reportUnreadable(source, pointer, unreadable(file, error));
-    characters += read?.text.length ?? 0;
+  for await (const { file, pointer, text, error } of readAhead([...files])) {
+    if (text === undefined) reportUnreadable(source, pointer, unreadable(file, error));
+    characters += text?.length ?? 0;
     if (characters > MAX_CHARACTERS) {
       const message = 'the included files are larger than 16 MB together';
       source.fault(pointer, { code: 'too_large', message });
       source.complete = false;
       break;
     }
-    const part = read && parse(file, read.text, source.report, { ...context, budget });
-    if (!part?.readable) source.complete = false;
+    const part = text !== undefined && parse(file, text, source.report, { ...context, budget });
+    if (!part || !part.readable) source.complete = false;
     else if (isForeign(part)) foreign.set(pointer, [...(foreign.get(pointer) ?? []), file]);
     else merge(source, part);
-    if (read) times.set(file, read.modified_s);
   }
   for (const [pointer, names] of foreign) reportForeign(source, pointer, names);
   if (!source.complete) addEmptyBlocks(source);
-  return times;
 }
 
 /** The files that a configuration includes, and the folders where further ones may appear. */
@@ -77,10 +70,7 @@ export async function watchedBy(main: string, patterns: readonly string[]): Prom
 
 /** The patterns under `include` of a file; none where it cannot be read. */
 export async function patternsIn(main: string): Promise<string[]> {
-  const text = await readRegular(main).then(
-    (read) => read.text,
-    () => '',
-  );
+  const text = await readRegular(main).catch(() => '');
   // Parsing takes a while, and most files include nothing.
   if (!text.includes('include')) return [];
   const source = parse(main, text, new Report(), { env: undefined, directory: dirname(main) });
@@ -175,7 +165,7 @@ interface Part {
   /** The pointer of the pattern that matches it. */
   pointer: string;
   /** Undefined where it could not be read. */
-  read?: Awaited<ReturnType<typeof readRegular>>;
+  text?: string;
   error?: unknown;
 }
 
@@ -189,7 +179,7 @@ async function* readAhead(files: readonly [file: string, pointer: string][]): As
 
 async function readPart(file: string, pointer: string): Promise<Part> {
   try {
-    return { file, pointer, read: await readRegular(file) };
+    return { file, pointer, text: await readRegular(file) };
   } catch (error) {
     return { file, pointer, error };
   }

@@ -122,7 +122,7 @@ export async function readListPrices(
   manifests?: readonly string[],
 ): Promise<ListPrices> {
   const file = joinPath(folder, `${PRICES_NAME}.yaml`);
-  const { text } = await readRegular(file);
+  const text = await readRegular(file);
   const listed = [...text.matchAll(BLOCK)].map(([, name = '']) => name);
   const wanted = listed.filter((name) => manifests?.includes(name) ?? true);
   const report = new Report();

@@ -41,13 +41,13 @@ export async function load(
   modalities: Modalities,
   isNeeded?: (pointer: string) => boolean,
 ): Promise<Loaded> {
-  const { text, modified_s } = await read(file);
+  const text = await read(file);
   const report = new Report();
   const directory = dirname(resolve(file));
   const context = { env, directory, isNeeded };
   const source = parse(file, text, report, context);
   if (!source.readable) return refused(report.sorted(file));
-  const changed_s = await includeFiles(source, context);
+  await includeFiles(source, context);
   const gateway = validate(source, 'gateway');
   const endpoints = readEndpoints(source, gateway.endpoints, modalities);
   const settings = readSettings(source, gateway, directory);
@@ -61,9 +61,7 @@ export async function load(
     prices: await pricesOf(read_providers),
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
-  const models = readModels(source, gateway.models ?? {}, known, (pointer) => {
-    return changed_s.get(source.place(pointer).file) ?? modified_s;
-  });
+  const models = readModels(source, gateway.models ?? {}, known);
   checkSlips(source, {
     gateway,
     ...settings,
@@ -93,7 +91,7 @@ function refused(faults: ConfigFault[]): Loaded {
   return { faults, configuration: undefined, endpoints: [] };
 }
 
-async function read(file: string): Promise<{ text: string; modified_s: number }> {
+async function read(file: string): Promise<string> {
   try {
     return await readRegular(file);
   } catch (error) {

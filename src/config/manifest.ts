@@ -84,7 +84,7 @@ export class Manifests {
 
   async #text(file: string, pointer: string, at: 'key' | 'value'): Promise<Found> {
     try {
-      return { content: (await readRegular(file)).text };
+      return { content: await readRegular(file) };
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing';
       const message = 'this manifest is a file that cannot be read';

@@ -17,36 +17,30 @@ import type { PartialLoad } from '../yaml/validate.js';
 import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/model.js';
 
 type Entry = PartialLoad<ModelEntry>;
-type DefaultCreated = (pointer: string) => number;
 
 const EXAMPLE_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
 /**
- * The entries of `models`, joined with their providers. `default_created` answers the Unix seconds
- * for the model at a pointer that does not say when it was made.
+ * When a model was made whose entry has no day: the same in every process and after every reload.
  */
+const UNKNOWN_DAY = Date.UTC(2024, 0, 1) / 1000;
+
+/** The entries of `models`, joined with their providers. */
 export function readModels(
   source: Source,
   entries: Readonly<Record<string, Entry | undefined>>,
   known: Known,
-  default_created: DefaultCreated,
 ): Map<string, Model> {
   const models = new Map<string, Model>();
   for (const [id, entry] of Object.entries(entries)) {
-    if (entry) models.set(id, readModel(source, id, entry, known, default_created));
+    if (entry) models.set(id, readModel(source, id, entry, known));
   }
   return models;
 }
 
-function readModel(
-  source: Source,
-  id: string,
-  entry: Entry,
-  known: Known,
-  default_created: DefaultCreated,
-): Model {
+function readModel(source: Source, id: string, entry: Entry, known: Known): Model {
   const pointer = `/models${join(id)}`;
   const listed = entry.capabilities ?? [];
   const capabilities = new Set(listed.flatMap((one) => one ?? []));
@@ -68,7 +62,7 @@ function readModel(
   return {
     id,
     owner: entry.owner ?? '',
-    created: readCreated(source, `${pointer}/created`, entry.created) ?? default_created(pointer),
+    created: readCreated(source, `${pointer}/created`, entry.created) ?? UNKNOWN_DAY,
     capabilities,
     upstreams: withoutForeign(entry, upstreams, passthrough),
     limits: readLimits(entry, known),

@@ -60,7 +60,7 @@ function firstWord(name: string): string {
 
 async function readStarter(folder: string, manifest: string): Promise<Starter | undefined> {
   const file = join(folder, `${manifest}.yaml`);
-  const { text } = await readRegular(file);
+  const text = await readRegular(file);
   if (!/^init:/m.test(text)) return undefined;
   const report = new Report();
   const source = parse(file, text, report, { env: {}, directory: folder });

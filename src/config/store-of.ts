@@ -60,7 +60,7 @@ async function part<T>(
   key: 'store' | 'public_url' | 'models' | 'providers' | 'journal' | 'listen',
   read: (source: Source, written: string | undefined) => T,
 ): Promise<T> {
-  const { text } = await readRegular(file).catch((error: unknown) => {
+  const text = await readRegular(file).catch((error: unknown) => {
     throw unreadable(file, error);
   });
   const report = new Report();

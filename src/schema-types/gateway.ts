@@ -641,8 +641,8 @@ export interface ModelEntry {
   tool_types?: string[];
   price?: PriceEntry;
   /**
-   * The day or second when the model was made, as the list of models tells it. Without it, when
-   * this file was last changed.
+   * The day or second when the model was made, as the list of models tells it. Without it, the
+   * first day of 2024, as its day is not known.
    */
   created?: string | number;
 }

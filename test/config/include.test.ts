@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from '../../src/config/load.js';
@@ -52,13 +52,6 @@ describe('a configuration of several files', () => {
     expect(faults.map(({ code }) => code)).to.deep.equal(['unused_provider']);
     const { headers } = configuration?.providers.get('lab') ?? {};
     expect(JSON.stringify(headers)).to.include('sk-from-a-file');
-  });
-
-  it('takes a model as made when its own file was last changed', async () => {
-    await write('a.yaml', model('first'));
-    await utimes(join(folder, 'models', 'a.yaml'), 1_600_000_000, 1_600_000_000);
-    const { configuration } = await loaded();
-    expect(configuration?.models.get('first')?.created).to.equal(1_600_000_000);
   });
 
   it('tells the included file in each format, with its line', async () => {

@@ -310,14 +310,14 @@ describe('load of a valid configuration', () => {
     ]);
   });
 
-  it('dates models by the file where they do not say', async () => {
+  it('a model without a date had another one after each edit of the file', async () => {
     const file = join(folder, 'gateway.yaml');
     const provider = 'providers: { p: { uses: simulator } }';
     const model = '{ owner: a, capabilities: [chat], upstreams: [{ provider: p }], price: free }';
     await writeFile(file, `owners: { a: { name: A } }\n${provider}\nmodels: { m: ${model} }\n`);
     await utimes(file, 1_600_000_000, 1_600_000_000.9);
     const { configuration } = await load(file, {}, MODALITIES);
-    expect(configuration?.models.get('m')?.created).to.equal(1_600_000_000);
+    expect(configuration?.models.get('m')?.created).to.equal(Date.UTC(2024, 0, 1) / 1000);
     expect(configuration?.providers.get('p')?.local).to.respondTo('answer');
   });
 
