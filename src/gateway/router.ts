@@ -48,6 +48,7 @@ export function createApp(
     );
   }
   app.use(assignRequestId(services.now));
+  app.use(decodeColon);
   app.use(health(state, services));
   app.use(answer);
   if (dashboard) app.use(createDashboard({ ...services, state }));
@@ -105,6 +106,15 @@ function assignRequestId(now: () => number): Koa.Middleware<State> {
     ctx.set('x-request-id', ctx.state.request_id);
     return next();
   };
+}
+
+/**
+ * Decodes the colon before the method of a model (`models/x:generateContent`), which some clients
+ * encode.
+ */
+function decodeColon(ctx: Koa.Context, next: Koa.Next): Promise<unknown> {
+  if (ctx.method === 'POST') ctx.path = ctx.path.replace(/%3a(\w{1,64})$/iu, ':$1');
+  return next();
 }
 
 /**
